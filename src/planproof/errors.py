@@ -1,0 +1,40 @@
+"""The errors that planproof raises: one small tree, each says what, where and what to do."""
+
+from __future__ import annotations
+
+
+class PlanproofError(Exception):
+    """Base of every error that planproof raises on purpose."""
+
+    def __init__(self, what: str, *, where: str | None = None, advice: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.advice = advice
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        advice = f" {self.advice}" if self.advice else ""
+        return f"{place}{self.what}{advice}"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Keep `where` and `advice` when an error crosses a process boundary."""
+        return (_rebuild, (type(self), self.what, self.where, self.advice))
+
+
+class InvalidInput(PlanproofError):
+    """A file, a field or an argument that can't be read as what it should be."""
+
+
+class UnknownName(PlanproofError):
+    """A reader, judge or format that nothing is registered under."""
+
+
+class InvalidConfiguration(PlanproofError):
+    """A configuration file that says something planproof does not understand."""
+
+
+def _rebuild(
+    kind: type[PlanproofError], what: str, where: str | None, advice: str | None
+) -> PlanproofError:
+    return kind(what, where=where, advice=advice)

@@ -1,0 +1,81 @@
+"""What a judge found: the status of each step, and what was done besides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """What became of a planned step."""
+
+    EXECUTED = "executed"
+    PARTIAL = "partial"
+    MISSING = "missing"
+    AMBIGUOUS = "ambiguous"
+    OUT_OF_ORDER = "out_of_order"
+
+
+class Severity(StrEnum):
+    """How grave an extra is: `minor` adds nothing (a retry, a repeat, a closing call)."""
+
+    MAJOR = "major"
+    MINOR = "minor"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A verbatim quote from an event, and where in the source it stands."""
+
+    event: str
+    pointer: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepFinding:
+    """The status of one step. `note` says in a few words why, where the status alone does not.
+
+    `evidence` is in event order: the step began where its first evidence stands.
+    `covers` names every event that is accounted for by this step, cited or not.
+    `parent` is the number of the step that this one refines; a step with refinements of its own
+    is reported but not counted. Nor is a `waived` one: left out, as the plan itself allows.
+    `free_order` marks a step whose place the plan leaves open.
+    """
+
+    number: str
+    text: str
+    status: Status
+    sureness: float
+    evidence: tuple[Evidence, ...] = ()
+    covers: tuple[str, ...] = ()
+    note: str = ""
+    parent: str | None = None
+    waived: bool = False
+    free_order: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """Something done that no step covers."""
+
+    event: str
+    pointer: str
+    quote: str
+    what: str
+    severity: Severity
+    sureness: float
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Everything that a judge found in one case."""
+
+    steps: tuple[StepFinding, ...]
+    extras: tuple[Extra, ...] = ()
+
+    @property
+    def counted(self) -> tuple[StepFinding, ...]:
+        """The steps that the score is computed from: no parents, nothing that was waived."""
+        parents = {step.parent for step in self.steps}
+        return tuple(s for s in self.steps if s.number not in parents and not s.waived)

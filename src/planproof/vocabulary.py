@@ -1,0 +1,59 @@
+"""What is known of tools by their names: which keep books, which close a run, their aliases."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+_BOOKKEEPING = frozenset(
+    "todowrite todoread write_todos read_todos update_todos update_todo todo_write todo_read "
+    "manage_todo_list update_plan exitplanmode exit_plan_mode enterplanmode enter_plan_mode "
+    "set_plan create_plan planning "
+    "think thought thinking sequentialthinking sequential_thinking reflect scratchpad note_to_self "
+    "taskcreate taskupdate tasklist taskget task_create task_update task_list".split()
+)
+_CLOSING = frozenset(
+    "submit finish finished final_answer final_output final_result final_response task_complete "
+    "task_completed complete_task attempt_completion goals_accomplished terminate stop end done "
+    "exit quit conclude complete return_result return_control end_conversation stop_agent".split()
+)
+_SEPARATORS = re.compile(r"[\s\-.:/]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Built-in knowledge of tool names, with what the user declared on top."""
+
+    bookkeeping: frozenset[str] = _BOOKKEEPING
+    closing: frozenset[str] = _CLOSING
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    """A step's word -> the tool that it means."""
+
+    def keeps_books(self, tool: str | None) -> bool:
+        """Whether a call of this tool only notes progress or thought."""
+        return tool is not None and _names(tool, self.bookkeeping)
+
+    def closes(self, tool: str | None) -> bool:
+        """Whether a call of this tool only ends the run."""
+        return tool is not None and _names(tool, self.closing)
+
+    def declaring(
+        self,
+        *,
+        bookkeeping: frozenset[str] = frozenset(),
+        closing: frozenset[str] = frozenset(),
+        aliases: Mapping[str, str] | None = None,
+    ) -> Vocabulary:
+        """The same knowledge plus what a configuration declares."""
+        return Vocabulary(
+            self.bookkeeping | {name.lower() for name in bookkeeping},
+            self.closing | {name.lower() for name in closing},
+            {**self.aliases, **(aliases or {})},
+        )
+
+
+def _names(tool: str, names: frozenset[str]) -> bool:
+    lowered = tool.lower()
+    # "mcp__server__write_todos" and "functions.think" end in the tool's own name.
+    return lowered in names or _SEPARATORS.split(lowered.replace("__", "."))[-1] in names
