@@ -1,0 +1,60 @@
+# Everything that is done with this repository, one target each. `make help` lists them.
+# Needs Python 3.11 or newer with pip, and make; the rest comes from requirements-dev.txt.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+# The layers that hold the judgement: their branches are covered to at least 95 %.
+INNER := src/planproof/[a-z]*.py,src/planproof/alignment/*,src/planproof/judges/*,src/planproof/planning/*,src/planproof/readers/*
+OUTER := src/planproof/__main__.py,src/planproof/case_file.py,src/planproof/config.py
+
+.DEFAULT_GOAL := help
+.PHONY: help setup fmt check test bench docs quality demo lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## make .venv with what requirements-dev.txt pins
+
+$(READY): requirements-dev.txt pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "planproof needs Python 3.11 or newer: make setup PYTHON=python3.11")'
+	$(BIN)/python -m ensurepip --upgrade >/dev/null
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	touch $(READY)
+
+fmt: $(READY) ## format, and mend what can be mended
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+check: $(READY) ## formatting, lint, types, import rules
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/pyright
+
+test: $(READY) ## everything that must hold: tests, coverage of the inner layers, check
+	$(BIN)/pytest -n auto --cov --cov-report=
+	$(BIN)/coverage report --include '$(INNER)' --omit '$(OUTER)' --fail-under 95
+	$(MAKE) check
+
+bench: $(READY) ## speed, as ratios measured in one run, against the budgets
+	$(BIN)/python -m benchmarks
+
+docs: $(READY) ## build the site into site/
+	$(BIN)/mkdocs build --strict --quiet
+
+quality: $(READY) ## figures on labelled cases
+	$(BIN)/python scripts/quality.py
+
+demo: $(READY) ## three short cases, judged
+	$(BIN)/planproof demo
+
+lock: ## resolve anew (needs uv): uv.lock, and requirements-dev.txt from it
+	uv lock --upgrade
+	uv export --quiet --frozen --no-emit-project --output-file requirements-dev.txt
+
+clean: ## remove everything that was made here
+	rm -rf .venv site dist build .coverage .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
