@@ -8,6 +8,9 @@ READY := .venv/.ready
 INNER := src/planproof/[a-z]*.py,src/planproof/alignment/*,src/planproof/judges/*,src/planproof/planning/*,src/planproof/readers/*
 OUTER := src/planproof/__main__.py,src/planproof/case_file.py,src/planproof/config.py
 
+# The same examples every time; `HYPOTHESIS_PROFILE=long make test` tries 10,000 a property.
+export HYPOTHESIS_PROFILE ?= ci
+
 .DEFAULT_GOAL := help
 .PHONY: help setup fmt check test bench docs quality demo lock clean
 
