@@ -1,0 +1,1 @@
+"""Judges: a task, a plan and a trace in, findings out."""
