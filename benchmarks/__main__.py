@@ -1,0 +1,115 @@
+"""`make bench`: measure, print the table, and fail when a budget is missed."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from benchmarks import peers
+from benchmarks.cases import GeneratedCase, generate
+from benchmarks.floor import match_in_order
+from benchmarks.measure import Row, child_cpu_seconds, cpu_seconds, peak_bytes, per_call
+from planproof import evaluate
+
+SMALL = [generate(steps=10, events=50, seed=seed) for seed in range(12)]
+LARGE = generate(steps=100, events=5_000)
+
+
+def main() -> int:
+    """Print every row; 1 when a budget is missed, else 0."""
+    rows = [*small_cases(), *large_case(), *memory(), *start_up()]
+    print(f"{'what':<44} {'measured':>9} {'against':>9} {'ratio':>7} {'budget':>7}")
+    for row in rows:
+        budget = "" if row.budget is None else f"{row.budget:7.1f}"
+        mark = "" if row.budget is None else ("  pass" if row.holds else "  FAIL")
+        print(
+            f"{row.what:<44} {row.measured:>9} {row.against:>9} {row.ratio:7.2f} {budget:>7}{mark}"
+        )
+    return 0 if all(row.holds for row in rows) else 1
+
+
+def judge(case: GeneratedCase) -> None:
+    verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace)
+    if verdict.score is None:
+        raise RuntimeError(f"a generated case was not judged: {verdict.reason}")
+
+
+def small_cases() -> Iterator[Row]:
+    """Raw JSON in, verdict out, against parsing it and matching tool names in order."""
+    tools: dict[str, Callable[[GeneratedCase], object]] = {
+        "floor": lambda case: match_in_order(case.trace, case.tools),
+        "rules": judge,
+        **peers.found(),
+    }
+    times = cpu_seconds(
+        {name: lambda run=run: [run(case) for case in SMALL] for name, run in tools.items()},
+        rounds=15,
+    )
+    floor = times.pop("floor") / len(SMALL)
+    for name, seconds in times.items():
+        each = seconds / len(SMALL)
+        budget = 20 if name == "rules" else None
+        yield Row(
+            f"{name}, 10 steps x 50 events / floor",
+            per_call(each),
+            per_call(floor),
+            each / floor,
+            budget,
+        )
+
+
+def large_case() -> Iterator[Row]:
+    """A long run against only parsing its JSON."""
+    times = cpu_seconds(
+        {"parse": lambda: json.loads(LARGE.trace), "rules": lambda: judge(LARGE)}, rounds=5
+    )
+    yield Row(
+        "rules, 100 steps x 5,000 events / json.loads",
+        per_call(times["rules"]),
+        per_call(times["parse"]),
+        times["rules"] / times["parse"],
+        50,
+    )
+
+
+def memory() -> Iterator[Row]:
+    """Four times the events may take four times the memory, and a quarter of that for slack."""
+    cases = {events: generate(steps=100, events=events) for events in (1_250, 2_500, 5_000)}
+    peaks = {
+        events: peak_bytes(lambda case=case: judge(case)) / 1e6 for events, case in cases.items()
+    }
+    for events, budget in ((2_500, 2.5), (5_000, 5.0)):
+        yield Row(
+            f"memory, 100 steps, {events:,} / 1,250 events",
+            f"{peaks[events]:.1f} MB",
+            f"{peaks[1_250]:.1f} MB",
+            peaks[events] / peaks[1_250],
+            budget,
+        )
+
+
+def start_up() -> Iterator[Row]:
+    """What it costs to start, against importing pydantic alone."""
+    python, script = sys.executable, str(Path(sys.executable).with_name("planproof"))
+    times = child_cpu_seconds(
+        {
+            "pydantic": [python, "-c", "import pydantic"],
+            "import planproof": [python, "-c", "import planproof"],
+            "planproof --help": [script, "--help"],
+        },
+        rounds=7,
+    )
+    for name, budget in (("import planproof", 1.3), ("planproof --help", 3.0)):
+        yield Row(
+            f"{name} / import pydantic",
+            per_call(times[name]),
+            per_call(times["pydantic"]),
+            times[name] / times["pydantic"],
+            budget,
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

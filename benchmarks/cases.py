@@ -1,0 +1,140 @@
+"""Made-up cases that look like real ones: a plan that names things, and the run that followed.
+
+The run is a list of OpenAI chat messages as JSON text. The same arguments give the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Arguments = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A kind of work: how a plan asks for it, which tool does it, and with what arguments."""
+
+    wording: str
+    tool: str
+    arguments: Callable[[str, int], Arguments]
+    thought: str
+
+
+WORKS = (
+    Work(
+        "Read pages 1 to {calls} of report {thing}",
+        "read_page",
+        lambda thing, k: {"report": thing, "page": k},
+        "Next comes page {k} of report {thing}.",
+    ),
+    Work(
+        "Search the orders of customer {thing} over the last {calls} quarters",
+        "search_orders",
+        lambda thing, k: {"customer_id": thing, "quarter": f"Q{k}", "status": "any"},
+        "I look for what {thing} ordered in quarter {k}.",
+    ),
+    Work(
+        "Run the test module tests/{thing}.py ({calls} shards)",
+        "run_command",
+        lambda thing, k: {
+            "command": f"python -m pytest tests/{thing}.py --shard {k}",
+            "cwd": "/repo",
+        },
+        "Shard {k} of {thing} has to run now.",
+    ),
+    Work(
+        "Convert invoice batch {thing} to euros, {calls} currencies in all",
+        "convert_currency",
+        lambda thing, k: {"batch": thing, "source": f"C{k:02}", "target": "EUR"},
+        "Currency {k} of batch {thing} is still open.",
+    ),
+    Work(
+        "Update ticket {thing} in the tracker with the {calls} results",
+        "update_ticket",
+        lambda thing, k: {"ticket": thing, "field": f"result_{k}", "value": f"checked {k}"},
+        "I write result {k} into {thing}.",
+    ),
+    Work(
+        "Fetch the weather at station {thing} for {calls} days",
+        "get_weather",
+        lambda thing, k: {"station": thing, "day": k, "units": "metric"},
+        "For {thing} I need day {k} as well.",
+    ),
+)
+SYLLABLES = "ka lo mi ten ar sol ver nib dra quo pel ust hem ri zan oth".split()
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedCase:
+    """The three texts of a case, and the tools in the order in which the plan wants them."""
+
+    task: str
+    plan: str
+    trace: str
+    tools: tuple[str, ...]
+
+
+def generate(*, steps: int, events: int, seed: int = 0) -> GeneratedCase:
+    """A case whose run, read as OpenAI messages, has exactly `events` events.
+
+    The request and the closing answer are an event each, a turn is two: what the model said and
+    the call, to which its result belongs. Every third case skips a step and makes another call.
+    """
+    turns, odd = divmod(events - 2, 2)
+    if odd or turns < steps:
+        raise ValueError(f"{events} events do not divide into at least {steps} turns")
+    chance = random.Random(seed)
+    planned = [
+        (chance.choice(WORKS), _name(chance, i), turns // steps + (i < turns % steps))
+        for i in range(steps)
+    ]
+    skipped = chance.randrange(steps) if seed % 3 == 2 else None
+    plan = "\n".join(
+        f"{number}. {work.wording.format(thing=thing, calls=calls)}."
+        for number, (work, thing, calls) in enumerate(planned, 1)
+    )
+    done = [
+        (work, thing if i != skipped else _name(chance, steps + i), k)
+        for i, (work, thing, calls) in enumerate(planned)
+        for k in range(1, calls + 1)
+    ]
+    task = "Bring the quarter to a close: " + ", ".join(thing for _, thing, _ in planned[:10]) + "."
+    return GeneratedCase(
+        task=task,
+        plan=plan,
+        trace=json.dumps(list(_messages(task, done, chance))),
+        tools=tuple(work.tool for work, _, calls in planned for _ in range(calls)),
+    )
+
+
+def _messages(
+    task: str, done: list[tuple[Work, str, int]], chance: random.Random
+) -> Iterator[dict[str, Any]]:
+    yield {"role": "user", "content": task}
+    for turn, (work, thing, k) in enumerate(done, 1):
+        call_id = f"call_{turn:05}"
+        arguments = work.arguments(thing, k)
+        function = {"name": work.tool, "arguments": json.dumps(arguments)}
+        yield {
+            "role": "assistant",
+            "content": work.thought.format(thing=thing, k=k),
+            "tool_calls": [{"id": call_id, "type": "function", "function": function}],
+        }
+        yield {"role": "tool", "tool_call_id": call_id, "content": _result(chance, arguments)}
+    yield {"role": "assistant", "content": "The quarter is closed; the results are in the tracker."}
+
+
+def _name(chance: random.Random, index: int) -> str:
+    return "".join(chance.choices(SYLLABLES, k=2)) + f"_{index:03}{chance.randrange(10, 100)}"
+
+
+def _result(chance: random.Random, arguments: Arguments) -> str:
+    rows = [
+        {"id": chance.randrange(10**6), "label": _name(chance, row), "amount": chance.random()}
+        for row in range(3)
+    ]
+    return json.dumps({"ok": True, "query": arguments, "rows": rows})

@@ -1,0 +1,24 @@
+"""The least that anybody could do: parse the trace and match tool names in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+
+def match_in_order(trace: str, tools: Iterable[str]) -> float:
+    """The share of the planned tools that were called, each after the one before it."""
+    called = [
+        call["function"]["name"]
+        for message in json.loads(trace)
+        for call in message.get("tool_calls", ())
+    ]
+    found = position = 0
+    wanted = tuple(tools)
+    for tool in wanted:
+        try:
+            position = called.index(tool, position) + 1
+        except ValueError:
+            continue
+        found += 1
+    return found / len(wanted)

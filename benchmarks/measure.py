@@ -1,0 +1,68 @@
+"""CPU time and memory, measured so that a busy machine disturbs the ratios least."""
+
+from __future__ import annotations
+
+import gc
+import resource
+import subprocess
+import time
+import tracemalloc
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table: what was measured, against what, and how much it may be."""
+
+    what: str
+    measured: str
+    against: str
+    ratio: float
+    budget: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the ratio stays within its budget, if it has one."""
+        return self.budget is None or self.ratio <= self.budget
+
+
+def cpu_seconds(work: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """The best CPU time of each piece of work; the rounds go by turns, so noise hits all alike."""
+    best = dict.fromkeys(work, float("inf"))
+    for _ in range(rounds):
+        for name, run in work.items():
+            gc.collect()
+            start = time.process_time()
+            run()
+            best[name] = min(best[name], time.process_time() - start)
+    return best
+
+
+def child_cpu_seconds(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
+    """The same for commands, each in a process of its own."""
+    best = dict.fromkeys(commands, float("inf"))
+    for _ in range(rounds):
+        for name, command in commands.items():
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            best[name] = min(best[name], used)
+    return best
+
+
+def peak_bytes(run: Callable[[], object]) -> int:
+    """The most memory that Python objects took while `run` ran."""
+    gc.collect()
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def per_call(seconds: float) -> str:
+    """Seconds as a reader wants them."""
+    return f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f} µs"
