@@ -1,0 +1,33 @@
+"""`uv.lock` and `requirements-dev.txt` are one lock, and neither names a private registry."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+LOCK = (ROOT / "uv.lock").read_text(encoding="utf-8")
+REQUIREMENTS = (ROOT / "requirements-dev.txt").read_text(encoding="utf-8")
+
+
+def test_the_exported_requirements_are_those_of_the_lock() -> None:
+    locked = {p["name"]: p["version"] for p in tomllib.loads(LOCK)["package"]}
+    exported = dict(re.findall(r"^([a-z0-9._-]+)==([^\s;]+)", REQUIREMENTS, re.MULTILINE))
+    assert exported
+    assert {name: locked.get(name) for name in exported} == exported
+
+
+def test_every_declared_dependency_is_exported() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    groups = project["dependency-groups"]
+    declared = [*project["project"]["dependencies"], *groups["dev"], *groups["docs"]]
+    for requirement in declared:
+        name = re.split(r"[\[<>=~!; ]", requirement, maxsplit=1)[0]
+        assert re.search(rf"^{re.escape(name)}==", REQUIREMENTS, re.MULTILINE), name
+
+
+def test_packages_come_from_the_public_registry() -> None:
+    hosts = set(re.findall(r"https?://([^/\"]+)", LOCK))
+    assert hosts <= {"pypi.org", "files.pythonhosted.org"}
+    assert "://" not in re.sub(r"^#.*$", "", REQUIREMENTS, flags=re.MULTILINE)
