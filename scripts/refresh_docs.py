@@ -1,0 +1,71 @@
+"""Writes into the docs what the program shows: outputs of commands, help texts, JSON schemas.
+
+A console block under `<!-- run -->` is run in a copy of docs/examples, and what the commands print
+replaces what stood there. A test checks that a run of this script would change nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+if __name__ == "__main__":  # as a script; under pytest the root is on the path already
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from scripts import schemas
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "docs" / "examples"
+_BLOCK = re.compile(r"(<!-- run -->\n```console\n)(.*?)(```)", re.DOTALL)
+# 80 columns, no colour, and no settings of whoever runs this.
+_SETTINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
+
+
+def pages() -> list[Path]:
+    """Every page that may hold examples."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def refreshed(page: str) -> str:
+    """The page with what its commands print now."""
+    return _BLOCK.sub(lambda block: block[1] + _rerun(block[2]) + block[3], page)
+
+
+def _rerun(session: str) -> str:
+    commands = [line for line in session.splitlines() if line.startswith("$ ")]
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
+        return "".join(f"{command}\n{_output(command[2:], folder)}" for command in commands)
+
+
+def _output(command: str, folder: str) -> str:
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    done = subprocess.run(
+        command,
+        shell=True,
+        cwd=folder,
+        env={"PATH": path, **_SETTINGS},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    lines = done.stdout.decode().splitlines()
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def main() -> None:
+    """Rewrite the pages and the schemas in place."""
+    for page in pages():
+        page.write_text(refreshed(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, text in schemas.published().items():
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

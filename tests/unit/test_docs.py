@@ -1,0 +1,48 @@
+"""What the docs show is what the program does."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts import refresh_docs, schemas
+
+PAGES = refresh_docs.pages()
+_PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+
+
+def _holding(marker: str) -> list[Path]:
+    return [page for page in PAGES if marker in page.read_text(encoding="utf-8")]
+
+
+def _name(page: Path) -> str:
+    return str(page.relative_to(refresh_docs.ROOT))
+
+
+@pytest.mark.parametrize("page", _holding("<!-- run -->"), ids=_name)
+def test_commands_print_what_the_page_shows(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert refresh_docs.refreshed(text) == text, "python scripts/refresh_docs.py"
+
+
+@pytest.mark.parametrize("page", _holding("```python\n"), ids=_name)
+def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(refresh_docs.EXAMPLES, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    # The blocks of a page build on one another; the tests shown in them are run as well.
+    names: dict[str, Any] = {"__name__": page.stem}
+    for block in _PYTHON.findall(page.read_text(encoding="utf-8")):
+        exec(compile(block, str(page), "exec"), names)
+    for name, value in names.items():
+        if name.startswith("test_"):
+            value()
+
+
+@pytest.mark.parametrize("path", schemas.published(), ids=lambda path: path.name)
+def test_published_schemas_are_those_of_the_program(path: Path) -> None:
+    fresh = schemas.published()[path]
+    assert path.read_text(encoding="utf-8") == fresh, "python scripts/refresh_docs.py"

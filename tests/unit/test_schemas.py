@@ -1,0 +1,76 @@
+"""Real files and real verdicts are what the published schemas say."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+
+from planproof import evaluate
+from planproof.case_file import read_cases
+from planproof.evaluation import evaluate_case, invalid
+from planproof.verdict import Outcome, Verdict
+from scripts import schemas
+from scripts.refresh_docs import EXAMPLES
+
+CASE = json.loads((EXAMPLES / "case.json").read_text(encoding="utf-8"))
+
+
+def _check(value: Any, schema: dict[str, Any]) -> None:
+    jsonschema.validate(value, schema, cls=jsonschema.Draft202012Validator)
+
+
+def _verdicts() -> list[Verdict]:
+    with (EXAMPLES / "cases.jsonl").open("rb") as lines:
+        read = list(read_cases(lines, name="cases.jsonl"))
+    verdicts = [
+        evaluate_case(line.case) if line.case else invalid(line.error)
+        for line in read
+        if line.case or line.error
+    ]
+    return [*verdicts, evaluate(task="", plan=["Look around."], trace=[])]
+
+
+def test_case_files_are_valid() -> None:
+    _check(CASE, schemas.case_schema())
+
+
+@pytest.mark.parametrize("field", ["user_task", "execution_trace"])
+def test_a_case_without_a_required_field_is_not(field: str) -> None:
+    with pytest.raises(jsonschema.ValidationError):
+        _check({key: value for key, value in CASE.items() if key != field}, schemas.case_schema())
+
+
+def test_verdicts_of_every_outcome_are_valid() -> None:
+    verdicts = _verdicts()
+    assert {verdict.outcome for verdict in verdicts} >= {
+        Outcome.SCORED,
+        Outcome.NO_PLAN,
+        Outcome.NO_EVENTS,
+        Outcome.INVALID_INPUT,
+    }
+    for verdict in verdicts:
+        _check(json.loads(json.dumps(verdict.full())), schemas.verdict_schema())
+
+
+@pytest.mark.parametrize(
+    "tampering",
+    [
+        {"score": None},
+        {"score": 7.5},
+        {"level": 0.6},
+        {"score": "1.0"},
+        {"outcome": "no_plan"},
+        {"outcome": "fine"},
+        {"steps": [{"number": "1"}]},
+        {"comment": "a field of no meaning"},
+    ],
+    ids=str,
+)
+def test_other_verdicts_are_not(tampering: dict[str, Any]) -> None:
+    verdict = copy.deepcopy(_verdicts()[0].full())
+    with pytest.raises(jsonschema.ValidationError):
+        _check({**verdict, **tampering}, schemas.verdict_schema())
