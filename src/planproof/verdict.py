@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import cast
 
 from planproof.content import Json
-from planproof.finding import Extra, StepFinding
+from planproof.finding import Extra, Findings, StepFinding
 
 
 class Outcome(StrEnum):
@@ -81,6 +81,11 @@ class Verdict:
     judge: JudgeSummary | None = None
     inputs: Inputs | None = None
     metadata: dict[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def findings(self) -> Findings:
+        """The steps and extras as the judge found them."""
+        return Findings(self.steps, self.extras)
 
     def brief(self) -> dict[str, float | str | None]:
         """Exactly the two fields of the specification; the score is null unless `scored`."""

@@ -1,0 +1,158 @@
+"""Case files: one case as JSON, or a data set with one case a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import NoneType
+from typing import BinaryIO
+
+from planproof.case import Case
+from planproof.content import Json
+from planproof.errors import InvalidInput
+from planproof.readers.parsing import Limits
+from planproof.readers.shapes import is_object
+from planproof.readers.task import read_task
+
+_FORM = 'A case is {"user_task": ..., "agent_plan": ..., "execution_trace": ...}.'
+_SPOKEN: dict[type, str] = {
+    NoneType: "null",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    dict: "an object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseLine:
+    """A line of a data set: the case in it, or what is wrong with it. `where` is its place."""
+
+    where: str
+    case: Case | None = None
+    error: InvalidInput | None = None
+    id: str | None = None
+
+
+def read_case(data: bytes, *, name: str) -> Case:
+    """The case in a file."""
+    return case_of(_parsed(data, name), name=name)
+
+
+def read_cases(lines: BinaryIO, *, name: str, limits: Limits | None = None) -> Iterator[CaseLine]:
+    """The cases of a data set, one at a time; a line that holds none does not stop the rest."""
+    limits = limits or Limits()
+    number = 0
+    while line := lines.readline(limits.bytes + 1):
+        number += 1
+        where = f"{name}, line {number}"
+        if len(line) > limits.bytes and not line.endswith(b"\n"):
+            _skip_rest_of_line(lines, limits.bytes)
+            yield CaseLine(
+                where,
+                error=InvalidInput(
+                    f"has more than {limits.bytes:,} bytes.",
+                    advice="Raise `max_bytes` in [tool.planproof.limits], or split the trace.",
+                ),
+            )
+        elif line := line.strip():
+            if number == 1 and line in (b"{", b"["):
+                raise InvalidInput(
+                    "is one JSON document, not one case a line.",
+                    where=name or None,
+                    advice="Use `planproof judge` for a single case, or write each case on a "
+                    "line of its own.",
+                )
+            yield _case_line(line, where)
+
+
+def case_of(value: Json, *, name: str = "") -> Case:
+    """The case in a JSON value. Fields that planproof does not know are left alone."""
+    if not is_object(value):
+        raise InvalidInput(
+            f"must be an object, not {_SPOKEN[type(value)]}.", where=name or None, advice=_FORM
+        )
+    for field in ("user_task", "agent_plan", "execution_trace"):
+        if field not in value:
+            _refuse_misnamed(field, value, name)
+    plan = _typed(value, "agent_plan", (str, list, dict, NoneType), name)
+    trace = _typed(value, "execution_trace", (str, list, dict), name)
+    id_ = _typed(value, "id", (str, int, NoneType), name)
+    metadata = _typed(value, "metadata", (dict, NoneType), name)
+    return Case(
+        task=read_task(value["user_task"], where=_place(name, "user_task")),
+        plan=plan,
+        trace=trace,
+        id=None if id_ is None else str(id_),
+        metadata=metadata or {},
+    )
+
+
+def _typed(fields: dict[str, Json], field: str, types: tuple[type, ...], name: str) -> Json:
+    value = fields.get(field)
+    if type(value) in types:
+        return value
+    expected = " or ".join(_SPOKEN[kind] for kind in types if kind is not NoneType)
+    raise InvalidInput(
+        f"must be {expected}, not {_SPOKEN[type(value)]}.", where=_place(name, field), advice=_FORM
+    )
+
+
+def _refuse_misnamed(field: str, fields: dict[str, Json], name: str) -> None:
+    """A case without a plan can be told so; one whose plan has the wrong name must be."""
+    misnamed = next((key for key in fields if len(key) > 3 and key in field), None)
+    if misnamed is not None or field != "agent_plan":
+        raise InvalidInput(
+            f"`{field}` is missing.",
+            where=name or None,
+            advice=_FORM if misnamed is None else f"Rename `{misnamed}` to `{field}`.",
+        )
+
+
+def _place(name: str, field: str) -> str:
+    return f"{name}, /{field}" if name else f"/{field}"
+
+
+def _case_line(line: bytes, where: str) -> CaseLine:
+    id_ = None
+    try:
+        value = _parsed(line, "")
+        if is_object(value) and isinstance(value.get("id"), str):
+            id_ = value["id"]
+        return CaseLine(where, case_of(value), id=id_)
+    except InvalidInput as error:
+        return CaseLine(where, error=error, id=id_)
+
+
+def _parsed(data: bytes, name: str) -> Json:
+    if not data.strip():
+        raise InvalidInput("is empty.", where=name or None, advice=_FORM)
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno} column {error.colno}" if name else f"column {error.colno}"
+        raise InvalidInput(
+            f"is not valid JSON: {error.msg} ({place}).", where=name or None, advice=_FORM
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"byte {error.start} is not valid {error.encoding.upper()}.",
+            where=name or None,
+            advice="Save the file as UTF-8 text.",
+        ) from error
+    except RecursionError as error:
+        raise InvalidInput(
+            "is nested too deeply.", where=name or None, advice="Check how the file was made."
+        ) from error
+    except ValueError as error:
+        raise InvalidInput(
+            f"holds a number that is too long ({error}).", where=name or None
+        ) from error
+
+
+def _skip_rest_of_line(lines: BinaryIO, at_once: int) -> None:
+    while (rest := lines.readline(at_once)) and not rest.endswith(b"\n"):
+        pass

@@ -1,0 +1,142 @@
+"""Configuration: `planproof.toml`, or `[tool.planproof]` in pyproject.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from planproof.errors import InvalidConfiguration
+from planproof.readers.parsing import Limits
+from planproof.suggestions import did_you_mean
+from planproof.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """What a configuration file may say. `path` is the file, if there was one."""
+
+    judge: str | None = None
+    min_score: float | None = None
+    bookkeeping: frozenset[str] = frozenset()
+    closing: frozenset[str] = frozenset()
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+    limits: Limits = field(default_factory=Limits)
+    path: Path | None = None
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The built-in knowledge of tool names with what the file declares on top."""
+        return Vocabulary().declaring(
+            bookkeeping=self.bookkeeping, closing=self.closing, aliases=self.aliases
+        )
+
+
+def find_configuration(start: Path) -> Configuration:
+    """The nearest configuration at or above a directory; the defaults when there is none."""
+    for directory in (start, *start.parents):
+        for name in ("planproof.toml", "pyproject.toml"):
+            path = directory / name
+            if path.is_file() and (table := _table_in(path)) is not None:
+                return _configuration(table, path)
+    return Configuration()
+
+
+def read_configuration(path: Path) -> Configuration:
+    """The configuration in this very file."""
+    table = _table_in(path)
+    if table is None:
+        raise InvalidConfiguration(
+            "there is no table [tool.planproof].",
+            where=str(path),
+            advice="Add one, or name another file.",
+        )
+    return _configuration(table, path)
+
+
+def _table_in(path: Path) -> Mapping[str, Any] | None:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidConfiguration(f"not valid TOML: {error}.", where=str(path)) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidConfiguration(
+            f"can't be read: {getattr(error, 'strerror', None) or error}.", where=str(path)
+        ) from error
+    if path.name != "pyproject.toml":
+        return document
+    table: object = document.get("tool", {}).get("planproof")
+    if not isinstance(table, dict | None):
+        raise InvalidConfiguration("`tool.planproof` must be a table.", where=str(path))
+    return cast("dict[str, Any] | None", table)
+
+
+def _configuration(table: Mapping[str, Any], path: Path) -> Configuration:
+    settings: dict[str, Any] = {}
+    for key, value in table.items():
+        if key not in _SETTINGS:
+            raise InvalidConfiguration(
+                f"unknown setting `{key}`.",
+                where=str(path),
+                advice=did_you_mean(key, _SETTINGS),
+            )
+        try:
+            settings[key] = _SETTINGS[key](value)
+        except _Unfit as error:
+            raise InvalidConfiguration(
+                f"`{key}` must be {error}, not {value!r}.", where=str(path)
+            ) from error
+    return Configuration(**settings, path=path)
+
+
+class _Unfit(Exception):
+    """Says what a value must be."""
+
+
+def _name(value: object) -> str:
+    if isinstance(value, str) and value.strip():
+        return value
+    raise _Unfit("a name in quotes")
+
+
+def _score(value: object) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    raise _Unfit("a number from 0 to 1")
+
+
+def _tool_names(value: object) -> frozenset[str]:
+    if isinstance(value, list):
+        names = cast("list[object]", value)
+        if all(isinstance(name, str) and name for name in names):
+            return frozenset(cast("list[str]", names))
+    raise _Unfit("a list of tool names")
+
+
+def _aliases(value: object) -> dict[str, str]:
+    if isinstance(value, dict):
+        aliases = cast("dict[str, object]", value)
+        if all(isinstance(tool, str) and tool for tool in aliases.values()):
+            return cast("dict[str, str]", aliases)
+    raise _Unfit('a table of a step\'s words and the tools they mean ("look up" = "kb_search")')
+
+
+def _limits(value: object) -> Limits:
+    given = cast("dict[str, object]", value) if isinstance(value, dict) else {"": value}
+    for key, limit in given.items():
+        if key not in _LIMITS or type(limit) is not int or limit < 1:
+            raise _Unfit(f"a table of {' and '.join(_LIMITS)}, whole numbers above 0")
+    return Limits(**{_LIMITS[key]: cast("int", limit) for key, limit in given.items()})
+
+
+_LIMITS = {"max_bytes": "bytes", "max_depth": "depth"}
+_SETTINGS: dict[str, Callable[[object], Any]] = {
+    "judge": _name,
+    "min_score": _score,
+    "bookkeeping": _tool_names,
+    "closing": _tool_names,
+    "aliases": _aliases,
+    "limits": _limits,
+}

@@ -1,0 +1,32 @@
+"""SHA-256 digests of a task and of a plan; a trace's digest comes from its source."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from hashlib import sha256
+
+from planproof.content import Content, Json
+from planproof.errors import InvalidInput
+from planproof.plan import Plan
+
+
+def task_digest(task: Content) -> str:
+    """The digest of a task's text, and of the images that came with it."""
+    images = (
+        f"\0{image.media_type}\0{image.url or ''}\0{image.data or ''}" for image in task.images
+    )
+    return _digest("".join((task.text, *images)))
+
+
+def plan_digest(plan: Json) -> str:
+    """The digest of a plan as it was given, written as canonical JSON."""
+    raw = asdict(plan) if isinstance(plan, Plan) else plan
+    try:
+        return _digest(json.dumps(raw, separators=(",", ":")))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"is no JSON value: {error}.", where="agent_plan") from error
+
+
+def _digest(text: str) -> str:
+    return "sha256:" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

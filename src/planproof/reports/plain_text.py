@@ -1,0 +1,24 @@
+"""Text from a trace, made safe to show on one line: traces are hostile input."""
+
+from __future__ import annotations
+
+import unicodedata
+
+# Joiners that scripts such as Persian and emoji sequences need; they can't reorder or hide text.
+_HARMLESS_FORMAT = "\u200c\u200d"
+_UNSHOWABLE = {"Cc", "Cf", "Cs", "Co", "Cn"}
+
+
+def one_line(text: str) -> str:
+    """Fold white space, and show control, direction and other invisible characters as escapes."""
+    folded = " ".join(text.split())
+    if folded.isprintable():
+        return folded
+    return "".join(map(_shown, folded))
+
+
+def _shown(character: str) -> str:
+    if character in _HARMLESS_FORMAT or unicodedata.category(character) not in _UNSHOWABLE:
+        return character
+    code = ord(character)
+    return f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}"

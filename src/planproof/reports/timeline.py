@@ -1,0 +1,46 @@
+"""Steps and extras in one list, in the order in which they happened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from planproof.finding import Extra, StepFinding
+from planproof.verdict import Verdict
+
+_NUMBERS = re.compile(r"[0-9]{1,18}")
+
+
+def in_time(verdict: Verdict) -> list[StepFinding | Extra]:
+    """Each step stands where it began; one that never began stands after its forerunner."""
+    placed = [
+        (moment, index, finding)
+        for index, (moment, finding) in enumerate(
+            [*_moments(verdict.steps), *((_moment(e.event), e) for e in verdict.extras)]
+        )
+    ]
+    placed.sort(key=lambda place: place[:2])
+    return [finding for _, _, finding in placed]
+
+
+def _moments(steps: Sequence[StepFinding]) -> list[tuple[tuple[int, ...], StepFinding]]:
+    moments: list[tuple[tuple[int, ...], StepFinding]] = []
+    latest: tuple[int, ...] = ()
+    for step in steps:
+        if step.evidence:
+            latest = _moment(step.evidence[0].event)
+        moments.append((latest, step))
+    # A parent opens with the first of its refinements; going backwards, they are placed already.
+    opens: dict[str, tuple[int, ...]] = {}
+    for index in range(len(moments) - 1, -1, -1):
+        moment, step = moments[index]
+        if not step.evidence and step.number in opens:
+            moment = opens[step.number]
+            moments[index] = (moment, step)
+        if step.parent is not None:
+            opens[step.parent] = min(moment, opens.get(step.parent, moment))
+    return moments
+
+
+def _moment(event: str) -> tuple[int, ...]:
+    return tuple(map(int, _NUMBERS.findall(event)))

@@ -1,0 +1,83 @@
+"""The words that every report uses for scores, counts and coverage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from planproof.finding import Severity, Status
+from planproof.reports.plain_text import one_line
+from planproof.reports.redaction import redact
+from planproof.verdict import Coverage, Outcome, Verdict
+
+LEVELS = {
+    1.0: "perfect adherence",
+    0.75: "strong adherence",
+    0.5: "partial adherence",
+    0.25: "weak adherence",
+    0.0: "no adherence",
+}
+STATUSES = {
+    Status.EXECUTED: "executed",
+    Status.PARTIAL: "partial",
+    Status.MISSING: "missing",
+    Status.AMBIGUOUS: "ambiguous",
+    Status.OUT_OF_ORDER: "out of order",
+}
+OUTCOMES = {
+    Outcome.NO_PLAN: "there is no plan",
+    Outcome.NO_EVENTS: "there are no events",
+    Outcome.INVALID_INPUT: "the input is invalid",
+    Outcome.JUDGE_FAILED: "the judge failed",
+}
+
+Show: TypeAlias = Callable[[str], str]
+"""Makes text from a case fit to be shown."""
+
+
+def shows(*, secrets: bool) -> Show:
+    """How text from a case is shown: on one line, harmless, and without secrets unless asked."""
+    return one_line if secrets else lambda text: one_line(redact(text))
+
+
+def headline(verdict: Verdict) -> str:
+    """What the score means, or why there is none."""
+    if verdict.level is None:
+        return f"not judged: {OUTCOMES[verdict.outcome]}"
+    return LEVELS[verdict.level]
+
+
+def score_digits(score: float) -> str:
+    """A score as it is printed: at least one decimal, at most two."""
+    return str(round(score, 2))
+
+
+def tally(verdict: Verdict) -> str:
+    """How many steps there were and what became of them, and the extras."""
+    counted = verdict.findings.counted
+    found = [step.status for step in counted]
+    parts = [f"{found.count(Status.EXECUTED)} of {_many(len(counted), 'step')} executed"]
+    parts += [
+        f"{found.count(status)} {STATUSES[status]}"
+        for status in Status
+        if status is not Status.EXECUTED and status in found
+    ]
+    grave = [extra.severity for extra in verdict.extras]
+    parts += [
+        _many(grave.count(severity), f"{severity} extra")
+        for severity in Severity
+        if severity in grave
+    ]
+    return ", ".join(parts)
+
+
+def coverage_line(coverage: Coverage) -> str:
+    """How much of the trace was read, and by which reader."""
+    events = f"{coverage.events:,} of {_many(coverage.events, 'event')} read by {coverage.reader}"
+    if not coverage.skipped:
+        return events
+    return f"{events}, {_many(coverage.skipped, 'part')} of the trace left out"
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
