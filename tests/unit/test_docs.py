@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from planproof.config import read_configuration
 from scripts import refresh_docs, schemas
 
 PAGES = refresh_docs.pages()
+_TOML = re.compile(r"^```toml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
@@ -40,6 +42,14 @@ def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
     for name, value in names.items():
         if name.startswith("test_"):
             value()
+
+
+@pytest.mark.parametrize("page", _holding("```toml\n"), ids=_name)
+def test_configuration_examples_are_understood(page: Path, tmp_path: Path) -> None:
+    for block in _TOML.findall(page.read_text(encoding="utf-8")):
+        file = tmp_path / "planproof.toml"
+        file.write_text(block, encoding="utf-8")
+        assert read_configuration(file).path == file
 
 
 @pytest.mark.parametrize("path", schemas.published(), ids=lambda path: path.name)

@@ -26,11 +26,8 @@ def _check(value: Any, schema: dict[str, Any]) -> None:
 def _verdicts() -> list[Verdict]:
     with (EXAMPLES / "cases.jsonl").open("rb") as lines:
         read = list(read_cases(lines, name="cases.jsonl"))
-    verdicts = [
-        evaluate_case(line.case) if line.case else invalid(line.error)
-        for line in read
-        if line.case or line.error
-    ]
+    verdicts = [evaluate_case(line.case) for line in read if line.case]
+    verdicts += [invalid(line.error) for line in read if line.error]
     return [*verdicts, evaluate(task="", plan=["Look around."], trace=[])]
 
 
