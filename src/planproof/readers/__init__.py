@@ -1,0 +1,1 @@
+"""Reading a source into a trace: one reader a format, and the general one for all the rest."""

@@ -1,0 +1,94 @@
+"""What a tool call looks like in JSON, whoever wrote it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planproof.content import Json
+from planproof.readers.shapes import embedded, is_list, is_object, text_at
+
+_NAMES = ("name", "tool_name", "toolName", "tool", "tool.name", "function_name")
+_ARGUMENTS = (
+    "arguments",
+    "args",
+    "input",
+    "parameters",
+    "tool_input",
+    "toolInput",
+    "tool_args",
+    "tool.args",
+    "kwargs",
+    "action_input",
+    "params",
+    "rawInput",
+)
+_IDS = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "callId")
+_WRAPPERS = ("function", "functionCall", "function_call", "toolUse", "tool_call", "toolCall")
+
+
+@dataclass(slots=True)
+class Call:
+    """A call: the tool, its arguments, or the bare text that it was given."""
+
+    name: str
+    arguments: Json = None
+    text: str = ""
+    id: str | None = None
+
+
+def as_call(value: Json) -> Call | None:
+    """The call that an entry of `tool_calls` and the like stands for; None when it is none."""
+    if not is_object(value):
+        return None
+    identity = call_id_of(value)
+    for key in _WRAPPERS:
+        inner = value.get(key)
+        if is_object(inner):
+            call = as_call(inner)
+            if call is not None:
+                call.id = identity or call.id
+            return call
+    name = text_at(value, *_NAMES)
+    if name is None:
+        # Some write the tool's name where others put an object with name and arguments.
+        name = text_at(value, "function", "action", "type")
+    if name is None:
+        return None
+    arguments, text = arguments_of(next((value[k] for k in _ARGUMENTS if k in value), None))
+    return Call(name, arguments, text, identity)
+
+
+def looks_like_call(value: dict[str, Json]) -> bool:
+    """Whether an object of unknown origin is a call: a tool's name together with arguments."""
+    if "description" in value and is_object(value.get("parameters")):
+        return False  # the definition of a tool, not its use
+    if any(is_object(value.get(key)) for key in _WRAPPERS):
+        inner = next(value[key] for key in _WRAPPERS if is_object(value.get(key)))
+        return text_at(inner, "name") is not None and any(k in inner for k in _ARGUMENTS)
+    if text_at(value, "tool_name", "toolName", "tool", "tool.name", "function_name"):
+        return True
+    name = text_at(value, "name", "function")
+    return name is not None and any(
+        is_object(value.get(key)) or isinstance(value.get(key), str) for key in _ARGUMENTS
+    )
+
+
+def arguments_of(raw: Json) -> tuple[Json, str]:
+    """Arguments as a JSON value, or as text where they are no JSON."""
+    if isinstance(raw, str):
+        value = embedded(raw)
+        return (None, raw) if value is None else (value, "")
+    if is_object(raw) or is_list(raw):
+        return raw, ""
+    return None, ""
+
+
+def call_id_of(value: dict[str, Json]) -> str | None:
+    """The id that ties a call and its result together."""
+    for key in _IDS:
+        found = value.get(key)
+        if isinstance(found, str) and found:
+            return found
+        if isinstance(found, int) and not isinstance(found, bool):
+            return str(found)
+    return None

@@ -1,0 +1,126 @@
+"""The native form: a trace as planproof itself writes it."""
+
+from __future__ import annotations
+
+from planproof.content import Image, Json
+from planproof.errors import InvalidInput
+from planproof.readers.shapes import is_list, is_object
+from planproof.readers.source import Source
+from planproof.trace import Event, EventStatus, Kind, Trace
+
+_TEXTS = ("id", "name", "actor", "text", "output", "time", "parent")
+_FIELDS = frozenset((*_TEXTS, "kind", "arguments", "status", "turn", "images"))
+_KINDS = {kind.value: kind for kind in Kind}
+_STATUSES = {status.value: status for status in EventStatus}
+
+
+class NativeReader:
+    """Reads `{"events": [{"id", "kind", "name", "arguments", ...}]}`, or the same as JSON Lines."""
+
+    name = "native"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether every record has one of planproof's own kinds."""
+        records = _records(source)
+        return bool(records) and all(
+            is_object(value) and value.get("kind") in _KINDS for _, value in records[:20]
+        )
+
+    def read(self, source: Source) -> Trace:
+        """The events as they are written; every wrong field is named by its pointer."""
+        events: list[Event] = []
+        seen: set[str] = set()
+        for number, (pointer, value) in enumerate(_records(source), 1):
+            event = _event(value, pointer, f"e{number}", source.name)
+            if event.id in seen:
+                raise _wrong(source.name, f"{pointer}/id", f"the id {event.id!r} is used twice")
+            seen.add(event.id)
+            events.append(event)
+        _check_parents(events, source.name)
+        return Trace(tuple(events), self.name, source.skipped)
+
+
+def _records(source: Source) -> list[tuple[str, Json]]:
+    if source.form == "jsonl":
+        return [(f"L{line}", value) for line, value in source.document]
+    document = source.document
+    if is_object(document) and is_list(document.get("events")):
+        return [(f"/events/{i}", value) for i, value in enumerate(document["events"])]
+    return [(f"/{i}", value) for i, value in enumerate(document)] if is_list(document) else []
+
+
+def _event(value: Json, pointer: str, default_id: str, source: str) -> Event:
+    if not is_object(value):
+        raise _wrong(source, pointer, "an event must be an object")
+    for key in value:
+        if key not in _FIELDS:
+            raise _wrong(source, f"{pointer}/{key}", "is no field of an event")
+    for key in _TEXTS:
+        if not isinstance(value.get(key), (str, type(None))):
+            raise _wrong(source, f"{pointer}/{key}", "must be text")
+    kind = value.get("kind")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise _wrong(source, f"{pointer}/kind", f"must be one of {', '.join(_KINDS)}")
+    status = value.get("status", "unknown")
+    if not isinstance(status, str) or status not in _STATUSES:
+        raise _wrong(source, f"{pointer}/status", f"must be one of {', '.join(_STATUSES)}")
+    turn = value.get("turn", 0)
+    if not isinstance(turn, int) or isinstance(turn, bool):
+        raise _wrong(source, f"{pointer}/turn", "must be a whole number")
+    output = value.get("output") or ""
+    return Event(
+        id=value.get("id") or default_id,
+        kind=_KINDS[kind],
+        pointer=pointer,
+        name=value.get("name"),
+        actor=value.get("actor"),
+        text=value.get("text") or "",
+        arguments=value.get("arguments"),
+        output=output,
+        output_pointer=f"{pointer}/output" if output else None,
+        status=_STATUSES[status],
+        time=value.get("time"),
+        parent=value.get("parent"),
+        turn=turn,
+        images=_images(value.get("images"), pointer, source),
+    )
+
+
+def _images(value: Json, pointer: str, source: str) -> tuple[Image, ...]:
+    if value is None:
+        return ()
+    if not is_list(value):
+        raise _wrong(source, f"{pointer}/images", "must be a list")
+    images: list[Image] = []
+    for index, item in enumerate(value):
+        place = f"{pointer}/images/{index}"
+        if not is_object(item) or not isinstance(item.get("media_type"), str):
+            raise _wrong(source, place, "an image needs a media_type")
+        for key in ("url", "data"):
+            if not isinstance(item.get(key), (str, type(None))):
+                raise _wrong(source, f"{place}/{key}", "must be text")
+        images.append(Image(item["media_type"], item.get("url"), item.get("data")))
+    return tuple(images)
+
+
+def _check_parents(events: list[Event], source: str) -> None:
+    parents = {event.id: event.parent for event in events}
+    for event in events:
+        if event.parent is not None and event.parent not in parents:
+            raise _wrong(source, f"{event.pointer}/parent", f"there is no event {event.parent!r}")
+    cleared: set[str] = set()
+    for event in events:
+        way: set[str] = set()
+        current: str | None = event.id
+        while current is not None and current not in cleared:
+            if current in way:
+                raise _wrong(
+                    source, f"{event.pointer}/parent", "the parents of this event form a circle"
+                )
+            way.add(current)
+            current = parents[current]
+        cleared |= way
+
+
+def _wrong(source: str, pointer: str, what: str) -> InvalidInput:
+    return InvalidInput(f"{what}.", where=f"{source}#{pointer}")

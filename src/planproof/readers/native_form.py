@@ -1,0 +1,24 @@
+"""Writing the native form: what the native reader reads."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from planproof.content import Json
+from planproof.trace import Event, Trace
+
+_PLAIN = ("name", "actor", "text", "arguments", "output", "time", "parent", "turn")
+
+
+def native_form(trace: Trace) -> Json:
+    """A trace as JSON values. Pointers are left out: in the new document they are others."""
+    return {"events": [_written(event) for event in trace.events]}
+
+
+def _written(event: Event) -> Json:
+    fields: dict[str, Json] = {"id": event.id, "kind": event.kind.value}
+    fields |= {key: value for key in _PLAIN if (value := getattr(event, key))}
+    fields["status"] = event.status.value
+    if event.images:
+        fields["images"] = [asdict(image) for image in event.images]
+    return fields

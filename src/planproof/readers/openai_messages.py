@@ -1,0 +1,75 @@
+"""OpenAI chat messages: role, content, tool_calls or function_call, and their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from planproof.content import Json
+from planproof.readers.conversation import Conversation
+from planproof.readers.shapes import is_list, is_object, time_of
+from planproof.readers.source import Source
+from planproof.readers.transcript import Transcript
+from planproof.trace import Trace
+
+_ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
+_HOLDERS = ("messages", "traj", "trajectory", "conversation", "history")
+_LOOKED_AT = 50
+
+
+class OpenAIMessagesReader:
+    """Reads lists of chat messages, bare or under a key such as `messages`."""
+
+    name = "openai-messages"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether the source is a list of messages with the roles of the OpenAI API."""
+        if source.form == "text":
+            return False
+        messages = [message for _, message in islice(_messages(source), _LOOKED_AT)]
+        known = [m for m in messages if is_object(m) and _is_message(m)]
+        if not known or len(known) < len(messages):
+            return False
+        if _arrives_in_chunks(known):
+            return False
+        # A group chat also has these roles, but there the speaker is the name.
+        names = {m["name"] for m in known if m["role"] in ("user", "assistant") and m.get("name")}
+        return len(names) < 2
+
+    def read(self, source: Source) -> Trace:
+        """The events of the messages; what is no message is skipped."""
+        transcript = Transcript(source.skipped)
+        conversation = Conversation(transcript)
+        for pointer, message in _messages(source):
+            if is_object(message) and _is_message(message):
+                transcript.time = time_of(message.get("timestamp") or message.get("created_at"))
+                conversation.message(message, pointer)
+            else:
+                transcript.skip(pointer, "is no chat message")
+        return transcript.trace(self.name)
+
+
+def _is_message(message: dict[str, Json]) -> bool:
+    role = message.get("role")
+    return isinstance(role, str) and role in _ROLES
+
+
+def _arrives_in_chunks(messages: list[dict[str, Json]]) -> bool:
+    ids = [message["id"] for message in messages if isinstance(message.get("id"), str)]
+    return len(ids) == len(messages) and len(set(ids)) * 2 <= len(ids)
+
+
+def _messages(source: Source) -> Iterator[tuple[str, Json]]:
+    if source.form == "jsonl":
+        for line, value in source.document:
+            yield f"L{line}", value
+        return
+    document, pointer = source.document, ""
+    if is_object(document):
+        key = next((key for key in _HOLDERS if is_list(document.get(key))), None)
+        if key is None:
+            return
+        document, pointer = document[key], f"/{key}"
+    if is_list(document):
+        for index, value in enumerate(document):
+            yield f"{pointer}/{index}", value

@@ -1,0 +1,183 @@
+"""Parsing JSON, JSON Lines and event streams from untrusted text, within limits."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import cast
+
+from planproof.content import Json
+from planproof.errors import InvalidInput
+from planproof.trace import Skipped
+
+_LONE = re.compile("[\ud800-\udfff]")
+_LONE_ESCAPE = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
+)
+_HUGE_NUMBER = re.compile(r"\d[eE]\+?\d{3}")
+_BEGINS_LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[\[{"])')
+_STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large and how deeply nested a source may be."""
+
+    bytes: int = 256 * 1024 * 1024
+    depth: int = 200
+
+
+class Parser:
+    """Parses what one source holds; `skipped` says what was left out or read otherwise."""
+
+    def __init__(self, name: str, limits: Limits) -> None:
+        self.name = name
+        self.limits = limits
+        self.skipped: list[Skipped] = []
+        self._place = ""
+        self._decoder = json.JSONDecoder(parse_constant=self._odd_number)
+        self._careful = json.JSONDecoder(
+            parse_constant=self._odd_number, parse_int=self._int, parse_float=self._float
+        )
+
+    def parse(self, text: str, place: str = "") -> Json:
+        """One JSON value; raises JSONDecodeError where it is none."""
+        self._place = place
+        careful = _HUGE_NUMBER.search(text) is not None
+        try:
+            try:
+                value = (self._careful if careful else self._decoder).decode(text)
+            except json.JSONDecodeError:
+                raise
+            except ValueError:
+                # An integer with more digits than Python converts.
+                value = self._careful.decode(text)
+        except RecursionError as error:
+            raise self.too_deep() from error
+        # Only many brackets can be nested deeply; counting them is cheaper than walking.
+        if text.count("[") + text.count("{") > self.limits.depth:
+            self._check_depth(value)
+        if _LONE_ESCAPE.search(text) is not None:
+            value = self._mend_surrogates(value)
+        return value
+
+    def lines(self, text: str) -> tuple[tuple[int, Json], ...] | None:
+        """The records of JSON Lines or of an event stream; None when the text is neither."""
+        lines = text.split("\n")
+        filled = [line for line in lines if line and not line.isspace()]
+        if _is_stream(filled):
+            return tuple(self._records(_data_of(lines)))
+        opened = sum(line.lstrip()[:1] in ("{", "[") for line in filled)
+        if opened * 2 < len(filled):
+            return None
+        before = len(self.skipped)
+        records = tuple(
+            (number, value)
+            for number, value in self._records(enumerate(lines, 1))
+            if isinstance(value, (dict, list)) or self.skip(number, "is no JSON object")
+        )
+        if not records or len(records) * 2 < len(filled):
+            del self.skipped[before:]
+            return None
+        return records
+
+    def is_broken_json(self, text: str, failure: json.JSONDecodeError) -> bool:
+        """Whether a text that did not parse was meant to be JSON."""
+        return failure.msg != "Extra data" and _BEGINS_LIKE_JSON.match(text) is not None
+
+    def skip(self, line: int, why: str) -> bool:
+        """Note a line that is left out; False, so that it can stand in a condition."""
+        self.skipped.append(Skipped(f"L{line}", why))
+        return False
+
+    def too_deep(self) -> InvalidInput:
+        """The error for a value that is nested beyond the limit."""
+        return InvalidInput(
+            f"is nested more than {self.limits.depth} levels deep.",
+            where=f"{self.name}, line {self._place[1:]}" if self._place else self.name,
+            advice="No agent framework writes such traces; check how the file was made.",
+        )
+
+    def _records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Json]]:
+        for number, line in lines:
+            if not line or line.isspace():
+                continue
+            try:
+                yield number, self.parse(line, f"L{number}")
+            except json.JSONDecodeError as error:
+                self.skip(number, f"is no whole JSON: {error.msg} at column {error.colno}")
+
+    def _check_depth(self, value: Json) -> None:
+        level: list[Json] = [value]
+        for _ in range(self.limits.depth + 1):
+            level = (
+                [
+                    child
+                    for parent in level
+                    for child in (
+                        cast("dict[str, Json]", parent).values() if type(parent) is dict else parent
+                    )
+                    if type(child) is dict or type(child) is list
+                ]
+                if type(value) is dict or type(value) is list
+                else []
+            )
+            if not level:
+                return
+        raise self.too_deep()
+
+    def _mend_surrogates(self, value: Json) -> Json:
+        text = json.dumps(value, ensure_ascii=False)
+        mended = without_lone_surrogates(text, self)
+        return value if mended is text else json.loads(mended)
+
+    def _odd_number(self, text: str) -> str:
+        self._note(f"{text} is no JSON number; read as text")
+        return text
+
+    def _int(self, text: str) -> int | str:
+        try:
+            return int(text)
+        except ValueError:
+            self._note("a number with thousands of digits; read as text")
+            return text
+
+    def _float(self, text: str) -> float | str:
+        number = float(text)
+        if math.isfinite(number):
+            return number
+        self._note(f"{text[:40]} is too large a number; read as text")
+        return text
+
+    def _note(self, why: str) -> None:
+        note = Skipped(self._place, why)
+        if note not in self.skipped[-3:]:
+            self.skipped.append(note)
+
+
+def without_lone_surrogates(text: str, parser: Parser) -> str:
+    """The text itself, or with U+FFFD for each half of a character that can't be encoded."""
+    if text.isascii() or _LONE.search(text) is None:
+        return text
+    parser.skipped.append(Skipped("", "lone surrogates; read as U+FFFD"))
+    return _LONE.sub("\ufffd", text)
+
+
+def _is_stream(filled: list[str]) -> bool:
+    head = filled[:20]
+    return any(line.startswith("data:") for line in head) and all(
+        _STREAM_FIELD.match(line) for line in head
+    )
+
+
+def _data_of(lines: list[str]) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(lines, 1):
+        if line.startswith("data:"):
+            data = line[5:]
+            # Not data but the end mark that some providers send.
+            if data.strip() != "[DONE]":
+                yield number, data

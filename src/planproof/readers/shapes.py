@@ -1,0 +1,93 @@
+"""Looking at JSON values of unknown shape without tripping over them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TypeGuard, cast
+
+from planproof.content import Json
+
+_DEEPEST = 200
+_BIGGEST_EMBEDDED = 20_000_000
+
+
+def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
+    """Whether this is a JSON object."""
+    return isinstance(value, dict)
+
+
+def is_list(value: Json) -> TypeGuard[list[Json]]:
+    """Whether this is a JSON array."""
+    return isinstance(value, list)
+
+
+def text_at(value: dict[str, Json], *keys: str) -> str | None:
+    """The first of these fields that is a string with something in it."""
+    for key in keys:
+        found = value.get(key)
+        if isinstance(found, str) and found:
+            return found
+    return None
+
+
+def key_with_text(value: dict[str, Json], keys: Iterable[str]) -> str | None:
+    """The first of these keys under which a string with more than white space stands."""
+    for key in keys:
+        found = value.get(key)
+        if isinstance(found, str) and found and not found.isspace():
+            return key
+    return None
+
+
+def embedded(text: str) -> Json:
+    """The JSON object or array that a string holds; None when it holds none."""
+    start = text.lstrip()[:1] if text[:1].isspace() else text[:1]
+    if start not in ("{", "[") or len(text) > _BIGGEST_EMBEDDED:
+        return None
+    try:
+        value = json.loads(text, parse_constant=str)
+    except (ValueError, RecursionError):
+        return None
+    if text.count("[") + text.count("{") > _DEEPEST and _is_deep(value):
+        return None
+    return value
+
+
+def written(value: Json) -> str:
+    """A value as the text of an event: strings as they are, the rest as JSON."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value, ensure_ascii=False)
+
+
+def time_of(value: Json) -> str | None:
+    """A time as ISO 8601: given so, or as seconds, milli-, micro- or nanoseconds since 1970."""
+    if isinstance(value, str):
+        if not value.isdigit() or len(value) > 20:
+            return value[:64] or None
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    seconds = float(value)
+    while abs(seconds) > 1e11:
+        seconds /= 1000
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _is_deep(value: Json) -> bool:
+    level: list[Json] = [value]
+    for _ in range(_DEEPEST):
+        level = [
+            child
+            for parent in level
+            for child in (cast("dict[str, Json]", parent).values() if is_object(parent) else parent)
+            if isinstance(child, (dict, list))
+        ]
+        if not level:
+            return False
+    return True

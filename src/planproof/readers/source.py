@@ -1,0 +1,145 @@
+"""The source of a trace: what was given, decoded and parsed, before anyone has made sense of it."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from planproof.content import Json
+from planproof.errors import InvalidInput
+from planproof.readers.parsing import Limits, Parser, without_lone_surrogates
+from planproof.trace import Skipped
+
+Form: TypeAlias = Literal["json", "jsonl", "text"]
+
+_LONGEST_SCALAR = 400
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A trace as it came in.
+
+    `document` is a JSON value, a tuple of (line number, value) for JSON Lines and for streams of
+    server-sent events, or the text. `skipped` names what could not be parsed.
+    """
+
+    name: str
+    form: Form
+    document: Json
+    digest: str
+    skipped: tuple[Skipped, ...] = ()
+
+    @classmethod
+    def of_path(cls, path: Path, *, limits: Limits | None = None) -> Source:
+        """Read a file."""
+        limits = limits or Limits()
+        try:
+            size = path.stat().st_size
+            if size > limits.bytes:
+                raise _too_big(size, limits, str(path))
+            data = path.read_bytes()
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise InvalidInput(f"can't be read: {why}.", where=str(path)) from error
+        return cls.of_bytes(data, name=str(path), limits=limits)
+
+    @classmethod
+    def of_bytes(cls, data: bytes, *, name: str = "trace", limits: Limits | None = None) -> Source:
+        """Decode bytes: UTF-8, or UTF-16 and UTF-32 that begin with a byte order mark."""
+        limits = limits or Limits()
+        if len(data) > limits.bytes:
+            raise _too_big(len(data), limits, name)
+        encoding, start = "utf-8", 0
+        for mark, marked in _MARKS:
+            if data.startswith(mark):
+                encoding, start = marked, len(mark)
+                break
+        try:
+            text = str(memoryview(data)[start:], encoding)
+        except UnicodeDecodeError as error:
+            raise InvalidInput(
+                f"byte {error.start + start} is not valid {encoding.upper()}.",
+                where=name,
+                advice="Save the trace as UTF-8 text; unpack it first if it is an archive.",
+            ) from error
+        return cls.of_text(text, name=name, limits=limits)
+
+    @classmethod
+    def of_text(cls, text: str, *, name: str = "trace", limits: Limits | None = None) -> Source:
+        """Find out whether a text is JSON, JSON Lines, an event stream, or just text."""
+        parser = Parser(name, limits or Limits())
+        text = without_lone_surrogates(text.removeprefix("\ufeff"), parser)
+        failure: json.JSONDecodeError | None = None
+        while True:
+            start = text[:_LONGEST_SCALAR].strip()
+            if not start and not text.strip():
+                raise InvalidInput("is empty.", where=name, advice="Give a trace with content.")
+            if start[:1] not in ("{", "[", '"') and len(text) > _LONGEST_SCALAR:
+                break
+            try:
+                value = parser.parse(text)
+            except json.JSONDecodeError as error:
+                failure = error
+                break
+            if not isinstance(value, str):
+                return cls._of_json(value, parser)
+            # A JSON string that holds a trace: what counts is the trace.
+            text = value
+        records = parser.lines(text)
+        if records is not None:
+            return cls(name, "jsonl", records, _digest(text), tuple(parser.skipped))
+        if failure is not None and parser.is_broken_json(text, failure):
+            raise InvalidInput(
+                f"is JSON that breaks off or is malformed ({failure.msg}).",
+                where=f"{name}, line {failure.lineno} column {failure.colno}",
+                advice="Write the file again; JSON Lines may lose its last line, JSON may not.",
+            )
+        return cls(name, "text", text, _digest(text), tuple(parser.skipped))
+
+    @classmethod
+    def of_value(cls, value: Json, *, name: str = "trace", limits: Limits | None = None) -> Source:
+        """Take a parsed JSON value, or a string that holds a trace."""
+        if isinstance(value, str):
+            return cls.of_text(value, name=name, limits=limits)
+        # Written and parsed again: what holds for a file then holds for a value, whatever it is.
+        parser = Parser(name, limits or Limits())
+        try:
+            text = json.dumps(value, separators=(",", ":"))
+        except RecursionError as error:
+            raise parser.too_deep() from error
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"is no JSON value: {error}.",
+                where=name,
+                advice="Give what json.loads gives: dicts, lists, strings, numbers.",
+            ) from error
+        return cls._of_json(parser.parse(text), parser, canonical=text)
+
+    @classmethod
+    def _of_json(cls, value: Json, parser: Parser, canonical: str | None = None) -> Source:
+        if canonical is None or parser.skipped:
+            canonical = json.dumps(value, separators=(",", ":"))
+        return cls(parser.name, "json", value, _digest(canonical), tuple(parser.skipped))
+
+
+def _digest(text: str) -> str:
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _too_big(size: int, limits: Limits, name: str) -> InvalidInput:
+    return InvalidInput(
+        f"has {size:,} bytes, more than the limit of {limits.bytes:,}.",
+        where=name,
+        advice="Raise the limit, or split the trace.",
+    )

@@ -1,0 +1,152 @@
+"""The transcript: where readers write down events, and results find the calls they belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from planproof.content import Image, Json
+from planproof.readers.outcomes import outcome_of
+from planproof.trace import Event, EventStatus, Kind, Skipped, Trace
+
+
+@dataclass(slots=True, eq=False)
+class Draft:
+    """An event while its trace is still being read: its result may be yet to come."""
+
+    kind: Kind
+    pointer: str
+    name: str | None = None
+    actor: str | None = None
+    text: str = ""
+    arguments: Json = None
+    output: str = ""
+    output_pointer: str | None = None
+    status: EventStatus = EventStatus.UNKNOWN
+    time: str | None = None
+    parent: Draft | None = None
+    turn: int = 0
+    images: tuple[Image, ...] = ()
+
+
+@dataclass(slots=True)
+class Result:
+    """What came back from a call. `status` is what the record itself says, if it says so."""
+
+    text: str
+    pointer: str
+    call_id: str | None = None
+    name: str | None = None
+    actor: str | None = None
+    status: EventStatus | None = None
+    time: str | None = None
+    images: tuple[Image, ...] = ()
+
+
+class Transcript:
+    """Collects drafts in order; `parent` and `time` are given to what is written next."""
+
+    def __init__(self, skipped: Sequence[Skipped] = ()) -> None:
+        self.drafts: list[Draft] = []
+        self.turn = 0
+        self.time: str | None = None
+        self.parent: Draft | None = None
+        self._skipped = list(skipped)
+        self._turns: dict[str, int] = {}
+        self._last_turn = 0
+        self._by_id: dict[str, list[Draft]] = {}
+        self._unanswered: list[Draft] = []
+        self._calling_turn = 0
+
+    def begin_turn(self, key: str | None = None) -> None:
+        """What follows is a new turn, or goes on with the turn of the same key."""
+        if key is not None and key in self._turns:
+            self.turn = self._turns[key]
+            return
+        self._last_turn += 1
+        self.turn = self._last_turn
+        if key is not None:
+            self._turns[key] = self.turn
+
+    def add(self, draft: Draft) -> Draft:
+        """Write an event down, in the turn that is under way."""
+        draft.turn = draft.turn or self.turn
+        draft.time = draft.time or self.time
+        draft.parent = draft.parent or self.parent
+        self.drafts.append(draft)
+        return draft
+
+    def call(self, draft: Draft, call_id: str | None = None) -> Draft:
+        """Write down an action whose result may follow."""
+        self.add(draft)
+        if draft.turn != self._calling_turn:
+            self._calling_turn = draft.turn
+            self._unanswered = []
+        self._unanswered.append(draft)
+        if call_id:
+            self._by_id.setdefault(call_id, []).append(draft)
+        return draft
+
+    def answer(self, result: Result) -> Draft:
+        """Tie a result to its call; one without a call is an observation."""
+        draft = self._called(result)
+        if draft is None:
+            draft = Draft(Kind.OBSERVATION, result.pointer, result.name, result.actor, result.text)
+            draft.time = result.time
+            draft.images = result.images
+            draft.status = result.status or outcome_of(result.text)
+            return self.add(draft)
+        draft.output = result.text
+        draft.output_pointer = result.pointer
+        draft.images += result.images
+        draft.status = result.status or outcome_of(result.text)
+        return draft
+
+    def awaits_result(self) -> bool:
+        """Whether the last turn that called something has not had all its results yet."""
+        return bool(self._unanswered)
+
+    def skip(self, pointer: str, why: str) -> None:
+        """Note a part of the source that gives no event."""
+        self._skipped.append(Skipped(pointer, why))
+
+    def trace(self, reader: str) -> Trace:
+        """The finished trace, with ids in order."""
+        ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
+        events = tuple(
+            Event(
+                id=f"e{number}",
+                kind=draft.kind,
+                pointer=draft.pointer,
+                name=draft.name,
+                actor=draft.actor,
+                text=draft.text,
+                arguments=draft.arguments,
+                output=draft.output,
+                output_pointer=draft.output_pointer,
+                status=draft.status,
+                time=draft.time,
+                parent=ids.get(id(draft.parent)),
+                turn=draft.turn,
+                images=draft.images,
+            )
+            for number, draft in enumerate(self.drafts, 1)
+        )
+        return Trace(events, reader, tuple(self._skipped))
+
+    def _called(self, result: Result) -> Draft | None:
+        if result.call_id:
+            waiting = self._by_id.get(result.call_id)
+            if not waiting:
+                return None
+            draft = waiting.pop(0)
+        else:
+            candidates = self._unanswered
+            if result.name is not None:
+                candidates = [draft for draft in candidates if draft.name == result.name]
+            if not candidates:
+                return None
+            draft = candidates[0]
+        if draft in self._unanswered:
+            self._unanswered.remove(draft)
+        return draft
