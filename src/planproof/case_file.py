@@ -55,6 +55,7 @@ def read_cases(lines: BinaryIO, *, name: str, limits: Limits | None = None) -> I
                 where,
                 error=InvalidInput(
                     f"has more than {limits.bytes:,} bytes.",
+                    where=where,
                     advice="Raise `max_bytes` in [tool.planproof.limits], or split the trace.",
                 ),
             )
@@ -62,18 +63,18 @@ def read_cases(lines: BinaryIO, *, name: str, limits: Limits | None = None) -> I
             if number == 1 and line in (b"{", b"["):
                 raise InvalidInput(
                     "is one JSON document, not one case a line.",
-                    where=name or None,
+                    where=name,
                     advice="Use `planproof judge` for a single case, or write each case on a "
                     "line of its own.",
                 )
             yield _case_line(line, where)
 
 
-def case_of(value: Json, *, name: str = "") -> Case:
+def case_of(value: Json, *, name: str) -> Case:
     """The case in a JSON value. Fields that planproof does not know are left alone."""
     if not is_object(value):
         raise InvalidInput(
-            f"must be an object, not {_SPOKEN[type(value)]}.", where=name or None, advice=_FORM
+            f"must be an object, not {_SPOKEN[type(value)]}.", where=name, advice=_FORM
         )
     for field in ("user_task", "agent_plan", "execution_trace"):
         if field not in value:
@@ -107,50 +108,50 @@ def _refuse_misnamed(field: str, fields: dict[str, Json], name: str) -> None:
     if misnamed is not None or field != "agent_plan":
         raise InvalidInput(
             f"`{field}` is missing.",
-            where=name or None,
+            where=name,
             advice=_FORM if misnamed is None else f"Rename `{misnamed}` to `{field}`.",
         )
 
 
 def _place(name: str, field: str) -> str:
-    return f"{name}, /{field}" if name else f"/{field}"
+    return f"{name}#/{field}"
 
 
 def _case_line(line: bytes, where: str) -> CaseLine:
     id_ = None
     try:
-        value = _parsed(line, "")
+        value = _parsed(line, where)
         if is_object(value) and isinstance(value.get("id"), str):
             id_ = value["id"]
-        return CaseLine(where, case_of(value), id=id_)
+        return CaseLine(where, case_of(value, name=where), id=id_)
     except InvalidInput as error:
         return CaseLine(where, error=error, id=id_)
 
 
 def _parsed(data: bytes, name: str) -> Json:
     if not data.strip():
-        raise InvalidInput("is empty.", where=name or None, advice=_FORM)
+        raise InvalidInput("is empty.", where=name, advice=_FORM)
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno} column {error.colno}" if name else f"column {error.colno}"
+        place = f"line {error.lineno}, " if b"\n" in data else ""
         raise InvalidInput(
-            f"is not valid JSON: {error.msg} ({place}).", where=name or None, advice=_FORM
+            f"is not valid JSON: {error.msg} ({place}column {error.colno}).",
+            where=name,
+            advice=_FORM,
         ) from error
     except UnicodeDecodeError as error:
         raise InvalidInput(
             f"byte {error.start} is not valid {error.encoding.upper()}.",
-            where=name or None,
+            where=name,
             advice="Save the file as UTF-8 text.",
         ) from error
     except RecursionError as error:
         raise InvalidInput(
-            "is nested too deeply.", where=name or None, advice="Check how the file was made."
+            "is nested too deeply.", where=name, advice="Check how the file was made."
         ) from error
     except ValueError as error:
-        raise InvalidInput(
-            f"holds a number that is too long ({error}).", where=name or None
-        ) from error
+        raise InvalidInput(f"holds a number that is too long ({error}).", where=name) from error
 
 
 def _skip_rest_of_line(lines: BinaryIO, at_once: int) -> None:

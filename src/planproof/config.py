@@ -6,10 +6,12 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
+from planproof.content import Json
 from planproof.errors import InvalidConfiguration
 from planproof.readers.parsing import Limits
+from planproof.readers.shapes import is_list, is_object
 from planproof.suggestions import did_you_mean
 from planproof.vocabulary import Vocabulary
 
@@ -67,10 +69,11 @@ def _table_in(path: Path) -> Mapping[str, Any] | None:
         ) from error
     if path.name != "pyproject.toml":
         return document
-    table: object = document.get("tool", {}).get("planproof")
-    if not isinstance(table, dict | None):
+    tools = document.get("tool")
+    table = tools.get("planproof") if is_object(tools) else None
+    if table is not None and not is_object(table):
         raise InvalidConfiguration("`tool.planproof` must be a table.", where=str(path))
-    return cast("dict[str, Any] | None", table)
+    return table
 
 
 def _configuration(table: Mapping[str, Any], path: Path) -> Configuration:
@@ -108,27 +111,23 @@ def _score(value: object) -> float:
 
 
 def _tool_names(value: object) -> frozenset[str]:
-    if isinstance(value, list):
-        names = cast("list[object]", value)
-        if all(isinstance(name, str) and name for name in names):
-            return frozenset(cast("list[str]", names))
+    if is_list(value) and all(isinstance(name, str) and name for name in value):
+        return frozenset(value)
     raise _Unfit("a list of tool names")
 
 
 def _aliases(value: object) -> dict[str, str]:
-    if isinstance(value, dict):
-        aliases = cast("dict[str, object]", value)
-        if all(isinstance(tool, str) and tool for tool in aliases.values()):
-            return cast("dict[str, str]", aliases)
+    if is_object(value) and all(isinstance(tool, str) and tool for tool in value.values()):
+        return value
     raise _Unfit('a table of a step\'s words and the tools they mean ("look up" = "kb_search")')
 
 
 def _limits(value: object) -> Limits:
-    given = cast("dict[str, object]", value) if isinstance(value, dict) else {"": value}
+    given: dict[str, Json] = value if is_object(value) else {"": value}
     for key, limit in given.items():
         if key not in _LIMITS or type(limit) is not int or limit < 1:
             raise _Unfit(f"a table of {' and '.join(_LIMITS)}, whole numbers above 0")
-    return Limits(**{_LIMITS[key]: cast("int", limit) for key, limit in given.items()})
+    return Limits(**{_LIMITS[key]: limit for key, limit in given.items()})
 
 
 _LIMITS = {"max_bytes": "bytes", "max_depth": "depth"}

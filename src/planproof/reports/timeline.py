@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from planproof.finding import Extra, StepFinding
+from planproof.finding import Evidence, Extra, StepFinding
 from planproof.verdict import Verdict
 
+_ID = re.compile(r"e([0-9]{1,18})")
 _NUMBERS = re.compile(r"[0-9]{1,18}")
 
 
@@ -16,7 +17,7 @@ def in_time(verdict: Verdict) -> list[StepFinding | Extra]:
     placed = [
         (moment, index, finding)
         for index, (moment, finding) in enumerate(
-            [*_moments(verdict.steps), *((_moment(e.event), e) for e in verdict.extras)]
+            [*_moments(verdict.steps), *((_moment(extra), extra) for extra in verdict.extras)]
         )
     ]
     placed.sort(key=lambda place: place[:2])
@@ -28,7 +29,7 @@ def _moments(steps: Sequence[StepFinding]) -> list[tuple[tuple[int, ...], StepFi
     latest: tuple[int, ...] = ()
     for step in steps:
         if step.evidence:
-            latest = _moment(step.evidence[0].event)
+            latest = _moment(step.evidence[0])
         moments.append((latest, step))
     # A parent opens with the first of its refinements; going backwards, they are placed already.
     opens: dict[str, tuple[int, ...]] = {}
@@ -42,5 +43,7 @@ def _moments(steps: Sequence[StepFinding]) -> list[tuple[tuple[int, ...], StepFi
     return moments
 
 
-def _moment(event: str) -> tuple[int, ...]:
-    return tuple(map(int, _NUMBERS.findall(event)))
+def _moment(found: Evidence | Extra) -> tuple[int, ...]:
+    # Ids that planproof gave count the events; others say nothing, but their places in the file do.
+    counted = _ID.fullmatch(found.event)
+    return tuple(map(int, counted.groups() if counted else _NUMBERS.findall(found.pointer)))

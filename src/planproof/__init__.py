@@ -1,0 +1,60 @@
+"""planproof: proves, or refutes, that an AI agent did what its plan said."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from planproof.case import Case
+    from planproof.errors import InvalidInput, PlanproofError
+    from planproof.evaluation import aevaluate, evaluate
+    from planproof.finding import Findings
+    from planproof.plan import Plan, Step
+    from planproof.trace import Event, Trace
+    from planproof.verdict import Outcome, Verdict
+
+__all__ = [
+    "Case",
+    "Event",
+    "Findings",
+    "InvalidInput",
+    "Outcome",
+    "Plan",
+    "PlanproofError",
+    "Step",
+    "Trace",
+    "Verdict",
+    "aevaluate",
+    "evaluate",
+]
+
+_HOMES = {
+    "Case": "case",
+    "Event": "trace",
+    "Findings": "finding",
+    "InvalidInput": "errors",
+    "Outcome": "verdict",
+    "Plan": "plan",
+    "PlanproofError": "errors",
+    "Step": "plan",
+    "Trace": "trace",
+    "Verdict": "verdict",
+    "aevaluate": "evaluation",
+    "evaluate": "evaluation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name when it is first used: `import planproof` alone costs next to nothing."""
+    if name == "__version__":
+        return import_module("importlib.metadata").version("planproof")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"planproof.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,6 @@
+"""`python -m planproof`."""
+
+from planproof.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""The application: its commands, and what they have in common."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from planproof.cli.demo import demo
+from planproof.cli.failures import tells_failures
+from planproof.cli.judge import judge
+from planproof.cli.judges import judges
+from planproof.cli.readers import readers
+from planproof.cli.run import run
+from planproof.cli.verify import verify
+
+app = typer.Typer(
+    no_args_is_help=True,
+    # Plain help: rich markup would cost more to import than everything else here together.
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        import planproof
+
+        typer.echo(f"planproof {planproof.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def planproof(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Prove, or refute, that an AI agent did what its plan said.
+
+    \b
+    planproof demo                            three short cases, judged
+    planproof judge CASE.json                 judge one case
+    planproof run CASES.jsonl -o OUT.jsonl    judge many
+    planproof verify VERDICT.json TRACE       check a verdict without a judge
+    """
+
+
+app.command()(tells_failures(judge))
+app.command()(tells_failures(run))
+app.command()(tells_failures(verify))
+app.command()(tells_failures(demo))
+app.command()(tells_failures(readers))
+app.command()(tells_failures(judges))

@@ -1,0 +1,36 @@
+"""`planproof demo`: three short cases, judged."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+_CASES = {
+    "followed": "The plan was followed.",
+    "claimed": "One step was skipped, and the agent claims that it was done.",
+    "reordered": "Every step was done, in another order.",
+}
+
+
+def demo() -> None:
+    """Judge three short cases that come with planproof.
+
+    \b
+    planproof demo
+
+    One plan was followed, of one a step was skipped but claimed, one was carried out in another
+    order. No key, no network.
+    """
+    from importlib.resources import files
+
+    from planproof.case_file import read_case
+    from planproof.cli.outputs import picture_for
+    from planproof.evaluation import evaluate_case
+
+    for number, (name, story) in enumerate(_CASES.items(), 1):
+        data = files("planproof.demo").joinpath(f"{name}.json").read_bytes()
+        verdict = evaluate_case(read_case(data, name=f"{name}.json"))
+        typer.secho(f"{number} of {len(_CASES)}. {story}", bold=True)
+        sys.stdout.write(picture_for(verdict, sys.stdout, secrets=False))
+    typer.echo("Your own: planproof judge CASE.json, or --task, --plan and --trace.")

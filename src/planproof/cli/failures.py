@@ -1,0 +1,67 @@
+"""Exit codes, and errors told on standard error: what, where, what to do; never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import typer
+
+from planproof.errors import PlanproofError
+
+BELOW_MINIMUM = 1
+REJECTED = 1
+BAD_INPUT = 2
+NOT_JUDGED = 3
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+def tells_failures(command: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Turn what goes wrong in a command into a message and an exit code."""
+
+    @wraps(command)
+    def guarded(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        try:
+            return command(*args, **kwargs)
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise
+        except PlanproofError as error:
+            tell(error)
+            raise typer.Exit(BAD_INPUT) from error
+        except KeyboardInterrupt as error:
+            typer.echo("planproof: interrupted", err=True)
+            raise typer.Exit(INTERRUPTED) from error
+        except BrokenPipeError as error:
+            # Whoever read our output has gone; Python would complain once more when it flushes.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(PIPE_CLOSED) from error
+        except Exception as error:
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            typer.echo(
+                f"planproof: internal error: {type(error).__name__}: {error} "
+                f"({Path(last.filename).name}, line {last.lineno})\n"
+                "  This is a fault in planproof; please report it with what you ran.",
+                err=True,
+            )
+            raise typer.Exit(NOT_JUDGED) from error
+
+    return guarded
+
+
+def tell(error: PlanproofError) -> None:
+    """Say on standard error what went wrong, where, and what to do."""
+    from planproof.reports.plain_text import one_line
+
+    place = f"{one_line(error.where)}: " if error.where else ""
+    typer.echo(f"planproof: error: {place}{one_line(error.what)}", err=True)
+    if error.advice:
+        typer.echo(f"  {one_line(error.advice)}", err=True)

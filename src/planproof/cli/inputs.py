@@ -1,0 +1,119 @@
+"""What the commands are given: files or standard input, and the configuration."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TypeAlias
+
+import typer
+
+from planproof.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from planproof.config import Configuration
+    from planproof.judges.protocol import Judge
+    from planproof.readers.parsing import Limits
+
+ConfigOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--config",
+        metavar="FILE",
+        help="Configuration file, instead of the nearest planproof.toml or pyproject.toml.",
+    ),
+]
+JudgeOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--judge", metavar="NAME", help="Judge by name; `planproof judges` lists them."),
+]
+ReaderOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--reader",
+        metavar="NAME",
+        help="Reader of the trace, instead of finding out; `planproof readers` lists them.",
+    ),
+]
+MinScoreOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--min-score", metavar="X", min=0, max=1, help="Exit with 1 below this score."),
+]
+
+
+def is_standard_input(path: Path) -> bool:
+    """Whether a path is the `-` that stands for standard input."""
+    return str(path) == "-"
+
+
+def name_of(path: Path) -> str:
+    """What messages call an input."""
+    return "standard input" if is_standard_input(path) else str(path)
+
+
+def read_bytes(path: Path, limits: Limits) -> bytes:
+    """Everything in a file or on standard input, within the limit."""
+    with opened(path) as file:
+        try:
+            data = file.read(limits.bytes + 1)
+        except OSError as error:
+            raise _unreadable(path, error) from error
+    if len(data) > limits.bytes:
+        raise InvalidInput(
+            f"has more than {limits.bytes:,} bytes.",
+            where=name_of(path),
+            advice="Raise `max_bytes` under `limits` in the configuration, or split it.",
+        )
+    return data
+
+
+def read_text(path: Path, limits: Limits) -> str:
+    """The text in a file or on standard input."""
+    try:
+        return read_bytes(path, limits).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"byte {error.start} is not valid UTF-8.",
+            where=name_of(path),
+            advice="Save it as UTF-8 text.",
+        ) from error
+
+
+@contextmanager
+def opened(path: Path) -> Generator[BinaryIO, None, None]:
+    """A file or standard input, to be read piece by piece."""
+    if is_standard_input(path):
+        yield sys.stdin.buffer
+        return
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    with file:
+        yield file
+
+
+def _unreadable(path: Path, error: OSError) -> InvalidInput:
+    """The error for a file that can't be opened or read."""
+    return InvalidInput(
+        f"can't be read: {error.strerror}.", where=name_of(path), advice="Check the path."
+    )
+
+
+def settled_configuration(path: Path | None) -> Configuration:
+    """The configuration in force; says on standard error which file it came from, if any."""
+    from planproof.config import find_configuration, read_configuration
+
+    found = find_configuration(Path.cwd()) if path is None else read_configuration(path)
+    if found.path is not None:
+        typer.echo(f"planproof: using {found.path}", err=True)
+    return found
+
+
+def chosen_judge(name: str | None, configuration: Configuration) -> Judge:
+    """The judge that was named: as an option, in the configuration, or by default."""
+    from planproof.judges.registry import DEFAULT, find_judge
+
+    return find_judge(name or configuration.judge or DEFAULT, vocabulary=configuration.vocabulary)

@@ -1,0 +1,139 @@
+"""`planproof judge`: one case."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planproof.cli.failures import BELOW_MINIMUM, NOT_JUDGED
+from planproof.cli.inputs import (
+    ConfigOption,
+    JudgeOption,
+    MinScoreOption,
+    ReaderOption,
+    chosen_judge,
+    is_standard_input,
+    name_of,
+    read_bytes,
+    read_text,
+    settled_configuration,
+)
+from planproof.cli.outputs import Format, OutputOption, plain_stream, writing, written
+
+if TYPE_CHECKING:
+    from planproof.config import Configuration
+    from planproof.verdict import Verdict
+
+
+def judge(
+    case: Annotated[
+        Path | None,
+        typer.Argument(metavar="CASE.json", help="Case file; - reads standard input."),
+    ] = None,
+    *,
+    task: Annotated[
+        Path | None,
+        typer.Option("--task", metavar="FILE", help="The user task, instead of a case."),
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option("--plan", metavar="FILE", help="The agent's plan.")
+    ] = None,
+    trace: Annotated[
+        Path | None, typer.Option("--trace", metavar="FILE", help="The execution trace.")
+    ] = None,
+    form: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            "-f",
+            help="A picture; `json`: score and reason; `full`: the whole verdict; `markdown`.",
+        ),
+    ] = Format.TERMINAL,
+    min_score: MinScoreOption = None,
+    judge_name: JudgeOption = None,
+    reader: ReaderOption = None,
+    config: ConfigOption = None,
+    output: OutputOption = None,
+    no_redact: Annotated[
+        bool,
+        typer.Option(
+            "--no-redact",
+            help="Show what looks like a secret. `json` and `full` never mask: quotes in them "
+            "must stay what the trace says.",
+        ),
+    ] = False,
+) -> None:
+    """Judge one case.
+
+    Did the agent do what its plan said, all of it, in order, and nothing else?
+
+    \b
+    planproof judge case.json
+    planproof judge --task task.txt --plan plan.md --trace run.json
+    cat case.json | planproof judge - --format json --min-score 0.75
+
+    Exit code: 0 judged, 1 below --min-score, 2 bad usage or input, 3 could not be judged.
+    """
+    files = _usage(case, task, plan, trace)
+    configuration = settled_configuration(config)
+    verdict = _verdict(files, configuration, judge_name, reader)
+    with writing(output) as stream:
+        shown_on = stream if stream is sys.stdout else plain_stream()
+        stream.write(written(verdict, form, secrets=no_redact, stream=shown_on))
+    if verdict.score is None:
+        raise typer.Exit(NOT_JUDGED)
+    least = configuration.min_score if min_score is None else min_score
+    if least is not None and verdict.score < least:
+        raise typer.Exit(BELOW_MINIMUM)
+
+
+def _usage(*files: Path | None) -> tuple[Path, ...]:
+    """The case file alone, or task, plan and trace."""
+    case, *parts = files
+    given = [file for file in parts if file is not None]
+    if case is not None and not given:
+        return (case,)
+    if case is None and len(given) == len(parts):
+        if sum(map(is_standard_input, given)) > 1:
+            raise typer.BadParameter("only one of --task, --plan and --trace can be `-`.")
+        return tuple(given)
+    raise typer.BadParameter("give a case file, or all of --task, --plan and --trace.")
+
+
+def _verdict(
+    files: tuple[Path, ...],
+    configuration: Configuration,
+    judge_name: str | None,
+    reader: str | None,
+) -> Verdict:
+    from planproof.case_file import read_case
+    from planproof.evaluation import evaluate
+    from planproof.readers.source import Source
+
+    limits, vocabulary = configuration.limits, configuration.vocabulary
+    judge = chosen_judge(judge_name, configuration)
+    if len(files) == 1:
+        name = name_of(files[0])
+        case = read_case(read_bytes(files[0], limits), name=name)
+        return evaluate(
+            task=case.task,
+            plan=case.plan,
+            trace=Source.of_value(case.trace, name=f"{name}, execution_trace", limits=limits),
+            id=case.id,
+            metadata=case.metadata,
+            judge=judge,
+            reader=reader,
+            vocabulary=vocabulary,
+        )
+    task, plan, trace = files
+    return evaluate(
+        task=read_text(task, limits) if is_standard_input(task) else task,
+        plan=read_text(plan, limits) if is_standard_input(plan) else plan,
+        trace=Source.of_bytes(read_bytes(trace, limits), name=name_of(trace), limits=limits),
+        judge=judge,
+        reader=reader,
+        vocabulary=vocabulary,
+    )

@@ -1,0 +1,16 @@
+"""`planproof judges`: who can judge."""
+
+from __future__ import annotations
+
+import typer
+
+
+def judges() -> None:
+    """List the judges, for --judge.
+
+    More can be registered by other packages, as entry points in the group `planproof.judges`.
+    """
+    from planproof.extensions import registered
+
+    for name in registered("judges"):
+        typer.echo(name)

@@ -1,0 +1,90 @@
+"""What the commands give: a verdict in some format, on standard output or in a file."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO, TypeAlias
+
+import typer
+
+from planproof.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from planproof.verdict import Verdict
+
+OutputOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write to a file; it appears when whole."),
+]
+
+
+class Format(StrEnum):
+    """How a verdict is written."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+    FULL = "full"
+    MARKDOWN = "markdown"
+
+
+def written(verdict: Verdict, form: Format, *, secrets: bool, stream: TextIO) -> str:
+    """A verdict in this format, fit for this stream."""
+    if form is Format.TERMINAL:
+        return picture_for(verdict, stream, secrets=secrets)
+    if form is Format.MARKDOWN:
+        from planproof.reports.markdown import markdown
+
+        return markdown(verdict, secrets=secrets)
+    from planproof.reports import json
+
+    return (json.brief(verdict) if form is Format.JSON else json.full(verdict)) + "\n"
+
+
+def picture_for(verdict: Verdict, stream: TextIO, *, secrets: bool) -> str:
+    """The picture of a verdict, in colour only where the stream is a terminal."""
+    from rich.console import Console
+
+    from planproof.reports.terminal import picture
+
+    console = Console(file=stream)
+    with console.capture() as captured:
+        console.print(picture(verdict, secrets=secrets))
+    text = captured.get()
+    if console.is_terminal:
+        return text
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+@contextmanager
+def writing(output: Path | None) -> Generator[TextIO, None, None]:
+    """Standard output, or a file that takes its name only once it is whole.
+
+    When the writing is interrupted, what there is stays beside it as `FILE.partial`.
+    """
+    if output is None or str(output) == "-":
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    target = output.resolve()
+    # Devices and pipes can't be replaced by a file of that name, nor should they be.
+    whole = not target.exists() or target.is_file()
+    partial = target.with_name(f"{target.name}.partial") if whole else target
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            yield file
+        if whole:
+            partial.replace(target)
+    except OSError as error:
+        raise InvalidInput(
+            f"can't be written: {error.strerror}.", where=str(output), advice="Check the path."
+        ) from error
+
+
+def plain_stream() -> TextIO:
+    """A stream that is no terminal, for rendering what goes into a file."""
+    return io.StringIO()

@@ -1,0 +1,51 @@
+"""How a run went: counts by score and by outcome."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from planproof.verdict import Verdict
+
+_LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
+_WIDEST_BAR = 40
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts verdicts; `below` are those under the minimum."""
+
+    least: float | None
+    below: int = 0
+    levels: Counter[float] = field(default_factory=Counter[float])
+    unjudged: Counter[str] = field(default_factory=Counter[str])
+
+    def add(self, verdict: Verdict) -> None:
+        """Count one verdict."""
+        if verdict.score is None or verdict.level is None:
+            self.unjudged[verdict.outcome.value] += 1
+            return
+        self.levels[verdict.level] += 1
+        if self.least is not None and verdict.score < self.least:
+            self.below += 1
+
+    @property
+    def cases(self) -> int:
+        """How many were counted."""
+        return self.levels.total() + self.unjudged.total()
+
+    def lines(self, seconds: float) -> Iterator[str]:
+        """The counts, for people."""
+        yield f"planproof: {self.cases:,} case{'' if self.cases == 1 else 's'} in {seconds:.1f} s"
+        most = max(self.levels.values(), default=0)
+        for level in _LEVELS:
+            if count := self.levels[level]:
+                bar = "█" * max(1, round(_WIDEST_BAR * count / most))
+                yield f"  {level:<5}{count:>8,}  {bar}"
+        for outcome, count in sorted(self.unjudged.items()):
+            yield f"  {count:,} not judged: {outcome}"
+        if self.below:
+            yield f"  {self.below:,} below {self.least}"

@@ -1,0 +1,163 @@
+"""`planproof verify`: check verdicts against their traces, without a judge."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planproof.cli.failures import REJECTED
+from planproof.cli.inputs import ConfigOption, name_of, opened, read_bytes, settled_configuration
+from planproof.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from planproof.case import Case
+    from planproof.content import Json
+    from planproof.readers.parsing import Limits
+
+
+def verify(
+    verdict: Annotated[
+        Path, typer.Argument(metavar="VERDICT", help="A full verdict, or a file with one a line.")
+    ],
+    trace: Annotated[
+        Path,
+        typer.Argument(metavar="TRACE", help="The trace or the case; for many, one case a line."),
+    ],
+    *,
+    config: ConfigOption = None,
+) -> None:
+    """Check verdicts without a judge.
+
+    Looks at the digests of the inputs, every pointer and quote, the order, and computes the score
+    anew from the findings.
+
+    \b
+    planproof judge case.json --format full -o verdict.json
+    planproof verify verdict.json case.json
+    planproof verify verdicts.jsonl cases.jsonl
+
+    Either file can be - for standard input.
+    Exit code: 0 accepted, 1 rejected, 2 bad usage or input.
+    """
+    limits = settled_configuration(config).limits
+    checked = rejected = 0
+    for where, problems in _checks(verdict, trace, limits):
+        checked += 1
+        if problems:
+            rejected += 1
+            typer.echo(f"rejected: {where}")
+            for problem in problems:
+                typer.echo(f"  {_shown(problem)}")
+    if checked == 1 and not rejected:
+        typer.echo(f"accepted: {name_of(verdict)}")
+    elif checked != 1:
+        typer.echo(f"{checked - rejected:,} of {checked:,} accepted")
+    if rejected:
+        raise typer.Exit(REJECTED)
+
+
+def _checks(verdict: Path, trace: Path, limits: Limits) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each verdict's place, and what is wrong with it."""
+    verdicts = list(_verdicts(read_bytes(verdict, limits), name_of(verdict)))
+    if len(verdicts) == 1:
+        yield verdicts[0].where, _check_one(verdicts[0].value, trace, limits)
+        return
+    from planproof.case_file import read_cases
+
+    with opened(trace) as lines:
+        cases = read_cases(lines, name=name_of(trace), limits=limits)
+        for given, line in zip_longest(verdicts, cases):
+            if given is None:
+                yield line.where, ("there is no verdict on this case",)
+            elif line is None:
+                yield given.where, ("there is no case to this verdict",)
+            elif line.case is None:
+                yield given.where, _check_unreadable(given.value, str(line.error))
+            else:
+                place = f"{line.where}, execution_trace"
+                yield given.where, _check_case(given.value, line.case, place, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    where: str
+    value: Json
+
+
+def _verdicts(data: bytes, name: str) -> Iterator[_Given]:
+    try:
+        yield _Given(name, _verdict(data, name))
+        return
+    except InvalidInput:
+        if b"\n" not in data.strip():
+            raise
+    for number, line in enumerate(data.splitlines(), 1):
+        if line.strip():
+            where = f"{name}, line {number}"
+            yield _Given(where, _verdict(line, where))
+
+
+def _verdict(data: bytes, where: str) -> Json:
+    from planproof.readers.shapes import is_object
+
+    advice = "Give what `--format full` prints or `planproof run` writes."
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"is not JSON: {error}.", where=where, advice=advice) from error
+    if not is_object(value) or "outcome" not in value:
+        raise InvalidInput("is no full verdict.", where=where, advice=advice)
+    return value
+
+
+def _check_one(verdict: Json, trace: Path, limits: Limits) -> tuple[str, ...]:
+    from planproof.case_file import case_of
+    from planproof.readers.shapes import is_object
+    from planproof.readers.source import Source
+    from planproof.verification import verify as problems_of
+
+    name = name_of(trace)
+    source = Source.of_bytes(read_bytes(trace, limits), name=name, limits=limits)
+    if is_object(source.document) and "execution_trace" in source.document:
+        case = case_of(source.document, name=name)
+        return _check_case(verdict, case, f"{name}, execution_trace", limits)
+    return problems_of(verdict, source)
+
+
+def _check_case(verdict: Json, case: Case, place: str, limits: Limits) -> tuple[str, ...]:
+    from planproof.digests import plan_digest, task_digest
+    from planproof.readers.shapes import is_object
+    from planproof.readers.source import Source
+    from planproof.verification import verify as problems_of
+
+    try:
+        source = Source.of_value(case.trace, name=place, limits=limits)
+    except InvalidInput as error:
+        return _check_unreadable(verdict, str(error))
+    problems = list(problems_of(verdict, source))
+    if verdict.get("id") != case.id:
+        problems.insert(0, f"the verdict is on {verdict.get('id')!r}, the case is {case.id!r}")
+    if is_object(inputs := verdict.get("inputs")):
+        digests = {"task": task_digest(case.task), "plan": plan_digest(case.plan)}
+        problems += [
+            f"the {part} is another one than the verdict is on"
+            for part, digest in digests.items()
+            if inputs.get(part) != digest
+        ]
+    return tuple(problems)
+
+
+def _check_unreadable(verdict: Json, why: str) -> tuple[str, ...]:
+    return () if verdict["outcome"] == "invalid_input" else (f"the case can't be read: {why}",)
+
+
+def _shown(problem: str) -> str:
+    from planproof.reports.plain_text import one_line
+
+    return one_line(problem)

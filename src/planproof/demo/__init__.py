@@ -1,0 +1,1 @@
+"""The cases that `planproof demo` judges."""
