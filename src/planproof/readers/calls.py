@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from planproof.content import Json
 from planproof.readers.shapes import embedded, is_list, is_object, text_at
 
-_NAMES = ("name", "tool_name", "toolName", "tool", "tool.name", "function_name")
+_TOOLS = ("tool_name", "toolName", "tool", "tool.name", "function_name")
+_NAMES = ("name", *_TOOLS)
+_OTHER_NAMES = ("function", "action", "type")
 _ARGUMENTS = (
     "arguments",
     "args",
@@ -44,17 +46,15 @@ def as_call(value: Json) -> Call | None:
     for key in _WRAPPERS:
         inner = value.get(key)
         if is_object(inner):
-            call = as_call(inner)
-            if call is not None:
-                call.id = identity or call.id
-            return call
-    name = text_at(value, *_NAMES)
-    if name is None:
-        # Some write the tool's name where others put an object with name and arguments.
-        name = text_at(value, "function", "action", "type")
+            # The name and the arguments are one level down, the id need not be.
+            value = inner
+            identity = identity or call_id_of(inner)
+            break
+    # Some write the tool's name where others put an object with name and arguments.
+    name = text_at(value, *_NAMES, *_OTHER_NAMES)
     if name is None:
         return None
-    arguments, text = arguments_of(next((value[k] for k in _ARGUMENTS if k in value), None))
+    arguments, text = arguments_of(raw_arguments(value))
     return Call(name, arguments, text, identity)
 
 
@@ -62,15 +62,21 @@ def looks_like_call(value: dict[str, Json]) -> bool:
     """Whether an object of unknown origin is a call: a tool's name together with arguments."""
     if "description" in value and is_object(value.get("parameters")):
         return False  # the definition of a tool, not its use
-    if any(is_object(value.get(key)) for key in _WRAPPERS):
-        inner = next(value[key] for key in _WRAPPERS if is_object(value.get(key)))
-        return text_at(inner, "name") is not None and any(k in inner for k in _ARGUMENTS)
-    if text_at(value, "tool_name", "toolName", "tool", "tool.name", "function_name"):
+    for key in _WRAPPERS:
+        inner = value.get(key)
+        if is_object(inner):
+            return text_at(inner, "name") is not None and any(k in inner for k in _ARGUMENTS)
+    if text_at(value, *_TOOLS):
         return True
-    name = text_at(value, "name", "function")
-    return name is not None and any(
-        is_object(value.get(key)) or isinstance(value.get(key), str) for key in _ARGUMENTS
+    given = raw_arguments(value)
+    return text_at(value, "name", "function") is not None and (
+        is_object(given) or isinstance(given, str)
     )
+
+
+def raw_arguments(value: dict[str, Json]) -> Json:
+    """What stands under the first key that arguments are known to have."""
+    return next((value[key] for key in _ARGUMENTS if key in value), None)
 
 
 def arguments_of(raw: Json) -> tuple[Json, str]:

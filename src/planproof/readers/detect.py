@@ -13,10 +13,11 @@ from planproof.trace import Event, Kind, Trace
 from planproof.vocabulary import Vocabulary
 
 _FALLBACK = "general"
+_BUILT_IN = Vocabulary()
 
 
 def read_trace(
-    source: Source, *, reader: str | None = None, vocabulary: Vocabulary = Vocabulary()
+    source: Source, *, reader: str | None = None, vocabulary: Vocabulary = _BUILT_IN
 ) -> Trace:
     """Read a source with the reader of that name, or with the first that recognises it."""
     if source.form == "json" and not isinstance(source.document, (dict, list)):

@@ -6,23 +6,24 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from planproof.readers.calls import Call, as_call
+from planproof.readers.calls import Call, arguments_of, as_call
 from planproof.readers.shapes import embedded, is_object
 
 _OPENING = re.compile(
     r"<(?:function=(?P<function>[\w.\-]{1,80})"
     r"|invoke name=\"(?P<invoke>[\w.\-]{1,80})\""
     r"|(?P<json>tool_call|function_call|tool_use)"
-    r"|(?P<run>execute(?:_[a-z]{1,20})?|bash|python_code|run_code)"
+    r"|(?P<run>execute(?:_[a-z]{1,20})?|bash|run_code)"
     r"|(?P<result>observation|tool_response|function_results?|tool_results?|execution_result))>"
 )
 _PARAMETER = re.compile(r"<parameter(?:=|\s+name=\")([\w.\-]{1,80})\"?>")
-_REACT = re.compile(
-    r"^[ \t*#]*(?P<label>Thought|Action Input|Action|Observation|Final Answer)\s*(?:\d+\s*)?"
-    r":[ \t*]*",
+_LABEL = re.compile(
+    r"^[ \t*#]{0,8}(?P<label>Thought|Action Input|Action|Observation|Final Answer)"
+    r"[ \t]{0,4}(?:\d{1,4}[ \t]{0,4})?:[ \t*]{0,8}",
     re.MULTILINE,
 )
-_NAMED_CALL = re.compile(r"\s*([\w.\-]{1,80})\s*[\[(](.*)[\])]\s*", re.DOTALL)
+_SIGNATURE = re.compile(r"([\w.\-]{1,80})[ \t]?[\[(](.*)[\])]", re.DOTALL)
+_LONGEST_NAME = 80
 
 
 @dataclass(slots=True)
@@ -51,18 +52,23 @@ def segments(text: str) -> list[Segment]:
 
 def _tagged(text: str) -> Iterator[Segment]:
     position = 0
+    closed: dict[str, int] = {}
     for match in _OPENING.finditer(text):
         if match.start() < position:
             continue
         tag = match[0][1:-1].partition("=")[0].partition(" ")[0]
-        closing = text.find(f"</{tag}>", match.end())
+        # Looked up once for each closing tag, not once for each opening one.
+        if closed.get(tag, 0) >= 0 and closed.get(tag, 0) < match.end():
+            closed[tag] = text.find(f"</{tag}>", match.end())
+        closing = closed[tag]
+        if match["json"] and (closing < 0 or text.find(match[0], match.end(), closing) >= 0):
+            continue  # cut off, or only the last of several openings is closed
         body_end = len(text) if closing < 0 else closing
         end = len(text) if closing < 0 else closing + len(tag) + 3
-        body = text[match.end() : body_end]
         if match["result"]:
             segment = Segment(match.end(), body_end, is_result=True)
         else:
-            call = _call_in(match, body)
+            call = _call_in(match, text[match.end() : body_end])
             if call is None:
                 continue
             segment = Segment(match.start(), end, call=call)
@@ -79,8 +85,8 @@ def _call_in(match: re.Match[str], body: str) -> Call | None:
     if name:
         return Call(name, _parameters(body))
     if match["run"]:
-        language = match["run"].removeprefix("execute").strip("_") or "python"
-        return Call(language.removesuffix("_code").replace("run", "python"), text=body.strip("\n"))
+        language = match["run"].removeprefix("execute").removeprefix("run_code").strip("_")
+        return Call(language or "python", text=body.strip("\n"))
     return as_call(embedded(body))
 
 
@@ -95,41 +101,43 @@ def _parameters(body: str) -> dict[str, str]:
 
 
 def _labelled(text: str) -> Iterator[Segment]:
-    labels = list(_REACT.finditer(text))
-    if labels and labels[0].start() > 0:
+    labels = list(_LABEL.finditer(text))
+    names = [match["label"] for match in labels]
+    # "Action:" alone is a word of many reports; with a thought or an input it is a call.
+    if "Action" not in names or not ("Thought" in names or "Action Input" in names):
+        return
+    if labels[0].start() > 0:
         yield Segment(0, labels[0].start())
-    index = 0
-    while index < len(labels):
-        match = labels[index]
-        end = labels[index + 1].start() if index + 1 < len(labels) else len(text)
-        label = match["label"]
-        if label == "Action":
-            has_input = index + 1 < len(labels) and labels[index + 1]["label"] == "Action Input"
-            name = text[match.end() : end].strip()
-            if has_input:
-                index += 1
-                start = labels[index].end()
-                end = labels[index + 1].start() if index + 1 < len(labels) else len(text)
-                yield Segment(match.start(), end, call=_given(name, text[start:end].strip()))
+    starts = [match.start() for match in labels] + [len(text)]
+    for index, match in enumerate(labels):
+        end = starts[index + 1]
+        if names[index] == "Action":
+            action = text[match.end() : end].strip()
+            if names[index + 1 : index + 2] == ["Action Input"]:
+                end = starts[index + 2]
+                call = _given(action, text[labels[index + 1].end() : end].strip())
             else:
-                yield Segment(match.start(), end, call=_parsed(name))
-        else:
+                call = _written(action)
+            yield Segment(match.start(), end, call=call)
+        elif names[index] != "Action Input" or names[index - 1 : index] != ["Action"]:
             yield Segment(
-                match.end(), end, is_result=label == "Observation", is_thought=label == "Thought"
+                match.end(),
+                end,
+                is_result=names[index] == "Observation",
+                is_thought=names[index] == "Thought",
             )
-        index += 1
 
 
 def _given(name: str, raw: str) -> Call:
-    value = embedded(raw)
-    return Call(name[:80], value) if value is not None else Call(name[:80], text=raw)
+    arguments, text = arguments_of(raw)
+    return Call(name[:_LONGEST_NAME], arguments, text)
 
 
-def _parsed(action: str) -> Call | None:
+def _written(action: str) -> Call | None:
     value = embedded(action)
     if is_object(value):
         return as_call(value)
-    match = _NAMED_CALL.fullmatch(action[:20_000])
+    match = _SIGNATURE.fullmatch(action)
     if match is not None:
         return _given(match[1], match[2])
-    return Call(action.split(None, 1)[0][:80], text=action) if action else None
+    return Call(action.split(None, 1)[0][:_LONGEST_NAME], text=action) if action else None

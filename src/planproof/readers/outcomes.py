@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from planproof.content import Json
+from planproof.readers.shapes import is_object
 from planproof.trace import EventStatus
 
 _HEAD = 600
@@ -62,7 +63,7 @@ def outcome_of(text: str) -> EventStatus:
 
 def stated(value: Json) -> EventStatus | None:
     """What a status field of a record says, if it says anything that is understood."""
-    if isinstance(value, dict):
+    if is_object(value):
         value = value.get("status_code") or value.get("code")
     if isinstance(value, str):
         return _WORDS.get(value.rpartition("_")[2].lower())

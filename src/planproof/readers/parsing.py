@@ -7,10 +7,10 @@ import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
 
 from planproof.content import Json
 from planproof.errors import InvalidInput
+from planproof.readers.shapes import DEEPEST, is_deeper_than, is_list, is_object
 from planproof.trace import Skipped
 
 _LONE = re.compile("[\ud800-\udfff]")
@@ -28,7 +28,7 @@ class Limits:
     """How large and how deeply nested a source may be."""
 
     bytes: int = 256 * 1024 * 1024
-    depth: int = 200
+    depth: int = DEEPEST
 
 
 class Parser:
@@ -59,8 +59,9 @@ class Parser:
         except RecursionError as error:
             raise self.too_deep() from error
         # Only many brackets can be nested deeply; counting them is cheaper than walking.
-        if text.count("[") + text.count("{") > self.limits.depth:
-            self._check_depth(value)
+        brackets = text.count("[") + text.count("{")
+        if brackets > self.limits.depth and is_deeper_than(value, self.limits.depth):
+            raise self.too_deep()
         if _LONE_ESCAPE.search(text) is not None:
             value = self._mend_surrogates(value)
         return value
@@ -70,15 +71,15 @@ class Parser:
         lines = text.split("\n")
         filled = [line for line in lines if line and not line.isspace()]
         if _is_stream(filled):
-            return tuple(self._records(_data_of(lines)))
+            return tuple(self._stream(lines))
         opened = sum(line.lstrip()[:1] in ("{", "[") for line in filled)
         if opened * 2 < len(filled):
             return None
         before = len(self.skipped)
         records = tuple(
-            (number, value)
-            for number, value in self._records(enumerate(lines, 1))
-            if isinstance(value, (dict, list)) or self.skip(number, "is no JSON object")
+            record
+            for record in self._records(enumerate(lines, 1))
+            if is_object(record[1]) or is_list(record[1]) or self.skip(record[0], "is no object")
         )
         if not records or len(records) * 2 < len(filled):
             del self.skipped[before:]
@@ -111,24 +112,18 @@ class Parser:
             except json.JSONDecodeError as error:
                 self.skip(number, f"is no whole JSON: {error.msg} at column {error.colno}")
 
-    def _check_depth(self, value: Json) -> None:
-        level: list[Json] = [value]
-        for _ in range(self.limits.depth + 1):
-            level = (
-                [
-                    child
-                    for parent in level
-                    for child in (
-                        cast("dict[str, Json]", parent).values() if type(parent) is dict else parent
-                    )
-                    if type(child) is dict or type(child) is list
-                ]
-                if type(value) is dict or type(value) is list
-                else []
-            )
-            if not level:
-                return
-        raise self.too_deep()
+    def _stream(self, lines: list[str]) -> Iterator[tuple[int, Json]]:
+        event = ""
+        for number, line in enumerate(lines, 1):
+            if line.startswith("event:"):
+                event = line[6:].strip()
+            # The end mark that some providers send is no data.
+            elif line.startswith("data:") and line[5:].strip() != "[DONE]":
+                for _, value in self._records(iter([(number, line[5:])])):
+                    if is_object(value) and event:
+                        # What kind of event it is stands beside the data; readers need both.
+                        value.setdefault("event", event)
+                    yield number, value
 
     def _mend_surrogates(self, value: Json) -> Json:
         text = json.dumps(value, ensure_ascii=False)
@@ -172,12 +167,3 @@ def _is_stream(filled: list[str]) -> bool:
     return any(line.startswith("data:") for line in head) and all(
         _STREAM_FIELD.match(line) for line in head
     )
-
-
-def _data_of(lines: list[str]) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(lines, 1):
-        if line.startswith("data:"):
-            data = line[5:]
-            # Not data but the end mark that some providers send.
-            if data.strip() != "[DONE]":
-                yield number, data

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import TypeGuard, cast
+from typing import TypeGuard
 
 from planproof.content import Json
 
-_DEEPEST = 200
+DEEPEST = 200
+"""How deeply a value may be nested: more than any framework writes, less than Python can walk."""
+
 _BIGGEST_EMBEDDED = 20_000_000
+_LATEST_SECOND = 1e11
 
 
 def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
@@ -21,6 +24,21 @@ def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
 def is_list(value: Json) -> TypeGuard[list[Json]]:
     """Whether this is a JSON array."""
     return isinstance(value, list)
+
+
+def is_deeper_than(value: Json, limit: int) -> bool:
+    """Whether arrays and objects are nested in each other more than `limit` times."""
+    level: list[Json] = [value] if is_object(value) or is_list(value) else []
+    for _ in range(limit):
+        if not level:
+            return False
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if is_object(parent) else parent)
+            if isinstance(child, (dict, list))
+        ]
+    return bool(level)
 
 
 def text_at(value: dict[str, Json], *keys: str) -> str | None:
@@ -41,6 +59,11 @@ def key_with_text(value: dict[str, Json], keys: Iterable[str]) -> str | None:
     return None
 
 
+def key_with_list(value: dict[str, Json], keys: Iterable[str]) -> str | None:
+    """The first of these keys under which an array stands."""
+    return next((key for key in keys if is_list(value.get(key))), None)
+
+
 def embedded(text: str) -> Json:
     """The JSON object or array that a string holds; None when it holds none."""
     start = text.lstrip()[:1] if text[:1].isspace() else text[:1]
@@ -50,7 +73,8 @@ def embedded(text: str) -> Json:
         value = json.loads(text, parse_constant=str)
     except (ValueError, RecursionError):
         return None
-    if text.count("[") + text.count("{") > _DEEPEST and _is_deep(value):
+    # Only many brackets can be nested deeply; counting them is cheaper than walking.
+    if text.count("[") + text.count("{") > DEEPEST and is_deeper_than(value, DEEPEST):
         return None
     return value
 
@@ -65,29 +89,15 @@ def written(value: Json) -> str:
 def time_of(value: Json) -> str | None:
     """A time as ISO 8601: given so, or as seconds, milli-, micro- or nanoseconds since 1970."""
     if isinstance(value, str):
-        if not value.isdigit() or len(value) > 20:
+        if not (value.isascii() and value.isdigit()) or len(value) > 20:
             return value[:64] or None
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    seconds = float(value)
-    while abs(seconds) > 1e11:
-        seconds /= 1000
     try:
+        seconds = float(value)
+        while abs(seconds) > _LATEST_SECOND:
+            seconds /= 1000
         return datetime.fromtimestamp(seconds, UTC).isoformat()
     except (ValueError, OverflowError, OSError):
         return None
-
-
-def _is_deep(value: Json) -> bool:
-    level: list[Json] = [value]
-    for _ in range(_DEEPEST):
-        level = [
-            child
-            for parent in level
-            for child in (cast("dict[str, Json]", parent).values() if is_object(parent) else parent)
-            if isinstance(child, (dict, list))
-        ]
-        if not level:
-            return False
-    return True

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from planproof.content import Json
-from planproof.readers.calls import Call, arguments_of, as_call
+from planproof.readers.calls import Call, arguments_of, as_call, raw_arguments
 from planproof.readers.shapes import is_list, is_object, text_at, written
-from planproof.readers.transcript import Draft, Transcript
+from planproof.readers.transcript import Transcript
 from planproof.trace import Kind
 
 _THOUGHTS = ("thoughts", "thought", "reasoning", "analysis", "reflection", "current_state")
+_COMMANDS = ("command", "action", "tool_call", "function_call", "tool")
 _PLANS = frozenset(("plan", "todo", "todos", "plan_steps", "next_steps"))
 _NOTHING = frozenset(("", "n/a", "none", "null"))
 
@@ -22,38 +23,29 @@ def write_structured(
     if call is None and not (thoughts and len(thoughts) == len(value)):
         return False
     for key, thought in thoughts:
-        entries = thought.items() if is_object(thought) else [(key, thought)]
-        for name, entry in entries:
-            _write_thought(transcript, name, entry, pointer, actor)
+        for name, entry in thought.items() if is_object(thought) else [(key, thought)]:
+            # A plan that is stated anew with each answer notes progress; it does nothing.
+            kind = Kind.BOOKKEEPING if name in _PLANS else Kind.REASONING
+            for text in _texts(entry):
+                if text.strip().lower() not in _NOTHING:
+                    transcript.say(kind, text, pointer, actor)
     if call is not None:
-        transcript.call(
-            Draft(Kind.ACTION, pointer, call.name, actor, call.text, call.arguments), call.id
-        )
+        transcript.call(call, pointer, actor)
     return True
 
 
-def _write_thought(
-    transcript: Transcript, name: str, entry: Json, pointer: str, actor: str
-) -> None:
-    kind = Kind.BOOKKEEPING if name in _PLANS else Kind.REASONING
-    if is_list(entry):
-        text = "\n".join(written(item) for item in entry)
-    else:
-        text = written(entry)
-    if text.strip().lower() not in _NOTHING:
-        transcript.add(Draft(kind, pointer, actor=actor, text=text))
+def _texts(entry: Json) -> list[str]:
+    return [written(item) for item in entry] if is_list(entry) else [written(entry)]
 
 
 def _command(value: dict[str, Json]) -> Call | None:
-    for key in ("command", "action", "tool_call", "function_call", "tool"):
+    for key in _COMMANDS:
         found = value.get(key)
         if is_object(found):
             return as_call(found)
-        if isinstance(found, str) and found:
-            for place in ("args", "arguments", "action_input", "parameters", "input"):
-                if place in value:
-                    arguments, text = arguments_of(value[place])
-                    return Call(found, arguments, text)
-    if text_at(value, "name") and is_object(value.get("arguments")):
+        if isinstance(found, str) and found and raw_arguments(value) is not None:
+            arguments, text = arguments_of(raw_arguments(value))
+            return Call(found, arguments, text)
+    if text_at(value, "name") and is_object(raw_arguments(value)):
         return as_call(value)
     return None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planproof.content import Image, Json
+from planproof.readers.calls import Call
 from planproof.readers.outcomes import outcome_of
 from planproof.trace import Event, EventStatus, Kind, Skipped, Trace
 
@@ -28,6 +29,12 @@ class Draft:
     turn: int = 0
     images: tuple[Image, ...] = ()
 
+    def returned(self, output: str, pointer: str, status: EventStatus | None = None) -> None:
+        """Note what came back; where the record does not say how it ended, the output does."""
+        self.output = output
+        self.output_pointer = pointer
+        self.status = status or outcome_of(output)
+
 
 @dataclass(slots=True)
 class Result:
@@ -39,7 +46,6 @@ class Result:
     name: str | None = None
     actor: str | None = None
     status: EventStatus | None = None
-    time: str | None = None
     images: tuple[Image, ...] = ()
 
 
@@ -51,6 +57,7 @@ class Transcript:
         self.turn = 0
         self.time: str | None = None
         self.parent: Draft | None = None
+        self.writes = 0
         self._skipped = list(skipped)
         self._turns: dict[str, int] = {}
         self._last_turn = 0
@@ -74,32 +81,39 @@ class Transcript:
         draft.time = draft.time or self.time
         draft.parent = draft.parent or self.parent
         self.drafts.append(draft)
+        self.writes += 1
         return draft
 
-    def call(self, draft: Draft, call_id: str | None = None) -> Draft:
+    def say(self, kind: Kind, text: str, pointer: str, actor: str | None) -> Draft | None:
+        """Write down what somebody said or thought, if it is anything."""
+        if not text or text.isspace():
+            return None
+        return self.add(Draft(kind, pointer, actor=actor, text=text))
+
+    def call(self, call: Call, pointer: str, actor: str | None) -> Draft:
         """Write down an action whose result may follow."""
-        self.add(draft)
+        draft = self.add(Draft(Kind.ACTION, pointer, call.name, actor, call.text, call.arguments))
         if draft.turn != self._calling_turn:
             self._calling_turn = draft.turn
             self._unanswered = []
         self._unanswered.append(draft)
-        if call_id:
-            self._by_id.setdefault(call_id, []).append(draft)
+        if call.id:
+            self._by_id.setdefault(call.id, []).append(draft)
         return draft
 
     def answer(self, result: Result) -> Draft:
         """Tie a result to its call; one without a call is an observation."""
+        self.writes += 1
         draft = self._called(result)
         if draft is None:
+            self._last_turn += 1
             draft = Draft(Kind.OBSERVATION, result.pointer, result.name, result.actor, result.text)
-            draft.time = result.time
+            draft.turn = self._last_turn
             draft.images = result.images
             draft.status = result.status or outcome_of(result.text)
             return self.add(draft)
-        draft.output = result.text
-        draft.output_pointer = result.pointer
+        draft.returned(result.text, result.pointer, result.status)
         draft.images += result.images
-        draft.status = result.status or outcome_of(result.text)
         return draft
 
     def awaits_result(self) -> bool:
@@ -109,13 +123,14 @@ class Transcript:
     def skip(self, pointer: str, why: str) -> None:
         """Note a part of the source that gives no event."""
         self._skipped.append(Skipped(pointer, why))
+        self.writes += 1
 
     def trace(self, reader: str) -> Trace:
         """The finished trace, with ids in order."""
         ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
         events = tuple(
             Event(
-                id=f"e{number}",
+                id=ids[id(draft)],
                 kind=draft.kind,
                 pointer=draft.pointer,
                 name=draft.name,
@@ -130,7 +145,7 @@ class Transcript:
                 turn=draft.turn,
                 images=draft.images,
             )
-            for number, draft in enumerate(self.drafts, 1)
+            for draft in self.drafts
         )
         return Trace(events, reader, tuple(self._skipped))
 
@@ -141,12 +156,11 @@ class Transcript:
                 return None
             draft = waiting.pop(0)
         else:
-            candidates = self._unanswered
-            if result.name is not None:
-                candidates = [draft for draft in candidates if draft.name == result.name]
-            if not candidates:
+            draft = next(
+                (d for d in self._unanswered if result.name is None or d.name == result.name), None
+            )
+            if draft is None:
                 return None
-            draft = candidates[0]
         if draft in self._unanswered:
             self._unanswered.remove(draft)
         return draft

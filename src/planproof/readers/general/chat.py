@@ -6,72 +6,30 @@ import re
 from dataclasses import dataclass
 
 from planproof.content import Json
+from planproof.readers.calls import Call
 from planproof.readers.conversation import AGENTS, ROLES, TOOLS, USERS, Conversation, role_of
+from planproof.readers.fences import Block, blocks
+from planproof.readers.general.deeds import as_deed
 from planproof.readers.outcomes import outcome_of
-from planproof.readers.shapes import embedded, is_object, text_at, time_of
+from planproof.readers.shapes import key_with_text, text_at, time_of
 from planproof.readers.transcript import Draft, Result, Transcript
 from planproof.trace import EventStatus, Kind
 
-_STAGE = re.compile(r"(?P<who>[^()]{1,80}?)\s*\((?P<how>[^()]{1,80})\)\s*")
-_BLOCK = re.compile(r"^[ \t]*```([\w+-]*)[^\n]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
+_SPEAKERS = ("name", "source", "speaker", "agent", "sender")
+_SPEECH = ("content", "text", "message")
+_STAGE = re.compile(r"(?P<who>[^()]{1,80})\((?P<how>[^()]{1,80})\)\s{0,8}")
 _EXECUTOR = re.compile(r"terminal|executor|code[_ ]?runner|interpreter|sandbox", re.IGNORECASE)
-_LANGUAGES = {
-    "python": "python",
-    "py": "python",
-    "python3": "python",
-    "": "python",
-    "sh": "sh",
-    "bash": "sh",
-    "shell": "sh",
-    "zsh": "sh",
-    "console": "sh",
-    "sql": "sql",
-    "javascript": "javascript",
-    "js": "javascript",
-    "r": "r",
-}
 _LEDGER = re.compile(
-    r"\s*(?:(?:initial|updated|new|current)\s+(?:plan|ledger|facts?)\b|next speaker\b)",
+    r"\s{0,8}(?:(?:initial|updated|new|current) (?:plan|ledger|facts?)\b|next speaker\b)",
     re.IGNORECASE,
 )
-_DEED = re.compile(
-    r"\s*I (clicked|typed|scrolled|hovered|visited|opened|navigated|went|pressed|selected|searched"
-    r"|moved|waited|summarized|paged|entered|submitted|downloaded|executed|ran)\b"
-)
-_SENTENCE_END = re.compile(r"(?<=[.!?'\"])\s*\n|\n\s*\n|\Z")
-_DEEDS = {
-    "clicked": "click",
-    "typed": "type",
-    "scrolled": "scroll",
-    "hovered": "hover",
-    "visited": "visit",
-    "opened": "open",
-    "navigated": "navigate",
-    "went": "go",
-    "pressed": "press",
-    "selected": "select",
-    "searched": "search",
-    "moved": "move",
-    "waited": "wait",
-    "summarized": "summarize",
-    "paged": "page",
-    "entered": "enter",
-    "submitted": "submit_form",
-    "downloaded": "download",
-    "executed": "execute",
-    "ran": "run",
-}
-_PAGE = re.compile(r"\s*Address: (?=\S+\s*\n)")
+_RUN_RESULT = ("exitcode:", "exit code:", "code output:")
 
 
 def is_turn(value: dict[str, Json]) -> bool:
     """Whether this is what somebody said in a chat: a speaker of any name, and text."""
-    return isinstance(value.get("content"), str) and (
-        isinstance(value.get("role"), str)
-        or isinstance(value.get("name"), str)
-        or isinstance(value.get("source"), str)
-        or isinstance(value.get("speaker"), str)
-    )
+    speaks = isinstance(value.get("role"), str) or key_with_text(value, _SPEAKERS) is not None
+    return speaks and key_with_text(value, _SPEECH) is not None
 
 
 @dataclass(slots=True)
@@ -82,148 +40,123 @@ class _Code:
     pointer: str
     actor: str
     turn: int
+    blocks: list[Block]
+    time: str | None
 
 
 class Chat:
     """Writes the turns of a chat, in order, into a transcript."""
 
     def __init__(self, transcript: Transcript) -> None:
-        self.transcript = transcript
+        self._transcript = transcript
         self.conversation = Conversation(transcript)
         self._code: _Code | None = None
 
     def turn(self, value: dict[str, Json], pointer: str, turn: str | None = None) -> None:
         """Write one turn; code in it waits to see whether the next one runs it."""
-        if "timestamp" in value or "created_at" in value:
-            self.transcript.time = time_of(value.get("timestamp") or value.get("created_at"))
+        moment = value.get("timestamp") or value.get("created_at")
+        if moment is not None:
+            self._transcript.time = time_of(moment)
         role = role_of(value)
-        speaker = text_at(value, "name", "source", "speaker")
-        content = value.get("content")
-        if role in TOOLS or not isinstance(content, str):
+        speaker = text_at(value, *_SPEAKERS)
+        key = key_with_text(value, _SPEECH)
+        if role in TOOLS or key is None:
             self.flush()
             self.conversation.message(value, pointer, turn)
-        elif speaker is None and role in ROLES:
-            self._plain(value, pointer, role, turn)
+        elif role in ROLES and (speaker is None or speaker.lower() == role):
+            self._message(value, pointer, value[key], turn)
         else:
-            self._speech(content, f"{pointer}/content", speaker or text_at(value, "role") or role)
+            self._speech(value[key], f"{pointer}/{key}", speaker or value["role"])
 
     def flush(self) -> None:
         """Write the code that nobody ran as what it is: something said."""
         if self._code is not None:
             code, self._code = self._code, None
-            draft = Draft(Kind.MESSAGE, code.pointer, actor=code.actor, text=code.text)
-            draft.turn = code.turn
-            self.transcript.add(draft)
+            self._write_said(code, code.text)
 
-    def _plain(self, value: dict[str, Json], pointer: str, role: str, turn: str | None) -> None:
-        content: str = value["content"]
-        if role in USERS and self._code is not None and outcome_of_execution(content):
-            self._run(content, f"{pointer}/content", "user")
+    def _message(self, value: dict[str, Json], pointer: str, text: str, turn: str | None) -> None:
+        role = role_of(value)
+        if role in USERS and self._code is not None and _is_run_result(text):
+            self._run(text, f"{pointer}/content", "user")
             return
         self.flush()
-        if (
-            role in AGENTS
-            and not value.get("tool_calls")
-            and self._hold(content, f"{pointer}/content", "assistant")
-        ):
+        calls = value.get("tool_calls") or value.get("function_call")
+        if role in AGENTS and not calls and self._hold(text, f"{pointer}/content", "assistant"):
             return
         self.conversation.message(value, pointer, turn)
 
     def _speech(self, text: str, pointer: str, speaker: str) -> None:
-        if outcome_of_execution(text) or _EXECUTOR.search(speaker):
+        if _is_run_result(text) or _EXECUTOR.search(speaker):
             self._run(text, pointer, speaker)
             return
         self.flush()
         stage = _STAGE.fullmatch(speaker)
-        who, how = (stage["who"], stage["how"].strip()) if stage else (speaker, "")
-        if who.lower() in USERS or who.lower() in ("user_proxy", "userproxy"):
-            self.transcript.begin_turn()
-            self._say(Kind.MESSAGE, text, pointer, "user")
+        who, how = (stage["who"].strip(), stage["how"].strip()) if stage else (speaker, "")
+        if who.lower() in USERS:
+            self._transcript.begin_turn()
+            self._transcript.say(Kind.MESSAGE, text, pointer, "user")
         elif how.startswith("->"):
-            self.transcript.begin_turn()
-            self.transcript.call(
-                Draft(Kind.ACTION, pointer, how[2:].strip() or "hand-off", who, text)
-            )
+            self._transcript.begin_turn()
+            self._transcript.call(Call(how[2:].strip() or "hand-off", text=text), pointer, who)
         elif how.lower() in ("thought", "thinking", "reasoning"):
-            self.transcript.begin_turn()
+            self._transcript.begin_turn()
             kind = Kind.BOOKKEEPING if _LEDGER.match(text) else Kind.REASONING
-            self._say(kind, text, pointer, who)
-        elif not self._hold(text, pointer, who):
-            self.transcript.begin_turn()
+            self._transcript.say(kind, text, pointer, who)
+        else:
             self._said(text, pointer, who)
 
     def _said(self, text: str, pointer: str, who: str) -> None:
-        deed = _DEED.match(text)
+        deed = as_deed(text)
         if deed is not None:
-            end = _SENTENCE_END.search(text, deed.end())
-            assert end is not None
-            draft = Draft(Kind.ACTION, pointer, _DEEDS[deed[1]], who, text[: end.start()].strip())
-            self._with_rest(draft, text[end.end() :], pointer)
-            return
-        page = _PAGE.match(text)
-        if page is not None:
-            address, _, rest = text[page.end() :].partition("\n")
-            draft = Draft(Kind.ACTION, pointer, "open", who, f"Address: {address.strip()}")
-            self._with_rest(draft, rest, pointer)
-            return
-        if is_object(embedded(text)):
-            self._say(Kind.MESSAGE, text, pointer, who)
-            return
-        self.conversation.prose(text, pointer, who)
-
-    def _with_rest(self, draft: Draft, rest: str, pointer: str) -> None:
-        if rest.strip():
-            draft.output = rest.strip()
-            draft.output_pointer = pointer
-            draft.status = outcome_of(draft.output)
-        self.transcript.add(draft)
-
-    def _say(self, kind: Kind, text: str, pointer: str, who: str) -> None:
-        if text.strip():
-            self.transcript.add(Draft(kind, pointer, actor=who, text=text))
+            self._transcript.begin_turn()
+            draft = Draft(Kind.ACTION, pointer, deed.name, who, deed.text)
+            if deed.outcome:
+                draft.returned(deed.outcome, pointer)
+            self._transcript.add(draft)
+            self._transcript.say(Kind.MESSAGE, deed.answer, pointer, who)
+        elif not self._hold(text, pointer, who):
+            self._transcript.begin_turn()
+            self.conversation.prose(text, pointer, who)
 
     def _hold(self, text: str, pointer: str, who: str) -> bool:
-        if "```" not in text or _BLOCK.search(text) is None:
+        found = [block for block in blocks(text) if block.runs_as] if "```" in text else []
+        if not found:
             return False
-        self.transcript.begin_turn()
-        self._code = _Code(text, pointer, who, self.transcript.turn)
+        self._transcript.begin_turn()
+        self._transcript.writes += 1
+        self._code = _Code(text, pointer, who, self._transcript.turn, found, self._transcript.time)
         return True
 
     def _run(self, output: str, pointer: str, executor: str) -> None:
         code, self._code = self._code, None
         if code is None:
-            self.transcript.begin_turn()
-            self.transcript.answer(Result(output, pointer, actor=executor))
+            if _is_run_result(output):
+                self._transcript.answer(Result(output, pointer, actor=executor))
+            else:
+                self._transcript.begin_turn()
+                self._transcript.say(Kind.SYSTEM, output, pointer, executor)
             return
         position = 0
-        runs: list[Draft] = []
-        for block in _BLOCK.finditer(code.text):
-            language = _LANGUAGES.get(block[1].lower())
-            if language is None:
-                continue
-            self._aside(code, code.text[position : block.start()])
-            run = Draft(Kind.ACTION, code.pointer, language, code.actor, block[2].strip("\n"))
-            run.turn = code.turn
-            runs.append(self.transcript.add(run))
-            position = block.end()
-        self._aside(code, code.text[position:])
-        if not runs:
-            self.transcript.answer(Result(output, pointer, actor=executor))
-            return
         status = outcome_of(output)
-        for run in runs:
-            run.status = status if status is EventStatus.OK else EventStatus.UNKNOWN
-        runs[-1].status = status
-        runs[-1].output = output
-        runs[-1].output_pointer = pointer
+        draft: Draft | None = None
+        for block in code.blocks:
+            self._write_said(code, code.text[position : block.start])
+            draft = Draft(Kind.ACTION, code.pointer, block.runs_as, code.actor, block.code)
+            # One output for all blocks: when it failed, it does not say in which of them.
+            draft.status = status if status is EventStatus.OK else EventStatus.UNKNOWN
+            draft.turn, draft.time = code.turn, code.time
+            self._transcript.add(draft)
+            position = block.end
+        assert draft is not None
+        draft.returned(output, pointer, status)
+        self._write_said(code, code.text[position:])
 
-    def _aside(self, code: _Code, text: str) -> None:
+    def _write_said(self, code: _Code, text: str) -> None:
         if text.strip():
             draft = Draft(Kind.MESSAGE, code.pointer, actor=code.actor, text=text.strip())
-            draft.turn = code.turn
-            self.transcript.add(draft)
+            draft.turn, draft.time = code.turn, code.time
+            self._transcript.add(draft)
 
 
-def outcome_of_execution(text: str) -> bool:
-    """Whether a text is what running code gave back."""
-    return text[:80].lstrip().lower().startswith(("exitcode:", "exit code:", "code output:"))
+def _is_run_result(text: str) -> bool:
+    return text[:80].lstrip().lower().startswith(_RUN_RESULT)

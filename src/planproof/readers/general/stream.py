@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from planproof.content import Json
-from planproof.readers.calls import Call, arguments_of
+from planproof.readers.calls import Call, arguments_of, as_call
 from planproof.readers.shapes import is_list, is_object, text_at
 from planproof.readers.transcript import Draft, Result, Transcript
 from planproof.trace import Kind
@@ -13,21 +13,12 @@ from planproof.trace import Kind
 
 @dataclass(slots=True)
 class _Flow:
-    """What has arrived of one message."""
-
-    first: int
-    actor: str
-    last: int = 0
-    chunks: list[str] = field(default_factory=list[str])
-
-
-@dataclass(slots=True)
-class _Asked:
-    """What has arrived of one call."""
+    """What has arrived so far of one message or of the arguments of one call."""
 
     draft: Draft
-    pieces: list[str]
-    last: int
+    pointer: str
+    pieces: list[str] = field(default_factory=list[str])
+    last: str = ""
 
 
 def is_chunk(value: Json) -> bool:
@@ -35,113 +26,103 @@ def is_chunk(value: Json) -> bool:
     return (
         is_object(value)
         and isinstance(value.get("id"), str)
-        and isinstance(value.get("thread_id") or value.get("role"), str)
-        and ("finish_reason" in value or "tool_call_chunks" in value or "agent" in value)
+        and isinstance(value.get("role"), str)
+        and any(key in value for key in ("finish_reason", "tool_call_chunks", "thread_id"))
     )
 
 
 def read_chunks(transcript: Transcript, entries: list[tuple[str, Json]]) -> None:
     """Write the messages and calls of a stream, each where its first chunk stands."""
-    Chunks(transcript).read(entries)
+    chunks = _Chunks(transcript)
+    for pointer, value in entries:
+        if is_object(value):
+            chunks.take(value, pointer)
+        else:
+            transcript.skip(pointer, "is no chunk of a message")
+    chunks.finish()
 
 
-class Chunks:
+class _Chunks:
     """Joins the chunks of one stream."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
-        self._said: dict[str, tuple[Draft, list[str], int]] = {}
-        self._asked: dict[tuple[str, int], _Asked] = {}
+        self._texts: dict[tuple[str, str], _Flow] = {}
+        self._calls: dict[tuple[str, int], _Flow] = {}
+        self._calling: set[str] = set()
 
-    def read(self, entries: list[tuple[str, Json]]) -> None:
-        """Take all chunks in order."""
-        for pointer, value in entries:
-            if not is_object(value):
-                self._transcript.skip(pointer, "is no chunk of a message")
-                continue
-            if value.get("tool_call_id"):
-                self._result(value, pointer)
-                continue
-            self._calls(value, pointer)
-            self._text(value, pointer)
-        self._finish()
-
-    def _result(self, value: dict[str, Json], pointer: str) -> None:
-        self._transcript.answer(
-            Result(
-                text_at(value, "content") or "",
-                f"{pointer}/content",
-                call_id=text_at(value, "tool_call_id"),
-                actor=text_at(value, "agent"),
+    def take(self, value: dict[str, Json], pointer: str) -> None:
+        """Take one chunk."""
+        actor = "user" if value.get("role") == "user" else text_at(value, "agent", "role")
+        if text_at(value, "tool_call_id") or value.get("event") == "tool_call_result":
+            self._transcript.answer(
+                Result(
+                    text_at(value, "content") or "",
+                    f"{pointer}/content" if "content" in value else pointer,
+                    call_id=text_at(value, "tool_call_id"),
+                    actor=actor,
+                )
             )
-        )
-
-    def _text(self, value: dict[str, Json], pointer: str) -> None:
-        for key, kind in (("reasoning_content", Kind.REASONING), ("content", Kind.MESSAGE)):
-            text = value.get(key)
-            if not isinstance(text, str) or not text:
-                continue
-            stream = f"{key}:{value.get('id')}"
-            if stream not in self._said:
-                self._transcript.begin_turn(text_at(value, "id"))
-                actor = "user" if value.get("role") == "user" else text_at(value, "agent", "role")
-                draft = self._transcript.add(Draft(kind, f"{pointer}/{key}", actor=actor))
-                self._said[stream] = (draft, [], 0)
-            draft, chunks, _ = self._said[stream]
-            chunks.append(text)
-            self._said[stream] = (draft, chunks, _line(pointer))
-
-    def _calls(self, value: dict[str, Json], pointer: str) -> None:
-        named = value.get("tool_calls")
+            return
+        self._transcript.begin_turn(text_at(value, "id"))
+        self._text(value, "reasoning_content", pointer, actor)
+        self._text(value, "content", pointer, actor)
         chunks = value.get("tool_call_chunks")
-        for index, chunk in enumerate(chunks if is_list(chunks) else []):
-            if not is_object(chunk):
-                continue
-            key = (str(value.get("id")), chunk.get("index") or 0)
-            name = text_at(chunk, "name")
-            place = f"{pointer}/tool_call_chunks/{index}"
-            if name is not None:
-                self._transcript.begin_turn(text_at(value, "id"))
-                draft = Draft(Kind.ACTION, place, name, text_at(value, "agent", "role"))
-                self._transcript.call(draft, text_at(chunk, "id"))
-                self._asked[key] = _Asked(draft, [], _line(pointer))
-            asked = self._asked.get(key)
-            args = chunk.get("args")
-            if asked is not None and isinstance(args, str):
-                asked.pieces.append(args)
-                asked.last = _line(pointer)
-        if not is_list(chunks):
-            for index, call in enumerate(named if is_list(named) else []):
-                name = text_at(call, "name") if is_object(call) else None
-                if name is not None:
-                    self._transcript.begin_turn(text_at(value, "id"))
-                    arguments, text = arguments_of(call.get("args"))
-                    place = f"{pointer}/tool_calls/{index}"
-                    made = Call(name, arguments, text, text_at(call, "id"))
-                    actor = text_at(value, "agent", "role")
-                    self._transcript.call(
-                        Draft(Kind.ACTION, place, made.name, actor, made.text, made.arguments),
-                        made.id,
-                    )
+        whole = value.get("tool_calls")
+        if is_list(chunks):
+            for index, chunk in enumerate(chunks):
+                if is_object(chunk):
+                    stream = (str(value.get("id")), chunk.get("index") or 0)
+                    self._call(chunk, stream, f"{pointer}/tool_call_chunks/{index}", actor)
+        elif is_list(whole):
+            for index, entry in enumerate(whole):
+                call = as_call(entry)
+                if call is not None:
+                    self._calling.add(str(value.get("id")))
+                    self._transcript.call(call, f"{pointer}/tool_calls/{index}", actor)
 
-    def _finish(self) -> None:
-        for draft, chunks, last in self._said.values():
-            draft.text = "".join(chunks)
-            draft.pointer = _range(draft.pointer, last)
-        for asked in self._asked.values():
-            draft = asked.draft
-            draft.arguments, draft.text = arguments_of("".join(asked.pieces))
-            if len(asked.pieces) > 1:
-                draft.pointer = _range(f"{draft.pointer}/args", asked.last)
+    def finish(self) -> None:
+        """Give the drafts what has arrived for them."""
+        for (_, identity), flow in self._texts.items():
+            if identity in self._calling:
+                flow.draft.kind = Kind.REASONING
+            flow.draft.text = "".join(flow.pieces)
+            flow.draft.pointer = _through(flow.pointer, flow.last)
+        for flow in self._calls.values():
+            flow.draft.arguments, flow.draft.text = arguments_of("".join(flow.pieces))
+            if len(flow.pieces) > 1:
+                flow.draft.pointer = _through(flow.pointer, flow.last)
+
+    def _text(self, value: dict[str, Json], key: str, pointer: str, actor: str | None) -> None:
+        text = value.get(key)
+        if not isinstance(text, str) or not text:
+            return
+        stream = (key, str(value.get("id")))
+        flow = self._texts.get(stream)
+        if flow is None:
+            kind = Kind.MESSAGE if key == "content" else Kind.REASONING
+            draft = self._transcript.add(Draft(kind, pointer, actor=actor))
+            flow = self._texts[stream] = _Flow(draft, f"{pointer}/{key}")
+        flow.pieces.append(text)
+        flow.last = pointer
+
+    def _call(
+        self, chunk: dict[str, Json], stream: tuple[str, int], pointer: str, actor: str | None
+    ) -> None:
+        name = text_at(chunk, "name")
+        if name is not None:
+            draft = self._transcript.call(Call(name, id=text_at(chunk, "id")), pointer, actor)
+            self._calls[stream] = _Flow(draft, f"{pointer}/args")
+            self._calling.add(stream[0])
+        flow = self._calls.get(stream)
+        args = chunk.get("args")
+        if flow is not None and isinstance(args, str) and args:
+            flow.pieces.append(args)
+            flow.last = pointer
 
 
-def _line(pointer: str) -> int:
-    digits = pointer[1:].partition("/")[0]
-    return int(digits) if digits.isdigit() else 0
-
-
-def _range(pointer: str, last: int) -> str:
-    head, slash, path = pointer.partition("/")
-    if not head.startswith("L") or last <= int(head[1:]):
-        return pointer
-    return f"{head}-{last}{slash}{path}"
+def _through(pointer: str, last: str) -> str:
+    """The pointer to a value that goes on to the line of `last`."""
+    line, slash, path = pointer.partition("/")
+    end = last.partition("/")[0].removeprefix("L")
+    return f"{line}-{end}{slash}{path}" if line and line != f"L{end}" else pointer

@@ -1,177 +1,144 @@
-"""Text logs: turns under headers, and what stands inside them."""
+"""Text: turns under headers, and what stands inside them."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from planproof.readers.calls import arguments_of
-from planproof.readers.conversation import SYSTEMS, TOOLS, USERS
+from planproof.readers.conversation import AGENTS, ROLES, SYSTEMS, TOOLS, USERS
+from planproof.readers.general.logs import log_lines, read_log
 from planproof.readers.markup import segments
-from planproof.readers.transcript import Draft, Result, Transcript
+from planproof.readers.transcript import Result, Transcript
 from planproof.trace import Kind
 
 _ANSI = re.compile(r"\x1b?\[\d{1,3}(?:;\d{1,3}){0,3}m")
-_RULED = re.compile(
-    r"(?:={4,}|-{4,}|#{4,}|\*{4,})\s*([^=\-#*\n]{1,80}?)\s*(?:={4,}|-{4,}|#{4,}|\*{4,})"
-)
 _LABEL = re.compile(
-    r"(?:#{1,4}\s*|\*\*|\[)?(user|human|assistant|ai|agent|system|tool)(?:\*\*|\])?\s*:(?:\*\*)?",
+    r"(?:#{1,4} {0,2}|\*\*|\[)?(user|human|assistant|ai|agent|system|tool)(?:\*\*|\])? ?:(?:\*\*)?",
     re.IGNORECASE,
 )
-_LOG = re.compile(
-    r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]?\d{0,9})\s*(?:\||-|\[)?\s*"
-    r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL|SUCCESS|TRACE)\b\s*\]?\s*(?:\||-|:)\s*"
-    r"(?:[\w.]{1,80}:[\w<>]{1,80}:\d{1,7}\s*-\s*)?"
-)
-_CHECKBOX = re.compile(r"\s*(?:\d{1,3}[.)]|[-*])\s*\[[^\]\n]{1,3}\]")
-_TOOL_NAMED = re.compile(
-    r"(?:Activating tool|Using tool|Calling tool|Tool call)\W{1,5}([\w.\-]{1,80})"
-)
-_TOOLS_NAMED = re.compile(r"Tools being prepared\W{1,5}([\w.\-]{1,80})")
-_TOOL_GIVEN = re.compile(r"Tool arguments:\s*")
-_TOOL_DONE = re.compile(r"Tool '([\w.\-]{1,80})' completed[^\n]{0,40}Result:\s*")
-_THOUGHTS = re.compile(r"(?:\w{1,40}'s )?thoughts?:\s*", re.IGNORECASE)
+_CHECKBOX = re.compile(r"\s{0,40}(?:\d{1,3}[.)]|[-*])\s{1,8}\[[^\]\n]{1,3}\]")
+_LONGEST_HEADER = 300
+_MOST_DASHES = 12
 
 
 @dataclass(slots=True)
 class _Turn:
     """A stretch of lines under one header."""
 
-    speaker: str | None
+    speaker: str
     first: int
     lines: list[str]
 
 
-def read_text(transcript: Transcript, text: str) -> None:
-    """Write the turns of a text log."""
-    lines = text.split("\n")
-    log = [_LOG.match(line[:200]) for line in lines]
-    if sum(match is not None for match in log) * 4 >= sum(1 for line in lines if line.strip()):
-        _read_log(transcript, lines, log)
-        return
-    for turn in _turns(lines):
-        _read_turn(transcript, turn)
+def read_text(transcript: Transcript, lines: list[str], place: Callable[[int, int], str]) -> bool:
+    """Write the turns of a text; says whether there was any structure in it.
+
+    `place` makes a pointer of a first and a last line number.
+    """
+    log = log_lines(lines)
+    if log is not None:
+        read_log(transcript, lines, log, place)
+        return True
+    turns = _turns(lines)
+    for turn in turns:
+        _read_turn(transcript, turn, place)
+    return len(turns) > 1 or any(draft.kind is not Kind.MESSAGE for draft in transcript.drafts)
 
 
 def _turns(lines: list[str]) -> list[_Turn]:
-    turns = [_Turn(None, 1, [])]
+    turns = [_Turn("", 1, [])]
+    inside = False
     for number, line in enumerate(lines, 1):
-        speaker, rest = _header(line)
-        if speaker is not None:
-            turns.append(_Turn(speaker, number if rest else number + 1, [rest] if rest else []))
-        else:
+        # A header within what came back is part of what came back.
+        speaker, rest = (None, "") if inside else _header(line)
+        if "<observation>" in line:
+            inside = True
+        if "</observation>" in line:
+            inside = False
+        if speaker is None:
             turns[-1].lines.append(line)
+        elif rest:
+            turns.append(_Turn(speaker, number, [rest]))
+        else:
+            turns.append(_Turn(speaker, number + 1, []))
     return turns
 
 
 def _header(line: str) -> tuple[str | None, str]:
-    if len(line) > 300 or not line:
+    if not line or len(line) > _LONGEST_HEADER:
         return None, ""
-    bare = _ANSI.sub("", line).strip() if "[" in line else line.strip()
-    ruled = _RULED.fullmatch(bare)
-    if ruled is not None:
-        return ruled[1], ""
+    if line[0] in "=-#*":
+        bare = _ANSI.sub("", line).strip()
+        name = bare.strip(line[0]).strip()
+        ruled = len(bare) - len(bare.lstrip(line[0]))
+        is_role = name.lower().removesuffix(" message") in ROLES
+        named = line[0] == "-" and ruled <= _MOST_DASHES and name.replace("_", "").isalnum()
+        if ruled > 3 and bare.endswith(line[0] * 4) and (is_role or named):
+            return name, ""
     label = _LABEL.match(line)
-    if label is not None:
-        return label[1], line[label.end() :]
-    return None, ""
+    return (label[1], line[label.end() :]) if label is not None else (None, "")
 
 
-def _read_turn(transcript: Transcript, turn: _Turn) -> None:
+def _read_turn(transcript: Transcript, turn: _Turn, place: Callable[[int, int], str]) -> None:
     text = "\n".join(turn.lines)
-    if not text.strip():
+    if not text or text.isspace():
         return
-    starts = [0]
-    for line in turn.lines:
-        starts.append(starts[-1] + len(line) + 1)
-    who = (turn.speaker or "").lower().removesuffix(" message").strip()
-    pointer = _Place(turn.first, starts)
-    if who in TOOLS or who.startswith("tool"):
-        transcript.answer(Result(text.strip(), pointer.at(text, 0, len(text)), actor=turn.speaker))
+    at = _Lines(turn, place)
+    who = turn.speaker.lower().removesuffix(" message")
+    whole = at.pointer(text, 0, len(text))
+    if who in TOOLS:
+        transcript.answer(Result(text.strip(), whole, actor="tool"))
         return
     transcript.begin_turn()
-    if who in SYSTEMS or who in USERS:
-        kind = Kind.SYSTEM if who in SYSTEMS else Kind.MESSAGE
-        actor = "system" if who in SYSTEMS else "user"
-        transcript.add(Draft(kind, pointer.at(text, 0, len(text)), actor=actor, text=text.strip()))
-        return
-    _read_agent(transcript, text, pointer, turn.speaker or "assistant")
+    if who in SYSTEMS:
+        transcript.say(Kind.SYSTEM, text.strip(), whole, "system")
+    elif who in USERS:
+        transcript.say(Kind.MESSAGE, text.strip(), whole, "user")
+    else:
+        actor = turn.speaker if who and who not in AGENTS else "assistant"
+        _read_agent(transcript, text, at, actor)
 
 
-def _read_agent(transcript: Transcript, text: str, pointer: _Place, actor: str) -> None:
+def _read_agent(transcript: Transcript, text: str, at: _Lines, actor: str) -> None:
     found = segments(text)
     acts = any(segment.call is not None for segment in found)
     for segment in found:
         piece = text[segment.start : segment.end].strip()
-        if not piece:
-            continue
-        place = pointer.at(text, segment.start, segment.end)
-        call = segment.call
-        if call is not None:
-            transcript.call(
-                Draft(Kind.ACTION, place, call.name, actor, call.text, call.arguments), call.id
-            )
+        pointer = at.pointer(text, segment.start, segment.end)
+        if segment.call is not None:
+            transcript.call(segment.call, pointer, actor)
         elif segment.is_result:
-            transcript.answer(Result(piece, place, actor="environment"))
+            transcript.answer(Result(piece, pointer, actor="environment"))
+        elif _restates_plan(piece):
+            transcript.say(Kind.BOOKKEEPING, piece, pointer, actor)
         else:
             kind = Kind.REASONING if acts or segment.is_thought else Kind.MESSAGE
-            if _restates_plan(piece):
-                kind = Kind.BOOKKEEPING
-            transcript.add(Draft(kind, place, actor=actor, text=piece))
+            transcript.say(kind, piece, pointer, actor)
 
 
 def _restates_plan(text: str) -> bool:
-    lines = [line for line in text.split("\n") if line.strip()]
-    boxes = sum(_CHECKBOX.match(line) is not None for line in lines)
-    return boxes * 2 > len(lines)
+    lines = [line for line in text.split("\n") if line and not line.isspace()]
+    return sum(_CHECKBOX.match(line) is not None for line in lines) * 2 > len(lines)
 
 
-def _read_log(transcript: Transcript, lines: list[str], log: list[re.Match[str] | None]) -> None:
-    starts = [number for number, match in enumerate(log) if match is not None]
-    name = "tool"
-    for index, start in enumerate(starts):
-        end = starts[index + 1] if index + 1 < len(starts) else len(lines)
-        match = log[start]
-        assert match is not None
-        transcript.time = match[1]
-        text = "\n".join([lines[start][match.end() :], *lines[start + 1 : end]]).strip()
-        place = f"L{start + 1}" if end == start + 1 else f"L{start + 1}-{end}"
-        named = _TOOLS_NAMED.search(text[:200]) or _TOOL_NAMED.search(text[:200])
-        given = _TOOL_GIVEN.search(text[:200])
-        done = _TOOL_DONE.search(text[:200])
-        thought = _THOUGHTS.search(text[:100])
-        if given is not None:
-            transcript.begin_turn()
-            arguments, bare = arguments_of(text[given.end() :])
-            transcript.call(Draft(Kind.ACTION, place, name, "assistant", bare, arguments))
-        elif done is not None:
-            transcript.answer(Result(text[done.end() :], place, name=done[1], actor="tool"))
-        elif named is not None:
-            name = named[1]
-        elif thought is not None and text[thought.end() :].strip():
-            transcript.add(
-                Draft(Kind.REASONING, place, actor="assistant", text=text[thought.end() :].strip())
-            )
-        elif _CHECKBOX.search(text):
-            transcript.add(Draft(Kind.BOOKKEEPING, place, actor="assistant", text=text))
-        elif text:
-            transcript.add(Draft(Kind.SYSTEM, place, actor="log", text=text))
+class _Lines:
+    """Turns offsets in a turn's text into pointers to lines."""
 
+    def __init__(self, turn: _Turn, place: Callable[[int, int], str]) -> None:
+        self._place = place
+        self._first = turn.first
+        self._starts = [0]
+        for line in turn.lines:
+            self._starts.append(self._starts[-1] + len(line) + 1)
 
-@dataclass(slots=True)
-class _Place:
-    """Turns offsets in a turn's text into line numbers of the source."""
-
-    first: int
-    starts: list[int]
-
-    def at(self, text: str, start: int, end: int) -> str:
+    def pointer(self, text: str, start: int, end: int) -> str:
         """The lines that a stretch of the text covers, without blank lines around it."""
         piece = text[start:end]
-        start += len(piece) - len(piece.lstrip())
-        end -= len(piece) - len(piece.rstrip())
-        top = self.first + bisect_right(self.starts, start) - 1
-        bottom = self.first + bisect_right(self.starts, max(start, end - 1)) - 1
-        return f"L{top}" if top == bottom else f"L{top}-{bottom}"
+        first = start + len(piece) - len(piece.lstrip())
+        last = max(first, end - (len(piece) - len(piece.rstrip())) - 1)
+        above = self._first - 1
+        return self._place(
+            above + bisect_right(self._starts, first), above + bisect_right(self._starts, last)
+        )

@@ -14,40 +14,16 @@ from planproof.readers.shapes import is_list, is_object
 from planproof.readers.transcript import Transcript
 
 _HOLDERS = (
-    "messages",
-    "traj",
-    "trajectory",
-    "turn_history",
-    "history",
-    "conversation",
-    "turns",
-    "steps",
-    "events",
-    "spans",
-    "child_spans",
-    "resourceSpans",
-    "scopeSpans",
-    "logs",
-    "log",
-    "values",
-    "execution_trace",
-    "trace",
-    "traces",
-    "data",
-    "items",
-    "records",
-    "runs",
-    "samples",
-    "output",
-    "outputs",
-    "chat_history",
-    "actions",
+    "messages traj trajectory turn_history history chat_history conversation turns steps events "
+    "spans child_spans resourceSpans scopeSpans execution_trace trace traces logs log values "
+    "records runs samples items data actions output outputs".split()
 )
 _ASIDE = frozenset(
     "info metadata meta task tools functions tool_definitions config settings usage expected "
     "ground_truth reference gold evaluation scores score label labels model response_format "
-    "test_result instance metrics resource scope system_fingerprint toolUseResult".split()
+    "test_result instance metrics resource scope toolUseResult".split()
 )
+_LOOKED_AT = 20
 
 
 class Walk:
@@ -61,47 +37,58 @@ class Walk:
     def value(self, value: Json, pointer: str) -> None:
         """Take what is recognised in a value, or look further inside it."""
         if is_list(value):
-            self.records([(f"{pointer}/{index}", item) for index, item in enumerate(value)])
-        elif is_object(value):
-            if not self._one(value, pointer):
-                self._inside(value, pointer)
+            self.entries([(f"{pointer}/{index}", item) for index, item in enumerate(value)])
+        elif is_object(value) and not self._take(value, pointer):
+            self._look_inside(value, pointer)
 
-    def records(self, entries: list[tuple[str, Json]]) -> None:
+    def entries(self, entries: list[tuple[str, Json]]) -> None:
         """Take the entries of a list or the lines of a file."""
-        head = [value for _, value in entries[:20]]
+        head = [value for _, value in entries[:_LOOKED_AT]]
         if any(is_span(value) for value in head):
             read_spans(self._transcript, entries)
-        elif any(is_chunk(value) for value in head):
+            return
+        # Only lines have a pointer for what is spread over several of them.
+        if entries[:1] and entries[0][0].startswith("L") and any(map(is_chunk, head)):
             read_chunks(self._transcript, entries)
-        else:
-            for pointer, value in entries:
-                self.value(value, pointer)
+            return
+        silent: list[str] = []
+        for pointer, value in entries:
+            before = self._transcript.writes
+            self.value(value, pointer)
+            if self._transcript.writes == before and is_object(value):
+                silent.append(pointer)
+        if len(silent) < len(entries):
+            for pointer in silent:
+                self._transcript.skip(pointer, "nothing in it looks like an event")
 
     def finish(self) -> None:
         """Write what still waited for the next entry."""
         self._chat.flush()
 
-    def _one(self, value: dict[str, Json], pointer: str) -> bool:
+    def _take(self, value: dict[str, Json], pointer: str) -> bool:
         if is_span(value):
             read_spans(self._transcript, [(pointer, value)])
+            return True
+        if self._records.take_deed(value, pointer):
             return True
         if is_message(value) or is_turn(value):
             self._chat.turn(value, pointer)
             return True
         return read_arrays(self._transcript, value, pointer) or self._records.take(value, pointer)
 
-    def _inside(self, value: dict[str, Json], pointer: str) -> None:
-        before = len(self._transcript.drafts)
-        if value and all(key.isdigit() for key in value):
-            for key in sorted(value, key=int):
-                self.value(value[key], f"{pointer}/{key}")
+    def _look_inside(self, value: dict[str, Json], pointer: str) -> None:
+        if value and all(key.isascii() and key.isdigit() and len(key) < 10 for key in value):
+            keys = sorted(value, key=int)
+            self.entries([(f"{pointer}/{key}", value[key]) for key in keys])
             return
+        before = len(self._transcript.drafts)
         for key in _HOLDERS:
             if isinstance(value.get(key), (dict, list)):
                 self.value(value[key], f"{pointer}/{key}")
                 self.finish()
+                # The same run is often told twice, under two keys.
                 if len(self._transcript.drafts) > before:
                     return
         for key, child in value.items():
-            if key not in _HOLDERS and key not in _ASIDE and isinstance(child, (dict, list)):
+            if key not in _ASIDE and key not in _HOLDERS and isinstance(child, (dict, list)):
                 self.value(child, f"{pointer}/{escape(key)}")
