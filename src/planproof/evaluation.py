@@ -94,9 +94,9 @@ def evaluate_case(
     reader: str | None = None,
     vocabulary: Vocabulary | None = None,
     limits: Limits | None = None,
-    where: str = "execution_trace",
+    where: str | None = None,
 ) -> Verdict:
-    """Judge one of many cases: what can't be read gives a verdict too. `where` names the trace."""
+    """Judge one of many cases: what can't be read gives a verdict too. `where` is its place."""
     try:
         return _verdict(case, _judge(judge, vocabulary), reader, vocabulary, limits, where)
     except InvalidInput as error:
@@ -130,13 +130,13 @@ def _verdict(
     reader: str | None,
     vocabulary: Vocabulary | None,
     limits: Limits | None = None,
-    where: str = "execution_trace",
+    where: str | None = None,
 ) -> Verdict:
     """The way of the data: source, trace, plan, findings, score, reason."""
-    source = _source(case.trace, where, limits)
+    source = _source(case.trace, _place(where, "execution_trace"), limits)
     reader = "native" if isinstance(case.trace, Trace) else reader
     trace = read_trace(source, reader=reader, vocabulary=vocabulary or Vocabulary())
-    plan = Plan(()) if case.plan is None else parse_plan(case.plan)
+    plan = _plan(case.plan, _place(where, "agent_plan"))
     unjudged = Verdict(
         outcome=Outcome.NO_PLAN,
         reason="No plan was given, or none with steps, so there is nothing to hold the trace to.",
@@ -168,6 +168,20 @@ def _verdict(
             outcome=Outcome.JUDGE_FAILED,
             reason=f"The judge `{judge.name}` failed: {type(error).__name__}: {error}",
         )
+
+
+def _plan(raw: Json, place: str) -> Plan:
+    if raw is None:
+        return Plan(())
+    try:
+        return parse_plan(raw)
+    except InvalidInput as error:
+        pointer = f"#{error.where}" if error.where else ""
+        raise InvalidInput(error.what, where=f"{place}{pointer}", advice=error.advice) from error
+
+
+def _place(where: str | None, field: str) -> str:
+    return field if where is None else f"{where}, {field}"
 
 
 def _scored(unjudged: Verdict, findings: Findings) -> Verdict:

@@ -19,7 +19,7 @@ app = typer.Typer(
     # Plain help: rich markup would cost more to import than everything else here together.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["--help", "-h"]},
 )
 
 

@@ -22,6 +22,7 @@ from planproof.cli.inputs import (
     settled_configuration,
 )
 from planproof.cli.outputs import Format, OutputOption, plain_stream, writing, written
+from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
@@ -110,24 +111,21 @@ def _verdict(
     reader: str | None,
 ) -> Verdict:
     from planproof.case_file import read_case
-    from planproof.evaluation import evaluate
+    from planproof.evaluation import evaluate, evaluate_case
     from planproof.readers.source import Source
+    from planproof.verdict import Outcome
 
     limits, vocabulary = configuration.limits, configuration.vocabulary
     judge = chosen_judge(judge_name, configuration)
     if len(files) == 1:
         name = name_of(files[0])
         case = read_case(read_bytes(files[0], limits), name=name)
-        return evaluate(
-            task=case.task,
-            plan=case.plan,
-            trace=Source.of_value(case.trace, name=f"{name}, execution_trace", limits=limits),
-            id=case.id,
-            metadata=case.metadata,
-            judge=judge,
-            reader=reader,
-            vocabulary=vocabulary,
+        verdict = evaluate_case(
+            case, judge=judge, reader=reader, vocabulary=vocabulary, limits=limits, where=name
         )
+        if verdict.outcome is Outcome.INVALID_INPUT:
+            raise InvalidInput(verdict.reason)
+        return verdict
     task, plan, trace = files
     return evaluate(
         task=read_text(task, limits) if is_standard_input(task) else task,

@@ -98,7 +98,7 @@ def _verdict(
         reader=reader,
         vocabulary=configuration.vocabulary,
         limits=configuration.limits,
-        where=f"{line.where}, execution_trace",
+        where=line.where,
     )
 
 

@@ -1,0 +1,202 @@
+"""`planproof judge`: inputs, formats, exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command_line import CommandLine
+from tests.unit.cli.cases import FOLLOWED, IDLE, PLAN, PLANLESS, TASK
+
+
+def _write(path: Path, value: Any) -> Path:
+    text = value if isinstance(value, str) else json.dumps(value)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_picture_without_colour_when_it_is_no_terminal(planproof: CommandLine) -> None:
+    done = planproof("judge", "case.json")
+    assert done.code == 0
+    assert "perfect adherence" in done.out
+    assert "7 of 7 events read" not in done.err
+    assert "\x1b" not in done.out
+    assert all(line == line.rstrip() and len(line) <= 80 for line in done.out.splitlines())
+    assert done.err == ""
+
+
+def test_json_is_exactly_score_and_reason(planproof: CommandLine) -> None:
+    verdict = json.loads(planproof("judge", "case.json", "--format", "json").out)
+    assert list(verdict) == ["score", "reason"]
+    assert verdict["score"] == 1.0
+
+
+def test_full_is_the_whole_verdict(planproof: CommandLine) -> None:
+    verdict = json.loads(planproof("judge", "case.json", "-f", "full").out)
+    assert [step["status"] for step in verdict["steps"]] == ["executed"] * 3
+    assert verdict["judge"]["name"] == "rules"
+    assert verdict["coverage"]["reader"] == "openai-messages"
+
+
+def test_markdown_is_for_a_comment(planproof: CommandLine) -> None:
+    assert planproof("judge", "case.json", "-f", "markdown").out.startswith("### planproof: 1.0")
+
+
+def test_a_case_can_come_from_standard_input(planproof: CommandLine) -> None:
+    done = planproof("judge", "-", "-f", "json", stdin=json.dumps(FOLLOWED).encode())
+    assert json.loads(done.out)["score"] == 1.0
+
+
+@pytest.mark.parametrize("piped", ["--task", "--plan", "--trace", None])
+@pytest.mark.parametrize("plan", ["\n".join(f"{n}. {s}" for n, s in enumerate(PLAN, 1)), PLAN])
+def test_task_plan_and_trace_can_be_files(
+    planproof: CommandLine, folder: Path, piped: str | None, plan: Any
+) -> None:
+    files = {
+        "--task": _write(folder / "task.txt", TASK),
+        "--plan": _write(folder / ("plan.md" if isinstance(plan, str) else "plan.json"), plan),
+        "--trace": _write(folder / "trace.json", FOLLOWED["execution_trace"]),
+    }
+    arguments = [part for name, path in files.items() for part in (name, path)]
+    stdin = b""
+    if piped is not None:
+        stdin = files[piped].read_bytes()
+        arguments = ["-" if part == files[piped] else part for part in arguments]
+    done = planproof("judge", *arguments, "-f", "json", stdin=stdin)
+    assert (done.code, json.loads(done.out)["score"]) == (0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--task", "case.json"),
+        ("case.json", "--trace", "case.json"),
+        ("--task", "-", "--plan", "-", "--trace", "case.json"),
+        ("case.json", "--format", "yaml"),
+        ("case.json", "--min-score", "2"),
+        ("case.json", "--colour"),
+    ],
+    ids=" ".join,
+)
+def test_bad_usage_exits_with_2(planproof: CommandLine, arguments: tuple[str, ...]) -> None:
+    done = planproof("judge", *arguments)
+    assert done.code == 2
+    assert "planproof judge --help" in done.err
+    assert done.out == ""
+
+
+@pytest.mark.parametrize(
+    ("case", "least", "code"),
+    [
+        (FOLLOWED, "1.0", 0),
+        (IDLE, None, 0),
+        (IDLE, "0.0", 0),
+        (IDLE, "0.25", 1),
+        (PLANLESS, None, 3),
+        (PLANLESS, "0.5", 3),
+    ],
+)
+def test_exit_codes(
+    planproof: CommandLine, folder: Path, case: Any, least: str | None, code: int
+) -> None:
+    path = _write(folder / "other.json", case)
+    options = () if least is None else ("--min-score", least)
+    done = planproof("judge", path, *options, "-f", "json")
+    assert done.code == code
+    assert (json.loads(done.out)["score"] is None) == (code == 3)
+
+
+def test_errors_name_the_place_and_the_next_step(planproof: CommandLine) -> None:
+    done = planproof("judge", "nowhere.json")
+    assert done.code == 2
+    assert done.err == (
+        "planproof: error: nowhere.json: can't be read: No such file or directory.\n"
+        "  Check the path.\n"
+    )
+
+
+def test_text_in_errors_can_not_steer_the_terminal(planproof: CommandLine) -> None:
+    done = planproof("judge", "\x1b[2Jcase.json")
+    assert "\x1b" not in done.err
+    assert r"\x1b[2Jcase.json" in done.err
+
+
+@pytest.mark.parametrize(("option", "noun"), [("--judge", "judge"), ("--reader", "reader")])
+def test_unknown_names_answer_with_what_there_is(
+    planproof: CommandLine, option: str, noun: str
+) -> None:
+    done = planproof("judge", "case.json", option, "genral" if noun == "reader" else "rule")
+    assert done.code == 2
+    assert f"no {noun} is registered as" in done.err
+    assert f"Did you mean `{'general' if noun == 'reader' else 'rules'}`?" in done.err
+
+
+def test_the_reader_can_be_named(planproof: CommandLine) -> None:
+    done = planproof("judge", "case.json", "--reader", "general", "-f", "full")
+    assert json.loads(done.out)["coverage"]["reader"] == "general"
+
+
+def test_the_configuration_is_used_and_named(planproof: CommandLine, folder: Path) -> None:
+    path = _write(folder / "planproof.toml", "min_score = 0.5")
+    _write(folder / "idle.json", IDLE)
+    done = planproof("judge", "idle.json")
+    assert done.code == 1
+    assert done.err == f"planproof: using {path}\n"
+    assert planproof("judge", "idle.json", "--min-score", "0").code == 0
+
+
+def test_a_configuration_can_be_named(planproof: CommandLine, folder: Path) -> None:
+    path = _write(folder / "other.toml", 'judge = "nobody"')
+    done = planproof("judge", "case.json", "--config", path)
+    assert done.code == 2
+    assert "no judge is registered as `nobody`" in done.err
+
+
+def test_limits_of_the_configuration_hold(planproof: CommandLine, folder: Path) -> None:
+    _write(folder / "planproof.toml", "limits.max_bytes = 100")
+    done = planproof("judge", "case.json")
+    assert done.code == 2
+    assert "case.json: has more than 100 bytes." in done.err
+
+
+def test_output_goes_to_a_file(planproof: CommandLine, folder: Path) -> None:
+    done = planproof("judge", "case.json", "-f", "full", "-o", "verdict.json")
+    assert (done.code, done.out) == (0, "")
+    assert json.loads((folder / "verdict.json").read_text())["score"] == 1.0
+    assert not list(folder.glob("*.partial"))
+
+
+def test_a_picture_in_a_file_has_no_colour(planproof: CommandLine, folder: Path) -> None:
+    planproof("judge", "case.json", "-o", "verdict.txt")
+    assert "perfect adherence" in (folder / "verdict.txt").read_text(encoding="utf-8")
+
+
+def test_a_minus_as_output_is_standard_output(planproof: CommandLine) -> None:
+    assert "perfect adherence" in planproof("judge", "case.json", "-o", "-").out
+
+
+def test_output_that_can_not_be_written_is_an_error(planproof: CommandLine) -> None:
+    done = planproof("judge", "case.json", "-o", "no/such/folder/verdict.json")
+    assert done.code == 2
+    assert "no/such/folder/verdict.json: can't be written: No such file" in done.err
+
+
+def test_a_device_is_written_to_not_replaced(planproof: CommandLine) -> None:
+    assert planproof("judge", "case.json", "-o", "/dev/null").code == 0
+    assert not Path("/dev/null").is_file()
+
+
+def test_secrets_are_masked_except_where_quotes_must_hold(
+    planproof: CommandLine, folder: Path
+) -> None:
+    token = "sk-" + "a1" * 20
+    case = json.loads(json.dumps(FOLLOWED).replace("report-12.txt", f"{token}.txt"))
+    path = _write(folder / "secret.json", case)
+    assert token not in planproof("judge", path).out
+    assert token not in planproof("judge", path, "-f", "markdown").out
+    assert token in planproof("judge", path, "--no-redact").out
+    assert token in planproof("judge", path, "-f", "full").out

@@ -1,0 +1,348 @@
+"""evaluate(): everything that it takes, and every outcome that it gives."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import planproof
+from planproof.case import Case
+from planproof.content import Content, Image
+from planproof.digests import plan_digest, task_digest
+from planproof.errors import InvalidInput, UnknownName
+from planproof.evaluation import aevaluate, evaluate, evaluate_case, invalid
+from planproof.finding import Evidence, Findings, Status, StepFinding
+from planproof.plan import Plan, Step
+from planproof.readers.detect import read_trace
+from planproof.readers.parsing import Limits
+from planproof.readers.source import Source
+from planproof.trace import Event, Kind, Skipped, Trace
+from planproof.verdict import Outcome, Verdict
+from planproof.vocabulary import Vocabulary
+
+TASK = "Tidy up."
+PLAN = ["Read the list", "Delete the draft"]
+CALLS = [
+    {"id": f"c{n}", "type": "function", "function": {"name": name, "arguments": "{}"}}
+    for n, name in enumerate(("read_list", "delete_draft"))
+]
+TRACE: list[dict[str, Any]] = [
+    {"role": "user", "content": TASK},
+    {"role": "assistant", "content": None, "tool_calls": CALLS[:1]},
+    {"role": "assistant", "content": None, "tool_calls": CALLS[1:]},
+]
+
+
+@dataclass
+class Sworn:
+    """A judge that finds every step executed by the action in its place."""
+
+    name: str = "sworn"
+    fingerprint: str = "1"
+    pause: float = 0.0
+
+    def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
+        time.sleep(self.pause)
+        actions = [event for event in trace.events if event.kind is Kind.ACTION]
+        return Findings(
+            tuple(
+                StepFinding(
+                    number=step.number,
+                    text=step.text,
+                    status=Status.EXECUTED if place < len(actions) else Status.MISSING,
+                    sureness=1.0,
+                    evidence=tuple(
+                        Evidence(action.id, action.pointer, action.name or "")
+                        for action in actions[place : place + 1]
+                    ),
+                )
+                for place, step in enumerate(plan.steps)
+            )
+        )
+
+
+@dataclass
+class Broken(Sworn):
+    name: str = "broken"
+
+    def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
+        raise ZeroDivisionError("of all things")
+
+
+def _judged(**changes: Any) -> Verdict:
+    return evaluate(**{"task": TASK, "plan": PLAN, "trace": TRACE, "judge": Sworn(), **changes})
+
+
+def test_a_verdict_says_what_it_rests_on() -> None:
+    verdict = _judged(id="a", metadata={"team": 3})
+    assert (verdict.outcome, verdict.score, verdict.level) == (Outcome.SCORED, 1.0, 1.0)
+    assert verdict.brief() == {"score": 1.0, "reason": verdict.reason}
+    assert (verdict.id, verdict.metadata) == ("a", {"team": 3})
+    assert verdict.plan is not None
+    assert (verdict.plan.origin, verdict.plan.steps) == ("given", 2)
+    assert verdict.judge is not None
+    assert (verdict.judge.name, verdict.judge.fingerprint) == ("sworn", "1")
+    assert verdict.coverage is not None
+    assert verdict.coverage.reader == "openai-messages"
+    assert verdict.coverage.by_kind == {"action": 2, "message": 1}
+    assert verdict.inputs is not None
+    assert verdict.inputs.trace == Source.of_value(TRACE).digest
+    assert verdict.nearest_better is None
+
+
+@pytest.mark.parametrize("form", ["value", "text", "path", "source"])
+def test_a_trace_may_be_given_in_any_form(form: str, tmp_path: Path) -> None:
+    path = tmp_path / "trace.json"
+    path.write_text(json.dumps(TRACE, indent=2), encoding="utf-8")
+    given: dict[str, Any] = {
+        "value": TRACE,
+        "text": json.dumps(TRACE),
+        "path": path,
+        "source": Source.of_value(TRACE),
+    }
+    assert _judged(trace=given[form]) == _judged()
+
+
+@pytest.mark.parametrize("form", ["text", "path", "json path", "noun"])
+def test_a_plan_may_be_given_in_any_form(form: str, tmp_path: Path) -> None:
+    text = "1. Read the list\n2. Delete the draft\n"
+    (tmp_path / "plan.md").write_text(text, encoding="utf-8")
+    (tmp_path / "plan.json").write_text(json.dumps(PLAN), encoding="utf-8")
+    steps = tuple(Step(number=str(n), text=t, parts=(t,)) for n, t in enumerate(PLAN, 1))
+    given: dict[str, Any] = {
+        "text": text,
+        "path": tmp_path / "plan.md",
+        "json path": tmp_path / "plan.json",
+        "noun": Plan(steps),
+    }
+    verdict = _judged(plan=given[form])
+    assert replace(verdict, inputs=None) == replace(_judged(), inputs=None)
+    assert (verdict.inputs == _judged().inputs) == (form == "json path")
+
+
+@pytest.mark.parametrize("form", ["parts", "path", "json path", "noun"])
+def test_a_task_may_be_given_in_any_form(form: str, tmp_path: Path) -> None:
+    parts = [{"type": "text", "text": TASK}]
+    (tmp_path / "task.txt").write_text(TASK, encoding="utf-8")
+    (tmp_path / "task.json").write_text(json.dumps(parts), encoding="utf-8")
+    given: dict[str, Any] = {
+        "parts": parts,
+        "path": tmp_path / "task.txt",
+        "json path": tmp_path / "task.json",
+        "noun": Content(TASK),
+    }
+    assert _judged(task=given[form]) == _judged()
+
+
+def test_a_trace_of_ones_own_is_judged_in_the_native_form() -> None:
+    image = Image("image/png", data="AAAA")
+    trace = Trace(
+        (
+            Event(id="first", kind=Kind.ACTION, pointer="", name="read_list", images=(image,)),
+            Event(id="second", kind=Kind.ACTION, pointer="", name="delete_draft", parent="first"),
+        )
+    )
+    verdict = _judged(trace=trace)
+    assert verdict.score == 1.0
+    assert verdict.coverage is not None
+    assert verdict.coverage.reader == "native"
+    assert verdict.steps[1].evidence[0].pointer == "/events/1"
+
+
+def test_a_trace_that_was_read_keeps_its_events_in_the_native_form() -> None:
+    read = read_trace(Source.of_value(TRACE))
+    again = _judged(trace=read)
+    assert [step.status for step in again.steps] == [step.status for step in _judged().steps]
+
+
+@pytest.mark.parametrize("plan", [None, "", [], {}, Plan(())])
+def test_without_steps_there_is_no_plan(plan: Any) -> None:
+    verdict = _judged(plan=plan)
+    assert (verdict.outcome, verdict.score, verdict.level) == (Outcome.NO_PLAN, None, None)
+    assert "plan" in verdict.reason
+    assert verdict.coverage is not None
+    assert verdict.brief()["score"] is None
+
+
+@pytest.mark.parametrize("trace", [[], {}, {"messages": []}])
+def test_without_a_record_there_are_no_events(trace: Any) -> None:
+    verdict = _judged(trace=trace)
+    assert (verdict.outcome, verdict.score) == (Outcome.NO_EVENTS, None)
+
+
+def test_a_trace_in_which_the_agent_does_nothing_is_scored() -> None:
+    verdict = _judged(trace=TRACE[:1])
+    assert (verdict.outcome, verdict.score) == (Outcome.SCORED, 0.0)
+    assert {step.status for step in verdict.steps} == {Status.MISSING}
+
+
+def test_a_judge_that_fails_gives_a_verdict_without_a_score() -> None:
+    verdict = _judged(judge=Broken())
+    assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
+    assert verdict.reason == "The judge `broken` failed: ZeroDivisionError: of all things"
+
+
+def test_the_level_is_the_anchor_at_or_below_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, level in ((0.0, 0.0), (0.24, 0.0), (0.5, 0.5), (0.74, 0.5), (0.99, 0.75)):
+        monkeypatch.setattr("planproof.evaluation.score", lambda _, number=number: number)
+        assert _judged().level == level
+
+
+def test_what_was_left_out_is_said() -> None:
+    lines = [json.dumps(message) for message in TRACE]
+    lines[1:1] = [f"{{broken {n}" for n in range(3)]
+    coverage = _judged(trace="\n".join(lines)).coverage
+    assert coverage is not None
+    assert coverage.skipped == 3
+    assert coverage.notes[0].startswith("L2: is no whole JSON")
+
+
+def test_of_many_parts_left_out_only_some_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    skipped = tuple(Skipped(f"/{n}", "is odd") for n in range(12))
+
+    def read(source: Source, **_: Any) -> Trace:
+        return replace(read_trace(source), skipped=skipped)
+
+    monkeypatch.setattr("planproof.evaluation.read_trace", read)
+    coverage = _judged().coverage
+    assert coverage is not None
+    assert coverage.skipped == 12
+    assert coverage.notes[-2:] == ("/4: is odd", "and 7 more")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"task": 3}, "/user_task: must be text or a list of content parts, not int"),
+        ({"task": Path("nowhere")}, "nowhere: can't be read: No such file"),
+        ({"plan": Path("nowhere")}, "nowhere: can't be read: No such file"),
+        ({"trace": Path("nowhere")}, "nowhere: can't be read: No such file"),
+        ({"trace": ""}, "execution_trace: is empty"),
+        ({"trace": 3}, "execution_trace: holds a number"),
+        ({"trace": {"at": {1, 2}}}, "execution_trace: is no JSON value"),
+        ({"plan": [{"text": "Do it", "at": {1, 2}}]}, "agent_plan: is no JSON value"),
+        ({"plan": ["Do it", 3]}, "agent_plan#/1: "),
+        ({"plan": 3}, "agent_plan: "),
+    ],
+    ids=str,
+)
+def test_what_can_not_be_read_is_an_error(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        _judged(**changes)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("task.txt", b"caf\xe9", "byte 3 is not valid UTF-8"),
+        ("task.json", b"[", "is not valid JSON"),
+        ("task.json", b"[" * 100_000, "is not valid JSON"),
+        ("task.json", b"3", "must be text or a list of content parts"),
+    ],
+)
+def test_files_of_a_task_or_plan_must_be_readable(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InvalidInput) as caught:
+        _judged(task=path)
+    assert f"{path}: {message}" in str(caught.value)
+
+
+def test_one_of_many_cases_gives_a_verdict_whatever_happens() -> None:
+    case = Case(task=Content(TASK), plan=PLAN, trace=TRACE, id="a", metadata={"x": 1})
+    assert evaluate_case(case, judge=Sworn()).score == 1.0
+    bad = evaluate_case(replace(case, trace=""), judge=Sworn(), where="line 7")
+    assert (bad.outcome, bad.id, bad.metadata) == (Outcome.INVALID_INPUT, "a", {"x": 1})
+    assert bad.reason.startswith("line 7, execution_trace: is empty.")
+    tight = evaluate_case(case, judge=Sworn(), limits=Limits(depth=1))
+    assert "nested more than 1 levels" in tight.reason
+
+
+def test_a_fault_in_reading_is_an_outcome_for_one_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(*_: Any, **__: Any) -> Trace:
+        raise KeyError("x")
+
+    monkeypatch.setattr("planproof.evaluation.read_trace", faulty)
+    verdict = evaluate_case(Case(task=Content(), plan=PLAN, trace=TRACE), judge=Sworn())
+    assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
+    assert "KeyError" in verdict.reason
+
+
+def test_unknown_names_are_errors_for_one_of_many_too() -> None:
+    case = Case(task=Content(TASK), plan=PLAN, trace=TRACE)
+    with pytest.raises(UnknownName, match="Did you mean `rules`"):
+        evaluate_case(case, judge="rule")
+    with pytest.raises(UnknownName, match="Did you mean `general`"):
+        evaluate_case(case, judge=Sworn(), reader="generall")
+
+
+def test_an_invalid_case_needs_no_id() -> None:
+    verdict = invalid(InvalidInput("is odd.", where="here", advice="Mend it."))
+    assert verdict.reason == "here: is odd. Mend it."
+    assert verdict.id is None
+
+
+def test_the_embedded_judge_is_the_default() -> None:
+    for options in ({}, {"judge": "rules"}, {"vocabulary": Vocabulary()}):
+        verdict = evaluate(task=TASK, plan=PLAN, trace=TRACE, **options)
+        assert verdict.judge is not None
+        assert verdict.judge.name == "rules"
+
+
+def test_the_vocabulary_reaches_the_reader() -> None:
+    known = Vocabulary().declaring(bookkeeping=frozenset({"read_list"}))
+    coverage = _judged(vocabulary=known).coverage
+    assert coverage is not None
+    assert coverage.by_kind["bookkeeping"] == 1
+
+
+def test_awaiting_a_verdict_does_not_hold_up_the_loop() -> None:
+    async def judged_beside_others() -> tuple[Verdict, int]:
+        ticks = 0
+        judged = asyncio.create_task(
+            aevaluate(task=TASK, plan=PLAN, trace=TRACE, judge=Sworn(pause=0.2))
+        )
+        while not judged.done():
+            ticks += 1
+            await asyncio.sleep(0.01)
+        return await judged, ticks
+
+    verdict, ticks = asyncio.run(judged_beside_others())
+    assert verdict == _judged()
+    assert ticks > 3
+
+
+def test_digests_tell_inputs_apart() -> None:
+    image = Image("image/png", data="AAAA")
+    tasks = [Content("a"), Content("b"), Content("a", (image,)), Content("a", (image, image))]
+    assert len({task_digest(task) for task in tasks}) == 4
+    plans = ["a", ["a"], {"steps": ["a"]}, Plan(()), None]
+    assert len({plan_digest(plan) for plan in plans}) == 5
+    assert task_digest(Content("\ud800")).startswith("sha256:")
+
+
+def test_the_package_offers_a_dozen_names_and_loads_them_when_used() -> None:
+    assert len(planproof.__all__) <= 12
+    for name in planproof.__all__:
+        assert getattr(planproof, name).__name__ == name
+    assert set(planproof.__all__) <= set(dir(planproof))
+    assert planproof.__version__
+    with pytest.raises(AttributeError, match="no attribute 'evaluat'"):
+        _ = planproof.evaluat
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    script = "import sys, planproof; print([m for m in sys.modules if m.startswith('planproof.')])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert done.stdout == b"[]\n"
