@@ -1,0 +1,1 @@
+"""From a plan as it was written down to its steps."""

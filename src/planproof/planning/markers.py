@@ -1,0 +1,106 @@
+"""How a line of a plan announces a step: a printed number, a bullet, a box to tick."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+MarkerKind = Literal["number", "letter", "bullet", "title"]
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """What stands before a step's text; `label` is the printed number or letter."""
+
+    kind: MarkerKind
+    label: str | None
+    text: str
+
+
+_BOLD = r"(?P<bold>\*\*|__)?"
+_NUMBER = re.compile(
+    rf"(?:\#{{1,6}}\s+|>\s+)*{_BOLD}(?:"
+    r"(?:step|schritt|task)\s*\#?(?P<word>\d{1,6}(?:\.\d{1,3}){0,4})\s*(?:[.):\]]|[-–—](?=\s)|(?=\*\*|__|$))|"
+    r"(?P<plain>\d{1,6}(?:\.\d{1,3}){0,4})(?:[.):](?=\s|\*\*|__|$)|\s[-–—](?=\s)|\\[.)](?=\s))|"
+    r"[(\[](?P<enclosed>\d{1,6}(?:\.\d{1,3}){0,4})[)\]](?=\s)|"
+    r"(?P<dotted>\d{1,3}(?:\.\d{1,3}){1,4})(?=\s)"
+    r")(?P<boldend>\*\*|__)?\s*",
+    re.IGNORECASE,
+)
+_TITLE = re.compile(
+    rf"(?:\#{{1,6}}\s+)?{_BOLD}(?:phase|stage|part)\s+(?P<label>\d{{1,3}})\s*(?:[.):]|[-–—](?=\s))"
+    r"(?P<boldend>\*\*|__)?\s*",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(
+    r"(?:(?P<open>[a-z]|i{1,3}|iv|vi{0,3}|ix)[.)]|\((?P<enclosed>[a-z]|i{1,3}|iv|vi{0,3}|ix)\))\s+(?=\S)"
+)
+_BULLET = re.compile(r"(?:[-+•–—‣◦▪·●○■□➢➤→»]|\*(?!\*))\s+(?=\S)")
+_BOX = re.compile(r"(?:\[(?:[ xX✓✔✗✘→~\->.]?)\]|[☐☑☒✅✔✓⬜🔲❌⏳🔄]\ufe0f?)\s*")
+
+
+def read_marker(line: str) -> Marker | None:
+    """The marker at the head of a line (without its indentation), or nothing."""
+    for read in (_read_title, _read_number, _read_bullet, _read_letter):
+        marker = read(line)
+        if marker is not None:
+            return marker
+    return None
+
+
+def read_number(text: str) -> Marker | None:
+    """A printed number at the head of a text."""
+    return _read_number(text)
+
+
+def says_something(text: str) -> bool:
+    """Whether there is a letter or a digit in it: a line of dashes is no step."""
+    return any(character.isalnum() for character in text)
+
+
+def without_bullet(text: str) -> str:
+    """The text of a list item without a bullet or a box to tick before it."""
+    marker = _read_bullet(text.lstrip())
+    return marker.text if marker else text.strip()
+
+
+def _read_title(line: str) -> Marker | None:
+    found = _TITLE.match(line)
+    return Marker("title", found["label"], _rest(line, found)) if found else None
+
+
+def _read_number(line: str) -> Marker | None:
+    found = _NUMBER.match(line)
+    if found is None:
+        return None
+    label = found["word"] or found["plain"] or found["enclosed"] or found["dotted"]
+    return Marker("number", label, _without_box(_rest(line, found)))
+
+
+def _read_bullet(line: str) -> Marker | None:
+    found = _BULLET.match(line)
+    box = _BOX.match(line, found.end() if found else 0)
+    if found is None and box is None:
+        return None
+    rest = _without_box(line[found.end() if found else 0 :])
+    inner = _read_number(rest)  # "- [ ] 1. Do this", "- **Step 1:** Do this"
+    return inner or Marker("bullet", None, rest)
+
+
+def _read_letter(line: str) -> Marker | None:
+    found = _LETTER.match(line)
+    if found is None:
+        return None
+    return Marker("letter", found["open"] or found["enclosed"], _without_box(line[found.end() :]))
+
+
+def _rest(line: str, found: re.Match[str]) -> str:
+    rest = line[found.end() :]
+    if found["bold"] and not found["boldend"]:
+        rest = rest.replace(found["bold"], "", 1)  # the other end of "**1. Title**"
+    return rest.strip()
+
+
+def _without_box(text: str) -> str:
+    return _BOX.sub("", text, count=1).strip() if _BOX.match(text) else text.strip()

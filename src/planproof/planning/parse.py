@@ -1,0 +1,70 @@
+"""Reading a plan of any common shape: text, list, or JSON as tools write it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from planproof.content import Json
+from planproof.plan import Plan, Step
+from planproof.planning.entry import Draft
+from planproof.planning.numbering import number_steps
+from planproof.planning.shapes import draft_of_value
+from planproof.planning.steps import leaves_order_open, make_step
+
+_STEP_NUMBERS = re.compile(
+    r"\bsteps?\s+(?P<numbers>\d[\d.]*(?:\s*(?:,\s*and|,|and|&|to|through|-|–)\s*\d[\d.]*){0,50})",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"(\d[\d.]*)(?:\s*(?:to|through|-|–)\s*(\d[\d.]*))?")
+
+
+def parse_plan(raw: Json | str | Plan) -> Plan:
+    """The steps of a plan given as text, list or JSON; an empty plan when it holds none."""
+    if isinstance(raw, Plan):
+        return raw
+    return Plan(tuple(_steps_of(draft_of_value(raw))))
+
+
+def _steps_of(draft: Draft) -> Iterator[Step]:
+    entries = draft.entries
+    numbers = number_steps([e.label for e in entries], [e.parent for e in entries])
+    free = _free_places(draft, numbers)
+    for index, (number, entry) in enumerate(zip(numbers, entries, strict=True)):
+        yield make_step(
+            number,
+            entry.text,
+            parent=numbers[entry.parent] if entry.parent is not None else None,
+            condition=entry.condition,
+            optional=entry.optional,
+            free_order=entry.free_order or index in free,
+        )
+
+
+def _free_places(draft: Draft, numbers: list[str]) -> set[int]:
+    """The items whose place the plan leaves open, by a remark or by what they refine."""
+    place_of = {number: index for index, number in enumerate(numbers)}
+    everywhere = range(len(numbers))
+    free: set[int] = set()
+    if leaves_order_open(draft.remarks):
+        free.update(_named(draft.remarks, place_of) or everywhere)
+    open_parents: set[int] = set()
+    for index, entry in enumerate(draft.entries):
+        if leaves_order_open(entry.text[:4_000]):
+            open_parents.add(index)
+            free.update(_named(entry.text[:4_000], place_of))
+        if entry.parent in open_parents:
+            free.add(index)
+    return free
+
+
+def _named(text: str, place_of: dict[str, int]) -> set[int]:
+    """The places of the steps that a text names: "steps 2 to 4", "steps 1 and 3"."""
+    places: set[int] = set()
+    for found in _STEP_NUMBERS.finditer(text):
+        for first, last in _RANGE.findall(found["numbers"]):
+            start = place_of.get(first.rstrip("."))
+            end = place_of.get(last.rstrip("."), start) if last else start
+            if start is not None and end is not None:
+                places.update(range(start, end + 1))
+    return places

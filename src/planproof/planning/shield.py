@@ -1,0 +1,67 @@
+"""Text with its quotes, code and brackets blanked out, so that only running words are split."""
+
+from __future__ import annotations
+
+_CLOSERS = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
+_BRACKETS_END = frozenset(_CLOSERS.values())
+BLANK = "\x00"
+
+
+def shield(text: str) -> str:
+    """The text, as long as before, with everything inside quotes, code and brackets blanked."""
+    spans: list[tuple[int, int]] = []
+    opened: list[tuple[str, int]] = []
+    never_closed: set[str] = set()
+    index = 0
+    while index < len(text):
+        character = text[index]
+        if character in "`\"'‘" and _opens(text, index, character):
+            end = -1 if character in never_closed else _closing(text, index, character)
+            if end > 0:
+                spans.append((index, end + 1))
+                index = end + 1
+                continue
+            # Nothing further on closes it, so no later one of its kind has to be tried.
+            never_closed.add(character)
+        elif character in _CLOSERS:
+            opened.append((_CLOSERS[character], index))
+        elif character in _BRACKETS_END:
+            _close(opened, spans, character, index)
+        index += 1
+    return _blanked(text, spans)
+
+
+def _close(
+    opened: list[tuple[str, int]], spans: list[tuple[int, int]], closer: str, index: int
+) -> None:
+    # A closer that fits none of the few brackets still open is a character like any other.
+    for depth in range(1, min(len(opened), 8) + 1):
+        if opened[-depth][0] == closer:
+            spans.append((opened[-depth][1], index + 1))
+            del opened[-depth:]
+            return
+
+
+def _opens(text: str, index: int, quote: str) -> bool:
+    before = text[index - 1 : index]
+    after = text[index + 1 : index + 2]
+    return quote == "`" or (not before.isalnum() and bool(after) and not after.isspace())
+
+
+def _closing(text: str, index: int, quote: str) -> int:
+    closer = {"‘": "’"}.get(quote, quote)
+    end = text.find(closer, index + 1)
+    while end > 0 and quote in "'‘" and text[end + 1 : end + 2].isalnum():
+        end = text.find(closer, end + 1)  # an apostrophe inside a word closes nothing
+    return end
+
+
+def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for start, end in sorted(spans):
+        if end > done:
+            begin = max(start, done)
+            pieces += [text[done:begin], BLANK * (end - begin)]
+            done = end
+    return "".join([*pieces, text[done:]])

@@ -1,0 +1,176 @@
+"""Whether words begin an instruction: the verbs that plans are made of."""
+
+from __future__ import annotations
+
+import re
+
+_PLAIN = frozenset(
+    "add adjust affirm alphabetize analyse analyze announce apologise apologize append apply "
+    "arrange ascertain ask assemble assess assign attach authenticate await be begin bring browse "
+    "build calculate cancel capture categorise categorize choose cite clarify classify clean "
+    "click clone close collect combine communicate compare compile complete compose compute "
+    "conclude conduct configure confirm connect consider consolidate construct consult convert "
+    "correct create cross-check cross-reference decide declare decline decompress deduce define "
+    "delete deliver demonstrate deploy derive describe determine develop diagnose direct disable "
+    "discover discuss divide do download edit eliminate enable ensure enter enumerate establish "
+    "evaluate examine exclude execute expand explain explore export express extract fetch fill "
+    "finalise finalize find finish fix flag follow gather generate get give go grant grep handle "
+    "have help highlight hold identify ignore implement import improve include incorporate "
+    "indicate inform initialise initialize inquire insert inspect install instruct integrate "
+    "interpret introduce investigate invoke iterate join keep launch lay learn leave let limit "
+    "locate look lookup make measure merge migrate minimise minimize modify monitor multiply "
+    "navigate normalise normalize notify observe obtain omit open optimise optimize organise "
+    "organize parse paste perform persist pick populate predict prepare preprocess present "
+    "proceed produce propose prove provide publish pull push put read reassign rebook recheck "
+    "recommend reconcile reduce refactor refer refine reformat refuse reject rely remind remove "
+    "rename render repeat rephrase replace reply reproduce rerun resend reserve resolve respond "
+    "restart restate restore resume retain retrieve retry return revert revise revisit rewrite "
+    "run save say scan scrape see seek select send serve set settle simplify simulate sort "
+    "specify spell split strip submit substitute subtract suggest summarise summarize supply swap "
+    "synthesise synthesize take tell terminate thank think transcribe transform translate treat "
+    "trim understand undo uninstall unpack unzip utilise utilize validate verify visualise "
+    "visualize wait warn weigh write".split()
+)
+_ALSO_NOUNS = frozenset(
+    "access account address alert answer attempt audit back backup benchmark book branch call "
+    "care change charge chart check claim code command comment commit contact contrast control "
+    "copy count cover cut date debug delay design display document draft draw duplicate email end "
+    "escalate estimate exchange exit file filter focus form format forward function group guide "
+    "hand host index input interview issue label link lint list load lock log mail map mark match "
+    "mention message mock model move name note offer order outline output pack page paraphrase "
+    "pass patch pause pay pipe place plan play plot point post preview price print process "
+    "profile program prompt query question quote raise rank rate reach reason record refund "
+    "register release remark report request research reset review reword rotate sample schedule "
+    "score screen search share shift ship show sign sketch smoke source spot stage start state "
+    "step stop store stream structure study subscribe sum support survey switch table tabulate "
+    "tag tally target task test tick time title total touch trace track train transfer trigger "
+    "try turn type update upgrade upload use value view visit vote walk watch work wrap zip".split()
+)
+VERBS = _PLAIN | _ALSO_NOUNS
+
+_ADVERBS = frozenset("also again please always never not just only simply kindly to".split())
+_OBJECT_OPENERS = frozenset(
+    "the a an all any each every both this that these those its their his her our your my it them "
+    "him us me everything anything nothing whether if what which who whose how when where why for "
+    "to on up out back in into with from at as off over through against until again once twice "
+    "another one two three four five six some several only just no whatever there one's".split()
+)
+_WORD = re.compile(r"[\w'’\-]+")
+_JOINED = re.compile(r"[./(]\w")
+_LEAD_IN = re.compile(
+    r"(?:(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|next|then|afterwards?|after (?:that|this)|"
+    r"finally|lastly|last|also|and|subsequently|to (?:begin|start)(?: with)?|now|optionally)"
+    r",?\s+)+",
+    re.IGNORECASE,
+)
+_SUBJECT = re.compile(
+    r"(?:(?:i|we|you|it|they|he|she)(?=['’\s])|(?:the|this|each|another)(?:\s+(?!(?:that|which|who)\b)[\w\-]+){1,3}?|[A-Z][\w\-]*)"
+    r"(?:['’]ll|\s+(?:will|shall|should|must|can|may|might|(?:am|are|is)\s+(?:going\s+)?to|"
+    r"(?:has|have|needs?)\s+to|(?P<finite>[a-z]+s)\b))(?=\s)",
+)
+_SUBJECT_CASELESS_START = re.compile(r"(?:i|we|you|it|they|he|she|the|this)\b", re.IGNORECASE)
+_ACCOMPANYING = frozenset(
+    "ask check cite commit confirm create delete display document email inform log mention name "
+    "notify open print push quote record report save send show store tell test upload validate "
+    "verify write".split()
+)
+
+
+def is_verb(word: str) -> bool:
+    """Whether the word is the base form of a verb that plans use."""
+    return word.lower() in VERBS
+
+
+def is_plain_verb(word: str) -> bool:
+    """Whether the word is such a verb and hardly ever a noun."""
+    return word.lower() in _PLAIN
+
+
+def begins_order(text: str, start: int = 0, *, certain: bool = False) -> bool:
+    """Whether an instruction ("list all files") begins at `start`.
+
+    `certain` says that the place can't continue a list of nouns, as after "then" or a full stop.
+    """
+    word = _WORD.match(text, start)
+    while word and (word[0].lower() in _ADVERBS or _is_adverb(word[0])):
+        following = _WORD.match(text, _skip_spaces(text, word.end()))
+        if following is None:
+            break
+        word = following
+    if word is None:
+        return False
+    name = word[0].lower()
+    if name in _PLAIN:
+        return True
+    return name in _ALSO_NOUNS and (certain or _takes_object(text, word.end()))
+
+
+def begins_clause(text: str, start: int = 0) -> bool:
+    """Whether a statement with a subject of its own ("it will search") begins at `start`."""
+    found = _SUBJECT.match(text, start)
+    if found is None and _SUBJECT_CASELESS_START.match(text, start):
+        found = _SUBJECT.match(text[start : start + 1].lower() + text[start + 1 : start + 80])
+    if found is None:
+        return False
+    finite = found["finite"]
+    return finite is None or any(base in VERBS for base in _bases_of_finite(finite))
+
+
+def begins_finite(text: str, start: int) -> bool:
+    """Whether "tells the user" or the like begins at `start`: a verb whose subject stood before."""
+    word = _WORD.match(text, start)
+    if word is None or not word[0].endswith("s") or not _takes_object(text, word.end()):
+        return False
+    return any(base in VERBS for base in _bases_of_finite(word[0]))
+
+
+def begins_accompaniment(text: str, start: int) -> bool:
+    """Whether "saving the result to a file" or the like begins at `start`."""
+    word = _WORD.match(text, start)
+    if word is None or not word[0].endswith("ing") or _skip_spaces(text, word.end()) >= len(text):
+        return False
+    stem = word[0].lower()[:-3]
+    bases = {stem, stem + "e"}
+    if len(stem) > 2 and stem[-1] == stem[-2]:
+        bases.add(stem[:-1])
+    return not bases.isdisjoint(_ACCOMPANYING)
+
+
+def after_lead_in(text: str) -> int:
+    """Where the text goes on after "First," or "And then"."""
+    found = _LEAD_IN.match(text)
+    return found.end() if found else 0
+
+
+def _takes_object(text: str, end: int) -> bool:
+    start = _skip_spaces(text, end)
+    if start == end:
+        return False
+    character = text[start : start + 1]
+    if character.isdigit() or character.isupper() or character in "\"'`‘“<[{#$/.*@\x00":
+        return True
+    word = _WORD.match(text, start)
+    if word is None:
+        return False
+    name = word[0].lower()
+    return (
+        name in _OBJECT_OPENERS
+        or _is_adverb(name)
+        or "_" in name
+        # A path, a call or a file name: "run src/main", "run main.py".
+        or _JOINED.match(text, word.end()) is not None
+    )
+
+
+def _bases_of_finite(word: str) -> tuple[str, ...]:
+    return (word[:-1], word[:-2], word[:-3] + "y") if len(word) > 3 else (word[:-1],)
+
+
+def _is_adverb(word: str) -> bool:
+    return word.endswith("ly") and len(word) > 4 and word.lower() not in VERBS
+
+
+def _skip_spaces(text: str, start: int) -> int:
+    while start < len(text) and text[start].isspace():
+        start += 1
+    return start
