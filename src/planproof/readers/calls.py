@@ -8,8 +8,8 @@ from planproof.content import Json
 from planproof.readers.shapes import embedded, is_list, is_object, text_at
 
 _TOOLS = ("tool_name", "toolName", "tool", "tool.name", "function_name")
-_NAMES = ("name", *_TOOLS)
-_OTHER_NAMES = ("function", "action", "type")
+# Some write the tool's name where others put an object with name and arguments.
+_ANY_NAME = ("name", *_TOOLS, "function", "action", "type")
 _ARGUMENTS = (
     "arguments",
     "args",
@@ -50,8 +50,7 @@ def as_call(value: Json) -> Call | None:
             value = inner
             identity = identity or call_id_of(inner)
             break
-    # Some write the tool's name where others put an object with name and arguments.
-    name = text_at(value, *_NAMES, *_OTHER_NAMES)
+    name = text_at(value, *_ANY_NAME)
     if name is None:
         return None
     arguments, text = arguments_of(raw_arguments(value))
@@ -76,7 +75,10 @@ def looks_like_call(value: dict[str, Json]) -> bool:
 
 def raw_arguments(value: dict[str, Json]) -> Json:
     """What stands under the first key that arguments are known to have."""
-    return next((value[key] for key in _ARGUMENTS if key in value), None)
+    for key in _ARGUMENTS:
+        if key in value:
+            return value[key]
+    return None
 
 
 def arguments_of(raw: Json) -> tuple[Json, str]:

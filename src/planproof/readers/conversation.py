@@ -226,7 +226,10 @@ def _actor(message: dict[str, Json]) -> str:
 
 
 def _content_key(message: dict[str, Json]) -> str:
-    return next((key for key in _CONTENT if message.get(key) is not None), "content")
+    for key in _CONTENT:
+        if message.get(key) is not None:
+            return key
+    return "content"
 
 
 def _content(message: dict[str, Json], pointer: str) -> tuple[str, str, tuple[Image, ...]]:

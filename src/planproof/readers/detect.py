@@ -28,9 +28,11 @@ def read_trace(
         )
     chosen = _reader(reader) if reader is not None else _recognise(source)
     trace = chosen.read(source)
-    return replace(
-        trace, events=tuple(_as_bookkeeping(event, vocabulary) for event in trace.events)
-    )
+    called = {event.name for event in trace.events if event.kind is Kind.ACTION}
+    noting = {name for name in called if vocabulary.keeps_books(name)}
+    if not noting:
+        return trace
+    return replace(trace, events=tuple(_as_bookkeeping(event, noting) for event in trace.events))
 
 
 def _recognise(source: Source) -> Reader:
@@ -48,8 +50,8 @@ def _reader(name: str) -> Reader:
     return found() if isinstance(found, type) else found
 
 
-def _as_bookkeeping(event: Event, vocabulary: Vocabulary) -> Event:
-    if event.kind is Kind.ACTION and vocabulary.keeps_books(event.name):
+def _as_bookkeeping(event: Event, noting: set[str | None]) -> Event:
+    if event.kind is Kind.ACTION and event.name in noting:
         return replace(event, kind=Kind.BOOKKEEPING)
     return event
 

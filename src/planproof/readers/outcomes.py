@@ -8,33 +8,54 @@ from planproof.content import Json
 from planproof.readers.shapes import is_object
 from planproof.trace import EventStatus
 
-_HEAD = 600
+_HEAD = 400
+_TAIL = 200
+# No failure is told without one of these; looking for them first is cheaper than the expressions.
+_SIGNS = (
+    "error",
+    "exception",
+    "fail",
+    "fatal",
+    "traceback",
+    "denied",
+    "not found",
+    "no such",
+    "is a directory",
+    "unexpected",
+    "cannot",
+    "unable",
+    "could not",
+    "invalid",
+    "http",
+    "status",
+    '"success"',
+    '"ok"',
+)
 _EXIT_CODE = re.compile(
-    r"(?i)\b(?:exit[ _]?(?:code|status)|return[ _]?code)\b[\"']?(?:\s+was)?\s*[:=]?\s*(-?\d{1,5})"
+    r"\b(?:exit[ _]?(?:code|status)|return[ _]?code)\b[\"']?(?: was)? ?[:=]? ?(-?\d{1,5})\b"
 )
 _FAILS = re.compile(
-    r"""(?mix)
-    \A\s*(?:
-        [<\[({"'*]*(?:error|fatal|exception|failure)\b
-      | failed\b | unable\ to\b | could\ not\b | invalid\b | tool_use_error
-      | <tool_use_error>
-      | http/?[\d.]*\s*(?:error\s*)?[45]\d\d\b
-      | status(?:\ code)?:?\s*[45]\d\d\b
-      | permission\ denied | access\ denied | not\ found\b
+    r"""(?mx)
+    \A\s{0,40}(?:
+        [<\[(*'"]{0,4}(?:error|fatal|exception|failure)s?\b(?!["'])
+      | <tool_use_error> | failed\b | unable\ to\b | could\ not\b | invalid\b
+      | http/?[\d.]{0,4}\ ?(?:error\ )?[45]\d\d\b
+      | status(?:\ code)?:?\ ?[45]\d\d\b
+      | (?:permission|access)\ denied | not\ found\b
     )
-    | ^\s*traceback\ \(most\ recent\ call\ last\)
-    | ^(?:\w+\.){0,5}\w{0,40}(?:error|exception):\s
-    | ^[\w/.\-]{1,80}:\ (?:line\ \d+:\ )?(?:[^\n:]{1,120}:\ )?
+    | ^\ {0,8}traceback\ \(most\ recent\ call\ last\)
+    | ^[\w.]{0,80}(?:error|exception):\s
+    | ^[\w/.\-]{1,80}:\ (?:line\ \d{1,6}:\ )?(?:[^\n:]{1,120}:\ )?
       (?:command\ not\ found|no\ such\ file\ or\ directory|permission\ denied|is\ a\ directory
         |syntax\ error|unexpected\ eof|cannot\ access|not\ found)
     """
 )
 _FAILS_IN_JSON = re.compile(
-    r"""(?x)\A\s*\{\s*(?:
-        "(?:error|errors|exception)"\s*:\s*(?!null|""|\[\]|\{\}|false)
-      | "(?:success|ok)"\s*:\s*false
-      | "(?:status|state)"\s*:\s*"(?:error|failed|failure)"
-      | "(?:is_error|isError)"\s*:\s*true
+    r"""(?x)\s{0,40}\{\s{0,40}(?:
+        "(?:error|errors|exception)"\s?:\s?(?!null|""|\[\]|\{\}|false)
+      | "(?:success|ok)"\s?:\s?false
+      | "(?:status|state)"\s?:\s?"(?:error|failed|failure)"
+      | "is_?error"\s?:\s?true
     )"""
 )
 _WORDS = {
@@ -50,13 +71,13 @@ _WORDS = {
 
 def outcome_of(text: str) -> EventStatus:
     """Whether a result tells of a failure; a plain result tells of none."""
-    head = text[:_HEAD]
-    exit_code = _EXIT_CODE.search(head) or _EXIT_CODE.search(text, max(_HEAD, len(text) - 200))
-    if exit_code is not None and exit_code.start() < _HEAD // 4:
-        return EventStatus.OK if int(exit_code[1]) == 0 else EventStatus.ERROR
-    if _FAILS.search(head) or _FAILS_IN_JSON.match(head):
-        return EventStatus.ERROR
-    if exit_code is not None and int(exit_code[1]) != 0:
+    head = text[:_HEAD].lower()
+    exit_code = _exit_code(head)
+    if exit_code is None and len(text) > _HEAD:
+        exit_code = _exit_code(text[max(_HEAD, len(text) - _TAIL) :].lower())
+    if exit_code is not None:
+        return EventStatus.OK if exit_code == 0 else EventStatus.ERROR
+    if any(sign in head for sign in _SIGNS) and (_FAILS.search(head) or _FAILS_IN_JSON.match(head)):
         return EventStatus.ERROR
     return EventStatus.OK
 
@@ -68,3 +89,8 @@ def stated(value: Json) -> EventStatus | None:
     if isinstance(value, str):
         return _WORDS.get(value.rpartition("_")[2].lower())
     return None
+
+
+def _exit_code(text: str) -> int | None:
+    found = _EXIT_CODE.search(text) if "exit" in text or "return" in text else None
+    return int(found[1]) if found is not None else None

@@ -18,7 +18,6 @@ _LONE_ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
 )
-_HUGE_NUMBER = re.compile(r"\d[eE]\+?\d{3}")
 _BEGINS_LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[\[{"])')
 _STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
 
@@ -39,7 +38,7 @@ class Parser:
         self.limits = limits
         self.skipped: list[Skipped] = []
         self._place = ""
-        self._decoder = json.JSONDecoder(parse_constant=self._odd_number)
+        self._decoder = json.JSONDecoder(parse_constant=self._odd_number, parse_float=self._float)
         self._careful = json.JSONDecoder(
             parse_constant=self._odd_number, parse_int=self._int, parse_float=self._float
         )
@@ -47,10 +46,9 @@ class Parser:
     def parse(self, text: str, place: str = "") -> Json:
         """One JSON value; raises JSONDecodeError where it is none."""
         self._place = place
-        careful = _HUGE_NUMBER.search(text) is not None
         try:
             try:
-                value = (self._careful if careful else self._decoder).decode(text)
+                value = self._decoder.decode(text)
             except json.JSONDecodeError:
                 raise
             except ValueError:
@@ -62,7 +60,7 @@ class Parser:
         brackets = text.count("[") + text.count("{")
         if brackets > self.limits.depth and is_deeper_than(value, self.limits.depth):
             raise self.too_deep()
-        if _LONE_ESCAPE.search(text) is not None:
+        if ("\\ud" in text or "\\uD" in text) and _LONE_ESCAPE.search(text) is not None:
             value = self._mend_surrogates(value)
         return value
 

@@ -12,6 +12,7 @@ from planproof.content import Json
 DEEPEST = 200
 """How deeply a value may be nested: more than any framework writes, less than Python can walk."""
 
+_DECODER = json.JSONDecoder(parse_constant=str)
 _BIGGEST_EMBEDDED = 20_000_000
 _LATEST_SECOND = 1e11
 
@@ -70,7 +71,7 @@ def embedded(text: str) -> Json:
     if start not in ("{", "[") or len(text) > _BIGGEST_EMBEDDED:
         return None
     try:
-        value = json.loads(text, parse_constant=str)
+        value = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
     # Only many brackets can be nested deeply; counting them is cheaper than walking.

@@ -9,7 +9,7 @@ from planproof.content import Json
 from planproof.readers.calls import Call
 from planproof.readers.conversation import AGENTS, ROLES, TOOLS, USERS, Conversation, role_of
 from planproof.readers.fences import Block, blocks
-from planproof.readers.general.deeds import as_deed
+from planproof.readers.general.deeds import as_deed, write_deed
 from planproof.readers.outcomes import outcome_of
 from planproof.readers.shapes import key_with_text, text_at, time_of
 from planproof.readers.transcript import Draft, Result, Transcript
@@ -109,11 +109,7 @@ class Chat:
         deed = as_deed(text)
         if deed is not None:
             self._transcript.begin_turn()
-            draft = Draft(Kind.ACTION, pointer, deed.name, who, deed.text)
-            if deed.outcome:
-                draft.returned(deed.outcome, pointer)
-            self._transcript.add(draft)
-            self._transcript.say(Kind.MESSAGE, deed.answer, pointer, who)
+            write_deed(self._transcript, deed, pointer, who)
         elif not self._hold(text, pointer, who):
             self._transcript.begin_turn()
             self.conversation.prose(text, pointer, who)

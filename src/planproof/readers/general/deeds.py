@@ -1,9 +1,16 @@
-"""Deeds told in prose: "I clicked 'Details'.", and then what was to be seen."""
+"""Deeds told in prose: "I clicked 'Details'.", and then what was to be seen.
+
+Browsing agents are programs that report so. A model that merely claims to have clicked has
+nothing to show for it: the page that was seen then is what makes it a deed.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+
+from planproof.readers.transcript import Draft, Transcript
+from planproof.trace import Kind
 
 _VERBS = {
     "clicked": "click",
@@ -30,6 +37,8 @@ _VERBS = {
 _DEED = re.compile(rf"\s{{0,8}}I ({'|'.join(_VERBS)})\b")
 _END = re.compile(r"(?<=[.!?'\"])[ \t]{0,8}\n|\n[ \t]{0,8}\n|\Z")
 _PAGE = re.compile(r"\s{0,8}Address: [^\s]{1,2000}[ \t]{0,8}\n")
+_SEEN = re.compile(r"\b(?:screenshot|viewport)\b", re.IGNORECASE)
+_LOOKED_AT = 600
 _ANSWER = re.compile(r"^FINAL ANSWER:", re.MULTILINE)
 
 
@@ -55,6 +64,15 @@ def as_deed(text: str) -> Deed | None:
         if page is None:
             return None
         name, cut = "open", page.end()
+    if _SEEN.search(text, cut, cut + _LOOKED_AT) is None:
+        return None
     answer = _ANSWER.search(text, cut)
     close = answer.start() if answer is not None else len(text)
     return Deed(name, text[:cut].strip(), text[cut:close].strip(), text[close:].strip())
+
+
+def write_deed(transcript: Transcript, deed: Deed, pointer: str, actor: str) -> None:
+    """Write a deed as the action that it is."""
+    draft = transcript.add(Draft(Kind.ACTION, pointer, deed.name, actor, deed.text))
+    draft.returned(deed.outcome, pointer)
+    transcript.say(Kind.MESSAGE, deed.answer, pointer, actor)

@@ -9,6 +9,7 @@ from planproof.readers.general.chat import Chat
 from planproof.readers.general.commands import command_name
 from planproof.readers.general.threads import Threads
 from planproof.readers.outcomes import stated
+from planproof.readers.parts import plain_text
 from planproof.readers.shapes import (
     is_list,
     is_object,
@@ -95,10 +96,10 @@ class Records:
             return self._take(inner, pointer)
         self._model_speaks = False
         with self._threads.around(envelope, inner) as is_prompt:
-            content = inner.get("content")
-            if (envelope.get("isMeta") is True or is_prompt) and isinstance(content, str):
+            if envelope.get("isMeta") is True or is_prompt:
+                text, place, _ = plain_text(inner.get("content"), f"{pointer}/content")
                 self._transcript.begin_turn()
-                self._transcript.say(Kind.SYSTEM, content, f"{pointer}/content", "system")
+                self._transcript.say(Kind.SYSTEM, text, place, "system")
             else:
                 self._chat.turn(inner, pointer, text_at(inner, "id"))
         self._threads.note_calls()

@@ -32,6 +32,7 @@ class Span:
     """A span; `place` is the pointer to its attributes, `ends_with` the last work inside it."""
 
     value: dict[str, Json]
+    pointer: str
     attributes: dict[str, Json]
     place: str
     parent: Span | None
@@ -117,8 +118,8 @@ def _span(value: dict[str, Json], pointer: str, parent: Span | None) -> Span:
     place = pointer if key is None else f"{pointer}/{key}"
     start = next((value[name] for name in _STARTS if value.get(name) is not None), None)
     if is_list(raw):
-        return Span(value, _from_pairs(raw), place, parent, start, has_pairs=True)
-    return Span(value, raw if is_object(raw) else {}, place, parent, start)
+        return Span(value, pointer, _from_pairs(raw), place, parent, start, has_pairs=True)
+    return Span(value, pointer, raw if is_object(raw) else {}, place, parent, start)
 
 
 def _from_pairs(entries: list[Json]) -> dict[str, Json]:

@@ -8,7 +8,15 @@ from planproof.content import Json
 from planproof.readers.calls import Call, arguments_of, as_call
 from planproof.readers.fences import blocks
 from planproof.readers.general.span import Span, is_span, spans_of
-from planproof.readers.shapes import embedded, is_list, is_object, text_at, time_of, written
+from planproof.readers.shapes import (
+    embedded,
+    is_list,
+    is_object,
+    key_with_text,
+    text_at,
+    time_of,
+    written,
+)
 from planproof.readers.transcript import Draft, Transcript
 from planproof.trace import Kind
 
@@ -100,6 +108,9 @@ class _Reading:
         if key is not None:
             draft.returned(written(span.attributes[key]), span.pointer_to(key))
         draft.status = span.status(draft.output if key is not None else None)
+        why = key_with_text(span.value, ("status_message", "error"))
+        if key is None and why is not None:
+            draft.returned(span.value[why], f"{span.pointer}/{why}", draft.status)
 
     def _is_in_code(self, name: str, arguments: Json) -> bool:
         """Whether the code around it says just this call: then it is told already."""

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from planproof.readers.conversation import AGENTS, ROLES, SYSTEMS, TOOLS, USERS
+from planproof.readers.general.deeds import as_deed, write_deed
 from planproof.readers.general.logs import log_lines, read_log
 from planproof.readers.markup import segments
 from planproof.readers.transcript import Result, Transcript
@@ -98,7 +99,11 @@ def _read_turn(transcript: Transcript, turn: _Turn, place: Callable[[int, int], 
         transcript.say(Kind.MESSAGE, text.strip(), whole, "user")
     else:
         actor = turn.speaker if who and who not in AGENTS else "assistant"
-        _read_agent(transcript, text, at, actor)
+        deed = as_deed(text)
+        if deed is not None:
+            write_deed(transcript, deed, whole, actor)
+        else:
+            _read_agent(transcript, text, at, actor)
 
 
 def _read_agent(transcript: Transcript, text: str, at: _Lines, actor: str) -> None:
