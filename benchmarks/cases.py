@@ -65,6 +65,7 @@ WORKS = (
         "For {thing} I need day {k} as well.",
     ),
 )
+THOUGHTFUL = 4
 SYLLABLES = "ka lo mi ten ar sol ver nib dra quo pel ust hem ri zan oth".split()
 
 
@@ -81,24 +82,25 @@ class GeneratedCase:
 def generate(*, steps: int, events: int, seed: int = 0) -> GeneratedCase:
     """A case whose run, read as OpenAI messages, has exactly `events` events.
 
-    The request and the closing answer are an event each, a turn is two: what the model said and
-    the call, to which its result belongs. Every third case skips a step and makes another call.
+    The request and the closing answer are an event each, and so is every call, to which its result
+    belongs; in every fourth turn the model says something besides. Every third case has a step
+    that was done with another thing than the plan names.
     """
-    turns, odd = divmod(events - 2, 2)
-    if odd or turns < steps:
-        raise ValueError(f"{events} events do not divide into at least {steps} turns")
+    turns = (events - 2) * THOUGHTFUL // (THOUGHTFUL + 1)
+    if turns < steps:
+        raise ValueError(f"{events} events are too few for {steps} steps")
     chance = random.Random(seed)
     planned = [
         (chance.choice(WORKS), _name(chance, i), turns // steps + (i < turns % steps))
         for i in range(steps)
     ]
-    skipped = chance.randrange(steps) if seed % 3 == 2 else None
+    altered = chance.randrange(steps) if seed % 3 == 2 else None
     plan = "\n".join(
         f"{number}. {work.wording.format(thing=thing, calls=calls)}."
         for number, (work, thing, calls) in enumerate(planned, 1)
     )
     done = [
-        (work, thing if i != skipped else _name(chance, steps + i), k)
+        (work, thing if i != altered else _name(chance, steps + i), k)
         for i, (work, thing, calls) in enumerate(planned)
         for k in range(1, calls + 1)
     ]
@@ -106,22 +108,23 @@ def generate(*, steps: int, events: int, seed: int = 0) -> GeneratedCase:
     return GeneratedCase(
         task=task,
         plan=plan,
-        trace=json.dumps(list(_messages(task, done, chance))),
+        trace=json.dumps(list(_messages(task, done, events - 2 - turns, chance))),
         tools=tuple(work.tool for work, _, calls in planned for _ in range(calls)),
     )
 
 
 def _messages(
-    task: str, done: list[tuple[Work, str, int]], chance: random.Random
+    task: str, done: list[tuple[Work, str, int]], thoughts: int, chance: random.Random
 ) -> Iterator[dict[str, Any]]:
     yield {"role": "user", "content": task}
-    for turn, (work, thing, k) in enumerate(done, 1):
+    for turn, (work, thing, k) in enumerate(done):
         call_id = f"call_{turn:05}"
         arguments = work.arguments(thing, k)
         function = {"name": work.tool, "arguments": json.dumps(arguments)}
+        thinks = turn % THOUGHTFUL == 0 and turn // THOUGHTFUL < thoughts
         yield {
             "role": "assistant",
-            "content": work.thought.format(thing=thing, k=k),
+            "content": work.thought.format(thing=thing, k=k) if thinks else None,
             "tool_calls": [{"id": call_id, "type": "function", "function": function}],
         }
         yield {"role": "tool", "tool_call_id": call_id, "content": _result(chance, arguments)}

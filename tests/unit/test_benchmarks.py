@@ -1,0 +1,45 @@
+"""The cases that speed is measured on are what they say they are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from benchmarks.cases import generate
+from benchmarks.floor import match_in_order
+from benchmarks.measure import Row
+from planproof.planning.parse import parse_plan
+from planproof.readers.detect import read_trace
+from planproof.readers.source import Source
+
+
+@pytest.mark.parametrize(("steps", "events"), [(10, 50), (8, 60), (100, 1_250)])
+def test_a_case_has_the_steps_and_events_that_it_was_asked_for(steps: int, events: int) -> None:
+    case = generate(steps=steps, events=events, seed=2)
+    trace = read_trace(Source.of_text(case.trace))
+    assert trace.reader == "openai-messages"
+    assert len(trace.events) == events
+    assert len(parse_plan(case.plan).leaves) == steps
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_one_others() -> None:
+    assert generate(steps=4, events=20, seed=1) == generate(steps=4, events=20, seed=1)
+    assert generate(steps=4, events=20, seed=1) != generate(steps=4, events=20, seed=2)
+
+
+def test_too_few_events_are_refused() -> None:
+    with pytest.raises(ValueError, match="too few"):
+        generate(steps=10, events=10)
+
+
+def test_the_floor_matches_tool_names_in_order() -> None:
+    calls = [{"tool_calls": [{"function": {"name": name}}]} for name in ("a", "b", "c")]
+    assert match_in_order(json.dumps(calls), ["a", "c"]) == 1.0
+    assert match_in_order(json.dumps(calls), ["c", "a"]) == 0.5
+
+
+def test_a_row_without_a_budget_always_holds() -> None:
+    assert Row("", "", "", 99.0).holds
+    assert Row("", "", "", 2.0, budget=2.0).holds
+    assert not Row("", "", "", 2.1, budget=2.0).holds
