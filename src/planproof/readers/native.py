@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from planproof.content import Image, Json
 from planproof.errors import InvalidInput
-from planproof.readers.shapes import is_list, is_object
+from planproof.readers.shapes import is_list, is_object, text_at
 from planproof.readers.source import Source
 from planproof.trace import Event, EventStatus, Kind, Trace
 
 _TEXTS = ("id", "name", "actor", "text", "output", "time", "parent")
 _FIELDS = frozenset((*_TEXTS, "kind", "arguments", "status", "turn", "images"))
+_LOOKED_AT = 20
 _KINDS = {kind.value: kind for kind in Kind}
 _STATUSES = {status.value: status for status in EventStatus}
 
@@ -20,11 +21,10 @@ class NativeReader:
     name = "native"
 
     def sniff(self, source: Source) -> bool:
-        """Whether every record has one of planproof's own kinds."""
-        records = _records(source)
-        return bool(records) and all(
-            is_object(value) and value.get("kind") in _KINDS for _, value in records[:20]
-        )
+        """Whether most records are of one of planproof's own kinds."""
+        head = [value for _, value in _records(source)[:_LOOKED_AT]]
+        own = [value for value in head if is_object(value) and text_at(value, "kind") in _KINDS]
+        return bool(own) and len(own) * 2 >= len(head)
 
     def read(self, source: Source) -> Trace:
         """The events as they are written; every wrong field is named by its pointer."""

@@ -74,7 +74,7 @@ def plain_text(content: Json, pointer: str) -> tuple[str, str, tuple[Image, ...]
 
 def as_image(part: dict[str, Json]) -> Image | None:
     """The image that a part holds, by address or as base64 data."""
-    if part.get("type") not in _IMAGE_TYPES and "image_url" not in part:
+    if text_at(part, "type") not in _IMAGE_TYPES and "image_url" not in part:
         return None
     where = part.get("image_url", part.get("source", part.get("image")))
     if is_object(where):
@@ -92,7 +92,7 @@ def as_image(part: dict[str, Json]) -> Image | None:
 
 
 def _part(item: dict[str, Json], pointer: str) -> Part | None:
-    kind = item.get("type")
+    kind = text_at(item, "type")
     if kind in _CALL_TYPES or "functionCall" in item or "toolUse" in item:
         return Part("call", item, pointer)
     if kind in _RESULT_TYPES or "functionResponse" in item or "toolResult" in item:

@@ -92,7 +92,7 @@ class Source:
             except json.JSONDecodeError as error:
                 failure = error
                 break
-            if not isinstance(value, str):
+            if not start.startswith('"'):
                 return cls._of_json(value, parser)
             # A JSON string that holds a trace: what counts is the trace.
             text = value

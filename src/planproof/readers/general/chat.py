@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from planproof.content import Json
 from planproof.readers.calls import Call
-from planproof.readers.conversation import AGENTS, ROLES, TOOLS, USERS, Conversation, role_of
+from planproof.readers.conversation import (
+    AGENTS,
+    ROLES,
+    SYSTEMS,
+    TOOLS,
+    USERS,
+    Conversation,
+    role_of,
+)
 from planproof.readers.fences import Block, blocks
 from planproof.readers.general.deeds import as_deed, write_deed
 from planproof.readers.outcomes import outcome_of
@@ -63,8 +71,8 @@ class Chat:
         if role in TOOLS or key is None:
             self.flush()
             self.conversation.message(value, pointer, turn)
-        elif role in ROLES and (speaker is None or speaker.lower() == role):
-            self._message(value, pointer, value[key], turn)
+        elif key != "message" and role in ROLES and speaker in (None, role):
+            self._message(value, pointer, key, turn)
         else:
             self._speech(value[key], f"{pointer}/{key}", speaker or value["role"])
 
@@ -74,14 +82,15 @@ class Chat:
             code, self._code = self._code, None
             self._write_said(code, code.text)
 
-    def _message(self, value: dict[str, Json], pointer: str, text: str, turn: str | None) -> None:
+    def _message(self, value: dict[str, Json], pointer: str, key: str, turn: str | None) -> None:
         role = role_of(value)
+        text, place = value[key], f"{pointer}/{key}"
         if role in USERS and self._code is not None and _is_run_result(text):
-            self._run(text, f"{pointer}/content", "user")
+            self._run(text, place, "user")
             return
         self.flush()
         calls = value.get("tool_calls") or value.get("function_call")
-        if role in AGENTS and not calls and self._hold(text, f"{pointer}/content", "assistant"):
+        if role in AGENTS and not calls and self._hold(text, place, "assistant"):
             return
         self.conversation.message(value, pointer, turn)
 
@@ -95,6 +104,9 @@ class Chat:
         if who.lower() in USERS:
             self._transcript.begin_turn()
             self._transcript.say(Kind.MESSAGE, text, pointer, "user")
+        elif who.lower() in SYSTEMS:
+            self._transcript.begin_turn()
+            self._transcript.say(Kind.SYSTEM, text, pointer, "system")
         elif how.startswith("->"):
             self._transcript.begin_turn()
             self._transcript.call(Call(how[2:].strip() or "hand-off", text=text), pointer, who)

@@ -78,7 +78,7 @@ class Records:
             inner = value.get(key)
             if is_object(inner) and self._enveloped(value, inner, f"{pointer}/{key}"):
                 return True
-        kind = value.get("type")
+        kind = text_at(value, "type")
         if kind == "reasoning":
             self._thought(value, pointer)
         elif kind in _RESULTS:
@@ -198,8 +198,8 @@ class Records:
         return True
 
     def _notice(self, value: dict[str, Json], pointer: str) -> bool:
-        kind = value.get("type")
-        if not isinstance(kind, str):
+        kind = text_at(value, "type")
+        if kind is None:
             return False
         key = key_with_text(value, _SAID)
         if kind in _NOTICES and key is not None:

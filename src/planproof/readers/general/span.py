@@ -21,6 +21,7 @@ _KINDS = (
     "mlflow.spanType",
     "span.type",
 )
+_LATEST = 1e30
 _TOOLS = frozenset(("tool", "execute_tool", "function"))
 _MODELS = frozenset(
     "llm chat call_llm chat_model completion text_completion generate_content generation".split()
@@ -180,4 +181,4 @@ def _in_time(spans: list[Span]) -> list[Span]:
 def _is_number(start: Json) -> bool:
     if isinstance(start, str):
         return start.isascii() and start.isdigit() and len(start) < 30
-    return isinstance(start, (int, float)) and not isinstance(start, bool)
+    return isinstance(start, (int, float)) and abs(start) < _LATEST

@@ -48,7 +48,7 @@ class _Chunks:
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
         self._texts: dict[tuple[str, str], _Flow] = {}
-        self._calls: dict[tuple[str, int], _Flow] = {}
+        self._calls: dict[tuple[str, str], _Flow] = {}
         self._calling: set[str] = set()
 
     def take(self, value: dict[str, Json], pointer: str) -> None:
@@ -72,7 +72,7 @@ class _Chunks:
         if is_list(chunks):
             for index, chunk in enumerate(chunks):
                 if is_object(chunk):
-                    stream = (str(value.get("id")), chunk.get("index") or 0)
+                    stream = (str(value.get("id")), str(chunk.get("index") or 0))
                     self._call(chunk, stream, f"{pointer}/tool_call_chunks/{index}", actor)
         elif is_list(whole):
             for index, entry in enumerate(whole):
@@ -107,7 +107,7 @@ class _Chunks:
         flow.last = pointer
 
     def _call(
-        self, chunk: dict[str, Json], stream: tuple[str, int], pointer: str, actor: str | None
+        self, chunk: dict[str, Json], stream: tuple[str, str], pointer: str, actor: str | None
     ) -> None:
         name = text_at(chunk, "name")
         if name is not None:
