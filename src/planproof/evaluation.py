@@ -171,12 +171,10 @@ def _verdict(
 
 
 def _plan(raw: Json, place: str) -> Plan:
-    if raw is None:
-        return Plan(())
     try:
         return parse_plan(raw)
     except InvalidInput as error:
-        pointer = f"#{error.where}" if error.where else ""
+        pointer = f"#{error.where}" if (error.where or "").startswith("/") else ""
         raise InvalidInput(error.what, where=f"{place}{pointer}", advice=error.advice) from error
 
 

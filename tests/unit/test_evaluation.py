@@ -78,7 +78,8 @@ class Broken(Sworn):
 
 
 def _judged(**changes: Any) -> Verdict:
-    return evaluate(**{"task": TASK, "plan": PLAN, "trace": TRACE, "judge": Sworn(), **changes})
+    given: dict[str, Any] = {"task": TASK, "plan": PLAN, "trace": TRACE, "judge": Sworn()}
+    return evaluate(**given | changes)
 
 
 def test_a_verdict_says_what_it_rests_on() -> None:
@@ -192,7 +193,11 @@ def test_a_judge_that_fails_gives_a_verdict_without_a_score() -> None:
 
 def test_the_level_is_the_anchor_at_or_below_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
     for number, level in ((0.0, 0.0), (0.24, 0.0), (0.5, 0.5), (0.74, 0.5), (0.99, 0.75)):
-        monkeypatch.setattr("planproof.evaluation.score", lambda _, number=number: number)
+
+        def given(_: Findings, number: float = number) -> float:
+            return number
+
+        monkeypatch.setattr("planproof.evaluation.score", given)
         assert _judged().level == level
 
 
@@ -294,6 +299,7 @@ def test_an_invalid_case_needs_no_id() -> None:
 
 
 def test_the_embedded_judge_is_the_default() -> None:
+    options: dict[str, Any]
     for options in ({}, {"judge": "rules"}, {"vocabulary": Vocabulary()}):
         verdict = evaluate(task=TASK, plan=PLAN, trace=TRACE, **options)
         assert verdict.judge is not None

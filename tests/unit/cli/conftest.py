@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import CommandLine
-from tests.unit.cli.cases import FOLLOWED
+from tests.small_cases import FOLLOWED
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 from planproof import evaluation
 from tests.command_line import CommandLine
-from tests.unit.cli.cases import FOLLOWED
+from tests.small_cases import FOLLOWED
 
 COMMANDS = ("judge", "run", "verify", "demo", "readers", "judges")
 PLANPROOF = [sys.executable, "-m", "planproof"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import CommandLine
-from tests.unit.cli.cases import FOLLOWED, IDLE, PLAN, PLANLESS, TASK
+from tests.small_cases import FOLLOWED, IDLE, PLAN, PLANLESS, TASK
 
 
 def _write(path: Path, value: Any) -> Path:

@@ -10,7 +10,7 @@ import pytest
 
 from planproof import evaluation
 from tests.command_line import CommandLine
-from tests.unit.cli.cases import FOLLOWED, IDLE, PLANLESS
+from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
 
 def _data_set(folder: Path, *lines: Any) -> Path:
@@ -115,7 +115,7 @@ def test_a_fault_in_reading_one_case_does_not_cost_the_others(
         (("run", "case.json", "--reader", "genral"), "Did you mean `general`?"),
         (("run",), "Missing argument"),
     ],
-    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+    ids=["nowhere", "folder", "pretty", "same", "reader", "nothing"],
 )
 def test_bad_usage_and_input_exit_with_2(
     planproof: CommandLine, folder: Path, arguments: tuple[str, ...], message: str
