@@ -24,13 +24,17 @@ def demo() -> None:
     """
     from importlib.resources import files
 
+    from rich.console import Group
+    from rich.text import Text
+
     from planproof.case_file import read_case
-    from planproof.cli.outputs import picture_for
+    from planproof.cli.outputs import drawn
     from planproof.evaluation import evaluate_case
+    from planproof.reports.terminal import picture
 
     for number, (name, story) in enumerate(_CASES.items(), 1):
         data = files("planproof.demo").joinpath(f"{name}.json").read_bytes()
         verdict = evaluate_case(read_case(data, name=f"{name}.json"))
-        typer.secho(f"{number} of {len(_CASES)}. {story}", bold=True)
-        sys.stdout.write(picture_for(verdict, sys.stdout, secrets=False))
+        title = Text(f"{number} of {len(_CASES)}. {story}", "bold")
+        sys.stdout.write(drawn(Group(title, picture(verdict)), sys.stdout))
     typer.echo("Your own: planproof judge CASE.json, or --task, --plan and --trace.")

@@ -15,7 +15,12 @@ import typer
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from planproof.verdict import Verdict
+
+# Wider, a step and its status would stand too far apart to be read as one line.
+_WIDEST = 100
 
 OutputOption: TypeAlias = Annotated[
     Path | None,
@@ -35,7 +40,9 @@ class Format(StrEnum):
 def written(verdict: Verdict, form: Format, *, secrets: bool, stream: TextIO) -> str:
     """A verdict in this format, fit for this stream."""
     if form is Format.TERMINAL:
-        return picture_for(verdict, stream, secrets=secrets)
+        from planproof.reports.terminal import picture
+
+        return drawn(picture(verdict, secrets=secrets), stream)
     if form is Format.MARKDOWN:
         from planproof.reports.markdown import markdown
 
@@ -45,15 +52,14 @@ def written(verdict: Verdict, form: Format, *, secrets: bool, stream: TextIO) ->
     return (json.brief(verdict) if form is Format.JSON else json.full(verdict)) + "\n"
 
 
-def picture_for(verdict: Verdict, stream: TextIO, *, secrets: bool) -> str:
-    """The picture of a verdict, in colour only where the stream is a terminal."""
+def drawn(picture: RenderableType, stream: TextIO) -> str:
+    """A picture as text: in colour only where the stream is a terminal, and never too wide."""
     from rich.console import Console
 
-    from planproof.reports.terminal import picture
-
     console = Console(file=stream)
+    console.width = min(console.width, _WIDEST)
     with console.capture() as captured:
-        console.print(picture(verdict, secrets=secrets))
+        console.print(picture)
     text = captured.get()
     if console.is_terminal:
         return text
