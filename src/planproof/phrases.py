@@ -1,0 +1,51 @@
+"""Pieces of sentences: names, quotes and lists from a case, made fit to stand in one."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+OPEN_QUOTE = "“"
+CLOSE_QUOTE = "”"
+ELLIPSIS = "…"
+
+_PLAIN_NAME = re.compile(r"#?\w(?:[\w\-:/#.]{0,38}[\w#])?")
+# Quotes of the trace become straight ones, so that only the program's own can end a quote.
+_INNER = str.maketrans({OPEN_QUOTE: '"', CLOSE_QUOTE: '"'})
+_LOOKED_AT = 4_000
+
+
+def one_line(text: str) -> str:
+    """The text on one line, without what moves a cursor, hides or reverses writing."""
+    kept = "".join(
+        " " if character.isspace() or character in "\x85\u2028\u2029" else character
+        for character in text[:_LOOKED_AT]
+        if character.isspace() or unicodedata.category(character)[0] != "C"
+    )
+    return " ".join(kept.split())
+
+
+def quoted(text: str, longest: int = 60) -> str:
+    """The text as a quote that nothing inside it can end."""
+    line = one_line(text[:_LOOKED_AT].translate(_INNER))
+    if len(line) > longest:
+        line = line[: longest - 1].rstrip() + ELLIPSIS
+    return f"{OPEN_QUOTE}{line}{CLOSE_QUOTE}"
+
+
+def named(name: str) -> str:
+    """A number, an id or a tool's name: as it is if it can't be taken for anything else."""
+    return name if _PLAIN_NAME.fullmatch(name) else quoted(name, 40)
+
+
+def listed(items: Sequence[str], most: int = 3) -> str:
+    """ "2", "2 and 3", "2, 3 and 4", "2, 3, 4 and 7 more"."""
+    if len(items) > most + 1:
+        return f"{', '.join(items[:most])} and {len(items) - most} more"
+    return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
+
+
+def steps_named(numbers: Sequence[str], most: int = 3) -> str:
+    """ "step 2", "steps 2 and 3"."""
+    return f"step{'s' * (len(numbers) > 1)} {listed([named(number) for number in numbers], most)}"

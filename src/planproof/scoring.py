@@ -1,0 +1,192 @@
+"""From findings to a score: a published table, and what would have reached its next level."""
+# ruff: noqa: SIM300 - the table's capital letters are no constants
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from planproof.finding import Extra, Findings, Severity, Status, StepFinding
+from planproof.phrases import listed, named, steps_named
+from planproof.verdict import NearestBetter
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """The letters of the table."""
+
+    n: int
+    """Counted steps."""
+    E: int
+    """Executed."""
+    P: int
+    """Partial."""
+    L: int
+    """Missing or ambiguous."""
+    O: int  # noqa: E741 - the table's letter
+    """Out of order."""
+    M: int
+    """Major extras."""
+    m: int
+    """Minor extras."""
+
+
+Row = tuple[float, Callable[[Tally], bool]]
+
+# The first row that holds gives the score. A plan whose every step was waived has n = 0: nothing
+# was lost in it, so the second row must not take its empty counts for a plan ignored.
+TABLE: tuple[Row, ...] = (
+    (0.0, lambda t: t.O > 0 and (2 * t.O >= t.n or 3 * (t.O + t.L) >= 2 * t.n)),
+    (0.0, lambda t: t.n > 0 and 3 * t.E <= t.n and 3 * t.L >= 2 * t.n),
+    (0.25, lambda t: t.O > 0),
+    (1.0, lambda t: t.E == t.n and t.M == 0 and t.m == 0),
+    (0.75, lambda t: t.E == t.n and t.M == 0 and t.m == 1),
+    (0.5, lambda t: 2 * t.E >= t.n and t.L + t.M <= 1),
+    (0.25, lambda _: True),
+)
+
+
+def score(findings: Findings) -> float:
+    """The score that the table gives for these findings."""
+    return _score(_tally(findings))
+
+
+def nearest_better(findings: Findings) -> NearestBetter | None:
+    """The fewest findings that would have to be otherwise for a better score; none at the top.
+
+    Where as few would reach a still better level, that one is told.
+    """
+    tally = _tally(findings)
+    now = _score(tally)
+    ways = [repair(tally) for repair in (_to_perfect, _to_strong, _to_partial, _to_weak)]
+    better = [way for way in ways if _score(way.applied_to(tally)) > now]
+    if not better:
+        return None
+    nearest = min(better, key=lambda way: (way.size, -_score(way.applied_to(tally))))
+    return NearestBetter(
+        score=_score(nearest.applied_to(tally)), change=f"if {_told(nearest, findings)}"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Repair:
+    """How many findings of each sort are changed: steps made executed, extras dropped."""
+
+    moved: int = 0
+    found: int = 0
+    completed: int = 0
+    major: int = 0
+    minor: int = 0
+
+    @property
+    def size(self) -> int:
+        return self.moved + self.found + self.completed + self.major + self.minor
+
+    def applied_to(self, tally: Tally) -> Tally:
+        return Tally(
+            n=tally.n,
+            E=tally.E + self.moved + self.found + self.completed,
+            P=tally.P - self.completed,
+            L=tally.L - self.found,
+            O=tally.O - self.moved,
+            M=tally.M - self.major,
+            m=tally.m - self.minor,
+        )
+
+
+def _to_perfect(t: Tally) -> _Repair:
+    return replace(_to_strong(t), minor=t.m)
+
+
+def _to_strong(t: Tally) -> _Repair:
+    return _Repair(moved=t.O, found=t.L, completed=t.P, major=t.M, minor=max(0, t.m - 1))
+
+
+def _to_partial(t: Tally) -> _Repair:
+    """Nothing out of order, one thing missing or extra at most, half of the steps executed."""
+    too_many = max(0, t.L + t.M - 1)
+    found = min(t.L, too_many)
+    short = max(0, (t.n + 1) // 2 - (t.E + t.O + found))
+    # A step found again serves both ends; a partial one completed serves only the second.
+    further = min(t.L - found, short)
+    return _Repair(
+        moved=t.O, found=found + further, completed=short - further, major=too_many - found
+    )
+
+
+def _to_weak(t: Tally) -> _Repair:
+    """Out of the rows that give 0.0: by so many steps moved, and no more found than needed."""
+    ways = [_Repair(moved=moved, found=_found_to_leave_zero(t, moved)) for moved in range(t.O + 1)]
+    leaving = [way for way in ways if _score(way.applied_to(t)) > 0]
+    # A partial step completed never helps here more than a missing one found.
+    return min(leaving, key=lambda way: (way.size, way.found), default=_Repair())
+
+
+def _found_to_leave_zero(t: Tally, moved: int) -> int:
+    """The fewest missing steps that must be found once so many have been moved."""
+    displaced, executed = t.O - moved, t.E + moved
+    for_order = displaced + t.L - (2 * t.n - 1) // 3 if displaced else 0
+    for_rest = min(t.n // 3 + 1 - executed, t.L - (2 * t.n - 1) // 3)
+    return min(t.L, max(0, for_order, for_rest))
+
+
+def _score(tally: Tally) -> float:
+    return next(value for value, holds in TABLE if holds(tally))
+
+
+def _tally(findings: Findings) -> Tally:
+    found = Counter(step.status for step in findings.counted)
+    extras = Counter(extra.severity for extra in findings.extras)
+    return Tally(
+        n=found.total(),
+        E=found[Status.EXECUTED],
+        P=found[Status.PARTIAL],
+        L=found[Status.MISSING] + found[Status.AMBIGUOUS],
+        O=found[Status.OUT_OF_ORDER],
+        M=extras[Severity.MAJOR],
+        m=extras[Severity.MINOR],
+    )
+
+
+def _told(repair: _Repair, findings: Findings) -> str:
+    """The repair in words, naming the first findings of each sort."""
+    steps = findings.counted
+    lost = [s for s in steps if s.status in {Status.MISSING, Status.AMBIGUOUS}][: repair.found]
+    halved = [s for s in steps if s.status is Status.PARTIAL][: repair.completed]
+    displaced = [s for s in steps if s.status is Status.OUT_OF_ORDER][: repair.moved]
+    extras = [
+        extra
+        for severity, number in ((Severity.MAJOR, repair.major), (Severity.MINOR, repair.minor))
+        for extra in [e for e in findings.extras if e.severity is severity][:number]
+    ]
+    clauses = [
+        _moved_told(displaced, steps) if displaced else "",
+        f"{steps_named([s.number for s in lost])} had been executed" if lost else "",
+        f"{steps_named([s.number for s in halved])} had been executed in full" if halved else "",
+        f"{_extras_named(extras)} had not been done" if extras else "",
+    ]
+    return listed([clause for clause in clauses if clause], most=4)
+
+
+def _moved_told(displaced: list[StepFinding], steps: tuple[StepFinding, ...]) -> str:
+    if len(displaced) > 1:
+        return f"{steps_named([step.number for step in displaced])} had come in plan order"
+    (step,) = displaced
+    place = next(index for index, other in enumerate(steps) if other is step)
+    kept = {Status.EXECUTED, Status.PARTIAL}
+    before = [s.number for s in steps[:place] if s.status in kept and s.evidence][-1:]
+    after = [s.number for s in steps[place + 1 :] if s.status in kept and s.evidence][:1]
+    subject = steps_named([step.number])
+    if before and after:
+        return f"{subject} had come between {steps_named([*before, *after])}"
+    if before or after:
+        return (
+            f"{subject} had come {'after' if before else 'before'} {steps_named(before or after)}"
+        )
+    return f"{subject} had come in plan order"
+
+
+def _extras_named(extras: list[Extra]) -> str:
+    names = [f"{named(extra.event)} ({named(extra.what)})" for extra in extras]
+    return f"the extra{'s' * (len(names) > 1)} {listed(names)}"
