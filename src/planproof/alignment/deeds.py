@@ -1,0 +1,121 @@
+"""Sorts of deed: what a step asks for (ask, look up, write, cancel ...) and what an event is."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+
+from planproof.alignment.terms import knowledge, pieces_of, stem
+from planproof.plan import Step
+from planproof.trace import Event, Kind
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
+_ASKS = re.compile(
+    r"\?|\b(?:please|could you|can you|would you|let me know|provide|confirm)\b", re.IGNORECASE
+)
+_ENDS = re.compile(r"\bTERMINATE\b|\bFINAL ANSWER\b|\bconclude")
+_PREAMBLE = re.compile(
+    r"^\s*(?:(?:then|next|finally|first|also|and|now|please|lastly|afterwards?)\b[,\s]*)*"
+    r"(?:(?:i|we|you|they|he|she|it|the\s+\w+(?:\s+\w+)?|[A-Z]\w+)(?:\s+(?:am|is|are))?(?:['\u2019](?:m|ll|re|s))?"
+    r"\s+(?:(?:am|is|are)\s+)?(?:going\s+to|will|shall|should|must|can)\s+"
+    r"|i['\u2019]ll\s+|we['\u2019]ll\s+|let\s+(?:me|us)\s+|try\s+to\s+|attempt\s+to\s+)?"
+    r"(?:try\s+to\s+|attempt\s+to\s+|have\s+to\s+)?",
+    re.IGNORECASE,
+)
+_DOINGS = frozenset(
+    "lookup search write change remove run compute finish navigate transact".split()
+)
+_INTERPRETERS = frozenset(
+    "bash sh shell python execute_bash run_command python_interpreter".split()
+)
+_SAID_HEAD = 400
+
+
+@cache
+def _deeds() -> tuple[dict[str, frozenset[str]], dict[tuple[str, str], frozenset[str]]]:
+    single: dict[str, set[str]] = {}
+    pairs: dict[tuple[str, str], set[str]] = {}
+    for deed, words in knowledge("deeds.txt"):
+        for word in words:
+            stems = [stem(part) for part in word.split("_")]
+            if len(stems) == 1:
+                single.setdefault(stems[0], set()).add(deed)
+            else:
+                pairs.setdefault((stems[0], stems[1]), set()).add(deed)
+    return (
+        {word: frozenset(found) for word, found in single.items()},
+        {pair: frozenset(found) for pair, found in pairs.items()},
+    )
+
+
+def _deeds_of(stems: list[str]) -> frozenset[str]:
+    single, pairs = _deeds()
+    found = [single[word] for word in stems if word in single]
+    found += [pairs[pair] for pair in zip(stems, stems[1:], strict=False) if pair in pairs]
+    return frozenset().union(*found)
+
+
+def deeds_asked(step: Step) -> tuple[frozenset[str], ...]:
+    """For each part of a step the sorts of deed that would execute it; empty where unknown."""
+    return tuple(_deeds_of_part(part) for part in step.parts or (step.text,))
+
+
+@lru_cache(maxsize=8_192)
+def _deeds_of_part(text: str) -> frozenset[str]:
+    stems = [stem(word.lower()) for word in _WORD.findall(_PREAMBLE.sub("", text, count=1))]
+    # The verb stands first as a rule; further words are asked only when it says nothing.
+    return _deeds_of(stems[:2]) or _deeds_of(stems[:4]) or _deeds_of(stems)
+
+
+def deeds_done(event: Event, commands: frozenset[str], *, closing: bool) -> frozenset[str]:
+    """The sorts of deed that an event can be; `commands` are the known words that it runs."""
+    if event.kind is Kind.MESSAGE:
+        said = {"tell", "think"}
+        if _ASKS.search(event.text[-_SAID_HEAD:]) or _ASKS.search(event.text[:_SAID_HEAD]):
+            said |= {"ask", "delegate"}
+        if _ENDS.search(event.text):
+            said.add("finish")
+        return frozenset(said)
+    if event.kind is Kind.REASONING:
+        return frozenset({"think", "plan", "tell"})
+    if event.kind is Kind.OBSERVATION:
+        return frozenset({"run", "tell", "lookup"})
+    if event.kind is Kind.BOOKKEEPING:
+        return frozenset({"think", "plan", "change", "compute"})
+    name = event.name or ""
+    done = set(_deeds_of_name(name))
+    for command in commands:
+        done |= _deeds_of_command(command)
+    done &= _DOINGS
+    if name.lower() in _INTERPRETERS:
+        done.add("run")
+    if closing:
+        done |= {"finish", "tell"}
+    if event.actor is not None and _is_hand_off(event):
+        done |= {"delegate", "ask", "tell"}
+    return frozenset(done)
+
+
+def _is_hand_off(event: Event) -> bool:
+    """Whether one agent turned to another: the name of the action is that of somebody."""
+    return bool(event.name) and event.arguments is None and event.name[:1].isupper()
+
+
+@lru_cache(maxsize=4_096)
+def _deeds_of_name(name: str) -> frozenset[str]:
+    """What the first verb in a tool's name says: `get_order_details` looks up, it does not order."""
+    for piece in pieces_of(name):
+        if found := _deeds_of([stem(piece)]):
+            return found
+    return frozenset()
+
+
+@cache
+def _commands() -> dict[str, frozenset[str]]:
+    return {
+        name: _deeds_of([stem(word) for word in words]) for name, words in knowledge("commands.txt")
+    }
+
+
+def _deeds_of_command(command: str) -> frozenset[str]:
+    return _commands().get(command, frozenset())

@@ -1,0 +1,135 @@
+"""Words to compare: stems, the pieces of identifiers, and the concepts that words share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import NamedTuple
+
+import snowballstemmer
+
+_TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+_CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9]{3,}")
+_STOPWORDS = frozenset(
+    "a an the this that these those it its of to in into on onto at by for from with without as and "
+    "or but nor so if then than there here is are was were be been being am do does did done doing "
+    "have has had having will would shall should may might must can could not no nor i you he she "
+    "we they me him her us them my your his our their mine yours who whom whose which what when "
+    "where why how all any both each few more most other some such only own same too very just "
+    "also about above after before again against between during over under up down out off through "
+    "until while because using use used based via per let need needs going go s t re ve ll d m "
+    "please now any ll one ones thing things make sure able".split()
+)
+
+
+@cache
+def _stemmer() -> snowballstemmer.stemmer:
+    return snowballstemmer.stemmer("english")
+
+
+@lru_cache(maxsize=65_536)
+def stem(word: str) -> str:
+    """The stem of one lower-case word."""
+    return _stemmer().stemWord(word)
+
+
+def knowledge(name: str) -> Iterator[tuple[str, list[str]]]:
+    """The lines "name: words" of a knowledge file."""
+    text = files("planproof.alignment").joinpath("knowledge", name).read_text("utf-8")
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            head, _, words = line.partition(":")
+            yield head.strip(), words.split()
+
+
+@cache
+def _concepts() -> tuple[dict[str, tuple[str, ...]], dict[tuple[str, str], tuple[str, ...]]]:
+    """Stem -> concepts, and pair of stems -> concepts ("call off" -> cancel)."""
+    single: dict[str, list[str]] = {}
+    pairs: dict[tuple[str, str], list[str]] = {}
+    for concept, words in knowledge("concepts.txt"):
+        for word in words:
+            stems = [stem(part) for part in word.lower().split("_")]
+            if len(stems) == 1:
+                single.setdefault(stems[0], []).append(f"~{concept}")
+            elif len(stems) == 2:
+                pairs.setdefault((stems[0], stems[1]), []).append(f"~{concept}")
+    return (
+        {key: tuple(dict.fromkeys(found)) for key, found in single.items()},
+        {key: tuple(dict.fromkeys(found)) for key, found in pairs.items()},
+    )
+
+
+@cache
+def command_terms() -> dict[str, frozenset[str]]:
+    """What a known command or keyword does, as terms."""
+    return {name: terms_of(" ".join(words)) for name, words in knowledge("commands.txt")}
+
+
+@lru_cache(maxsize=65_536)
+def _terms_of_token(token: str) -> tuple[str, ...]:
+    """The stems of a token's pieces ("getOrderDetails" -> get, order, detail); a code stays whole."""
+    if _CODE.fullmatch(token):
+        return (token.lower(),)
+    found: list[str] = []
+    for piece in _CAMEL.findall(token):
+        lowered = piece.lower()
+        if lowered in _STOPWORDS or (len(lowered) == 1 and not lowered.isdigit()):
+            continue
+        found.append(stem(lowered))
+    return tuple(dict.fromkeys(found))
+
+
+class Word(NamedTuple):
+    """A word of a step: what must be found, or what may stand in for it."""
+
+    text: str
+    concepts: tuple[str, ...]
+    stems: tuple[str, ...]
+
+
+def words_of(text: str) -> tuple[Word, ...]:
+    """The words of a step, each once: its stem and the concepts that may stand in for it."""
+    single, pairs = _concepts()
+    tokens = _TOKEN.findall(text)
+    lowered = [stem(token.lower()) for token in tokens]
+    found: dict[str, Word] = {}
+    skip = False
+    for index, token in enumerate(tokens):
+        if skip:
+            skip = False
+            continue
+        pair = (lowered[index], lowered[index + 1]) if index + 1 < len(lowered) else None
+        if pair in pairs:
+            phrase = f"{pair[0]} {pair[1]}"
+            found[phrase] = Word(phrase, pairs[pair], (pair[0], pair[1]))
+            skip = True
+            continue
+        for piece in _terms_of_token(token):
+            found.setdefault(piece, Word(piece, single.get(piece, ()), (piece,)))
+    return tuple(found.values())
+
+
+def terms_of(text: str) -> frozenset[str]:
+    """The stems of a text, and the concepts that they and their pairs stand for."""
+    single, pairs = _concepts()
+    tokens = _TOKEN.findall(text)
+    found: set[str] = set()
+    for token in tokens:
+        found.update(_terms_of_token(token))
+    concepts: set[str] = set()
+    for word in found:
+        concepts.update(single.get(word, ()))
+    lowered = [stem(token.lower()) for token in tokens]
+    for pair in zip(lowered, lowered[1:], strict=False):
+        if pair in pairs:
+            concepts.update(pairs[pair])
+    return frozenset(found | concepts)
+
+
+def pieces_of(name: str) -> list[str]:
+    """The lower-case pieces of an identifier, in their order."""
+    return [piece.lower() for token in _TOKEN.findall(name) for piece in _CAMEL.findall(token)]

@@ -1,0 +1,48 @@
+"""Verbatim quotes: the piece of an event that shows best what it is evidence of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from planproof.alignment.terms import terms_of
+from planproof.alignment.units import strings_in
+from planproof.finding import Evidence
+from planproof.trace import Event
+
+_LONGEST = 120
+_LOOKED_AT = 8_000
+_PIECE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|\n|$)")
+
+
+def cite(event: Event, wanted: frozenset[str]) -> Evidence:
+    """Evidence from an event: of all its pieces the one with most of the wanted terms."""
+    best, best_worth = "", -1
+    for piece in _pieces(event):
+        worth = len(wanted & terms_of(piece))
+        if worth > best_worth:
+            best, best_worth = piece, worth
+    if best_worth <= 0 and event.output_pointer is not None:
+        for piece in _sentences(event.output):
+            if wanted & terms_of(piece):
+                return Evidence(event.id, event.output_pointer, piece)
+    return Evidence(event.id, event.pointer, best)
+
+
+def _pieces(event: Event) -> Iterator[str]:
+    """The pieces of an event that can be quoted, the telling ones first."""
+    yield from _clipped(strings_in(event.arguments))
+    yield from _sentences(event.text)
+    if event.name:
+        yield event.name
+
+
+def _sentences(text: str) -> Iterator[str]:
+    return _clipped(match[0] for match in _PIECE.finditer(text[:_LOOKED_AT]))
+
+
+def _clipped(texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        clipped = text.strip()[:_LONGEST].strip()
+        if clipped:
+            yield clipped
