@@ -10,6 +10,14 @@ OPEN_QUOTE = "“"
 CLOSE_QUOTE = "”"
 ELLIPSIS = "…"
 
+# What the program's own sentences never say; a tool called "close" is quoted.
+OF_DEGREE = re.compile(
+    r"\b(?:mostly|largely|mainly|close|closely|reasonabl[ey]|significant(?:ly)?|substantial(?:ly)?|"
+    r"considerabl[ey]|fairly|quite|rather(?! than)|very|somewhat|generally|nearly|almost|roughly|"
+    r"adequate(?:ly)?|good|poor(?:ly)?|excellent|perfect(?:ly)?|great(?:ly)?|slight(?:ly)?|decent|"
+    r"relatively|extremely|highly|strong(?:ly)?|weak(?:ly)?|essentially|sufficient(?:ly)?)\b",
+    re.IGNORECASE,
+)
 _PLAIN_NAME = re.compile(r"#?\w(?:[\w\-:/#.]{0,38}[\w#])?")
 # Quotes of the trace become straight ones, so that only the program's own can end a quote.
 _INNER = str.maketrans({OPEN_QUOTE: '"', CLOSE_QUOTE: '"'})
@@ -36,7 +44,8 @@ def quoted(text: str, longest: int = 60) -> str:
 
 def named(name: str) -> str:
     """A number, an id or a tool's name: as it is if it can't be taken for anything else."""
-    return name if _PLAIN_NAME.fullmatch(name) else quoted(name, 40)
+    plain = _PLAIN_NAME.fullmatch(name) and not OF_DEGREE.search(name)
+    return name if plain else quoted(name, 40)
 
 
 def listed(items: Sequence[str], most: int = 3) -> str:

@@ -1,55 +1,18 @@
-"""From findings to a score: a published table, and what would have reached its next level."""
-# ruff: noqa: SIM300 - the table's capital letters are no constants
+"""From findings to a score by the table, and what would have reached its next level."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from planproof.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.phrases import listed, named, steps_named
+from planproof.table import Tally, row_of
 from planproof.verdict import NearestBetter
-
-
-@dataclass(frozen=True, slots=True)
-class Tally:
-    """The letters of the table."""
-
-    n: int
-    """Counted steps."""
-    E: int
-    """Executed."""
-    P: int
-    """Partial."""
-    L: int
-    """Missing or ambiguous."""
-    O: int  # noqa: E741 - the table's letter
-    """Out of order."""
-    M: int
-    """Major extras."""
-    m: int
-    """Minor extras."""
-
-
-Row = tuple[float, Callable[[Tally], bool]]
-
-# The first row that holds gives the score. A plan whose every step was waived has n = 0: nothing
-# was lost in it, so the second row must not take its empty counts for a plan ignored.
-TABLE: tuple[Row, ...] = (
-    (0.0, lambda t: t.O > 0 and (2 * t.O >= t.n or 3 * (t.O + t.L) >= 2 * t.n)),
-    (0.0, lambda t: t.n > 0 and 3 * t.E <= t.n and 3 * t.L >= 2 * t.n),
-    (0.25, lambda t: t.O > 0),
-    (1.0, lambda t: t.E == t.n and t.M == 0 and t.m == 0),
-    (0.75, lambda t: t.E == t.n and t.M == 0 and t.m == 1),
-    (0.5, lambda t: 2 * t.E >= t.n and t.L + t.M <= 1),
-    (0.25, lambda _: True),
-)
 
 
 def score(findings: Findings) -> float:
     """The score that the table gives for these findings."""
-    return _score(_tally(findings))
+    return _score(Tally.of(findings))
 
 
 def nearest_better(findings: Findings) -> NearestBetter | None:
@@ -57,7 +20,7 @@ def nearest_better(findings: Findings) -> NearestBetter | None:
 
     Where as few would reach a still better level, that one is told.
     """
-    tally = _tally(findings)
+    tally = Tally.of(findings)
     now = _score(tally)
     ways = [repair(tally) for repair in (_to_perfect, _to_strong, _to_partial, _to_weak)]
     better = [way for way in ways if _score(way.applied_to(tally)) > now]
@@ -132,21 +95,7 @@ def _found_to_leave_zero(t: Tally, moved: int) -> int:
 
 
 def _score(tally: Tally) -> float:
-    return next(value for value, holds in TABLE if holds(tally))
-
-
-def _tally(findings: Findings) -> Tally:
-    found = Counter(step.status for step in findings.counted)
-    extras = Counter(extra.severity for extra in findings.extras)
-    return Tally(
-        n=found.total(),
-        E=found[Status.EXECUTED],
-        P=found[Status.PARTIAL],
-        L=found[Status.MISSING] + found[Status.AMBIGUOUS],
-        O=found[Status.OUT_OF_ORDER],
-        M=extras[Severity.MAJOR],
-        m=extras[Severity.MINOR],
-    )
+    return row_of(tally).score
 
 
 def _told(repair: _Repair, findings: Findings) -> str:
