@@ -43,7 +43,7 @@ _QUIET = "dim"
 _LONGEST_TEXT = 240
 _MOST_QUOTES = 3
 _MOST_EXTRAS_IN_A_ROW = 5
-_UNSURE = 0.75
+_UNSURE = 0.6
 
 
 def picture(verdict: Verdict, *, secrets: bool = False) -> RenderableType:
