@@ -26,7 +26,7 @@ _GLYPHS = {
     Status.OUT_OF_ORDER: "🔀",
 }
 _SEVERITY_GLYPHS = {Severity.MAJOR: "➕", Severity.MINOR: "▫️"}
-_LONGEST_QUOTE = 160
+_LONGEST_TEXT = 240
 _MOST_QUOTES = 3
 # A comment has a length limit; what is left out here stands in the full verdict.
 _MOST_ROWS = 200
@@ -85,14 +85,14 @@ def _step_row(step: StepFinding, show: Show, *, counted: bool) -> str:
     quotes = [f"{_code(e.event, show)} {_code(e.quote, show)}" for e in step.evidence]
     if len(quotes) > _MOST_QUOTES:
         quotes[_MOST_QUOTES:] = [f"and {len(quotes) - _MOST_QUOTES} more"]
-    text = f"**{_escape(show(step.number))}** {_escape(show(step.text))}{note}"
+    text = f"**{_escape(show(step.number))}** {_escape(_short(show(step.text)))}{note}"
     return f"| {glyph} | {text} | {status} | {'<br>'.join(quotes)} |"
 
 
 def _extra_row(extra: Extra, show: Show) -> str:
     glyph = _SEVERITY_GLYPHS[extra.severity]
     quote = f"{_code(extra.event, show)} {_code(extra.quote, show)}"
-    return f"| {glyph} | {_escape(show(extra.what))} | {extra.severity} extra | {quote} |"
+    return f"| {glyph} | {_escape(_short(show(extra.what)))} | {extra.severity} extra | {quote} |"
 
 
 def _escape(text: str) -> str:
@@ -101,7 +101,8 @@ def _escape(text: str) -> str:
 
 
 def _code(text: str, show: Show) -> str:
-    shown = show(text)
-    if len(shown) > _LONGEST_QUOTE:
-        shown = f"{shown[: _LONGEST_QUOTE - 1]}…"
-    return f"<code>{_escape(shown)}</code>"
+    return f"<code>{_escape(_short(show(text)))}</code>"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"

@@ -31,13 +31,18 @@ OUTCOMES = {
     Outcome.JUDGE_FAILED: "the judge failed",
 }
 
+# Far more than any report shows of one text; cut before the work, since a text may be megabytes.
+_LONGEST = 20_000
+
 Show: TypeAlias = Callable[[str], str]
 """Makes text from a case fit to be shown."""
 
 
 def shows(*, secrets: bool) -> Show:
     """How text from a case is shown: on one line, harmless, and without secrets unless asked."""
-    return one_line if secrets else lambda text: one_line(redact(text))
+    if secrets:
+        return lambda text: one_line(text[:_LONGEST])
+    return lambda text: one_line(redact(text[:_LONGEST]))
 
 
 def headline(verdict: Verdict) -> str:
