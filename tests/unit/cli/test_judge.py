@@ -200,3 +200,25 @@ def test_secrets_are_masked_except_where_quotes_must_hold(
     assert token not in planproof("judge", path, "-f", "markdown").out
     assert token in planproof("judge", path, "--no-redact").out
     assert token in planproof("judge", path, "-f", "full").out
+
+
+def test_text_on_standard_input_must_be_utf_8(planproof: CommandLine, folder: Path) -> None:
+    _write(folder / "plan.json", PLAN)
+    done = planproof(
+        "judge", "--task", "-", "--plan", "plan.json", "--trace", "case.json", stdin=b"caf\xe9"
+    )
+    assert done.code == 2
+    assert "standard input: byte 3 is not valid UTF-8." in done.err
+
+
+def test_a_folder_is_no_case(planproof: CommandLine) -> None:
+    done = planproof("judge", ".")
+    assert done.code == 2
+    assert "can't be read: Is a directory." in done.err
+
+
+def test_a_trace_that_can_not_be_read_is_bad_input(planproof: CommandLine, folder: Path) -> None:
+    _write(folder / "bad.json", {**FOLLOWED, "execution_trace": " "})
+    done = planproof("judge", "bad.json")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("planproof: error: bad.json, execution_trace: is empty.")
