@@ -10,6 +10,14 @@ from planproof.table import Tally, row_of
 from planproof.verdict import NearestBetter
 
 
+LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
+
+
+def level_of(score: float) -> float:
+    """The level of the scale at or below a score."""
+    return next((level for level in LEVELS if level <= score), 0.0)
+
+
 def score(findings: Findings) -> float:
     """The score that the table gives for these findings."""
     return _score(Tally.of(findings))

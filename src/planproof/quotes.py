@@ -1,0 +1,56 @@
+"""Whether a quote stands in a part of the source, word for word."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from planproof.content import Json
+
+ELLIPSIS = "…"
+
+# Any number of backslashes: JSON may hold JSON that holds JSON.
+_ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrtbf])|(?=(.)))?", re.DOTALL)
+_AROUND_PUNCTUATION = re.compile(r'\s*([{}\[\]:,"])\s*')
+_SPACES = re.compile(r"\s+")
+
+
+def quotable(value: Json) -> str:
+    """A raw value as text in which quotes are looked for."""
+    return _plain(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+
+
+def stands_in(quote: str, text: str) -> bool:
+    """Whether a quote stands in a `quotable` text; an ellipsis may stand for what was skipped.
+
+    JSON escapes are undone on both sides and white space is folded; upper and lower case differ.
+    """
+    plain = _plain(quote)
+    if not plain.replace(ELLIPSIS, "").strip():
+        return False
+    if plain in text:
+        return True
+    reached = 0
+    for piece in (part.strip() for part in plain.split(ELLIPSIS)):
+        reached = text.find(piece, reached)
+        if reached < 0:
+            return False
+        reached += len(piece)
+    return ELLIPSIS in plain
+
+
+def _plain(text: str) -> str:
+    if "\\" in text:
+        text = _paired(_ESCAPE.sub(_unescaped, text))
+    return _SPACES.sub(" ", _AROUND_PUNCTUATION.sub(r"\1", text)).strip()
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    if found[1]:
+        return chr(int(found[1], 16))
+    return " " if found[2] else ""
+
+
+def _paired(text: str) -> str:
+    """Two escapes that are the halves of one character, put together."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

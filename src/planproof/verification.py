@@ -1,0 +1,272 @@
+"""The independent checker of a verdict: no judge, no model, only the verdict and its trace."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import cast
+
+from planproof.alignment.order import out_of_order
+from planproof.content import Json
+from planproof.errors import PlanproofError
+from planproof.finding import Evidence, Extra, Status, StepFinding
+from planproof.plan import Plan
+from planproof.pointer import escape, resolve
+from planproof.quotes import quotable, stands_in
+from planproof.readers.detect import read_trace
+from planproof.readers.source import Source
+from planproof.reasons import check_reason, write_reason
+from planproof.scoring import level_of, nearest_better, score
+from planproof.trace import Kind, Trace
+from planproof.verdict import Outcome, Verdict
+from planproof.vocabulary import Vocabulary
+
+_PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER})
+_LOST = frozenset({Status.PARTIAL, Status.MISSING, Status.AMBIGUOUS})
+# The one judge whose score and words are a model's own.
+_PROMPT = "prompt"
+
+
+def verify(
+    verdict: Json,
+    source: Source,
+    *,
+    plan: Plan | None = None,
+    vocabulary: Vocabulary | None = None,
+) -> tuple[str, ...]:
+    """What is wrong with a verdict on this trace; empty when it can stand.
+
+    With the plan at hand the steps are compared with it. `vocabulary` is the one that the trace
+    was judged with, if tools were declared.
+    """
+    read = _as_verdict(verdict)
+    if isinstance(read, tuple):
+        return read
+    checked = tuple(_inputs(read, source))
+    if read.outcome in {Outcome.INVALID_INPUT, Outcome.JUDGE_FAILED}:
+        return (*checked, *_unscored(read))
+    reader = read.coverage.reader if read.coverage else None
+    try:
+        trace = read_trace(source, reader=reader, vocabulary=vocabulary or Vocabulary())
+    except PlanproofError as error:
+        return (*checked, f"/coverage/reader: the trace can't be read so: {error}")
+    checked = (*checked, *_coverage(read, trace))
+    if read.outcome is not Outcome.SCORED:
+        return (*checked, *_unscored(read), *_nothing_to_judge(read, trace))
+    events = _Events(trace, source)
+    on_plan = _plan(read, plan) if plan is not None else ()
+    return (*checked, *on_plan, *_steps(read, events), *_extras(read, events), *_scored(read))
+
+
+def _as_verdict(value: Json) -> Verdict | tuple[str, ...]:
+    """The verdict, or what is wrong with its shape."""
+    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - heavy, and only here
+
+    if not isinstance(value, dict):
+        return ("The verdict is no JSON object.",)
+    # Whatever the case's own id and metadata hold, nothing here rests on them.
+    bare: dict[str, Json] = {**cast("dict[str, Json]", value), "id": None, "metadata": {}}
+    try:
+        return TypeAdapter(Verdict).validate_json(json.dumps(bare), strict=True)
+    except ValidationError as error:
+        return tuple(
+            "".join(f"/{escape(str(part))}" for part in problem["loc"]) + f": {problem['msg']}."
+            for problem in error.errors(include_url=False, include_input=False)
+        )
+    except (ValueError, TypeError, RecursionError) as error:
+        return (f"The verdict is no JSON value: {error}",)
+
+
+def _inputs(verdict: Verdict, source: Source) -> Iterator[str]:
+    if verdict.inputs is not None:
+        if verdict.inputs.trace != source.digest:
+            yield _differs("/inputs/trace", "this is the digest of another trace", source.digest)
+    elif verdict.outcome is not Outcome.INVALID_INPUT:
+        yield "/inputs: the digests of what was judged are missing."
+
+
+def _coverage(verdict: Verdict, trace: Trace) -> Iterator[str]:
+    if verdict.coverage is None:
+        yield "/coverage: it is not said how much of the trace was read."
+        return
+    if verdict.coverage.events != len(trace.events):
+        yield _differs("/coverage/events", "the trace has other events", len(trace.events))
+    kinds = dict(sorted(Counter(event.kind.value for event in trace.events).items()))
+    if verdict.coverage.by_kind != kinds:
+        yield _differs("/coverage/by_kind", "the trace has events of other kinds", kinds)
+
+
+def _unscored(verdict: Verdict) -> Iterator[str]:
+    for name in ("score", "level", "nearest_better"):
+        if getattr(verdict, name) is not None:
+            yield _differs(f"/{name}", f"the outcome is {verdict.outcome}, so it must be", None)
+    if verdict.steps or verdict.extras:
+        place = "/steps" if verdict.steps else "/extras"
+        yield f"{place}: the outcome is {verdict.outcome}, so there can be no findings."
+
+
+def _nothing_to_judge(verdict: Verdict, trace: Trace) -> Iterator[str]:
+    if verdict.outcome is Outcome.NO_EVENTS and trace.events:
+        yield f"/outcome: the trace has {len(trace.events)} events."
+    if verdict.outcome is Outcome.NO_PLAN and verdict.plan and verdict.plan.steps:
+        yield f"/outcome: the plan has {verdict.plan.steps} steps."
+
+
+def _plan(verdict: Verdict, plan: Plan) -> Iterator[str]:
+    """Whether the findings are on the steps of the plan, all of them, as they are written."""
+    if len(verdict.steps) != len(plan.steps):
+        yield _differs(
+            "/steps", f"there are {len(verdict.steps)}", f"{len(plan.steps)}, as planned"
+        )
+    for place, (found, step) in enumerate(zip(verdict.steps, plan.steps, strict=False)):
+        for name in ("number", "text", "parent", "free_order"):
+            planned: object = getattr(step, name)
+            if getattr(found, name) != planned:
+                yield _differs(f"/steps/{place}/{name}", "the plan has another", repr(planned))
+        if found.waived and not step.optional:
+            yield f"/steps/{place}/waived: the plan does not let this step be left out."
+
+
+class _Events:
+    """The events of the trace by id, with the text that each of their pointers leads to."""
+
+    def __init__(self, trace: Trace, source: Source) -> None:
+        self.trace = trace
+        self.index = {event.id: place for place, event in enumerate(trace.events)}
+        self._document = source.document
+        self._texts: dict[str, str] = {}
+
+    def position(self, event: str) -> tuple[int, int]:
+        place = self.index[event]
+        return place, self.trace.events[place].turn
+
+    def problems(self, cited: Evidence | Extra, where: str) -> Iterator[str]:
+        """What is wrong with a citation: its event, its pointer or its quote."""
+        event = self.trace.by_id.get(cited.event)
+        if event is None:
+            yield f"{where}/event: the trace has no event {cited.event!r}."
+            return
+        places = [event.pointer]
+        if event.output_pointer is not None:
+            places.append(event.output_pointer)
+        if cited.pointer not in places:
+            yield _differs(f"{where}/pointer", f"{event.id} stands elsewhere", " or ".join(places))
+        elif not stands_in(cited.quote, self._text(cited.pointer)):
+            yield f"{where}/quote: {_short(cited.quote)} does not stand at {cited.pointer!r}."
+
+    def _text(self, pointer: str) -> str:
+        if pointer not in self._texts:
+            self._texts[pointer] = quotable(resolve(self._document, pointer))
+        return self._texts[pointer]
+
+
+def _steps(verdict: Verdict, events: _Events) -> Iterator[str]:
+    parents = {step.parent for step in verdict.steps}
+    leaves = [step for step in verdict.steps if step.number not in parents]
+    if verdict.plan is None or verdict.plan.steps != len(leaves):
+        yield _differs("/plan/steps", "the findings are on another plan", len(leaves))
+    for number, times in Counter(step.number for step in verdict.steps).items():
+        if times > 1:
+            yield f"/steps: step {number!r} is there {times} times."
+    known = True
+    for place, step in enumerate(verdict.steps):
+        problems = [*_step(step, f"/steps/{place}", events, is_parent=step.number in parents)]
+        known = known and not any("/event:" in problem for problem in problems)
+        yield from problems
+    yield from _parents(verdict)
+    if known:
+        yield from _order(verdict, events)
+
+
+def _step(step: StepFinding, where: str, events: _Events, *, is_parent: bool) -> Iterator[str]:
+    if step.status in _PRESENT and not (step.evidence or step.waived or is_parent):
+        yield f"{where}/evidence: step {step.number} is {step.status} without evidence."
+    for place, evidence in enumerate(step.evidence):
+        yield from events.problems(evidence, f"{where}/evidence/{place}")
+    for place, event in enumerate(step.covers):
+        if event not in events.index:
+            yield f"{where}/covers/{place}: the trace has no event {event!r}."
+    cited = [events.index[one.event] for one in step.evidence if one.event in events.index]
+    if cited != sorted(cited):
+        yield f"{where}/evidence: the evidence is not in the order of the events."
+
+
+def _parents(verdict: Verdict) -> Iterator[str]:
+    """A step with refinements can't have been executed when one of them was not."""
+    places = {step.number: place for place, step in enumerate(verdict.steps)}
+    seen: set[int] = set()
+    for step in verdict.findings.counted:
+        above = places.get(step.parent or "") if step.status in _LOST else None
+        while above is not None and above not in seen:
+            seen.add(above)
+            parent = verdict.steps[above]
+            if parent.status is Status.EXECUTED:
+                yield f"/steps/{above}/status: step {step.number} is {step.status}."
+            above = places.get(parent.parent or "")
+
+
+def _order(verdict: Verdict, events: _Events) -> Iterator[str]:
+    """As many steps out of order as must be, and the others in plan order."""
+    counted = {id(step) for step in verdict.findings.counted}
+    placed = [
+        (place, step, events.position(step.evidence[0].event))
+        for place, step in enumerate(verdict.steps)
+        if id(step) in counted and step.status in _PRESENT and step.evidence
+        and not step.free_order
+    ]  # fmt: skip
+    moved = {place for place, step, _ in placed if step.status is Status.OUT_OF_ORDER}
+    fewest = len(out_of_order([position for _, _, position in placed]))
+    if len(moved) != fewest:
+        yield _differs("/steps", f"{len(moved)} are out_of_order", f"{fewest} by their events")
+    in_order = [(place, position) for place, _, position in placed if place not in moved]
+    for misplaced in sorted(out_of_order([position for _, position in in_order])):
+        place = in_order[misplaced][0]
+        yield _differs(f"/steps/{place}/status", "it began out of plan order", "out_of_order")
+    for place, step in enumerate(verdict.steps):
+        if step.status is Status.OUT_OF_ORDER and step.free_order:
+            yield f"/steps/{place}/status: the plan leaves the place of this step open."
+
+
+def _extras(verdict: Verdict, events: _Events) -> Iterator[str]:
+    for place, extra in enumerate(verdict.extras):
+        yield from events.problems(extra, f"/extras/{place}")
+    accounted = {extra.event for extra in verdict.extras}
+    for step in verdict.steps:
+        accounted.update(step.covers, (evidence.event for evidence in step.evidence))
+    for event in events.trace.events:
+        if event.kind is Kind.ACTION and event.id not in accounted:
+            yield f"/extras: the action {event.id} is under no step and no extra."
+
+
+def _scored(verdict: Verdict) -> Iterator[str]:
+    """The score, its level, the nearest better outcome and the reason, from the findings."""
+    judge = verdict.judge.name if verdict.judge else None
+    if judge is None:
+        yield "/judge: it is not said who judged."
+    if verdict.score is None or not 0 <= verdict.score <= 1:
+        yield _differs("/score", "a scored verdict has a score", "a number from 0 to 1")
+        return
+    if verdict.level != level_of(verdict.score):
+        yield _differs("/level", "the score is of another level", level_of(verdict.score))
+    if judge == _PROMPT and not verdict.findings.steps:
+        yield from (f"/reason: {problem}" for problem in check_reason(verdict.reason))
+        return
+    computed = score(verdict.findings)
+    if verdict.score != computed:
+        yield _differs("/score", "the findings give another", computed)
+    better = nearest_better(verdict.findings)
+    if verdict.nearest_better != better:
+        expected = better and f"{better.score} {better.change}"
+        yield _differs("/nearest_better", "the findings give another", expected)
+    reason = write_reason(verdict.findings, computed)
+    if verdict.reason != reason:
+        yield _differs("/reason", "the findings give another", reason)
+
+
+def _differs(where: str, what: str, expected: object) -> str:
+    return f"{where}: {what}; expected {'null' if expected is None else expected}."
+
+
+def _short(quote: str) -> str:
+    return repr(quote if len(quote) <= 80 else quote[:79] + "…")
