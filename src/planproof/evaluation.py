@@ -24,12 +24,11 @@ from planproof.readers.parsing import Limits
 from planproof.readers.source import Source
 from planproof.readers.task import read_task
 from planproof.reasons import write_reason
-from planproof.scoring import nearest_better, score
+from planproof.scoring import level_of, nearest_better, score
 from planproof.trace import Trace
 from planproof.verdict import Coverage, Inputs, JudgeSummary, Outcome, PlanSummary, Verdict
 from planproof.vocabulary import Vocabulary
 
-ANCHORS = (1.0, 0.75, 0.5, 0.25, 0.0)
 _MOST_NOTES = 5
 _log = logging.getLogger("planproof")
 
@@ -188,7 +187,7 @@ def _scored(unjudged: Verdict, findings: Findings) -> Verdict:
         unjudged,
         outcome=Outcome.SCORED,
         score=number,
-        level=next(anchor for anchor in ANCHORS if anchor <= number),
+        level=level_of(number),
         reason=write_reason(findings, number),
         steps=findings.steps,
         extras=findings.extras,

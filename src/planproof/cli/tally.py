@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from planproof.verdict import Verdict
 
-_LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
 _WIDEST_BAR = 40
 
 
@@ -40,8 +39,10 @@ class Tally:
     def lines(self, seconds: float) -> Iterator[str]:
         """The counts, for people."""
         yield f"planproof: {self.cases:,} case{'' if self.cases == 1 else 's'} in {seconds:.1f} s"
+        from planproof.scoring import LEVELS
+
         most = max(self.levels.values(), default=0)
-        for level in _LEVELS:
+        for level in LEVELS:
             if count := self.levels[level]:
                 bar = "█" * max(1, round(_WIDEST_BAR * count / most))
                 yield f"  {level:<5}{count:>8,}  {bar}"

@@ -17,8 +17,8 @@ from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.case import Case
+    from planproof.config import Configuration
     from planproof.content import Json
-    from planproof.readers.parsing import Limits
 
 
 def verify(
@@ -45,9 +45,9 @@ def verify(
     Either file can be - for standard input.
     Exit code: 0 accepted, 1 rejected, 2 bad usage or input.
     """
-    limits = settled_configuration(config).limits
+    configuration = settled_configuration(config)
     checked = rejected = 0
-    for where, problems in _checks(verdict, trace, limits):
+    for where, problems in _checks(verdict, trace, configuration):
         checked += 1
         if problems:
             rejected += 1
@@ -62,16 +62,18 @@ def verify(
         raise typer.Exit(REJECTED)
 
 
-def _checks(verdict: Path, trace: Path, limits: Limits) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _checks(
+    verdict: Path, trace: Path, configuration: Configuration
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each verdict's place, and what is wrong with it."""
-    verdicts = list(_verdicts(read_bytes(verdict, limits), name_of(verdict)))
+    verdicts = list(_verdicts(read_bytes(verdict, configuration.limits), name_of(verdict)))
     if len(verdicts) == 1:
-        yield verdicts[0].where, _check_one(verdicts[0].value, trace, limits)
+        yield verdicts[0].where, _check_one(verdicts[0].value, trace, configuration)
         return
     from planproof.case_file import read_cases
 
     with opened(trace) as lines:
-        cases = read_cases(lines, name=name_of(trace), limits=limits)
+        cases = read_cases(lines, name=name_of(trace), limits=configuration.limits)
         for given, line in zip_longest(verdicts, cases):
             if given is None:
                 yield line.where, ("there is no verdict on this case",)
@@ -81,7 +83,7 @@ def _checks(verdict: Path, trace: Path, limits: Limits) -> Iterator[tuple[str, t
                 yield given.where, _check_unreadable(given.value, str(line.error))
             else:
                 place = f"{line.where}, execution_trace"
-                yield given.where, _check_case(given.value, line.case, place, limits)
+                yield given.where, _check_case(given.value, line.case, place, configuration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,41 +118,51 @@ def _verdict(data: bytes, where: str) -> Json:
     return value
 
 
-def _check_one(verdict: Json, trace: Path, limits: Limits) -> tuple[str, ...]:
+def _check_one(verdict: Json, trace: Path, configuration: Configuration) -> tuple[str, ...]:
     from planproof.case_file import case_of
     from planproof.readers.shapes import is_object
     from planproof.readers.source import Source
     from planproof.verification import verify as problems_of
 
-    name = name_of(trace)
+    name, limits = name_of(trace), configuration.limits
     source = Source.of_bytes(read_bytes(trace, limits), name=name, limits=limits)
     if is_object(source.document) and "execution_trace" in source.document:
         case = case_of(source.document, name=name)
-        return _check_case(verdict, case, f"{name}, execution_trace", limits)
-    return problems_of(verdict, source)
+        return _check_case(verdict, case, f"{name}, execution_trace", configuration)
+    return problems_of(verdict, source, vocabulary=configuration.vocabulary)
 
 
-def _check_case(verdict: Json, case: Case, place: str, limits: Limits) -> tuple[str, ...]:
-    from planproof.digests import plan_digest, task_digest
-    from planproof.readers.shapes import is_object
+def _check_case(
+    verdict: Json, case: Case, place: str, configuration: Configuration
+) -> tuple[str, ...]:
+    from planproof.planning.parse import parse_plan
+    from planproof.readers.detect import read_trace
     from planproof.readers.source import Source
     from planproof.verification import verify as problems_of
 
     try:
-        source = Source.of_value(case.trace, name=place, limits=limits)
+        source = Source.of_value(case.trace, name=place, limits=configuration.limits)
+        plan = parse_plan(case.plan)
+        if verdict["outcome"] == "invalid_input":
+            read_trace(source)
+            return ("the outcome is invalid_input, but the case can be read",)
     except InvalidInput as error:
         return _check_unreadable(verdict, str(error))
-    problems = list(problems_of(verdict, source))
+    problems = problems_of(verdict, source, plan=plan, vocabulary=configuration.vocabulary)
+    return (*_other_inputs(verdict, case), *problems)
+
+
+def _other_inputs(verdict: Json, case: Case) -> Iterator[str]:
+    from planproof.digests import plan_digest, task_digest
+    from planproof.readers.shapes import is_object
+
     if verdict.get("id") != case.id:
-        problems.insert(0, f"the verdict is on {verdict.get('id')!r}, the case is {case.id!r}")
+        yield f"the verdict is on {verdict.get('id')!r}, the case is {case.id!r}"
     if is_object(inputs := verdict.get("inputs")):
-        digests = {"task": task_digest(case.task), "plan": plan_digest(case.plan)}
-        problems += [
-            f"the {part} is another one than the verdict is on"
-            for part, digest in digests.items()
-            if inputs.get(part) != digest
-        ]
-    return tuple(problems)
+        if inputs.get("task") != task_digest(case.task):
+            yield "the task is another one than the verdict is on"
+        if inputs.get("plan") != plan_digest(case.plan):
+            yield "the plan is another one than the verdict is on"
 
 
 def _check_unreadable(verdict: Json, why: str) -> tuple[str, ...]:

@@ -104,6 +104,15 @@ def test_a_score_on_a_line_without_a_case_is_rejected(
     assert "the case can't be read: cases.jsonl, line 2: must be an object" in done.out
 
 
+def test_a_case_that_can_be_read_is_no_invalid_input(planproof: CommandLine, folder: Path) -> None:
+    _write(folder / "empty.jsonl", {**FOLLOWED, "execution_trace": ""})
+    planproof("run", "empty.jsonl", "-o", "verdicts.jsonl")
+    assert planproof("verify", "verdicts.jsonl", "empty.jsonl").code == 0
+    done = planproof("verify", "verdicts.jsonl", "case.json")
+    assert done.code == 1
+    assert "the outcome is invalid_input, but the case can be read" in done.out
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
