@@ -77,13 +77,12 @@ class Conversation:
             if segment.call is not None:
                 self._called_in_text = True
                 self._transcript.call(segment.call, pointer, actor)
-            elif segment.is_result:
+            elif segment.sort == "result":
                 self._transcript.answer(Result(piece, pointer))
-            elif segment.is_thought:
-                self._transcript.say(Kind.REASONING, piece, pointer, actor)
             else:
-                draft = self._transcript.say(Kind.MESSAGE, piece, pointer, actor)
-                said += [draft] if draft is not None else []
+                kind = Kind.REASONING if segment.sort == "thought" else Kind.MESSAGE
+                draft = self._transcript.say(kind, piece, pointer, actor)
+                said += [draft] if draft is not None and segment.sort == "prose" else []
         return said
 
     def result(self, value: dict[str, Json], pointer: str) -> None:

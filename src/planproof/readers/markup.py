@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from planproof.readers.calls import Call, arguments_of, as_call
 from planproof.readers.shapes import embedded, is_object
+
+Sort: TypeAlias = Literal["prose", "call", "result", "thought", "answer"]
 
 _OPENING = re.compile(
     r"<(?:function=(?P<function>[\w.\-]{1,80})"
@@ -24,28 +27,32 @@ _LABEL = re.compile(
 )
 _SIGNATURE = re.compile(r"([\w.\-]{1,80})[ \t]?[\[(](.*)[\])]", re.DOTALL)
 _LONGEST_NAME = 80
+_SORTS: dict[str, Sort] = {
+    "Observation": "result",
+    "Thought": "thought",
+    "Final Answer": "answer",
+}
 
 
 @dataclass(slots=True)
 class Segment:
-    """A stretch of a text: prose, a call that stands in it, or the result of one."""
+    """A stretch of a text: prose, or a call that stands in it, or what it is labelled as."""
 
     start: int
     end: int
+    sort: Sort = "prose"
     call: Call | None = None
-    is_result: bool = False
-    is_thought: bool = False
 
 
 def segments(text: str) -> list[Segment]:
     """The stretches of a text in order; just one when there is no call in it."""
     if "<" in text:
         found = list(_tagged(text))
-        if any(part.call is not None or part.is_result for part in found):
+        if any(part.sort != "prose" for part in found):
             return found
-    if "Action" in text or "Observation" in text:
+    if "Action" in text:
         found = list(_labelled(text))
-        if any(part.call is not None or part.is_result for part in found):
+        if any(part.sort == "call" for part in found):
             return found
     return [Segment(0, len(text))]
 
@@ -66,12 +73,12 @@ def _tagged(text: str) -> Iterator[Segment]:
         body_end = len(text) if closing < 0 else closing
         end = len(text) if closing < 0 else closing + len(tag) + 3
         if match["result"]:
-            segment = Segment(match.end(), body_end, is_result=True)
+            segment = Segment(match.end(), body_end, "result")
         else:
             call = _call_in(match, text[match.end() : body_end])
             if call is None:
                 continue
-            segment = Segment(match.start(), end, call=call)
+            segment = Segment(match.start(), end, "call", call)
         if match.start() > position:
             yield Segment(position, match.start())
         yield segment
@@ -118,14 +125,9 @@ def _labelled(text: str) -> Iterator[Segment]:
                 call = _given(action, text[labels[index + 1].end() : end].strip())
             else:
                 call = _written(action)
-            yield Segment(match.start(), end, call=call)
+            yield Segment(match.start(), end, "call" if call is not None else "prose", call)
         elif names[index] != "Action Input" or names[index - 1 : index] != ["Action"]:
-            yield Segment(
-                match.end(),
-                end,
-                is_result=names[index] == "Observation",
-                is_thought=names[index] == "Thought",
-            )
+            yield Segment(match.end(), end, _SORTS.get(names[index], "prose"))
 
 
 def _given(name: str, raw: str) -> Call:

@@ -7,7 +7,7 @@ from itertools import islice
 
 from planproof.content import Json
 from planproof.readers.conversation import Conversation
-from planproof.readers.shapes import is_list, is_object, time_of
+from planproof.readers.shapes import is_list, is_object, text_at, time_of
 from planproof.readers.source import Source
 from planproof.readers.transcript import Transcript
 from planproof.trace import Trace
@@ -27,14 +27,14 @@ class OpenAIMessagesReader:
         if source.form == "text":
             return False
         messages = [message for _, message in islice(_messages(source), _LOOKED_AT)]
-        known = [m for m in messages if is_object(m) and _is_message(m)]
+        known = [m for m in messages if is_object(m) and _is_message(m) and _says_something(m)]
         if not known or len(known) < len(messages):
             return False
         if _arrives_in_chunks(known):
             return False
         # A group chat also has these roles, but there the speaker is the name.
-        names = {m["name"] for m in known if m["role"] in ("user", "assistant") and m.get("name")}
-        return len(names) < 2
+        names = {text_at(m, "name") for m in known if m["role"] in ("user", "assistant")}
+        return len(names - {None}) < 2
 
     def read(self, source: Source) -> Trace:
         """The events of the messages; what is no message is skipped."""
@@ -52,6 +52,10 @@ class OpenAIMessagesReader:
 def _is_message(message: dict[str, Json]) -> bool:
     role = message.get("role")
     return isinstance(role, str) and role in _ROLES
+
+
+def _says_something(message: dict[str, Json]) -> bool:
+    return any(key in message for key in ("content", "tool_calls", "function_call"))
 
 
 def _arrives_in_chunks(messages: list[dict[str, Json]]) -> bool:

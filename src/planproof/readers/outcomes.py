@@ -52,7 +52,7 @@ _FAILS = re.compile(
 )
 _FAILS_IN_JSON = re.compile(
     r"""(?x)\s{0,40}\{\s{0,40}(?:
-        "(?:error|errors|exception)"\s?:\s?(?!null|""|\[\]|\{\}|false)
+        "(?:error|errors|exception)"\s?:\s?(?!\s?(?:null|""|\[\]|\{\}|false))
       | "(?:success|ok)"\s?:\s?false
       | "(?:status|state)"\s?:\s?"(?:error|failed|failure)"
       | "is_?error"\s?:\s?true

@@ -114,12 +114,13 @@ def _read_agent(transcript: Transcript, text: str, at: _Lines, actor: str) -> No
         pointer = at.pointer(text, segment.start, segment.end)
         if segment.call is not None:
             transcript.call(segment.call, pointer, actor)
-        elif segment.is_result:
+        elif segment.sort == "result":
             transcript.answer(Result(piece, pointer, actor="environment"))
         elif _restates_plan(piece):
             transcript.say(Kind.BOOKKEEPING, piece, pointer, actor)
         else:
-            kind = Kind.REASONING if acts or segment.is_thought else Kind.MESSAGE
+            thought = segment.sort == "thought" or (acts and segment.sort == "prose")
+            kind = Kind.REASONING if thought else Kind.MESSAGE
             transcript.say(kind, piece, pointer, actor)
 
 

@@ -1,0 +1,133 @@
+"""The seam of the readers: whatever the format, the same holds of every trace that is read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planproof.content import Json
+from planproof.extensions import load, registered
+from planproof.pointer import resolve
+from planproof.readers.detect import read_trace
+from planproof.readers.shapes import is_list, is_object
+from planproof.readers.source import Source
+from planproof.trace import EventStatus, Kind, Trace
+from tests.unit.readers.samples import ALL
+
+READERS = registered("readers")
+
+
+def pieces(value: Json) -> list[str]:
+    """All text in a raw value, with what stands in strings that hold JSON."""
+    if isinstance(value, str):
+        held = json.loads(value) if _holds_json(value) else None
+        return [value, *pieces(held)]
+    if is_object(value):
+        return [text for key, item in value.items() for text in (key, *pieces(item))]
+    if is_list(value):
+        return [text for item in value for text in pieces(item)]
+    return [] if value is None else [json.dumps(value)]
+
+
+def _holds_json(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), (dict, list))
+    except ValueError:
+        return False
+
+
+def folded(*texts: str) -> str:
+    return " ".join(" ".join(texts).split())
+
+
+def found_at(source: Source, pointer: str) -> str:
+    return folded(*pieces(resolve(source.document, pointer)))
+
+
+@pytest.fixture(params=ALL)
+def sample(request: pytest.FixtureRequest) -> Any:
+    return ALL[request.param]
+
+
+@pytest.fixture
+def source(sample: Any) -> Source:
+    return Source.of_value(sample)
+
+
+@pytest.fixture
+def trace(source: Source) -> Trace:
+    return read_trace(source)
+
+
+def test_every_sample_has_events(trace: Trace) -> None:
+    assert trace.events
+    assert {event.kind for event in trace.events} & {Kind.ACTION, Kind.MESSAGE}
+
+
+def test_ids_are_unique_and_known(trace: Trace) -> None:
+    ids = [event.id for event in trace.events]
+    assert len(set(ids)) == len(ids) == len(trace.by_id)
+    assert {event.parent for event in trace.events} <= {None, *ids}
+
+
+def test_text_and_arguments_stand_where_the_pointer_leads(source: Source, trace: Trace) -> None:
+    for event in trace.events:
+        raw = found_at(source, event.pointer)
+        assert folded(event.text) in raw
+        for piece in pieces(event.arguments):
+            assert folded(piece) in raw
+
+
+def test_outputs_stand_where_their_pointer_leads(source: Source, trace: Trace) -> None:
+    for event in trace.events:
+        if event.output_pointer is None:
+            assert not event.output
+        else:
+            assert folded(event.output) in found_at(source, event.output_pointer)
+
+
+def test_what_was_skipped_is_there(source: Source, trace: Trace) -> None:
+    for part in trace.skipped:
+        assert part.why
+        resolve(source.document, part.pointer)
+
+
+def test_only_actions_have_names_and_outcomes(trace: Trace) -> None:
+    for event in trace.events:
+        if event.kind in (Kind.MESSAGE, Kind.REASONING):
+            assert event.name is None
+            assert event.status is EventStatus.UNKNOWN
+        if event.kind is Kind.ACTION:
+            assert event.name
+
+
+def test_reading_twice_gives_the_same(source: Source, trace: Trace) -> None:
+    assert read_trace(source) == trace
+
+
+def test_a_file_a_value_and_a_string_give_the_same(
+    sample: Any, trace: Trace, tmp_path: Path
+) -> None:
+    path = tmp_path / "trace"
+    text = sample if isinstance(sample, str) else json.dumps(sample, indent=1)
+    path.write_bytes(text.encode())
+    from_file = Source.of_path(path)
+    from_string = Source.of_value(text)
+    assert read_trace(from_file) == read_trace(from_string) == trace
+    assert from_file.digest == from_string.digest == Source.of_value(sample).digest
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_every_reader_takes_every_sample_or_says_why_not(name: str, source: Source) -> None:
+    reader = load("readers", name)()
+    assert reader.name == name
+    assert isinstance(reader.sniff(source), bool)
+    if reader.sniff(source):
+        assert reader.read(source).reader == name
+
+
+def test_one_more_reader_than_the_general_one_is_registered() -> None:
+    assert {"native", "openai-messages", "general"} <= set(READERS)

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planproof.readers.openai_messages import OpenAIMessagesReader
+from planproof.readers.source import Source
+from planproof.trace import EventStatus
+from tests.unit.readers.samples import ALL, OPENAI, actions, brief, lines, read, tool_call
+
+
+def test_messages_calls_and_results() -> None:
+    trace = read(OPENAI)
+    assert brief(trace) == [
+        ("system", None, "You look after orders."),
+        ("message", None, "Cancel order 7, please."),
+        ("reasoning", None, "I look the order up first."),
+        ("action", "get_order", ""),
+        ("action", "get_user", ""),
+        ("message", None, "Shall I cancel it?"),
+        ("message", None, "Yes."),
+        ("action", "cancel_order", ""),
+        ("message", None, "It is cancelled."),
+    ]
+    order, user, cancel = actions(trace)
+    assert (order.arguments, order.output_pointer) == ({"id": 7}, "/4/content")
+    assert (order.status, user.status) == (EventStatus.OK, EventStatus.ERROR)
+    assert (order.pointer, cancel.pointer) == ("/2/tool_calls/0", "/7/function_call")
+    assert (cancel.output, cancel.actor) == ("done", "assistant")
+    assert order.turn == user.turn == trace.events[2].turn
+    assert trace.events[1].actor == trace.events[6].actor == "user"
+    assert len({event.turn for event in trace.events}) == 7
+
+
+def test_prose_that_the_user_answers_was_said_to_the_user() -> None:
+    messages: list[Any] = [
+        {"role": "assistant", "content": "I ask a colleague.", "tool_calls": [tool_call("a", {})]},
+        {"role": "tool", "tool_call_id": "c1", "content": "ok"},
+        {"role": "user", "content": "Thanks."},
+    ]
+    assert brief(read(messages))[0][0] == "message"
+    assert brief(read(messages[:2]))[0][0] == "reasoning"
+
+
+def test_reasoning_has_its_own_field() -> None:
+    messages: list[Any] = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "reasoning_content": "I think.", "content": "I go."},
+        {"role": "assistant", "content": None, "reasoning": "Again.", "tool_calls": []},
+    ]
+    assert brief(read(messages))[1:] == [
+        ("reasoning", None, "I think."),
+        ("message", None, "I go."),
+        ("reasoning", None, "Again."),
+    ]
+
+
+def test_a_call_in_the_content_and_its_result_as_a_user_turn() -> None:
+    messages: list[Any] = [
+        {"role": "system", "content": "You code."},
+        {"role": "user", "content": "Fix it."},
+        {
+            "role": "assistant",
+            "content": "I look.\n<function=bash>\n<parameter=command>ls</parameter>\n</function>",
+        },
+        {"role": "user", "content": "a.py"},
+        {"role": "assistant", "content": "Done."},
+        {"role": "user", "content": "OBSERVATION:\nnothing called this"},
+    ]
+    trace = read(messages)
+    assert brief(trace)[2:] == [
+        ("reasoning", None, "I look."),
+        ("action", "bash", ""),
+        ("message", None, "Done."),
+        ("observation", None, "OBSERVATION:\nnothing called this"),
+    ]
+    [call] = actions(trace)
+    assert (call.arguments, call.output, call.output_pointer) == (
+        {"command": "ls"},
+        "a.py",
+        "/3/content",
+    )
+
+
+def test_the_variant_with_a_name_and_an_object() -> None:
+    messages: list[Any] = [
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "1", "function": "bash", "arguments": {"cmd": "ls"}}],
+        },
+        {"role": "tool", "tool_call_id": "1", "function": "bash", "content": "x"},
+    ]
+    [call] = actions(read(messages))
+    assert (call.name, call.arguments, call.output) == ("bash", {"cmd": "ls"}, "x")
+
+
+def test_parts_and_images() -> None:
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA"}}
+    messages: list[Any] = [
+        {"role": "user", "content": [{"type": "text", "text": "What is this?"}, image]},
+        {"role": "user", "content": [image]},
+        {"role": "assistant", "content": [{"type": "text", "text": "A dot."}, image]},
+        {"role": "assistant", "content": [image]},
+        {"role": "assistant", "content": None, "tool_calls": [tool_call("look", {})]},
+        {"role": "tool", "tool_call_id": "c1", "content": [{"type": "text", "text": "x"}, image]},
+    ]
+    trace = read(messages)
+    assert [len(event.images) for event in trace.events] == [1, 1, 1, 1, 1]
+    assert trace.events[0].images[0].data == "AA"
+    assert trace.events[4].output == "x"
+
+
+def test_blocks_of_calls_and_results() -> None:
+    messages: list[Any] = [
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm"},
+                {"type": "text", "text": "I look."},
+                {"type": "tool_use", "id": "1", "name": "ls", "input": {}},
+                {"type": "tool_use", "id": "2"},
+                {"type": "odd"},
+            ],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": "1", "content": "x", "is_error": True},
+                {"type": "text", "text": "And now?"},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_result", "tool_use_id": "9", "content": {"a": 1}}],
+        },
+    ]
+    trace = read(messages)
+    assert brief(trace) == [
+        ("reasoning", None, "hm"),
+        ("message", None, "I look."),
+        ("action", "ls", ""),
+        ("action", "tool_use", ""),
+        ("message", None, "And now?"),
+        ("observation", None, '{"a": 1}'),
+    ]
+    assert actions(trace)[0].status is EventStatus.ERROR
+    assert [skipped.pointer for skipped in trace.skipped] == ["/0/content/4"]
+
+
+def test_what_is_no_message_or_no_call_is_skipped() -> None:
+    messages: list[Any] = [
+        *({"role": "user", "content": f"{i}"} for i in range(60)),
+        {"role": "juggler"},
+        7,
+        {"role": "assistant", "tool_calls": [{"id": "1"}, 3]},
+        {"role": "tool", "tool_call_id": "zz"},
+        {"role": "system", "content": ""},
+    ]
+    trace = read(messages)
+    assert trace.reader == "openai-messages"
+    assert [skipped.pointer for skipped in trace.skipped] == [
+        "/60",
+        "/61",
+        "/62/tool_calls/0",
+        "/62/tool_calls/1",
+    ]
+    assert trace.events[-1].pointer == "/63"
+
+
+def test_a_failed_result_says_so() -> None:
+    messages: list[Any] = [
+        {"role": "assistant", "content": None, "tool_calls": [tool_call("a", {})]},
+        {"role": "tool", "tool_call_id": "c1", "content": "well", "status": "error"},
+    ]
+    assert actions(read(messages))[0].status is EventStatus.ERROR
+
+
+@pytest.mark.parametrize(
+    ("trace", "answer"),
+    [
+        (OPENAI, True),
+        ({"traj": OPENAI}, True),
+        (lines(*OPENAI), True),
+        (lines(*OPENAI) + "\n{broken", True),
+        ([], False),
+        ({"a": OPENAI}, False),
+        ([*OPENAI, {"kind": "odd"}], False),
+        ("text", False),
+        (ALL["group chat"], False),
+        (ALL["stream"], False),
+        (ALL["staged chat"], False),
+        ([{"role": ["user"]}], False),
+    ],
+)
+def test_what_it_recognises(trace: Any, answer: bool) -> None:
+    assert OpenAIMessagesReader().sniff(Source.of_value(trace)) is answer
+
+
+def test_times_are_kept() -> None:
+    trace = read([{"role": "user", "content": "x", "timestamp": 1758026599}])
+    assert trace.events[0].time == "2025-09-16T12:43:19+00:00"
