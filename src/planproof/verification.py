@@ -54,6 +54,8 @@ def verify(
     checked = (*checked, *_coverage(read, trace))
     if read.outcome is not Outcome.SCORED:
         return (*checked, *_unscored(read), *_nothing_to_judge(read, trace))
+    if _gives_no_findings(read):
+        return (*checked, *_model_score(read))
     events = _Events(trace, source)
     on_plan = _plan(read, plan) if plan is not None else ()
     return (*checked, *on_plan, *_steps(read, events), *_extras(read, events), *_scored(read))
@@ -100,7 +102,7 @@ def _coverage(verdict: Verdict, trace: Trace) -> Iterator[str]:
 def _unscored(verdict: Verdict) -> Iterator[str]:
     for name in ("score", "level", "nearest_better"):
         if getattr(verdict, name) is not None:
-            yield _differs(f"/{name}", f"the outcome is {verdict.outcome}, so it must be", None)
+            yield _differs(f"/{name}", f"the outcome is {verdict.outcome}", None)
     if verdict.steps or verdict.extras:
         place = "/steps" if verdict.steps else "/extras"
         yield f"{place}: the outcome is {verdict.outcome}, so there can be no findings."
@@ -119,8 +121,11 @@ def _plan(verdict: Verdict, plan: Plan) -> Iterator[str]:
         yield _differs(
             "/steps", f"there are {len(verdict.steps)}", f"{len(plan.steps)}, as planned"
         )
+    parents = {step.parent for step in plan.steps}
     for place, (found, step) in enumerate(zip(verdict.steps, plan.steps, strict=False)):
-        for name in ("number", "text", "parent", "free_order"):
+        # Only what counts has a place in the order.
+        placed = () if step.number in parents else ("free_order",)
+        for name in ("number", "text", "parent", *placed):
             planned: object = getattr(step, name)
             if getattr(found, name) != planned:
                 yield _differs(f"/steps/{place}/{name}", "the plan has another", repr(planned))
@@ -188,7 +193,7 @@ def _step(step: StepFinding, where: str, events: _Events, *, is_parent: bool) ->
         if event not in events.index:
             yield f"{where}/covers/{place}: the trace has no event {event!r}."
     cited = [events.index[one.event] for one in step.evidence if one.event in events.index]
-    if cited != sorted(cited):
+    if cited != sorted(cited) and not is_parent:
         yield f"{where}/evidence: the evidence is not in the order of the events."
 
 
@@ -241,20 +246,13 @@ def _extras(verdict: Verdict, events: _Events) -> Iterator[str]:
 
 def _scored(verdict: Verdict) -> Iterator[str]:
     """The score, its level, the nearest better outcome and the reason, from the findings."""
-    judge = verdict.judge.name if verdict.judge else None
-    if judge is None:
+    if verdict.judge is None:
         yield "/judge: it is not said who judged."
-    if verdict.score is None or not 0 <= verdict.score <= 1:
-        yield _differs("/score", "a scored verdict has a score", "a number from 0 to 1")
-        return
-    if verdict.level != level_of(verdict.score):
-        yield _differs("/level", "the score is of another level", level_of(verdict.score))
-    if judge == _PROMPT and not verdict.findings.steps:
-        yield from (f"/reason: {problem}" for problem in check_reason(verdict.reason))
-        return
     computed = score(verdict.findings)
     if verdict.score != computed:
         yield _differs("/score", "the findings give another", computed)
+    if verdict.level != level_of(computed):
+        yield _differs("/level", "the findings give another", level_of(computed))
     better = nearest_better(verdict.findings)
     if verdict.nearest_better != better:
         expected = better and f"{better.score} {better.change}"
@@ -264,8 +262,23 @@ def _scored(verdict: Verdict) -> Iterator[str]:
         yield _differs("/reason", "the findings give another", reason)
 
 
+def _gives_no_findings(verdict: Verdict) -> bool:
+    """Whether a model gave the score itself, so that nothing but its form can be checked."""
+    by_model = verdict.judge is not None and verdict.judge.name == _PROMPT
+    return by_model and not (verdict.steps or verdict.extras)
+
+
+def _model_score(verdict: Verdict) -> Iterator[str]:
+    if verdict.score is None or not 0 <= verdict.score <= 1:
+        yield _differs("/score", "a scored verdict has a score", "a number from 0 to 1")
+    elif verdict.level != level_of(verdict.score):
+        yield _differs("/level", "the score is of another level", level_of(verdict.score))
+    yield from (f"/reason: {problem}" for problem in check_reason(verdict.reason))
+
+
 def _differs(where: str, what: str, expected: object) -> str:
-    return f"{where}: {what}; expected {'null' if expected is None else expected}."
+    shown = "null" if expected is None else str(expected)
+    return f"{where}: {what}; expected {shown.removesuffix('.')}."
 
 
 def _short(quote: str) -> str:

@@ -1,0 +1,329 @@
+"""A verdict that can stand, and ways in which it could be tampered with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from planproof.content import Content
+from planproof.evaluation import evaluate
+from planproof.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
+from planproof.plan import Plan
+from planproof.readers.source import Source
+from planproof.trace import Trace
+
+PLAN = ["Read a.txt", "Copy a.txt to b", "Delete a.txt", "Optionally, mail the log"]
+
+
+def call(number: int, name: str, path: str) -> list[dict[str, Any]]:
+    function = {"name": name, "arguments": json.dumps({"path": path})}
+    return [
+        {"role": "assistant", "tool_calls": [{"id": f"c{number}", "function": function}]},
+        {"role": "tool", "tool_call_id": f"c{number}", "content": f"{name}: done"},
+    ]
+
+
+# The events: e1 is the user's, e2 the reading, e3 the deleting, e4 the copying, e5 a search.
+TRACE: list[dict[str, Any]] = [
+    {"role": "user", "content": "Move a.txt."},
+    *call(1, "read_file", "a.txt"),
+    *call(2, "delete_file", "a.txt"),
+    *call(3, "copy_file", "a.txt"),
+    *call(4, "web_search", "weather"),
+]
+SOURCE = Source.of_value(TRACE)
+
+
+def found(number: str, status: Status, *evidence: Evidence, **changes: Any) -> StepFinding:
+    finding: dict[str, Any] = {
+        "number": number,
+        "text": PLAN[int(number) - 1],
+        "status": status,
+        "sureness": 0.9,
+        "evidence": evidence,
+        "covers": tuple(one.event for one in evidence),
+        **changes,
+    }
+    return StepFinding(**finding)
+
+
+FINDINGS = Findings(
+    (
+        found(
+            "1",
+            Status.EXECUTED,
+            Evidence("e2", "/1/tool_calls/0", '"path": "a.txt"'),
+            Evidence("e2", "/2/content", "read_file: … done"),
+        ),
+        found("2", Status.EXECUTED, Evidence("e4", "/5/tool_calls/0", "copy_file")),
+        found("3", Status.OUT_OF_ORDER, Evidence("e3", "/3/tool_calls/0", "delete_file")),
+        found("4", Status.MISSING, waived=True),
+    ),
+    (
+        Extra(
+            event="e5",
+            pointer="/7/tool_calls/0",
+            quote="weather",
+            what="web_search",
+            severity=Severity.MAJOR,
+            sureness=0.9,
+        ),
+    ),
+)
+
+
+@dataclass
+class Scripted:
+    """A judge that finds what it was told."""
+
+    findings: Findings
+    name: str = "rules"
+    fingerprint: str = "1"
+
+    def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
+        return self.findings
+
+
+def verdict_on(
+    findings: Findings, *, plan: Any = PLAN, trace: Any = TRACE, name: str = "rules"
+) -> dict[str, Any]:
+    verdict = evaluate(task="Move a.txt.", plan=plan, trace=trace, judge=Scripted(findings, name))
+    return json.loads(json.dumps(verdict.full()))
+
+
+VERDICT = verdict_on(FINDINGS)
+
+
+def step(place: int, **changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda verdict: verdict["steps"][place].update(changes)
+
+
+def evidence(place: int, **changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda verdict: verdict["steps"][place]["evidence"][0].update(changes)
+
+
+def extra(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda verdict: verdict["extras"][0].update(changes)
+
+
+def top(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda verdict: verdict.update(changes)
+
+
+def within(field: str, **changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda verdict: verdict[field].update(changes)
+
+
+def turn_evidence_round(verdict: dict[str, Any]) -> None:
+    steps = verdict["steps"]
+    steps[0]["evidence"] = [*steps[2]["evidence"], *steps[0]["evidence"]]
+
+
+def drop_last_step(verdict: dict[str, Any]) -> None:
+    verdict["steps"].pop()
+
+
+def drop_status(verdict: dict[str, Any]) -> None:
+    del verdict["steps"][1]["status"]
+
+
+TAMPERED: list[Any] = [
+    pytest.param(
+        evidence(1, quote="move_file"),
+        "/steps/1/evidence/0/quote: 'move_file' does not stand at '/5/tool_calls/0'.",
+        id="quote changed",
+    ),
+    pytest.param(
+        evidence(1, quote="x" * 200), "/steps/1/evidence/0/quote: 'xxx", id="long quote changed"
+    ),
+    pytest.param(
+        evidence(1, quote=""), "/steps/1/evidence/0/quote: '' does not stand", id="quote emptied"
+    ),
+    pytest.param(
+        evidence(1, pointer="/3/tool_calls/0"),
+        "/steps/1/evidence/0/pointer: e4 stands elsewhere; expected /5/tool_calls/0 or /6/content.",
+        id="pointer moved",
+    ),
+    pytest.param(
+        evidence(1, event="e77"),
+        "/steps/1/evidence/0/event: the trace has no event 'e77'.",
+        id="event made up",
+    ),
+    pytest.param(
+        evidence(1, event="e2"),
+        "/steps/1/evidence/0/pointer: e2 stands elsewhere; expected /1/tool_calls/0 or /2/content.",
+        id="event exchanged",
+    ),
+    pytest.param(
+        step(2, status="executed"),
+        "/steps: 0 are out_of_order; expected 1 by their events.",
+        id="order forged",
+    ),
+    pytest.param(
+        step(2, status="executed"),
+        "/steps/2/status: it began out of plan order; expected out_of_order.",
+        id="order forged, the step",
+    ),
+    pytest.param(
+        step(1, status="out_of_order"),
+        "/steps: 2 are out_of_order; expected 1 by their events.",
+        id="too much out of order",
+    ),
+    pytest.param(
+        step(2, free_order=True),
+        "/steps/2/status: the plan leaves the place of this step open.",
+        id="out of order without a place",
+    ),
+    pytest.param(
+        step(0, evidence=[]),
+        "/steps/0/evidence: step 1 is executed without evidence.",
+        id="evidence removed",
+    ),
+    pytest.param(
+        turn_evidence_round,
+        "/steps/0/evidence: the evidence is not in the order of the events.",
+        id="evidence out of order",
+    ),
+    pytest.param(
+        step(3, status="executed", waived=False),
+        "/steps/3/evidence: step 4 is executed without evidence.",
+        id="status raised",
+    ),
+    pytest.param(
+        step(0, status="partial"),
+        "/reason: the findings give another; expected",
+        id="status lowered",
+    ),
+    pytest.param(
+        step(3, waived=False),
+        "/nearest_better: the findings give another; expected",
+        id="waiver taken back",
+    ),
+    pytest.param(
+        step(0, covers=["e9"]),
+        "/steps/0/covers/0: the trace has no event 'e9'.",
+        id="covers made up",
+    ),
+    pytest.param(step(0, number="2"), "/steps: step '2' is there 2 times.", id="number doubled"),
+    pytest.param(
+        drop_last_step,
+        "/plan/steps: the findings are on another plan; expected 3.",
+        id="step removed",
+    ),
+    pytest.param(
+        top(plan=None),
+        "/plan/steps: the findings are on another plan; expected 4.",
+        id="plan removed",
+    ),
+    pytest.param(
+        top(extras=[]), "/extras: the action e5 is under no step and no extra.", id="extra removed"
+    ),
+    pytest.param(
+        extra(event="e6"), "/extras/0/event: the trace has no event 'e6'.", id="extra moved"
+    ),
+    pytest.param(
+        extra(quote="rain"),
+        "/extras/0/quote: 'rain' does not stand at '/7/tool_calls/0'.",
+        id="extra's quote changed",
+    ),
+    pytest.param(
+        extra(severity="minor"),
+        "/nearest_better: the findings give another; expected 0.75 if",
+        id="extra belittled",
+    ),
+    pytest.param(
+        top(score=1.0, level=1.0),
+        "/score: the findings give another; expected 0.25.",
+        id="score edited",
+    ),
+    pytest.param(
+        top(score=None),
+        "/score: the findings give another; expected 0.25.",
+        id="score removed",
+    ),
+    pytest.param(
+        top(score=7.5),
+        "/score: the findings give another; expected 0.25.",
+        id="score off the scale",
+    ),
+    pytest.param(
+        top(level=0.5), "/level: the findings give another; expected 0.25.", id="level edited"
+    ),
+    pytest.param(
+        top(reason="All steps, 1 to 4, were executed."),
+        "/reason: the findings give another; expected Step 3",
+        id="reason edited",
+    ),
+    pytest.param(
+        top(nearest_better=None),
+        "/nearest_better: the findings give another; expected 0.5 if",
+        id="nearest better removed",
+    ),
+    pytest.param(
+        within("inputs", trace="sha256:0"),
+        f"/inputs/trace: this is the digest of another trace; expected {SOURCE.digest}.",
+        id="digest edited",
+    ),
+    pytest.param(
+        top(inputs=None),
+        "/inputs: the digests of what was judged are missing.",
+        id="digests removed",
+    ),
+    pytest.param(
+        within("coverage", events=4),
+        "/coverage/events: the trace has other events; expected 5.",
+        id="coverage edited",
+    ),
+    pytest.param(
+        within("coverage", by_kind={}),
+        "/coverage/by_kind: the trace has events of other kinds; expected {'action': 4, 'message'",
+        id="kinds edited",
+    ),
+    pytest.param(
+        within("coverage", reader="telepathy"),
+        "/coverage/reader: the trace can't be read so:",
+        id="reader edited",
+    ),
+    pytest.param(
+        top(coverage=None),
+        "/coverage: it is not said how much of the trace was read.",
+        id="coverage removed",
+    ),
+    pytest.param(top(judge=None), "/judge: it is not said who judged.", id="judge removed"),
+    pytest.param(
+        top(outcome="no_events"),
+        "/score: the outcome is no_events; expected null.",
+        id="outcome edited",
+    ),
+    pytest.param(top(outcome="no_plan"), "/outcome: the plan has 4 steps.", id="plan denied"),
+    pytest.param(top(outcome="no_events"), "/outcome: the trace has 5 events.", id="events denied"),
+    pytest.param(
+        top(outcome="judge_failed"),
+        "/steps: the outcome is judge_failed, so there can be no findings.",
+        id="findings without a score",
+    ),
+    pytest.param(
+        top(outcome="judge_failed", steps=[]),
+        "/extras: the outcome is judge_failed, so there can be no findings.",
+        id="extras without a score",
+    ),
+    pytest.param(
+        top(outcome="great"), "/outcome: Input should be 'scored', ", id="outcome of no kind"
+    ),
+    pytest.param(top(score="1.0"), "/score: Input should be a valid number.", id="score a text"),
+    pytest.param(
+        evidence(0, quote=3),
+        "/steps/0/evidence/0/quote: Input should be a valid string.",
+        id="quote a number",
+    ),
+    pytest.param(
+        drop_status,
+        "/steps/1/status: Field required.",
+        id="status removed",
+    ),
+    pytest.param(top(reason={1, 2}), "The verdict is no JSON value: ", id="no JSON"),
+]

@@ -1,0 +1,197 @@
+"""The checker of verdicts: accepts what is true, names the field of whatever is not."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from planproof.evaluation import evaluate
+from planproof.finding import Evidence, Findings, Status, StepFinding
+from planproof.planning.parse import parse_plan
+from planproof.readers.source import Source
+from planproof.verification import verify
+from planproof.vocabulary import Vocabulary
+from tests.unit.tampering import (
+    FINDINGS,
+    PLAN,
+    SOURCE,
+    TAMPERED,
+    TRACE,
+    VERDICT,
+    Scripted,
+    call,
+    found,
+    verdict_on,
+)
+
+
+def test_the_untouched_verdict_is_accepted() -> None:
+    assert VERDICT["score"] == 0.25
+    assert verify(VERDICT, SOURCE) == ()
+    assert verify(VERDICT, SOURCE, plan=parse_plan(PLAN)) == ()
+
+
+@pytest.mark.parametrize(("tamper", "problem"), TAMPERED)
+def test_a_tampered_verdict_is_rejected(
+    tamper: Callable[[dict[str, Any]], None], problem: str
+) -> None:
+    verdict = copy.deepcopy(VERDICT)
+    tamper(verdict)
+
+    problems = verify(verdict, SOURCE)
+
+    assert any(found.startswith(problem) for found in problems), problems
+
+
+@pytest.mark.parametrize("verdict", [None, [], "verdict", 3])
+def test_what_is_no_object_is_no_verdict(verdict: Any) -> None:
+    assert verify(verdict, SOURCE) == ("The verdict is no JSON object.",)
+
+
+def test_another_trace_is_rejected() -> None:
+    other = Source.of_value([*TRACE[:5], *call(9, "copy_file", "c.txt")])
+
+    problems = verify(VERDICT, other)
+
+    assert problems[0].startswith("/inputs/trace: this is the digest of another trace")
+
+
+@pytest.mark.parametrize(
+    ("plan", "problem"),
+    [
+        (PLAN[:3], "/steps: there are 4; expected 3, as planned."),
+        (["Read b.txt", *PLAN[1:]], "/steps/0/text: the plan has another; expected 'Read b.txt'."),
+        (
+            [f"{n}. {text}" for n, text in zip("2345", PLAN, strict=True)],
+            "/steps/0/number: the plan has another; expected '2'.",
+        ),
+        (
+            [*PLAN[:3], "Mail the log"],
+            "/steps/3/waived: the plan does not let this step be left out.",
+        ),
+        (
+            [*PLAN[:2], "(in any order) Delete a.txt", PLAN[3]],
+            "/steps/2/free_order: the plan has another; expected True.",
+        ),
+    ],
+)
+def test_another_plan_is_rejected(plan: list[str], problem: str) -> None:
+    assert problem in verify(VERDICT, SOURCE, plan=parse_plan(plan))
+
+
+def test_a_parent_is_not_executed_when_a_refinement_is_not() -> None:
+    plan = {"1": "Move", "1.1": "Read a.txt", "1.2": "Copy a.txt"}
+    steps = tuple(
+        StepFinding(
+            number=number,
+            text=text,
+            status=Status.EXECUTED if number == "1" else Status.MISSING,
+            sureness=1.0,
+            parent=None if number == "1" else "1",
+        )
+        for number, text in plan.items()
+    )
+    problems = verify(
+        verdict_on(Findings(steps), plan=[f"{n}. {text}" for n, text in plan.items()]), SOURCE
+    )
+
+    assert "/steps/0/status: step 1.1 is missing." in problems
+    assert not any("without evidence" in problem for problem in problems)
+
+
+def test_parents_in_a_circle_end() -> None:
+    verdict = copy.deepcopy(VERDICT)
+    for place, parent in enumerate(("2", "1", "1", None)):
+        verdict["steps"][place].update(parent=parent, status="missing")
+
+    assert verify(verdict, SOURCE)
+
+
+def test_calls_of_one_turn_have_no_order() -> None:
+    calls = [message["tool_calls"][0] for message in TRACE if "tool_calls" in message]
+    trace = [TRACE[0], {"role": "assistant", "tool_calls": [calls[1], calls[0]]}]
+    findings = Findings(
+        (
+            found("1", Status.EXECUTED, Evidence("e3", "/1/tool_calls/1", "read_file")),
+            found("2", Status.EXECUTED, Evidence("e2", "/1/tool_calls/0", "delete_file")),
+        )
+    )
+    plan = PLAN[:2]
+
+    assert verify(verdict_on(findings, plan=plan, trace=trace), Source.of_value(trace)) == ()
+
+
+def test_declared_tools_keep_books() -> None:
+    vocabulary = Vocabulary().declaring(bookkeeping=frozenset({"web_search"}))
+    verdict = json.loads(
+        json.dumps(
+            evaluate(
+                task="Move a.txt.",
+                plan=PLAN,
+                trace=TRACE,
+                judge=Scripted(Findings(FINDINGS.steps)),
+                vocabulary=vocabulary,
+            ).full()
+        )
+    )
+
+    assert verify(verdict, SOURCE, vocabulary=vocabulary) == ()
+    assert "/extras: the action e5 is under no step and no extra." in verify(verdict, SOURCE)
+
+
+@pytest.mark.parametrize(("plan", "trace"), [([], TRACE), (PLAN, [{"role": "user"}])])
+def test_an_unjudged_verdict_is_accepted(plan: Any, trace: Any) -> None:
+    verdict = verdict_on(FINDINGS, plan=plan, trace=trace)
+
+    assert verdict["outcome"] in {"no_plan", "no_events"}
+    assert verify(verdict, Source.of_value(trace)) == ()
+
+
+def test_an_invalid_input_has_nothing_to_check() -> None:
+    verdict = {"outcome": "invalid_input", "reason": "The plan is a number."}
+
+    assert verify(verdict, SOURCE) == ()
+    assert verify({**verdict, "score": 0.0}, SOURCE) == (
+        "/score: the outcome is invalid_input; expected null.",
+    )
+
+
+MODEL_VERDICT: dict[str, Any] = {
+    **VERDICT,
+    "steps": [],
+    "extras": [],
+    "nearest_better": None,
+    "judge": {"name": "prompt", "fingerprint": "1"},
+    "score": 0.3,
+    "reason": "Step 3 came before step 2.",
+}
+
+
+def test_a_model_may_give_a_score_and_a_reason_of_its_own() -> None:
+    assert verify(MODEL_VERDICT, SOURCE) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"score": None}, "/score: a scored verdict has a score; expected a number from 0 to 1."),
+        ({"score": 7.5}, "/score: a scored verdict has a score; expected a number from 0 to 1."),
+        ({"level": 0.5}, "/level: the score is of another level; expected 0.25."),
+        (
+            {"reason": "Step 3 is close."},
+            "/reason: The reason uses the adjective of degree 'close'.",
+        ),
+    ],
+)
+def test_a_model_keeps_to_the_form(changes: dict[str, Any], problem: str) -> None:
+    assert problem in verify({**MODEL_VERDICT, **changes}, SOURCE)
+
+
+def test_odd_metadata_is_no_matter() -> None:
+    verdict = {**VERDICT, "id": "\ud800", "metadata": {"x": "\udfff"}}
+
+    assert verify(verdict, SOURCE) == ()
