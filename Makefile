@@ -46,7 +46,7 @@ bench: $(READY) ## speed, as ratios measured in one run, against the budgets
 	$(BIN)/python -m benchmarks
 
 docs: $(READY) ## build the site into site/
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 quality: $(READY) ## figures on labelled cases
 	$(BIN)/python scripts/quality.py
