@@ -77,7 +77,8 @@ def outcome_of(text: str) -> EventStatus:
         exit_code = _exit_code(text[max(_HEAD, len(text) - _TAIL) :].lower())
     if exit_code is not None:
         return EventStatus.OK if exit_code == 0 else EventStatus.ERROR
-    if any(sign in head for sign in _SIGNS) and (_FAILS.search(head) or _FAILS_IN_JSON.match(head)):
+    told = any(map(head.__contains__, _SIGNS))
+    if told and (_FAILS.search(head) or _FAILS_IN_JSON.match(head)):
         return EventStatus.ERROR
     return EventStatus.OK
 

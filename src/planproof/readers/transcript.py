@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -62,7 +63,7 @@ class Transcript:
         self._turns: dict[str, int] = {}
         self._last_turn = 0
         self._by_id: dict[str, list[Draft]] = {}
-        self._unanswered: list[Draft] = []
+        self._unanswered: OrderedDict[int, Draft] = OrderedDict()
         self._calling_turn = 0
 
     def begin_turn(self, key: str | None = None) -> None:
@@ -95,8 +96,8 @@ class Transcript:
         draft = self.add(Draft(Kind.ACTION, pointer, call.name, actor, call.text, call.arguments))
         if draft.turn != self._calling_turn:
             self._calling_turn = draft.turn
-            self._unanswered = []
-        self._unanswered.append(draft)
+            self._unanswered.clear()
+        self._unanswered[id(draft)] = draft
         if call.id:
             self._by_id.setdefault(call.id, []).append(draft)
         return draft
@@ -156,11 +157,9 @@ class Transcript:
                 return None
             draft = waiting.pop(0)
         else:
-            draft = next(
-                (d for d in self._unanswered if result.name is None or d.name == result.name), None
-            )
+            waiting = self._unanswered.values()
+            draft = next((d for d in waiting if result.name is None or d.name == result.name), None)
             if draft is None:
                 return None
-        if draft in self._unanswered:
-            self._unanswered.remove(draft)
+        self._unanswered.pop(id(draft), None)
         return draft
