@@ -201,6 +201,13 @@ class Conversation:
         return _RESULT_TURN.match(text) is not None
 
     def _result(self, message: dict[str, Json], pointer: str) -> None:
+        if is_list(message.get("content")):
+            parts, _ = parts_of(message["content"], f"{pointer}/content")
+            results = [part for part in parts if part.sort == "result"]
+            for part in results:
+                self.result(part.value, part.pointer)
+            if results:
+                return
         text, place, images = _content(message, pointer)
         # "success" only says that the tool returned; what it returned may still be an error.
         failed = stated(message.get("status")) is EventStatus.ERROR

@@ -48,9 +48,9 @@ def blocks(text: str) -> Iterator[Block]:
         line_end = len(text) if line_end < 0 else line_end
         if not text[line_start:position].strip():
             rest = text[position + 3 : line_end].strip()
-            if opened is None:
+            if opened is None and "`" not in rest:
                 opened = (line_start, line_end + 1, rest.split(None, 1)[0] if rest else "")
-            elif not rest or rest.startswith("<"):
+            elif opened is not None and (not rest or rest.startswith("<")):
                 start, code_start, language = opened
                 # Code agents close a block with a mark of their own right behind the fence.
                 yield Block(start, line_end, language, text[code_start:line_start].rstrip("\n"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from planproof.readers.calls import Call, arguments_of, as_call
+from planproof.readers.fences import blocks
 from planproof.readers.shapes import embedded, is_object
 
 Sort: TypeAlias = Literal["prose", "call", "result", "thought", "answer"]
@@ -139,6 +140,9 @@ def _written(action: str) -> Call | None:
     value = embedded(action)
     if is_object(value):
         return as_call(value)
+    code = next(blocks(f"{action}\n```"), None) if action.startswith("```") else None
+    if code is not None:
+        return Call(code.runs_as or code.language, text=code.code)
     match = _SIGNATURE.fullmatch(action)
     if match is not None:
         return _given(match[1], match[2])

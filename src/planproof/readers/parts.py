@@ -33,7 +33,8 @@ class Part:
 def parts_of(content: Json, pointer: str) -> tuple[list[Part], tuple[Image, ...]]:
     """The parts of a message's content, whatever form it has, and its images."""
     if isinstance(content, str):
-        return ([Part("text", content, pointer)] if content.strip() else []), ()
+        is_blank = not content or content.isspace()
+        return ([] if is_blank else [Part("text", content, pointer)]), ()
     if is_object(content):
         inner = content.get("parts")
         if is_list(inner):
@@ -48,7 +49,7 @@ def parts_of(content: Json, pointer: str) -> tuple[list[Part], tuple[Image, ...]
     for index, item in enumerate(content):
         place = f"{pointer}/{index}"
         if isinstance(item, str):
-            if item.strip():
+            if item and not item.isspace():
                 parts.append(Part("text", item, place))
         elif is_object(item):
             image = as_image(item)

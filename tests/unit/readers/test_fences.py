@@ -17,6 +17,7 @@ from planproof.readers.fences import blocks
         ("```py\nnever closed", []),
         ("use `ls` or ```ls``` inline", []),
         ("```py\n```", [("py", "")]),
+        ("```x```\n```sh\nls\n```", [("sh", "ls")]),
         ("", []),
     ],
 )

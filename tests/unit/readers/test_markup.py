@@ -46,6 +46,9 @@ CALLS: list[Any] = [
         'Thought: hm\nAction: {"name": "search", "args": {"q": 1}}',
         ("search", {"q": 1}, ""),
     ),
+    ("Thought: hm\nAction: ```sh\nls\n```", ("sh", None, "ls")),
+    ("Thought: hm\nAction: ```lisp\n(car x)", ("lisp", None, "(car x)")),
+    ("Thought: hm\nAction: ```x```", ("```x```", None, "```x```")),
     ("**Thought 1:** hm\n**Action 1:** go north now", ("go", None, "go north now")),
 ]
 
@@ -101,6 +104,11 @@ def test_labels_cut_a_text_into_thoughts_calls_and_results() -> None:
         "cats",
     ]
     assert [part.sort for part in found] == ["prose", "thought", "call", "result", "answer"]
+
+
+def test_a_tag_inside_a_call_is_part_of_the_call() -> None:
+    text = "<function=write><parameter=text><execute>ls</execute></parameter></function>"
+    assert calls(text) == [("write", {"text": "<execute>ls</execute>"}, "")]
 
 
 def test_only_the_last_of_several_openings_is_closed() -> None:

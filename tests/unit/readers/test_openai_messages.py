@@ -83,6 +83,13 @@ def test_a_call_in_the_content_and_its_result_as_a_user_turn() -> None:
     )
 
 
+def test_a_call_and_its_result_in_one_content() -> None:
+    text = "<execute_bash>ls</execute_bash><observation>a.py</observation>So."
+    trace = read([{"role": "assistant", "content": text}])
+    assert brief(trace) == [("action", "bash", "ls"), ("reasoning", None, "So.")]
+    assert trace.events[0].output == "a.py"
+
+
 def test_the_variant_with_a_name_and_an_object() -> None:
     messages: list[Any] = [
         {
@@ -191,6 +198,8 @@ def test_a_failed_result_says_so() -> None:
         (ALL["group chat"], False),
         (ALL["stream"], False),
         (ALL["staged chat"], False),
+        (lines(*[{"role": "assistant", "id": "r", "content": "x"}] * 4), False),
+        ({"messages": {}}, False),
         ([{"role": ["user"]}], False),
     ],
 )
@@ -201,3 +210,26 @@ def test_what_it_recognises(trace: Any, answer: bool) -> None:
 def test_times_are_kept() -> None:
     trace = read([{"role": "user", "content": "x", "timestamp": 1758026599}])
     assert trace.events[0].time == "2025-09-16T12:43:19+00:00"
+
+
+def test_results_as_parts_of_a_tool_message() -> None:
+    messages: list[Any] = [
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "tool-call", "toolCallId": "1", "toolName": "a", "input": {"x": 1}},
+                {"type": "tool-call", "toolCallId": "2", "toolName": "b", "args": {}},
+            ],
+        },
+        {
+            "role": "tool",
+            "content": [
+                {"type": "tool-result", "toolCallId": "2", "result": "for b"},
+                {"type": "tool-result", "toolCallId": "1", "output": {"value": "for a"}},
+            ],
+        },
+    ]
+    assert [(a.name, a.output) for a in actions(read(messages))] == [
+        ("a", '{"value": "for a"}'),
+        ("b", "for b"),
+    ]

@@ -21,15 +21,20 @@ from planproof.readers.shapes import (
 from planproof.readers.transcript import Draft, Result, Transcript
 from planproof.trace import EventStatus, Kind
 
-_ENVELOPES = ("message", "payload", "item", "record", "event")
+_ENVELOPES = ("message", "payload", "item", "record", "event", "content")
 _TIMES = ("timestamp", "time", "created_at", "ts", "start_time")
 _RESULTS = frozenset(
     "function_call_output tool_result tool_output local_shell_call_output tool_call_result "
-    "custom_tool_call_output tool_call_output".split()
+    "custom_tool_call_output tool_call_output tool-result tool-return".split()
 )
 _CALLS = frozenset(
-    "function_call tool_call tool_use custom_tool_call local_shell_call mcp_call".split()
+    "function_call tool_call tool_use tool-call custom_tool_call local_shell_call mcp_call".split()
 )
+_SAYINGS = {
+    "user-prompt": (Kind.MESSAGE, "user"),
+    "system-prompt": (Kind.SYSTEM, "system"),
+    "text": (Kind.MESSAGE, "assistant"),
+}
 _OUTPUTS = ("output", "result", "observation", "response", "tool_output", "tool_response")
 _NOTICES = frozenset(("system", "summary", "notice"))
 _SAID = ("content", "summary", "text", "message")
@@ -78,9 +83,14 @@ class Records:
             inner = value.get(key)
             if is_object(inner) and self._enveloped(value, inner, f"{pointer}/{key}"):
                 return True
-        kind = text_at(value, "type")
-        if kind == "reasoning":
+        kind = text_at(value, "type", "part_kind")
+        if kind in ("reasoning", "thinking"):
             self._thought(value, pointer)
+        elif kind in _SAYINGS and isinstance(value.get("content"), str):
+            self._transcript.begin_turn()
+            self._model_speaks = False
+            said, actor = _SAYINGS[kind]
+            self._transcript.say(said, value["content"], f"{pointer}/content", actor)
         elif kind in _RESULTS:
             self._chat.flush()
             self._model_speaks = False

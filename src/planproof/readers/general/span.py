@@ -11,16 +11,25 @@ from planproof.readers.outcomes import outcome_of, stated
 from planproof.readers.shapes import is_list, is_object, key_with_list, text_at
 from planproof.trace import EventStatus
 
-_ATTRIBUTES = ("attributes", "span_attributes", "spanAttributes")
+_ATTRIBUTES = ("attributes", "span_attributes", "spanAttributes", "span_data")
 _CHILDREN = ("child_spans", "children", "child_runs", "spans")
-_STARTS = ("start_time", "startTimeUnixNano", "start_time_unix_nano", "timestamp", "startTime")
+_STARTS = (
+    "start_time",
+    "startTimeUnixNano",
+    "start_time_unix_nano",
+    "started_at",
+    "startTime",
+    "timestamp",
+)
 _KINDS = (
     "openinference.span.kind",
     "gen_ai.operation.name",
     "traceloop.span.kind",
     "mlflow.spanType",
     "span.type",
+    "type",
 )
+_OBSERVED = frozenset("GENERATION SPAN TOOL AGENT CHAIN RETRIEVER".split())
 _LATEST = 1e30
 _TOOLS = frozenset(("tool", "execute_tool", "function"))
 _MODELS = frozenset(
@@ -48,6 +57,11 @@ class Span:
             self.value, "run_type", "span_type", "type"
         )
         return (kind or "").lower()
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether one agent gave the word to another in it."""
+        return self.kind == "handoff"
 
     @property
     def runs_tool(self) -> bool:
@@ -83,6 +97,8 @@ def is_span(value: Json) -> bool:
     if not is_object(value):
         return False
     if isinstance(value.get("run_type"), str):
+        return True
+    if text_at(value, "type") in _OBSERVED and any(key in value for key in _STARTS):
         return True
     return any(key in value for key in _ATTRIBUTES) and any(
         key in value for key in ("span_id", "spanId", "context", *_STARTS)

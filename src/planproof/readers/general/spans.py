@@ -20,7 +20,7 @@ from planproof.readers.shapes import (
 from planproof.readers.transcript import Draft, Transcript
 from planproof.trace import Kind
 
-_TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_name", "traceloop.entity.name")
+_TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_name", "traceloop.entity.name", "name")
 _INPUTS = (
     "gen_ai.tool.call.arguments",
     "gen_ai.tool.args",
@@ -73,6 +73,11 @@ class _Reading:
         self._transcript.parent = self._code_around(span)
         if span.runs_tool:
             self._tool(span)
+        elif span.hands_over:
+            self._transcript.begin_turn()
+            name = text_at(span.attributes, "to_agent", "target") or "hand-off"
+            actor = text_at(span.attributes, "from_agent", "source")
+            self._transcript.add(Draft(Kind.ACTION, span.place, name, actor))
         elif span.asks_model:
             self._transcript.begin_turn()
             self._asked = []

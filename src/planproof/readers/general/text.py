@@ -19,6 +19,9 @@ _LABEL = re.compile(
     r"(?:#{1,4} {0,2}|\*\*|\[)?(user|human|assistant|ai|agent|system|tool)(?:\*\*|\])? ?:(?:\*\*)?",
     re.IGNORECASE,
 )
+_RESPONSE = re.compile(
+    r"(?:\S{1,80} - [A-Z]{4,8} - )?([\w. -]{1,60})(?:'s [Rr]esponse|->[\w. -]{1,60}):"
+)
 _CHECKBOX = re.compile(r"\s{0,40}(?:\d{1,3}[.)]|[-*])\s{1,8}\[[^\]\n]{1,3}\]")
 _LONGEST_HEADER = 300
 _MOST_DASHES = 12
@@ -78,7 +81,7 @@ def _header(line: str) -> tuple[str | None, str]:
         named = line[0] == "-" and ruled <= _MOST_DASHES and name.replace("_", "").isalnum()
         if ruled > 3 and bare.endswith(line[0] * 4) and (is_role or named):
             return name, ""
-    label = _LABEL.match(line)
+    label = _LABEL.match(line) or _RESPONSE.match(line)
     return (label[1], line[label.end() :]) if label is not None else (None, "")
 
 

@@ -227,3 +227,68 @@ def test_notices_are_no_deeds_of_the_agent() -> None:
         "L2/text",
     ]
     assert skipped(trace) == ["L3"]
+
+
+def test_events_whose_content_is_a_message_of_parts() -> None:
+    call = {"functionCall": {"id": "1", "name": "a", "args": {"x": 1}}}
+    back = {"functionResponse": {"id": "1", "name": "a", "response": {"y": 2}}}
+    trace = read(
+        [
+            {"author": "user", "content": {"role": "user", "parts": [{"text": "Go."}]}},
+            {"author": "root", "content": {"role": "model", "parts": [{"text": "So."}, call]}},
+            {"author": "root", "content": {"role": "user", "parts": [back]}},
+        ]
+    )
+    assert brief(trace) == [
+        ("message", None, "Go."),
+        ("reasoning", None, "So."),
+        ("action", "a", ""),
+    ]
+    assert actions(trace)[0].output == '{"y": 2}'
+
+
+def test_parts_that_say_what_they_are() -> None:
+    trace = read(
+        [
+            {
+                "kind": "request",
+                "parts": [
+                    {"part_kind": "system-prompt", "content": "Be good."},
+                    {"part_kind": "user-prompt", "content": "Go."},
+                ],
+            },
+            {
+                "kind": "response",
+                "parts": [
+                    {"part_kind": "thinking", "content": "Hm."},
+                    {
+                        "part_kind": "tool-call",
+                        "tool_name": "a",
+                        "args": '{"x": 1}',
+                        "tool_call_id": "1",
+                    },
+                ],
+            },
+            {
+                "kind": "request",
+                "parts": [
+                    {
+                        "part_kind": "tool-return",
+                        "tool_name": "a",
+                        "content": "b",
+                        "tool_call_id": "1",
+                    }
+                ],
+            },
+            {"kind": "response", "parts": [{"part_kind": "text", "content": "Done."}]},
+        ]
+    )
+    assert brief(trace) == [
+        ("system", None, "Be good."),
+        ("message", None, "Go."),
+        ("reasoning", None, "Hm."),
+        ("action", "a", ""),
+        ("message", None, "Done."),
+    ]
+    assert actions(trace)[0].output == "b"
+    assert trace.events[2].turn == trace.events[3].turn

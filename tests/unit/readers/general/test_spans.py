@@ -85,6 +85,11 @@ def test_a_tool_that_the_code_names_with_all_its_values_is_told_already() -> Non
     assert found[0].status is EventStatus.OK
 
 
+def test_code_outside_of_any_step_has_no_outcome() -> None:
+    [run] = actions(read([model(1, output__value="Code:\n```py\ngo()\n```")]))
+    assert (run.text, run.output, run.status) == ("go()", "", EventStatus.UNKNOWN)
+
+
 def test_spans_are_put_in_the_order_in_which_they_began() -> None:
     assert [e.name for e in read([tool(30, "c"), tool(10, "a"), tool(20, "b")]).events] == [
         "a",
@@ -232,3 +237,39 @@ def test_what_is_no_span_among_spans_is_skipped() -> None:
         read([{**tool(1), "attributes": 7, "name": None, "run_type": "tool"}]).events[0].name
         == "tool"
     )
+
+
+def test_spans_with_their_data_beside_them() -> None:
+    spans = [
+        {"id": "1", "started_at": "2025-01-01", "span_data": {"type": "agent", "name": "Triage"}},
+        {
+            "id": "2",
+            "parent_id": "1",
+            "started_at": "2025-01-02",
+            "span_data": {
+                "type": "function",
+                "name": "look_up",
+                "input": '{"x": 1}',
+                "output": "y",
+            },
+        },
+        {
+            "id": "3",
+            "parent_id": "1",
+            "started_at": "2025-01-03",
+            "span_data": {"type": "handoff", "from_agent": "Triage", "to_agent": "Refunds"},
+        },
+    ]
+    trace = read(spans)
+    assert brief(trace) == [("action", "look_up", ""), ("action", "Refunds", "")]
+    assert (trace.events[0].arguments, trace.events[1].actor) == ({"x": 1}, "Triage")
+
+
+def test_observations_that_are_spans() -> None:
+    run: dict[str, Any] = {
+        "observations": [
+            {"id": "1", "type": "TOOL", "name": "a", "startTime": "2", "input": {}, "output": "b"},
+            {"id": "2", "type": "GENERATION", "startTime": "1", "output": {"content": "I go."}},
+        ]
+    }
+    assert brief(read(run)) == [("message", None, "I go."), ("action", "a", "")]

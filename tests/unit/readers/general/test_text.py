@@ -76,6 +76,10 @@ HEADERS: list[Any] = [
     ("**user**: Go.\n[assistant]: Yes.", [("message", None, "Go."), ("message", None, "Yes.")]),
     ("just some words", [("message", None, "just some words")]),
     (
+        "Run_1 - INFO - Planner's Response: I plan.\nNavigator->Planner: I looked.",
+        [("message", None, "I plan."), ("message", None, "I looked.")],
+    ),
+    (
         "==== FAILURES ====\n---------------------- x ----------------------",
         [
             (
