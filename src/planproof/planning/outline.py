@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from planproof.planning.markers import Marker, read_marker
+from planproof.planning.markers import Marker, MarkerKind, read_marker
 
 
 @dataclass(slots=True)
@@ -53,6 +53,8 @@ _OTHER_HEADING = re.compile(
     re.IGNORECASE,
 )
 _DEEPEST = 12
+# From the highest kind to the lowest: without indentation, bullets refine a number.
+_KINDS: tuple[MarkerKind, ...] = ("title", "number", "letter", "bullet")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
@@ -98,7 +100,7 @@ class _Reading:
         outside = not self._open or indent <= self._open[0].indent
         if marker is not None and not self._is_stray(marker):
             self._take(marker, indent)
-        elif outside and _HEADING.match(content):
+        elif outside and _is_heading(content, alone=blank_before or not self._open):
             self._enter_section(content)
         elif not self._items:
             self._remarks.append(content)
@@ -183,12 +185,26 @@ class _Reading:
             if _same_list(opened.marker, marker, ragged=abs(opened.indent - indent)):
                 del self._open[depth:]
                 return
-        while self._open and self._open[-1].indent > indent:
+        while self._open and not self._refines(marker, indent):
             self._open.pop()
+
+    def _refines(self, marker: Marker, indent: int) -> bool:
+        """Whether an item refines the last open one: further in, or of a lower kind beside it."""
+        last = self._open[-1]
+        if indent == last.indent:
+            return _KINDS.index(marker.kind) > _KINDS.index(last.marker.kind)
+        return indent > last.indent
 
     def _continue(self, line: str) -> None:
         if self._open and not self._after_prose:
             self._items[self._open[-1].index].lines.append(line.rstrip())
+
+
+def _is_heading(content: str, *, alone: bool) -> bool:
+    """Whether a line heads a section; close after an item it must say so plainly."""
+    if not _HEADING.match(content):
+        return False
+    return alone or content.startswith("#") or _RETOLD_HEADING.search(content) is not None
 
 
 def _same_list(one: Marker, other: Marker, *, ragged: int) -> bool:

@@ -33,9 +33,9 @@ def _steps_of(draft: Draft) -> Iterator[Step]:
     for index, (number, entry) in enumerate(zip(numbers, entries, strict=True)):
         yield make_step(
             number,
-            entry.text,
+            _writable(entry.text),
             parent=numbers[entry.parent] if entry.parent is not None else None,
-            condition=entry.condition,
+            condition=entry.condition and _writable(entry.condition),
             optional=entry.optional,
             free_order=entry.free_order or index in free,
         )
@@ -68,3 +68,12 @@ def _named(text: str, place_of: dict[str, int]) -> set[int]:
             if start is not None and end is not None:
                 places.update(range(start, end + 1))
     return places
+
+
+def _writable(text: str) -> str:
+    """The text without half characters, which nothing could print or write."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text

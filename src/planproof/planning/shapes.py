@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 from planproof.content import Json
@@ -43,7 +43,7 @@ def draft_of_value(value: Json, where: str = "", depth: int = 0) -> Draft:
         )
     if isinstance(value, (list, tuple)):
         draft = Draft()
-        _add_list(draft, cast("Sequence[Json]", value), where, None, depth)
+        _add(draft, _items_of_list(cast("Sequence[Json]", value), where), None, depth)
         return draft
     if isinstance(value, dict):
         return _draft_of_object(cast("dict[str, Json]", value), where, depth)
@@ -70,16 +70,15 @@ def _draft_of_object(value: dict[str, Json], where: str, depth: int) -> Draft:
         return Draft()
     for key in _LISTS:
         held = value.get(key)
-        if isinstance(held, (list, dict)) or (isinstance(held, str) and key in _LISTS[:2]):
-            if isinstance(held, dict) and not _holds_list(cast("dict[str, Json]", held)):
-                continue
+        if _may_hold_steps(key, held):
             draft = draft_of_value(held, f"{where}/{escape(key)}", depth + 1)
             words = [value[word] for word in _WORDS if isinstance(value.get(word), str)]
             draft.remarks = "\n".join([*words, draft.remarks]).strip()
             return draft
-    numbered = _numbered_entries(value, where)
-    if numbered is not None:
-        return numbered
+    if all(_NUMBERED_KEY.fullmatch(key) for key in value):
+        draft = Draft()
+        _add(draft, _items_of_object(value, where), None, depth)
+        return draft
     text = text_of_object(value, where)
     if text is not None:
         return draft_of_text(text)
@@ -92,63 +91,80 @@ def _draft_of_object(value: dict[str, Json], where: str, depth: int) -> Draft:
     )
 
 
-def _holds_list(value: Mapping[str, Json]) -> bool:
+def _may_hold_steps(key: str, held: Json) -> bool:
+    if isinstance(held, str):
+        return key in {"plan", "steps"} or _decoded(held) is not None
+    return isinstance(held, list) or (isinstance(held, dict) and _holds_list(held))
+
+
+def _holds_list(value: Json) -> bool:
     """Whether a list of steps stands somewhere under the keys that hold one."""
-    seen = 0
     here: list[Json] = [value]
-    while here and seen < _DEEPEST:
-        seen += 1
+    for _ in range(_DEEPEST):
+        if not here:
+            return False
         held = here.pop()
-        if isinstance(held, list):
-            return True
         if isinstance(held, str):
             held = _decoded(held)
+        if isinstance(held, list):
+            return True
         if isinstance(held, dict):
             inside = cast("dict[str, Json]", held)
             if inside and all(_NUMBERED_KEY.fullmatch(key) for key in inside):
                 return True
             here += [inside[key] for key in _LISTS if key in inside]
-    return False
+    return True  # too deep to tell; whoever reads it will say so
 
 
-def _numbered_entries(value: Mapping[str, Json], where: str) -> Draft | None:
-    """`{"1": "...", "step_2": {...}}`: one step a key."""
-    found = {key: _NUMBERED_KEY.fullmatch(key) for key in value}
-    if not all(found.values()):
-        return None
-    entries = [
-        replace(_entry(value[key], f"{where}/{escape(key)}"), label=match and match[1])
-        for key, match in found.items()
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """An item of a list, with the number that was printed before it and where it stands."""
+
+    value: Json
+    where: str
+    marker: Marker | None = None
+
+
+def _items_of_list(values: Sequence[Json], where: str) -> list[_Item]:
+    numbers = _printed_numbers(values)
+    return [
+        _Item(value, f"{where}/{index}", numbers.get(index)) for index, value in enumerate(values)
     ]
-    return Draft(entries=[entry for entry in entries if says_something(entry.text)])
 
 
-def _add_list(
-    draft: Draft, items: Sequence[Json], where: str, parent: int | None, depth: int
-) -> None:
+def _items_of_object(value: Mapping[str, Json], where: str) -> list[_Item]:
+    """`{"1": "...", "step_2": {...}}`: one item a key."""
+    items: list[_Item] = []
+    for key, held in value.items():
+        found = _NUMBERED_KEY.fullmatch(key)
+        marker = Marker("number", found and found[1], held if isinstance(held, str) else "")
+        items.append(_Item(held, f"{where}/{escape(key)}", marker))
+    return items
+
+
+def _add(draft: Draft, items: Sequence[_Item], parent: int | None, depth: int) -> None:
+    """Write the items down, each with what refines it after it."""
     if depth > _DEEPEST:
-        raise InvalidInput(f"The plan is nested more than {_DEEPEST} deep.", where=where)
-    numbers = _printed_numbers(items)
+        raise InvalidInput(f"The plan is nested more than {_DEEPEST} deep.", where=items[0].where)
     places: dict[str, int] = {}
-    for index, item in enumerate(items):
-        at = f"{where}/{index}"
-        entry = _entry(item, at)
-        marker = numbers.get(index)
-        if not says_something(entry.text):
-            continue
-        label = marker.label if marker else entry.label
-        head = label.rpartition(".")[0] if label else ""
-        above = places.get(head, parent)
-        place = len(draft.entries)
-        text = marker.text if marker else entry.text
-        draft.entries.append(replace(entry, text=text, label=label, parent=above))
-        if label:
-            places[label] = place
-        if isinstance(item, dict):
-            inner = cast("dict[str, Json]", item)
-            key = children_key(inner, at)
-            if key is not None:
-                _add_list(draft, inner[key], f"{at}/{escape(key)}", place, depth + 1)
+    for item in items:
+        entry = _entry(item.value, item.where)
+        place = parent
+        if says_something(entry.text):
+            label = item.marker.label if item.marker else entry.label
+            text = item.marker.text if item.marker and item.marker.text else entry.text
+            above = places.get(label.rpartition(".")[0], parent) if label else parent
+            place = len(draft.entries)
+            draft.entries.append(replace(entry, text=text, label=label, parent=above))
+            if label:
+                places[label] = place
+        value = item.value
+        if isinstance(value, dict):
+            inner = cast("dict[str, Json]", value)
+            key = children_key(inner, item.where)
+            if key is not None and inner[key]:
+                refining = _items_of_list(inner[key], f"{item.where}/{escape(key)}")
+                _add(draft, refining, place, depth + 1)
 
 
 def _printed_numbers(items: Sequence[Json]) -> dict[int, Marker]:

@@ -144,9 +144,9 @@ def after_lead_in(text: str) -> int:
 
 def _takes_object(text: str, end: int) -> bool:
     start = _skip_spaces(text, end)
-    if start == end:
-        return False
     character = text[start : start + 1]
+    if start == end or not character:
+        return False
     if character.isdigit() or character.isupper() or character in "\"'`‘“<[{#$/.*@\x00":
         return True
     word = _WORD.match(text, start)
