@@ -59,7 +59,7 @@ _MODAL_CLAUSE = re.compile(
     r"\b(?:that|which|who|whether|how|so)\b.*\b(?:can|could|will|would|may)\b"
 )
 _RELATIVE = re.compile(r"\b(?:that|which|who)\b")
-_LAST_WORDS = re.compile(r"(?:([\w\-]+)\s+)?([\w\-]+)\W*$")
+_WORDS = re.compile(r"[\w\-]+\s*")
 _EMPHASIS = re.compile(r"\*\*|__")
 
 
@@ -202,10 +202,13 @@ def _order_after_condition(shielded: str, boundary: re.Match[str]) -> int:
 
 def _shares_object(left: str, *, after_comma: bool) -> bool:
     """Whether the left side lacks what it acts on: "identify and extract the dates"."""
-    words = _LAST_WORDS.search(left, max(0, len(left) - 80))
-    if words is None:
+    words = _WORDS.findall(left[-80:])
+    if not words:
         return True
-    before, last = words.groups()
+    last = words[-1].rstrip()
+    # What a comma parts does not belong together: "collect, clean".
+    joined = len(words) > 1 and words[-2][-1:].isspace()
+    before = words[-2].rstrip() if joined else None
     if after_comma:
         return before is None and is_verb(last)  # "collect, clean, and plot the data"
     if is_plain_verb(last):

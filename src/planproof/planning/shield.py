@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
 _BRACKETS_END = frozenset(_CLOSERS.values())
+_SPECIAL = re.compile(r"[`\"'‘()\[\]{}“”«»]")
 BLANK = "\x00"
 
 
@@ -12,23 +15,24 @@ def shield(text: str) -> str:
     spans: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []
     never_closed: set[str] = set()
-    index = 0
-    while index < len(text):
-        character = text[index]
-        if character in "`\"'‘" and _opens(text, index, character):
-            end = -1 if character in never_closed else _closing(text, index, character)
-            if end > 0:
-                spans.append((index, end + 1))
-                index = end + 1
-                continue
-            # Nothing further on closes it, so no later one of its kind has to be tried.
-            never_closed.add(character)
-        elif character in _CLOSERS:
+    done = 0
+    for found in _SPECIAL.finditer(text):
+        index, character = found.start(), found[0]
+        if index < done:
+            continue
+        if character in _CLOSERS:
             opened.append((_CLOSERS[character], index))
         elif character in _BRACKETS_END:
             _close(opened, spans, character, index)
-        index += 1
-    return _blanked(text, spans)
+        elif character not in never_closed and _opens(text, index, character):
+            end = _closing(text, index, character)
+            if end > 0:
+                spans.append((index, end + 1))
+                done = end + 1
+            else:
+                # Nothing further on closes it, so no later one of its kind has to be tried.
+                never_closed.add(character)
+    return _blanked(text, spans) if spans else text
 
 
 def _close(

@@ -50,7 +50,7 @@ _ANY_ORDER = (
     r"(?:the\s+)?order\s+(?:does\s+not|doesn['’]t|is\s+not|isn['’]t)\s+(?:matter|important|relevant))"
 )
 _TOGETHER = rf"(?:{_ANY_ORDER}|simultaneously|at\s+the\s+same\s+time)"
-_FREE_ORDER = re.compile(_TOGETHER, re.IGNORECASE)
+_FREE_ORDER = re.compile(rf"\b{_TOGETHER}", re.IGNORECASE)
 _OWN_PLACE_FREE = re.compile(
     rf"^\W*{_TOGETHER}\s*[,:)\]]|[(\[]\s*{_TOGETHER}\s*[)\]]|"
     rf"{_TOGETHER}\s+(?:with|as|to)\s+(?:the\s+)?(?:steps?\b|previous|preceding|next|above|\#?\d)",
