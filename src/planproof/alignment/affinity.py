@@ -15,7 +15,7 @@ from math import log, sqrt
 from typing import NamedTuple
 
 from planproof.alignment.demands import Demand
-from planproof.alignment.literals import Literal, LiteralKind
+from planproof.alignment.literals import LiteralKind
 from planproof.alignment.terms import Word
 from planproof.alignment.units import Unit
 from planproof.trace import Kind
@@ -39,8 +39,11 @@ SIGNS = {
     "done_for_saying": -1,  # an action where the step is only to say something
     "thought_as_asked": +1,
     "thought_unasked": -1,
+    "again": +1,  # a repetition where the step asks for one
+    "not_again": -1,  # something new where the step asks for a repetition
 }
 SCALE = 100
+_SHARE = list(SIGNS).index("share")
 _CONCEPT = 0.5
 _STAND_IN = 0.8
 _MOST_LITERALS = 2.0
@@ -62,20 +65,43 @@ def shipped_weights() -> Weights:
     return Weights(tuple(stored["weights"][name] for name in SIGNS), stored["bias"])
 
 
-def affinities(
-    units: Sequence[Unit], demands: Sequence[Demand], weights: Weights
-) -> list[list[int]]:
+class Affinity(NamedTuple):
+    """How well each event fits each step, and how near the plan's words are to the trace's."""
+
+    fits: list[list[int]]
     """A row an event, a column a step; above zero speaks for the pair."""
-    return [
+    nearness: float
+    """Of each step's words the share that its best event has, on the average."""
+
+
+def affinity_of(units: Sequence[Unit], demands: Sequence[Demand], weights: Weights) -> Affinity:
+    """Compare every event with every step."""
+    rows = features(units, demands)
+    fits = [
         [round(SCALE * (weights.bias + sum(map(float.__mul__, weights.of, pair)))) for pair in row]
-        for row in features(units, demands)
+        for row in rows
     ]
+    shares = [max((row[j][_SHARE] for row in rows), default=0.0) for j in range(len(demands))]
+    return Affinity(fits, sum(shares) / len(shares) if shares else 0.0)
 
 
 def features(units: Sequence[Unit], demands: Sequence[Demand]) -> list[list[tuple[float, ...]]]:
-    """The features of every pair, in the order of `SIGNS`."""
+    """The features of every pair, in the order of `SIGNS`.
+
+    What was said is weighed apart from what was done, so that no words can change what deeds fit.
+    """
+    said = [unit for unit in units if unit.said]
+    done = [unit for unit in units if not unit.said]
+    tools = _tools_named(done, demands)
+    rows_said = iter(_rows(said, demands, tools))
+    rows_done = iter(_rows(done, demands, tools))
+    return [next(rows_said if unit.said else rows_done) for unit in units]
+
+
+def _rows(
+    units: Sequence[Unit], demands: Sequence[Demand], tools: Sequence[frozenset[str]]
+) -> list[list[tuple[float, ...]]]:
     shared = _Shared(units, demands)
-    tools = _tools_named(units, demands)
     literals = [_literal_features(units, demand) for demand in demands]
     rows: list[list[tuple[float, ...]]] = []
     for i, unit in enumerate(units):
@@ -115,6 +141,8 @@ def features(units: Sequence[Unit], demands: Sequence[Demand]) -> list[list[tupl
                     ),
                     float(thought and demand.thinks),
                     float(kind is Kind.REASONING and not demand.thinks),
+                    float(demand.again and unit.repeats),
+                    float(demand.again and not unit.repeats),
                 )
             )
         rows.append(row)
@@ -216,23 +244,19 @@ def _literal_features(units: Sequence[Unit], demand: Demand) -> list[tuple[float
     literals = [literal for literal in demand.literals if literal.kind is not LiteralKind.NAME]
     if not literals:
         return [(0.0, 0.0, 0.0)] * len(units)
-    held = [[_holds(unit.call_text, literal) for literal in literals] for unit in units]
+    held = [[literal.held_by(unit.call_text) for literal in literals] for unit in units]
     holders = [sum(column) for column in zip(*held, strict=True)]
     found: list[tuple[float, float, float]] = []
     for unit, mine in zip(units, held, strict=True):
         here = sum(1 / sqrt(count) for has, count in zip(mine, holders, strict=True) if has)
         later = sum(
-            not has and _holds(unit.output_text, literal)
+            not has and literal.held_by(unit.output_text)
             for has, literal in zip(mine, literals, strict=True)
         )
         elsewhere = 0 if any(mine) else sum(count > 0 for count in holders)
         size = len(literals)
         found.append((min(here, _MOST_LITERALS), later / size, elsewhere / size))
     return found
-
-
-def _holds(text: str, literal: Literal) -> bool:
-    return any(form in text for form in literal.forms)
 
 
 def _tools_named(units: Sequence[Unit], demands: Sequence[Demand]) -> list[frozenset[str]]:

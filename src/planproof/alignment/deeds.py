@@ -25,9 +25,6 @@ _PREAMBLE = re.compile(
 _DOINGS = frozenset(
     "lookup search write change remove run compute finish navigate transact".split()
 )
-_INTERPRETERS = frozenset(
-    "bash sh shell python execute_bash run_command python_interpreter".split()
-)
 _SAID_HEAD = 400
 
 
@@ -87,8 +84,7 @@ def deeds_done(event: Event, commands: frozenset[str], *, closing: bool) -> froz
     for command in commands:
         done |= _deeds_of_command(command)
     done &= _DOINGS
-    if name.lower() in _INTERPRETERS:
-        done.add("run")
+    done.add("run")  # whatever is called is run
     if closing:
         done |= {"finish", "tell"}
     if event.actor is not None and _is_hand_off(event):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from planproof.alignment.deeds import deeds_asked
@@ -10,20 +11,50 @@ from planproof.alignment.terms import Word, words_of
 from planproof.plan import Plan, Step
 from planproof.vocabulary import Vocabulary
 
-_SAYING = frozenset({"ask", "tell"})
+_SAYING = frozenset({"ask", "tell", "delegate", "finish"})
+_THINKING = frozenset({"think"})
+_AGAIN = re.compile(
+    r"\b(?:again|once more|another time|(?:second|third) (?:time|attempt|try)|twice|thrice|re-?run"
+    r"|repeat(?:ed|ing)?|re-?try(?:ing)?|re-?issue|re-?send|re-?submit|anew|the same)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of the things that a step asks for: its text, its values, and the deeds that do it."""
+
+    text: str
+    deeds: frozenset[str]
+    literals: tuple[Literal, ...]
+
+    @property
+    def of_words(self) -> bool:
+        """Whether it may be done by saying or thinking something."""
+        return bool(self.deeds & (_SAYING | _THINKING))
 
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A step with its words, the values that it names, and the sorts of deed that execute it."""
+    """A step with its words and its parts; `again` marks one that asks for a repetition."""
 
     step: Step
     words: tuple[Word, ...]
-    literals: tuple[Literal, ...]
-    deeds: tuple[frozenset[str], ...]
+    parts: tuple[Part, ...]
     says: bool
     thinks: bool
+    again: bool
     folded: str
+
+    @property
+    def deeds(self) -> tuple[frozenset[str], ...]:
+        """For each part the sorts of deed that would execute it."""
+        return tuple(part.deeds for part in self.parts)
+
+    @property
+    def literals(self) -> tuple[Literal, ...]:
+        """The values that the step names."""
+        return tuple(literal for part in self.parts for literal in part.literals)
 
 
 def demands_of(plan: Plan, vocabulary: Vocabulary) -> list[Demand]:
@@ -36,13 +67,27 @@ def _demand(step: Step, vocabulary: Vocabulary) -> Demand:
     for word, tool in vocabulary.aliases.items():
         if word.lower() in text.lower():
             text = f"{text} {tool}"
-    deeds = deeds_asked(step)
+    parts = _parts(step)
+    deeds = frozenset[str]().union(*(part.deeds for part in parts))
     return Demand(
         step,
         words_of(text),
-        literals_of(text),
-        deeds,
-        any(deed & _SAYING for deed in deeds),
-        any("think" in deed for deed in deeds),
+        parts,
+        bool(deeds & _SAYING),
+        bool(deeds & _THINKING),
+        _AGAIN.search(text) is not None,
         fold(text),
+    )
+
+
+def _parts(step: Step) -> tuple[Part, ...]:
+    """The parts with the values that stand in each; one that stands in none goes to the first."""
+    texts = step.parts or (step.text,)
+    found: list[list[Literal]] = [[] for _ in texts]
+    for literal in literals_of(step.text):
+        owner = next((i for i, text in enumerate(texts) if literal.text in text), 0)
+        found[owner].append(literal)
+    return tuple(
+        Part(text, deeds, tuple(literals))
+        for text, deeds, literals in zip(texts, deeds_asked(step), found, strict=True)
     )

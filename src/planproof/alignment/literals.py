@@ -27,6 +27,14 @@ class Literal:
     text: str
     forms: tuple[str, ...]
 
+    def held_by(self, folded: str) -> bool:
+        """Whether a folded text holds the value; a name is held by its words, endings aside."""
+        if self.kind is LiteralKind.NAME:
+            return all(word[: max(4, len(word) - 2)] in folded for word in self.forms[0].split())
+        if self.kind is LiteralKind.NUMBER:
+            return any(_alone(form, folded) for form in self.forms)
+        return any(form in folded for form in self.forms)
+
 
 _MONTHS = {
     name: number
@@ -58,15 +66,36 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _IDENTIFIER = re.compile(
-    r"#?\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])[A-Za-z0-9](?:[\w-]{0,60}[A-Za-z0-9])?\b"
-    r"|\b[A-Z]{3,12}\b|\b[a-z]+(?:_[a-z0-9]+)+\b|\b[a-z]+[A-Z]\w{1,60}\b"
+    r"#?\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])(?!\d+-[A-Za-z]+\b)(?![A-Za-z]+-\d+\b)"
+    r"[A-Za-z0-9](?:[\w-]{0,60}[A-Za-z0-9])?\b"
+    r"|\b[A-Z]{3,12}\b|\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+[A-Z]\w{1,60}\b"
+    r"|\b(?:ls|stat|awk|sed|grep|egrep|xxd|hexdump|wc|tee|curl|wget|gunzip|unzip|chmod|chown|du|df"
+    r"|uniq|xargs|mkdir|rmdir|cp|mv|rm|cd|pwd|md5sum|sha256sum|tar|gzip|zcat|diff)\b(?!\.)"
 )
-_NUMBER = re.compile(r"(?<![\w.])[$\u20ac\u00a3]?\d[\d,]*(?:\.\d+)?(?:\s?%)?(?![\w])")
+_NUMBER = re.compile(
+    r"(?<![\w.])[$\u20ac\u00a3]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?%)?(?!\w|,\d|\.\d)"
+)
 _NAME = re.compile(
-    r"\b[A-Z][a-z\u00e0-\u00ff'\u2019]{1,30}(?:[ -](?:of |the |de |and )?[A-Z][a-z\u00e0-\u00ff]{1,30}){0,4}"
+    r"\b[A-Z][a-z\u00e0-\u00ff'\u2019]{1,30}(?:[ -](?:of |the |de |and )?[A-Z][a-z\u00e0-\u00ff]{1,30}){0,4}(?![A-Za-z_])"
 )
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*)[\W_]*$")
+_POSSESSIVE = re.compile(r"['\u2019](?:s|m|ll|ve|d|re)?$")
+_KEYWORDS = frozenset(
+    "SELECT FROM WHERE GROUP ORDER LIMIT JOIN LEFT RIGHT INNER OUTER HAVING COUNT DISTINCT SQL NOT AND "
+    "NULL ASC DESC SHOW TABLES DESCRIBE UNION EXCEPT JSON HTML CSS CSV PDF XML URL API HTTP PHP".split()
+)
 _SPACE = re.compile(r"\s+")
+
+
+def _alone(number: str, text: str) -> bool:
+    """Whether a number stands in a text and is not a piece of a longer one."""
+    at = text.find(number)
+    while at >= 0:
+        end = at + len(number)
+        if not (text[at - 1 : at].isdigit() or text[end : end + 1].isdigit()):
+            return True
+        at = text.find(number, at + 1)
+    return False
 
 
 def fold(text: str) -> str:
@@ -124,11 +153,15 @@ def literals_of(text: str) -> tuple[Literal, ...]:
             ):
                 take(LiteralKind.PATH, *match.span(), value, value, value.lstrip("*"))
     for match in _IDENTIFIER.finditer(text):
+        if match[0] in _KEYWORDS:
+            continue
         take(LiteralKind.IDENTIFIER, *match.span(), match[0], match[0], match[0].lstrip("#"))
     for match in _NUMBER.finditer(text):
-        plain = match[0].strip("$\u20ac\u00a3 %").replace(",", "").rstrip(".")
-        take(LiteralKind.NUMBER, *match.span(), match[0], plain)
+        written = match[0].strip("$\u20ac\u00a3 %")
+        take(LiteralKind.NUMBER, *match.span(), match[0], written, written.replace(",", ""))
     for match in _NAME.finditer(text):
-        if not _SENTENCE_START.search(text[max(0, match.start() - 12) : match.start()]):
-            take(LiteralKind.NAME, *match.span(), match[0], match[0])
+        name = _POSSESSIVE.sub("", match[0])
+        starts = _SENTENCE_START.search(text[max(0, match.start() - 12) : match.start()])
+        if len(name) > 2 and not starts:
+            take(LiteralKind.NAME, *match.span(), name, name)
     return tuple(literal for _, literal in sorted(found, key=lambda pair: pair[0]))

@@ -13,6 +13,14 @@ import snowballstemmer
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9]{3,}")
+_ABOUT_SAYING = frozenset(
+    "tell say state report announce explain inform ask request inquire enquire mention declare give "
+    "propose suggest offer let know point describe answer reply respond present express notify "
+    "advise going try attempt begin start next then first finally lastly second third also have "
+    "obtain get want wish seek name like well once more another again two three four five six "
+    "seven".split()
+)
+"""Words of plans that say how, not what: no event repeats them."""
 _STOPWORDS = frozenset(
     "a an the this that these those it its of to in into on onto at by for from with without as and "
     "or but nor so if then than there here is are was were be been being am do does did done doing "
@@ -28,6 +36,11 @@ _STOPWORDS = frozenset(
 @cache
 def _stemmer() -> snowballstemmer.stemmer:
     return snowballstemmer.stemmer("english")
+
+
+@cache
+def _how() -> frozenset[str]:
+    return frozenset(stem(word) for word in _ABOUT_SAYING) | {"go to"}
 
 
 @lru_cache(maxsize=65_536)
@@ -110,7 +123,8 @@ def words_of(text: str) -> tuple[Word, ...]:
             continue
         for piece in _terms_of_token(token):
             found.setdefault(piece, Word(piece, single.get(piece, ()), (piece,)))
-    return tuple(found.values())
+    telling = tuple(word for word in found.values() if word.text not in _how())
+    return telling or tuple(found.values())
 
 
 def terms_of(text: str) -> frozenset[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planproof.alignment.deeds import deeds_done
 from planproof.alignment.literals import fold
@@ -13,11 +13,18 @@ from planproof.trace import Event, Kind, Trace
 from planproof.vocabulary import Vocabulary
 
 _NAMELESS = frozenset({None, "assistant", "agent", "tool"})
+_SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
+_LONG_MESSAGE = 600
+_PASSAGE = 300
+_MOST_PASSAGES = 12
+_LOOKED_BACK = 20
+_ALIKE = 0.7
 _CALL_READ = 20_000
 _OUTPUT_READ = 4_000
 _SHELL_READ = 2_000
 _SHELL_WORD = re.compile(
-    r"(?:^|[|;&(`]|\$\(|\bxargs(?:\s+-\S+)*|\bsudo|-exec)\s*([A-Za-z][\w.+-]*)", re.MULTILINE
+    r"(?:^|[|;&(`]|\$\(|-exec)\s*(?:(?:sudo|time|xargs(?:\s+-\S+)*)\s+)*([A-Za-z][\w.+-]*)",
+    re.MULTILINE,
 )
 _SQL = re.compile(
     r"^\W*(?:select|show|describe|desc|insert|update|delete|create|alter|drop|with|use)\b",
@@ -51,19 +58,50 @@ class Unit:
     call_text: str
     output_text: str
     closing: bool
+    repeats: bool
+    """Whether it does what an action before it did, or nearly so."""
+
+    @property
+    def said(self) -> bool:
+        """Whether it is words alone: a claim, an announcement, a thought."""
+        return self.event.kind in _SAID
 
 
 def units_of(trace: Trace, vocabulary: Vocabulary) -> list[Unit]:
     """The events that the agent made, in order; what users and systems said is not among them."""
-    return [
-        _unit(position, event, vocabulary)
-        for position, event in enumerate(trace.events)
-        if event.kind is not Kind.SYSTEM and event.actor != "user"
-    ]
+    units: list[Unit] = []
+    earlier: dict[str, list[frozenset[str]]] = {}
+    for position, event in enumerate(trace.events):
+        if event.kind is Kind.SYSTEM or event.actor == "user":
+            continue
+        found = _units(position, event, vocabulary)
+        if event.kind is Kind.ACTION:
+            like = earlier.setdefault(event.name or "", [])
+            if any(_alike(found[0].terms, terms) for terms in like[-_LOOKED_BACK:]):
+                found = [replace(found[0], repeats=True)]
+            like.append(found[0].terms)
+        units.extend(found)
+    return units
 
 
-def _unit(position: int, event: Event, vocabulary: Vocabulary) -> Unit:
-    call = call_text(event)
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) >= _ALIKE * len(one | other)
+
+
+def _units(position: int, event: Event, vocabulary: Vocabulary) -> list[Unit]:
+    """One unit an event; but a long message can do several things, so its passages are units."""
+    if event.kind not in _SAID or len(event.text) < _LONG_MESSAGE:
+        return [_unit(position, event, call_text(event), vocabulary)]
+    passages = [""]
+    for paragraph in event.text.split("\n"):
+        if len(passages[-1]) + len(paragraph) > _PASSAGE and len(passages) < _MOST_PASSAGES:
+            passages.append(paragraph)
+        else:
+            passages[-1] += "\n" + paragraph
+    return [_unit(position, event, text, vocabulary) for text in passages if text.strip()]
+
+
+def _unit(position: int, event: Event, call: str, vocabulary: Vocabulary) -> Unit:
     named = event.name or ""
     if event.actor not in _NAMELESS:
         named = f"{named} {event.actor}"
@@ -83,6 +121,7 @@ def _unit(position: int, event: Event, vocabulary: Vocabulary) -> Unit:
         fold(f"{named} {call}"),
         fold(event.output),
         closing,
+        repeats=False,
     )
 
 

@@ -7,24 +7,20 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from planproof.alignment.affinity import affinities, shipped_weights
+from planproof.alignment.affinity import affinity_of, shipped_weights
 from planproof.alignment.demands import Demand, demands_of
-from planproof.alignment.literals import Literal, LiteralKind
 from planproof.alignment.order import out_of_order
-from planproof.alignment.segmentation import freely, in_order
+from planproof.alignment.explanation import explain
 from planproof.alignment.terms import terms_of
 from planproof.alignment.units import Unit, units_of
 from planproof.content import Content
 from planproof.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
+from planproof.judges.grounding import ungrounded
 from planproof.judges.quoting import cite
 from planproof.plan import Plan, Step
 from planproof.trace import Kind, Trace
 from planproof.vocabulary import Vocabulary
 
-_LEAVE = {Kind.ACTION: 400, Kind.MESSAGE: 100}
-_SKIP = 200
-_JUMP = 70
-_DISORDER = 450
 _MOST_CITED = 5
 
 
@@ -45,8 +41,8 @@ class Rules:
         del task
         units = units_of(trace, self.vocabulary)
         demands = demands_of(plan, self.vocabulary)
-        assigned = _align(units, demands)
-        runs = _runs(assigned, len(demands))
+        explanation = explain(units, demands, affinity_of(units, demands, shipped_weights()))
+        runs = explanation.runs
         moved = out_of_order(
             [
                 None
@@ -56,29 +52,31 @@ class Rules:
             ]
         )
         found = {
-            demand.step.number: _finding(demand, [units[i] for i in run], moved=j in moved)
+            demand.step.number: _finding(
+                demand, [units[i] for i in run], _around(j, runs, units), units, moved=j in moved
+            )
             for j, (demand, run) in enumerate(zip(demands, runs, strict=True))
         }
-        return Findings(_with_parents(plan, found), _extras(units, assigned))
+        return Findings(_with_parents(plan, found), _extras(units, explanation.left))
 
 
-def _align(units: list[Unit], demands: list[Demand]) -> list[int]:
-    affinity = affinities(units, demands, shipped_weights())
-    leave = [_LEAVE.get(unit.event.kind, 0) for unit in units]
-    ordered = in_order(affinity, leave, _SKIP, len(demands))
-    free = freely(affinity, leave, _JUMP, len(demands))
-    return free.steps if free.worth - ordered.worth > _DISORDER else ordered.steps
+def _around(step: int, runs: list[list[int]], units: list[Unit]) -> list[Unit]:
+    """The units of a step and those beside them that no neighbour claims."""
+    run = runs[step]
+    if not run:
+        return []
+    others = {index for k, other in enumerate(runs) if k != step for index in other}
+    first, last = run[0], run[-1]
+    while first > 0 and first - 1 not in others:
+        first -= 1
+    while last + 1 < len(units) and last + 1 not in others:
+        last += 1
+    return [units[i] for i in range(first, last + 1) if i in run or i not in others]
 
 
-def _runs(assigned: list[int], steps: int) -> list[list[int]]:
-    runs: list[list[int]] = [[] for _ in range(steps)]
-    for index, step in enumerate(assigned):
-        if step >= 0:
-            runs[step].append(index)
-    return runs
-
-
-def _finding(demand: Demand, run: list[Unit], *, moved: bool) -> StepFinding:
+def _finding(
+    demand: Demand, run: list[Unit], around: list[Unit], whole: list[Unit], *, moved: bool
+) -> StepFinding:
     step = demand.step
     if not run:
         return StepFinding(
@@ -91,50 +89,37 @@ def _finding(demand: Demand, run: list[Unit], *, moved: bool) -> StepFinding:
             free_order=step.free_order,
             note="no event shows it",
         )
-    absent = _absent(demand, run)
-    status = Status.OUT_OF_ORDER if moved else Status.PARTIAL if absent else Status.EXECUTED
-    note = f"no event of it has {absent[0].text}" if absent and not moved else ""
+    lacking = ungrounded(demand, around, whole)
+    status = Status.OUT_OF_ORDER if moved else Status.PARTIAL if lacking else Status.EXECUTED
     return StepFinding(
         number=step.number,
         text=step.text,
         status=status,
         sureness=0.7,
         evidence=_evidence(step, run),
-        covers=tuple(unit.event.id for unit in run),
-        note=note,
+        covers=tuple(dict.fromkeys(unit.event.id for unit in run)),
+        note="" if moved else "; ".join(lacking),
         parent=step.parent,
         free_order=step.free_order,
     )
 
 
-def _absent(demand: Demand, run: list[Unit]) -> list[Literal]:
-    """The values that the step names and that stand in none of its events."""
-    return [
-        literal
-        for literal in demand.literals
-        if literal.kind is not LiteralKind.NAME
-        and not any(
-            form in unit.call_text or form in unit.output_text
-            for unit in run
-            for form in literal.forms
-        )
-    ]
-
-
 def _evidence(step: Step, run: list[Unit]) -> tuple[Evidence, ...]:
     wanted = terms_of(step.text)
-    return tuple(cite(unit.event, wanted) for unit in run[:_MOST_CITED])
+    events = list({unit.event.id: unit.event for unit in run}.values())
+    return tuple(cite(event, wanted) for event in events[:_MOST_CITED])
 
 
-def _extras(units: list[Unit], assigned: list[int]) -> tuple[Extra, ...]:
+def _extras(units: list[Unit], left: list[int]) -> tuple[Extra, ...]:
     extras: list[Extra] = []
     done: set[tuple[str | None, str]] = set()
-    for unit, step in zip(units, assigned, strict=True):
+    over = set(left)
+    for index, unit in enumerate(units):
         event = unit.event
         if event.kind is not Kind.ACTION:
             continue
         call = (event.name, unit.call_text)
-        if step < 0:
+        if index in over:
             repeat = call in done
             evidence = cite(event, frozenset())
             extras.append(

@@ -1,0 +1,105 @@
+"""The best explanation of a trace by a plan: which events each step covers, and what is left over.
+
+Prices say what an explanation costs that skips a step, leaves an event over or breaks the order.
+They depend on how near the plan's words are to the trace's: where a plan speaks of the very things
+that the trace shows, a step that nothing matches is more telling than where it paraphrases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from planproof.alignment.affinity import Affinity
+from planproof.alignment.demands import Demand
+from planproof.alignment.segmentation import freely, in_order
+from planproof.alignment.units import Unit
+from planproof.trace import Kind
+
+
+class Prices(NamedTuple):
+    """In hundredths, like affinities."""
+
+    skip: int
+    leave: int
+    leave_said: int
+    jump: int
+    disorder: int
+
+
+FAR = Prices(skip=280, leave=420, leave_said=100, jump=70, disorder=500)
+NEAR = Prices(skip=150, leave=200, leave_said=100, jump=70, disorder=400)
+_FAR_SHARE = 0.22
+_NEAR_SHARE = 0.36
+_CLAIM = -100
+_SHOWN = 60
+_SAYING = frozenset({"ask", "tell", "delegate", "finish"})
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """For each step the units that it covers, in order; `left` are the units under no step."""
+
+    runs: list[list[int]]
+    left: list[int]
+    affinity: list[list[int]]
+    in_order: bool
+
+
+def explain(units: Sequence[Unit], demands: Sequence[Demand], affinity: Affinity) -> Explanation:
+    """Explain the trace by the plan, in plan order unless another order explains it far better."""
+    fits = _without_claims(units, demands, affinity.fits)
+    prices = _prices(affinity.nearness)
+    leave = [_leave(unit, prices) for unit in units]
+    ordered = in_order(fits, leave, prices.skip, len(demands))
+    free = freely(fits, leave, prices.jump, len(demands))
+    disorder = free.worth - ordered.worth > prices.disorder
+    assigned = free.steps if disorder else ordered.steps
+    runs: list[list[int]] = [[] for _ in demands]
+    for index, step in enumerate(assigned):
+        if step >= 0:
+            runs[step].append(index)
+    left = [index for index, step in enumerate(assigned) if step < 0]
+    if not disorder:
+        _share(runs, fits, len(units))
+    return Explanation(runs, left, fits, not disorder)
+
+
+def _prices(nearness: float) -> Prices:
+    share = min(1.0, max(0.0, (nearness - _FAR_SHARE) / (_NEAR_SHARE - _FAR_SHARE)))
+    return Prices(*(round(far + (near - far) * share) for far, near in zip(FAR, NEAR, strict=True)))
+
+
+def _leave(unit: Unit, prices: Prices) -> int:
+    if unit.event.kind is Kind.ACTION:
+        return prices.leave
+    return prices.leave_said if unit.event.kind is Kind.MESSAGE else 0
+
+
+def _without_claims(
+    units: Sequence[Unit], demands: Sequence[Demand], fits: list[list[int]]
+) -> list[list[int]]:
+    """A claim is no evidence of a deed, however well its words fit; nor a deed of a message."""
+    silent = [not demand.says and not demand.thinks for demand in demands]
+    spoken = [all(deeds and deeds <= _SAYING for deeds in demand.deeds) for demand in demands]
+    for unit, row in zip(units, fits, strict=True):
+        barred = silent if unit.said else spoken if unit.event.kind is Kind.ACTION else None
+        if barred is not None:
+            for step, bar in enumerate(barred):
+                if bar and row[step] > _CLAIM:
+                    row[step] = _CLAIM
+    return fits
+
+
+def _share(runs: list[list[int]], fits: list[list[int]], units: int) -> None:
+    """Give a step without events one that its neighbours hold, if that one shows it plainly."""
+    for step, run in enumerate(runs):
+        if run:
+            continue
+        before = next((runs[k] for k in range(step - 1, -1, -1) if runs[k]), [0])
+        after = next((runs[k] for k in range(step + 1, len(runs)) if runs[k]), [units - 1])
+        window = range(before[0], after[-1] + 1)
+        best = max(window, key=lambda index: fits[index][step], default=None)
+        if best is not None and fits[best][step] >= _SHOWN:
+            run.append(best)
