@@ -54,8 +54,8 @@ quality: $(READY) ## figures on labelled cases
 demo: $(READY) ## three short cases, judged
 	$(BIN)/planproof demo
 
-lock: ## resolve anew (needs uv): uv.lock, and requirements-dev.txt from it
-	uv lock --upgrade
+lock: ## write uv.lock, and requirements-dev.txt from it (needs uv)
+	uv lock
 	uv export --quiet --frozen --no-emit-project --output-file requirements-dev.txt
 
 clean: ## remove everything that was made here

@@ -1,8 +1,10 @@
-"""`uv.lock` and `requirements-dev.txt` are one lock, and neither names a private registry."""
+"""Dependencies: each is used, locked once, and comes from the public registry."""
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -31,3 +33,16 @@ def test_packages_come_from_the_public_registry() -> None:
     hosts = set(re.findall(r"https?://([^/\"]+)", LOCK))
     assert hosts <= {"pypi.org", "files.pythonhosted.org"}
     assert "://" not in re.sub(r"^#.*$", "", REQUIREMENTS, flags=re.MULTILINE)
+
+
+def test_every_core_dependency_is_imported_and_every_import_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {re.split(r"[\[<>=~!; ]", need, maxsplit=1)[0] for need in project["dependencies"]}
+    imported: set[str] = set()
+    for file in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported.update(alias.name.partition(".")[0] for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                imported.add((node.module or "").partition(".")[0])
+    assert imported - sys.stdlib_module_names - {"planproof"} == declared
