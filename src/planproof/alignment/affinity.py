@@ -39,8 +39,6 @@ SIGNS = {
     "done_for_saying": -1,  # an action where the step is only to say something
     "thought_as_asked": +1,
     "thought_unasked": -1,
-    "again": +1,  # a repetition where the step asks for one
-    "not_again": -1,  # something new where the step asks for a repetition
 }
 SCALE = 100
 _SHARE = list(SIGNS).index("share")
@@ -141,8 +139,6 @@ def _rows(
                     ),
                     float(thought and demand.thinks),
                     float(kind is Kind.REASONING and not demand.thinks),
-                    float(demand.again and unit.repeats),
-                    float(demand.again and not unit.repeats),
                 )
             )
         rows.append(row)

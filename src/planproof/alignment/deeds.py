@@ -9,7 +9,7 @@ from planproof.alignment.terms import knowledge, pieces_of, stem
 from planproof.plan import Step
 from planproof.trace import Event, Kind
 
-_WORD = re.compile(r"[A-Za-z][A-Za-z'-]*")
+_WORD = re.compile(r"[A-Za-z][\w'-]*")
 _ASKS = re.compile(
     r"\?|\b(?:please|could you|can you|would you|let me know|provide|confirm)\b", re.IGNORECASE
 )
@@ -21,6 +21,13 @@ _PREAMBLE = re.compile(
     r"|i['\u2019]ll\s+|we['\u2019]ll\s+|let\s+(?:me|us)\s+|try\s+to\s+|attempt\s+to\s+)?"
     r"(?:try\s+to\s+|attempt\s+to\s+|have\s+to\s+)?",
     re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"^\s*(?:if|when|once|should|as|after|before|on|upon|unless|in case|where)\b[^,;]{2,200},\s*",
+    re.IGNORECASE,
+)
+_HAVING_DONE = re.compile(
+    r"^\s*(?:(?:i|we)\s+will\s+)?have\s+(?:the\s+)?\w+(?:\s\w+)??\s+(?=\w)", re.IGNORECASE
 )
 _DOINGS = frozenset(
     "lookup search write change remove run compute finish navigate transact".split()
@@ -59,6 +66,13 @@ def deeds_asked(step: Step) -> tuple[frozenset[str], ...]:
 
 @lru_cache(maxsize=8_192)
 def _deeds_of_part(text: str) -> frozenset[str]:
+    text = _CONDITION.sub("", text, count=1)
+    if _HAVING_DONE.match(text):
+        return frozenset({"ask", "delegate", "tell"}) | _deeds_of_stems(_HAVING_DONE.sub("", text))
+    return _deeds_of_stems(text)
+
+
+def _deeds_of_stems(text: str) -> frozenset[str]:
     stems = [stem(word.lower()) for word in _WORD.findall(_PREAMBLE.sub("", text, count=1))]
     # The verb stands first as a rule; further words are asked only when it says nothing.
     return _deeds_of(stems[:2]) or _deeds_of(stems[:4]) or _deeds_of(stems)

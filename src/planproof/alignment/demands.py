@@ -13,6 +13,7 @@ from planproof.vocabulary import Vocabulary
 
 _SAYING = frozenset({"ask", "tell", "delegate", "finish"})
 _THINKING = frozenset({"think"})
+_DEEDS = frozenset("lookup search run write change remove navigate transact".split())
 _AGAIN = re.compile(
     r"\b(?:again|once more|another time|(?:second|third) (?:time|attempt|try)|twice|thrice|re-?run"
     r"|repeat(?:ed|ing)?|re-?try(?:ing)?|re-?issue|re-?send|re-?submit|anew|the same)\b",
@@ -50,6 +51,11 @@ class Demand:
     def deeds(self) -> tuple[frozenset[str], ...]:
         """For each part the sorts of deed that would execute it."""
         return tuple(part.deeds for part in self.parts)
+
+    @property
+    def of_deeds(self) -> bool:
+        """Whether something must be done for it: neither said nor thought out alone."""
+        return not self.says and any(deeds & _DEEDS for deeds in self.deeds)
 
     @property
     def literals(self) -> tuple[Literal, ...]:

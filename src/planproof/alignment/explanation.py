@@ -28,12 +28,14 @@ class Prices(NamedTuple):
     disorder: int
 
 
-FAR = Prices(skip=280, leave=420, leave_said=100, jump=70, disorder=500)
-NEAR = Prices(skip=150, leave=200, leave_said=100, jump=70, disorder=400)
+FAR = Prices(skip=230, leave=420, leave_said=150, jump=70, disorder=500)
+NEAR = Prices(skip=200, leave=200, leave_said=150, jump=70, disorder=400)
 _FAR_SHARE = 0.22
 _NEAR_SHARE = 0.36
 _CLAIM = -100
 _SHOWN = 60
+_AGAIN = 100
+_MOVED = 20
 _SAYING = frozenset({"ask", "tell", "delegate", "finish"})
 
 
@@ -54,16 +56,35 @@ def explain(units: Sequence[Unit], demands: Sequence[Demand], affinity: Affinity
     leave = [_leave(unit, prices) for unit in units]
     ordered = in_order(fits, leave, prices.skip, len(demands))
     free = freely(fits, leave, prices.jump, len(demands))
-    disorder = free.worth - ordered.worth > prices.disorder
+    gain = _gain(units, fits, leave, free.steps, ordered.steps)
+    disorder = gain > prices.disorder
     assigned = free.steps if disorder else ordered.steps
     runs: list[list[int]] = [[] for _ in demands]
     for index, step in enumerate(assigned):
         if step >= 0:
             runs[step].append(index)
     left = [index for index, step in enumerate(assigned) if step < 0]
-    if not disorder:
-        _share(runs, fits, len(units))
+    _share(runs, fits, len(units))
     return Explanation(runs, left, fits, not disorder)
+
+
+def _gain(
+    units: Sequence[Unit],
+    fits: list[list[int]],
+    leave: list[int],
+    free: list[int],
+    ordered: list[int],
+) -> float:
+    """How much better the free explanation does by deeds and messages; an event counts once.
+
+    Of actions that are alike nobody can say which was meant: they do not count.
+    """
+    gains: dict[str, list[int]] = {}
+    for unit, row, price, one, other in zip(units, fits, leave, free, ordered, strict=True):
+        if price and not unit.repeats and not unit.repeated:
+            gain = (row[one] if one >= 0 else -price) - (row[other] if other >= 0 else -price)
+            gains.setdefault(unit.event.id, []).append(gain)
+    return sum(sum(found) / len(found) for found in gains.values())
 
 
 def _prices(nearness: float) -> Prices:
@@ -84,6 +105,9 @@ def _without_claims(
     silent = [not demand.says and not demand.thinks for demand in demands]
     spoken = [all(deeds and deeds <= _SAYING for deeds in demand.deeds) for demand in demands]
     for unit, row in zip(units, fits, strict=True):
+        for step, demand in enumerate(demands):
+            if demand.again and unit.event.kind is Kind.ACTION:
+                row[step] += _AGAIN if unit.repeats else -_AGAIN
         barred = silent if unit.said else spoken if unit.event.kind is Kind.ACTION else None
         if barred is not None:
             for step, bar in enumerate(barred):
@@ -102,4 +126,8 @@ def _share(runs: list[list[int]], fits: list[list[int]], units: int) -> None:
         window = range(before[0], after[-1] + 1)
         best = max(window, key=lambda index: fits[index][step], default=None)
         if best is not None and fits[best][step] >= _SHOWN:
+            run.append(best)
+            continue
+        best = max(range(units), key=lambda index: fits[index][step], default=None)
+        if best is not None and fits[best][step] >= _MOVED:
             run.append(best)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
+
+from planproof.alignment.terms import knowledge
 
 
 class LiteralKind(StrEnum):
@@ -30,7 +32,10 @@ class Literal:
     def held_by(self, folded: str) -> bool:
         """Whether a folded text holds the value; a name is held by its words, endings aside."""
         if self.kind is LiteralKind.NAME:
-            return all(word[: max(4, len(word) - 2)] in folded for word in self.forms[0].split())
+            words = self.forms[0].split()
+            if all(word[: max(4, len(word) - 2)] in folded for word in words):
+                return True
+            return any(_alone(code, folded) for code in _codes().get(self.forms[0], ()))
         if self.kind is LiteralKind.NUMBER:
             return any(_alone(form, folded) for form in self.forms)
         return any(form in folded for form in self.forms)
@@ -87,14 +92,28 @@ _KEYWORDS = frozenset(
 _SPACE = re.compile(r"\s+")
 
 
-def _alone(number: str, text: str) -> bool:
-    """Whether a number stands in a text and is not a piece of a longer one."""
-    at = text.find(number)
+@cache
+def _codes() -> dict[str, tuple[str, ...]]:
+    """Name -> the codes that traces write for it."""
+    codes: dict[str, list[str]] = {}
+    for code, words in knowledge("places.txt"):
+        for name in " ".join(words).split(", "):
+            codes.setdefault(name, []).append(code)
+    return {name: tuple(found) for name, found in codes.items()}
+
+
+def _alone(value: str, text: str) -> bool:
+    """Whether a number or a code stands in a text and is not a piece of a longer one."""
+    at = text.find(value)
     while at >= 0:
-        end = at + len(number)
-        if not (text[at - 1 : at].isdigit() or text[end : end + 1].isdigit()):
+        end = at + len(value)
+        if value.isalpha():
+            inside = text[max(0, at - 1) : at].isalnum() or text[end : end + 1].isalnum()
+        else:
+            inside = text[max(0, at - 1) : at].isdigit() or text[end : end + 1].isdigit()
+        if not inside:
             return True
-        at = text.find(number, at + 1)
+        at = text.find(value, at + 1)
     return False
 
 

@@ -88,7 +88,10 @@ def _terms_of_token(token: str) -> tuple[str, ...]:
     if _CODE.fullmatch(token):
         return (token.lower(),)
     found: list[str] = []
-    for piece in _CAMEL.findall(token):
+    pieces = _CAMEL.findall(token)
+    if len(pieces) > 1 and token.isalpha():
+        found.append(stem(token.lower()))
+    for piece in pieces:
         lowered = piece.lower()
         if lowered in _STOPWORDS or (len(lowered) == 1 and not lowered.isdigit()):
             continue

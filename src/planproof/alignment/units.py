@@ -60,6 +60,8 @@ class Unit:
     closing: bool
     repeats: bool
     """Whether it does what an action before it did, or nearly so."""
+    repeated: bool
+    """Whether an action after it does the same, or nearly so."""
 
     @property
     def said(self) -> bool:
@@ -70,17 +72,18 @@ class Unit:
 def units_of(trace: Trace, vocabulary: Vocabulary) -> list[Unit]:
     """The events that the agent made, in order; what users and systems said is not among them."""
     units: list[Unit] = []
-    earlier: dict[str, list[frozenset[str]]] = {}
+    earlier: dict[str, list[int]] = {}
     for position, event in enumerate(trace.events):
         if event.kind is Kind.SYSTEM or event.actor == "user":
             continue
-        found = _units(position, event, vocabulary)
+        units.extend(_units(position, event, vocabulary))
         if event.kind is Kind.ACTION:
             like = earlier.setdefault(event.name or "", [])
-            if any(_alike(found[0].terms, terms) for terms in like[-_LOOKED_BACK:]):
-                found = [replace(found[0], repeats=True)]
-            like.append(found[0].terms)
-        units.extend(found)
+            for index in like[-_LOOKED_BACK:]:
+                if _alike(units[index].terms, units[-1].terms):
+                    units[index] = replace(units[index], repeated=True)
+                    units[-1] = replace(units[-1], repeats=True)
+            like.append(len(units) - 1)
     return units
 
 
@@ -122,6 +125,7 @@ def _unit(position: int, event: Event, call: str, vocabulary: Vocabulary) -> Uni
         fold(event.output),
         closing,
         repeats=False,
+        repeated=False,
     )
 
 

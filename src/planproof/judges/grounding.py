@@ -9,14 +9,16 @@ from planproof.alignment.demands import Demand, Part
 from planproof.alignment.literals import Literal, LiteralKind
 from planproof.alignment.units import Unit
 
+_HEAD = r"(?:^|\band\b|\bthen\b|,|;|\bto\b)\s*(?:also\s+)?"
 _KEEPING = re.compile(
-    r"\b(?:sav(?:e|es|ing)|stor(?:e|es|ing)|export(?:s|ing)?|back(?:s|ing)? (?:\w+ )?up"
-    r"|writ(?:e|es|ing) (?:[\w ]+ )?(?:to|into) \S*[./]\w)",
+    _HEAD + r"(?:sav(?:e|es|ing)|stor(?:e|es|ing)|export(?:s|ing)?|back(?:s|ing)? (?:\w+ )?up"
+    r"|keep(?:s|ing)? (?:a copy|[\w ]+ in \S*[./]\w)|writ(?:e|es|ing) (?:[\w ]+ )?(?:to|into) \S*[./]\w)\b",
     re.IGNORECASE,
 )
 _SORTING = re.compile(
-    r"\b(?:sort(?:s|ed|ing)?|rank(?:s|ed|ing)?|(?:largest|biggest|smallest|newest|oldest) first"
-    r"|(?:in )?(?:ascending|descending|alphabetical) order|by descending|by ascending)\b",
+    rf"{_HEAD}(?:sort|rank)(?:s|ed|ing)?\b|\bsorted (?:by|from|in|with|up|down|alphabet)"
+    r"|\b(?:largest|biggest|smallest|newest|oldest) first\b"
+    r"|\b(?:ascending|descending|alphabetical) order\b|\bby (?:de|a)scending\b",
     re.IGNORECASE,
 )
 _SORTS = re.compile(r"\b(?:sort(?:ed)?|order by|order_by|rank|nlargest|nsmallest|ls\s+-\w*[st])")

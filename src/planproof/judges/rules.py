@@ -89,8 +89,14 @@ def _finding(
             free_order=step.free_order,
             note="no event shows it",
         )
-    lacking = ungrounded(demand, around, whole)
-    status = Status.OUT_OF_ORDER if moved else Status.PARTIAL if lacking else Status.EXECUTED
+    if demand.of_deeds and all(unit.said for unit in run):
+        status, note = Status.AMBIGUOUS, "it is only spoken of"
+    elif moved:
+        status, note = Status.OUT_OF_ORDER, ""
+    else:
+        lacking = ungrounded(demand, around, whole)
+        status = Status.PARTIAL if lacking else Status.EXECUTED
+        note = "; ".join(lacking)
     return StepFinding(
         number=step.number,
         text=step.text,
@@ -98,7 +104,7 @@ def _finding(
         sureness=0.7,
         evidence=_evidence(step, run),
         covers=tuple(dict.fromkeys(unit.event.id for unit in run)),
-        note="" if moved else "; ".join(lacking),
+        note=note,
         parent=step.parent,
         free_order=step.free_order,
     )
