@@ -59,6 +59,10 @@ def _deeds_of(stems: list[str]) -> frozenset[str]:
     return frozenset().union(*found)
 
 
+def _pairs_of(stems: list[str]) -> frozenset[str]:
+    return _deeds()[1].get((stems[0], stems[1]), frozenset()) if len(stems) > 1 else frozenset()
+
+
 def deeds_asked(step: Step) -> tuple[frozenset[str], ...]:
     """For each part of a step the sorts of deed that would execute it; empty where unknown."""
     return tuple(_deeds_of_part(part) for part in step.parts or (step.text,))
@@ -75,7 +79,13 @@ def _deeds_of_part(text: str) -> frozenset[str]:
 def _deeds_of_stems(text: str) -> frozenset[str]:
     stems = [stem(word.lower()) for word in _WORD.findall(_PREAMBLE.sub("", text, count=1))]
     # The verb stands first as a rule; further words are asked only when it says nothing.
-    return _deeds_of(stems[:2]) or _deeds_of(stems[:4]) or _deeds_of(stems)
+    return (
+        _pairs_of(stems[:2])
+        or _deeds_of(stems[:1])
+        or _deeds_of(stems[:2])
+        or _deeds_of(stems[:4])
+        or _deeds_of(stems)
+    )
 
 
 def deeds_done(event: Event, commands: frozenset[str], *, closing: bool) -> frozenset[str]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
 from planproof.alignment.deeds import deeds_asked
 from planproof.alignment.literals import Literal, fold, literals_of
 from planproof.alignment.terms import Word, words_of
+from planproof.content import Json
 from planproof.plan import Plan, Step
 from planproof.vocabulary import Vocabulary
 
 _SAYING = frozenset({"ask", "tell", "delegate", "finish"})
 _THINKING = frozenset({"think"})
 _DEEDS = frozenset("lookup search run write change remove navigate transact".split())
+_WRITTEN_CALL = re.compile(r"([A-Za-z_][\w.]*)\s*\(\s*(\{.*\})\s*\)", re.DOTALL)
+_AFTERWORD = re.compile(r"\n\s*\n|\bHere(?:'s| is| are) the\b|\bNote:")
 _AGAIN = re.compile(
     r"\b(?:again|once more|another time|(?:second|third) (?:time|attempt|try)|twice|thrice|re-?run"
     r"|repeat(?:ed|ing)?|re-?try(?:ing)?|re-?issue|re-?send|re-?submit|anew|the same)\b",
@@ -36,6 +40,14 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Call:
+    """A step that is written as a call: the tool, and the arguments that it must have."""
+
+    tool: str
+    arguments: Json
+
+
+@dataclass(frozen=True, slots=True)
 class Demand:
     """A step with its words and its parts; `again` marks one that asks for a repetition."""
 
@@ -46,6 +58,7 @@ class Demand:
     thinks: bool
     again: bool
     folded: str
+    call: Call | None
 
     @property
     def deeds(self) -> tuple[frozenset[str], ...]:
@@ -69,7 +82,7 @@ def demands_of(plan: Plan, vocabulary: Vocabulary) -> list[Demand]:
 
 
 def _demand(step: Step, vocabulary: Vocabulary) -> Demand:
-    text = step.text
+    text = _gist(step.text)
     for word, tool in vocabulary.aliases.items():
         if word.lower() in text.lower():
             text = f"{text} {tool}"
@@ -83,14 +96,30 @@ def _demand(step: Step, vocabulary: Vocabulary) -> Demand:
         bool(deeds & _THINKING),
         _AGAIN.search(text) is not None,
         fold(text),
+        _call(step.text),
     )
+
+
+def _call(text: str) -> Call | None:
+    match = _WRITTEN_CALL.fullmatch(text.strip())
+    if match is None:
+        return None
+    try:
+        return Call(match[1].lower(), json.loads(match[2]))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _gist(text: str) -> str:
+    """The step itself, without the explanations and listings that follow it in the same item."""
+    return _AFTERWORD.split(text, maxsplit=1)[0].strip() or text
 
 
 def _parts(step: Step) -> tuple[Part, ...]:
     """The parts with the values that stand in each; one that stands in none goes to the first."""
     texts = step.parts or (step.text,)
     found: list[list[Literal]] = [[] for _ in texts]
-    for literal in literals_of(step.text):
+    for literal in literals_of(_gist(step.text)):
         owner = next((i for i, text in enumerate(texts) if literal.text in text), 0)
         found[owner].append(literal)
     return tuple(

@@ -35,6 +35,9 @@ _NEAR_SHARE = 0.36
 _CLAIM = -100
 _SHOWN = 60
 _AGAIN = 100
+_THAT_CALL = 400
+_SAME_TOOL = -150
+_OTHER_CALL = -900
 _MOVED = 20
 _SAYING = frozenset({"ask", "tell", "delegate", "finish"})
 
@@ -52,6 +55,7 @@ class Explanation:
 def explain(units: Sequence[Unit], demands: Sequence[Demand], affinity: Affinity) -> Explanation:
     """Explain the trace by the plan, in plan order unless another order explains it far better."""
     fits = _without_claims(units, demands, affinity.fits)
+    _hold_to_calls(units, demands, fits)
     prices = _prices(affinity.nearness)
     leave = [_leave(unit, prices) for unit in units]
     ordered = in_order(fits, leave, prices.skip, len(demands))
@@ -116,6 +120,20 @@ def _without_claims(
     return fits
 
 
+def _hold_to_calls(units: Sequence[Unit], demands: Sequence[Demand], fits: list[list[int]]) -> None:
+    """A step that is written as a call is done by that call, in part by one of the same tool."""
+    for step, demand in enumerate(demands):
+        if demand.call is None:
+            continue
+        for unit, row in zip(units, fits, strict=True):
+            if (unit.event.name or "").lower() != demand.call.tool:
+                row[step] = _OTHER_CALL
+            elif unit.event.arguments == demand.call.arguments:
+                row[step] = _THAT_CALL
+            else:
+                row[step] = min(row[step], _SAME_TOOL)
+
+
 def _share(runs: list[list[int]], fits: list[list[int]], units: int) -> None:
     """Give a step without events one that its neighbours hold, if that one shows it plainly."""
     for step, run in enumerate(runs):
@@ -128,6 +146,7 @@ def _share(runs: list[list[int]], fits: list[list[int]], units: int) -> None:
         if best is not None and fits[best][step] >= _SHOWN:
             run.append(best)
             continue
-        best = max(range(units), key=lambda index: fits[index][step], default=None)
+        beyond = (index for index in range(units) if index not in window)
+        best = max(beyond, key=lambda index: fits[index][step], default=None)
         if best is not None and fits[best][step] >= _MOVED:
             run.append(best)

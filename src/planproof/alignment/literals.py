@@ -74,6 +74,7 @@ _IDENTIFIER = re.compile(
     r"#?\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])(?!\d+-[A-Za-z]+\b)(?![A-Za-z]+-\d+\b)"
     r"[A-Za-z0-9](?:[\w-]{0,60}[A-Za-z0-9])?\b"
     r"|\b[A-Z]{3,12}\b|\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+[A-Z]\w{1,60}\b"
+    r"|\b\d+(?:\.\d+){2,4}\b"
     r"|\b(?:ls|stat|awk|sed|grep|egrep|xxd|hexdump|wc|tee|curl|wget|gunzip|unzip|chmod|chown|du|df"
     r"|uniq|xargs|mkdir|rmdir|cp|mv|rm|cd|pwd|md5sum|sha256sum|tar|gzip|zcat|diff)\b(?!\.)"
 )
@@ -85,9 +86,9 @@ _NAME = re.compile(
 )
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*)[\W_]*$")
 _POSSESSIVE = re.compile(r"['\u2019](?:s|m|ll|ve|d|re)?$")
-_KEYWORDS = frozenset(
-    "SELECT FROM WHERE GROUP ORDER LIMIT JOIN LEFT RIGHT INNER OUTER HAVING COUNT DISTINCT SQL NOT AND "
-    "NULL ASC DESC SHOW TABLES DESCRIBE UNION EXCEPT JSON HTML CSS CSV PDF XML URL API HTTP PHP".split()
+_KEYWORDS = frozenset("SQL AND NOT NULL FROM JSON HTML CSS CSV PDF XML URL API HTTP PHP".split())
+_DENIED = re.compile(
+    r"\b(?:without|no|not|omit\w*|instead of)\s+(?:an?\s+|the\s+|any\s+)?$", re.IGNORECASE
 )
 _SPACE = re.compile(r"\s+")
 
@@ -172,7 +173,9 @@ def literals_of(text: str) -> tuple[Literal, ...]:
             ):
                 take(LiteralKind.PATH, *match.span(), value, value, value.lstrip("*"))
     for match in _IDENTIFIER.finditer(text):
-        if match[0] in _KEYWORDS:
+        if match[0] in _KEYWORDS or _DENIED.search(
+            text[max(0, match.start() - 16) : match.start()]
+        ):
             continue
         take(LiteralKind.IDENTIFIER, *match.span(), match[0], match[0], match[0].lstrip("#"))
     for match in _NUMBER.finditer(text):

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from planproof.alignment.demands import Demand, Part
-from planproof.alignment.literals import Literal, LiteralKind
+from planproof.alignment.literals import Literal, LiteralKind, literals_of
+from planproof.alignment.terms import words_of
 from planproof.alignment.units import Unit
 
 _HEAD = r"(?:^|\band\b|\bthen\b|,|;|\bto\b)\s*(?:also\s+)?"
@@ -22,13 +23,23 @@ _SORTING = re.compile(
     re.IGNORECASE,
 )
 _SORTS = re.compile(r"\b(?:sort(?:ed)?|order by|order_by|rank|nlargest|nsmallest|ls\s+-\w*[st])")
+_DOWNWARDS = re.compile(
+    r"\bdescending|most .{0,40}(?:first|to fewest)|(?:largest|biggest) first", re.I
+)
+_UPWARDS = re.compile(r"\bascending|(?:smallest|fewest) .{0,40}(?:first|to most)", re.I)
+_DESCRIBED = re.compile(r"^\W*(?:sql\s+)?(?:describe|desc|show columns from)\s+`?([a-z_]\w*)")
+_LISTED = re.compile(r"\('([a-z_]\w*)',\)")
 _KEEPS = frozenset({"write", "change"})
-_LEAST_DIGITS = 2
+_SHORT_NAME = 5
+_LEAST_DIGITS = 1
 _CALLED_BY = frozenset({LiteralKind.IDENTIFIER, LiteralKind.QUOTED})
 
 
 def ungrounded(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> list[str]:
     """What the step asks for and its events do not show, in words; empty when they show it all."""
+    if demand.call is not None:
+        same = any(unit.event.arguments == demand.call.arguments for unit in run)
+        return [] if same else ["it was called with other arguments"]
     found = [
         f"{literal.text} stands in no event of it"
         for part in demand.parts
@@ -42,7 +53,44 @@ def ungrounded(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> li
     if done and _SORTING.search(demand.step.text):
         if not any(_SORTS.search(unit.call_text) for unit in done):
             found.append("nothing was sorted")
+        elif any(_turned(demand.step.text, unit.call_text) for unit in done):
+            found.append("it was sorted the other way")
+    found.extend(_other_tables(demand, done, whole))
+    found.extend(_other_actors(demand, run, whole))
     return found
+
+
+def _other_actors(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> list[str]:
+    """Who should have done it, where somebody else did."""
+    known = {(unit.event.actor or "").lower() for unit in whole}
+    asked = {actor for actor in known if len(actor) > _SHORT_NAME and actor in demand.folded}
+    present = {(name or "").lower() for unit in run for name in (unit.event.actor, unit.event.name)}
+    return [] if not asked or asked & present else [f"{min(asked)} had no part in it"]
+
+
+def _turned(asked: str, call: str) -> bool:
+    """Whether a query sorts upwards where downwards was asked, or the other way round."""
+    if "order by" not in call:
+        return False
+    downwards = " desc" in call
+    return bool(
+        (_DOWNWARDS.search(asked) and not downwards) or (_UPWARDS.search(asked) and downwards)
+    )
+
+
+def _other_tables(demand: Demand, done: Sequence[Unit], whole: Sequence[Unit]) -> list[str]:
+    """The database table that the step speaks of, where others were described."""
+    used = frozenset(table for unit in done for table in _DESCRIBED.findall(unit.call_text))
+    if not used:
+        return []
+    known = used.union(*(_LISTED.findall(unit.output_text) for unit in whole))
+    spoken = frozenset(stem for word in demand.words for stem in word.stems)
+    named = {table for table in known if _stems_of(table) <= spoken}
+    return [] if not named or named & used else [f"{min(named)} was not described"]
+
+
+def _stems_of(table: str) -> frozenset[str]:
+    return frozenset(stem for word in words_of(table) for stem in word.stems)
 
 
 def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequence[Unit]) -> bool:
@@ -50,7 +98,9 @@ def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequenc
         return False
     if part.of_words:
         # Words may speak of a value without naming it again: it need only be known to the trace.
-        return not _held(literal, run) and not _held(literal, whole)
+        coded = literal.kind is LiteralKind.IDENTIFIER and any(c.isdigit() for c in literal.text)
+        strict = coded and any(not unit.said for unit in run)
+        return not _held(literal, run) and (strict or not _held(literal, whole))
     doing = [unit for unit in run if not unit.said and unit.deeds & part.deeds] or run
     if any(literal.held_by(unit.call_text) for unit in doing):
         return False
@@ -60,8 +110,16 @@ def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequenc
         literal.held_by(unit.output_text) for unit in doing
     )
     # A call whose output was not recorded may have returned the value; a name may be left unsaid.
-    vague = literal.kind is LiteralKind.NAME or not any(unit.output_text for unit in run)
+    unrecorded = not any(unit.output_text for unit in run) and not _competes(literal, doing)
+    vague = literal.kind is LiteralKind.NAME or unrecorded
     return not read and not (vague and _held(literal, whole))
+
+
+def _competes(literal: Literal, units: Sequence[Unit]) -> bool:
+    """Whether the calls name another file where the step names this one."""
+    return literal.kind is LiteralKind.PATH and any(
+        other.kind is LiteralKind.PATH for unit in units for other in literals_of(unit.call_text)
+    )
 
 
 def _held(literal: Literal, units: Sequence[Unit]) -> bool:
