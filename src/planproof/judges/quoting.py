@@ -31,9 +31,12 @@ def cite(event: Event, wanted: frozenset[str]) -> Evidence:
 
 def _pieces(event: Event) -> Iterator[str]:
     """The pieces of an event that can be quoted, the telling ones first."""
-    yield from _clipped(strings_in(event.arguments))
-    yield from _sentences(event.text)
-    if event.name:
+    found = False
+    for piece in (*_clipped(strings_in(event.arguments)), *_sentences(event.text)):
+        found = True
+        yield piece
+    # The name of a tool stands in its call; that of an agent who was spoken to need not.
+    if event.name and (event.arguments is not None or not found):
         yield event.name
 
 
