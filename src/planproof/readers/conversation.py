@@ -24,8 +24,11 @@ SYSTEMS = frozenset(("system", "developer", "systemmessage"))
 ROLES = USERS | AGENTS | TOOLS | SYSTEMS
 
 _CONTENT = ("content", "value", "text", "parts")
+_CONTENT_ELSEWHERE = frozenset(_CONTENT[1:])
 _SAYS = (*_CONTENT, "tool_calls", "function_call")
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought")
+_THINKS = frozenset((*_THOUGHTS, "additional_kwargs"))
+_TELLS_FAILURE = frozenset(("is_error", "isError", "error", "status"))
 _RESULTS = ("content", "output", "result", "response")
 _RESULT_TURN = re.compile(
     r"\s{0,8}(?:observation\b|execution result\b|<(?:observation|tool_response|function_results?)"
@@ -117,23 +120,28 @@ class Conversation:
         self._transcript.begin_turn(turn)
         self._aside = None
         self._called_in_text = False
-        before = len(self._transcript.drafts)
-        self._thoughts(message, pointer, actor)
+        before = self._transcript.calls
+        if not _THINKS.isdisjoint(message):
+            self._thoughts(message, pointer, actor)
+        prose = self._spoken(message, pointer, actor)
+        self._calls(message, pointer, actor)
+        if prose and self._transcript.calls > before:
+            for draft in prose:
+                draft.kind = Kind.REASONING
+            self._aside = prose[-1]
+
+    def _spoken(self, message: dict[str, Json], pointer: str, actor: str) -> list[Draft]:
         key = _content_key(message)
-        parts, images = parts_of(message.get(key), f"{pointer}/{key}")
-        prose: list[Draft] = []
-        for part in parts:
-            prose += self._part(part, actor)
+        if message.get(key) is None:
+            return []
+        parts, images = parts_of(message[key], f"{pointer}/{key}")
+        prose = [draft for part in parts for draft in self._part(part, actor)]
         if images and prose:
             prose[-1].images += images
         elif images:
             draft = Draft(Kind.MESSAGE, f"{pointer}/{key}", actor=actor, images=images)
             self._transcript.add(draft)
-        self._calls(message, pointer, actor)
-        if any(draft.kind is Kind.ACTION for draft in self._transcript.drafts[before:]):
-            for draft in prose:
-                draft.kind = Kind.REASONING
-            self._aside = prose[-1] if prose else None
+        return prose
 
     def _thoughts(self, message: dict[str, Json], pointer: str, actor: str) -> None:
         key = key_with_text(message, _THOUGHTS)
@@ -209,8 +217,6 @@ class Conversation:
             if results:
                 return
         text, place, images = _content(message, pointer)
-        # "success" only says that the tool returned; what it returned may still be an error.
-        failed = stated(message.get("status")) is EventStatus.ERROR
         self._transcript.answer(
             Result(
                 text,
@@ -218,24 +224,25 @@ class Conversation:
                 call_id=text_at(message, "tool_call_id", "call_id", "tool_use_id"),
                 name=text_at(message, "name", "function", "tool_name"),
                 actor="tool",
-                status=EventStatus.ERROR if failed else _failed(message),
+                status=None if _TELLS_FAILURE.isdisjoint(message) else _failed(message),
                 images=images,
             )
         )
 
 
 def _actor(message: dict[str, Json]) -> str:
-    name = text_at(message, "name")
-    role = text_at(message, "role") or ""
+    name = message.get("name")
+    if name and isinstance(name, str):
+        return name
+    role = message.get("role")
     # In a chat of named agents, "Assistant" may be the name of one.
-    return name or (role if role.lower() == "assistant" else "assistant")
+    return role if isinstance(role, str) and role.lower() == "assistant" else "assistant"
 
 
 def _content_key(message: dict[str, Json]) -> str:
-    for key in _CONTENT:
-        if message.get(key) is not None:
-            return key
-    return "content"
+    if message.get("content") is not None or _CONTENT_ELSEWHERE.isdisjoint(message):
+        return "content"
+    return next((key for key in _CONTENT if message.get(key) is not None), "content")
 
 
 def _content(message: dict[str, Json], pointer: str) -> tuple[str, str, tuple[Image, ...]]:
@@ -248,4 +255,6 @@ def _content(message: dict[str, Json], pointer: str) -> tuple[str, str, tuple[Im
 def _failed(value: dict[str, Json]) -> EventStatus | None:
     if value.get("is_error") is True or value.get("isError") is True or value.get("error"):
         return EventStatus.ERROR
-    return None
+    # "success" only says that the tool returned; what it returned may still be an error.
+    failed = stated(value.get("status")) is EventStatus.ERROR
+    return EventStatus.ERROR if failed else None

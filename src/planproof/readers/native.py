@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
+
 from planproof.content import Image, Json
 from planproof.errors import InvalidInput
 from planproof.readers.shapes import is_list, is_object, text_at
@@ -22,7 +25,7 @@ class NativeReader:
 
     def sniff(self, source: Source) -> bool:
         """Whether most records are of one of planproof's own kinds."""
-        head = [value for _, value in _records(source)[:_LOOKED_AT]]
+        head = [value for _, value in islice(_records(source), _LOOKED_AT)]
         own = [value for value in head if is_object(value) and text_at(value, "kind") in _KINDS]
         return bool(own) and len(own) * 2 >= len(head)
 
@@ -40,13 +43,13 @@ class NativeReader:
         return Trace(tuple(events), self.name, source.skipped)
 
 
-def _records(source: Source) -> list[tuple[str, Json]]:
-    if source.form == "jsonl":
-        return [(f"L{line}", value) for line, value in source.document]
+def _records(source: Source) -> Iterator[tuple[str, Json]]:
     document = source.document
+    if source.form == "jsonl":
+        return ((f"L{line}", value) for line, value in document)
     if is_object(document) and is_list(document.get("events")):
-        return [(f"/events/{i}", value) for i, value in enumerate(document["events"])]
-    return [(f"/{i}", value) for i, value in enumerate(document)] if is_list(document) else []
+        return ((f"/events/{i}", value) for i, value in enumerate(document["events"]))
+    return ((f"/{i}", value) for i, value in enumerate(document if is_list(document) else ()))
 
 
 def _event(value: Json, pointer: str, default_id: str, source: str) -> Event:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import TypeGuard
 
 from planproof.content import Json
 from planproof.readers.conversation import Conversation
@@ -13,6 +14,7 @@ from planproof.readers.transcript import Transcript
 from planproof.trace import Trace
 
 _ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
+_SAYS = frozenset(("content", "tool_calls", "function_call"))
 _HOLDERS = ("messages", "traj", "trajectory", "conversation", "history")
 _LOOKED_AT = 50
 
@@ -26,11 +28,12 @@ class OpenAIMessagesReader:
         """Whether the source is a list of messages with the roles of the OpenAI API."""
         if source.form == "text":
             return False
-        messages = [message for _, message in islice(_messages(source), _LOOKED_AT)]
-        known = [m for m in messages if is_object(m) and _is_message(m) and _says_something(m)]
-        if not known or len(known) < len(messages):
-            return False
-        if _arrives_in_chunks(known):
+        known: list[dict[str, Json]] = []
+        for _, message in islice(_messages(source), _LOOKED_AT):
+            if not _is_message(message) or _SAYS.isdisjoint(message):
+                return False
+            known.append(message)
+        if not known or _arrives_in_chunks(known):
             return False
         # A group chat also has these roles, but there the speaker is the name.
         names = {text_at(m, "name") for m in known if m["role"] in ("user", "assistant")}
@@ -41,21 +44,18 @@ class OpenAIMessagesReader:
         transcript = Transcript(source.skipped)
         conversation = Conversation(transcript)
         for pointer, message in _messages(source):
-            if is_object(message) and _is_message(message):
-                transcript.time = time_of(message.get("timestamp") or message.get("created_at"))
+            if _is_message(message):
+                moment = message.get("timestamp") or message.get("created_at")
+                transcript.time = time_of(moment) if moment else None
                 conversation.message(message, pointer)
             else:
                 transcript.skip(pointer, "is no chat message")
         return transcript.trace(self.name)
 
 
-def _is_message(message: dict[str, Json]) -> bool:
-    role = message.get("role")
+def _is_message(value: Json) -> TypeGuard[dict[str, Json]]:
+    role = value.get("role") if is_object(value) else None
     return isinstance(role, str) and role in _ROLES
-
-
-def _says_something(message: dict[str, Json]) -> bool:
-    return any(key in message for key in ("content", "tool_calls", "function_call"))
 
 
 def _arrives_in_chunks(messages: list[dict[str, Json]]) -> bool:

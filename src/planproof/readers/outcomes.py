@@ -10,44 +10,36 @@ from planproof.trace import EventStatus
 
 _HEAD = 400
 _TAIL = 200
-# No failure is told without one of these; looking for them first is cheaper than the expressions.
-_SIGNS = (
-    "error",
-    "exception",
-    "fail",
-    "fatal",
-    "traceback",
-    "denied",
-    "not found",
-    "no such",
-    "is a directory",
-    "unexpected",
-    "cannot",
-    "unable",
-    "could not",
-    "invalid",
-    "http",
-    "status",
-    '"success"',
-    '"ok"',
-)
 _EXIT_CODE = re.compile(
     r"\b(?:exit[ _]?(?:code|status)|return[ _]?code)\b[\"']?(?: was)? ?[:=]? ?(-?\d{1,5})\b"
 )
-_FAILS = re.compile(
-    r"""(?mx)
-    \A\s{0,40}(?:
+_BEGINS_WITH_FAILURE = re.compile(
+    r"""(?x)\s{0,40}(?:
         [<\[(*'"]{0,4}(?:error|fatal|exception|failure)s?\b(?!["'])
       | <tool_use_error> | failed\b | unable\ to\b | could\ not\b | invalid\b
       | http/?[\d.]{0,4}\ ?(?:error\ )?[45]\d\d\b
       | status(?:\ code)?:?\ ?[45]\d\d\b
       | (?:permission|access)\ denied | not\ found\b
-    )
-    | ^\ {0,8}traceback\ \(most\ recent\ call\ last\)
-    | ^[\w.]{0,80}(?:error|exception):\s
-    | ^[\w/.\-]{1,80}:\ (?:line\ \d{1,6}:\ )?(?:[^\n:]{1,120}:\ )?
-      (?:command\ not\ found|no\ such\ file\ or\ directory|permission\ denied|is\ a\ directory
-        |syntax\ error|unexpected\ eof|cannot\ access|not\ found)
+    )"""
+)
+_COMPLAINTS = (
+    "command not found",
+    "no such file or directory",
+    "permission denied",
+    "is a directory",
+    "syntax error",
+    "unexpected eof",
+    "cannot access",
+    "not found",
+)
+# No line tells of a failure without one of these; looking for them first is the cheaper way.
+_SIGNS = ("traceback (most recent call last)", "error:", "exception:", *_COMPLAINTS)
+_LINE_OF_FAILURE = re.compile(
+    rf"""(?mx)
+    ^\ {{0,8}}traceback\ \(most\ recent\ call\ last\)
+    | ^[\w.]{{0,80}}(?:error|exception):\s
+    | ^[\w/.\-]{{1,80}}:\ (?:line\ \d{{1,6}}:\ )?(?:[^\n:]{{1,120}}:\ )?
+      (?:{"|".join(map(re.escape, _COMPLAINTS))})
     """
 )
 _FAILS_IN_JSON = re.compile(
@@ -77,10 +69,7 @@ def outcome_of(text: str) -> EventStatus:
         exit_code = _exit_code(text[max(_HEAD, len(text) - _TAIL) :].lower())
     if exit_code is not None:
         return EventStatus.OK if exit_code == 0 else EventStatus.ERROR
-    told = any(map(head.__contains__, _SIGNS))
-    if told and (_FAILS.search(head) or _FAILS_IN_JSON.match(head)):
-        return EventStatus.ERROR
-    return EventStatus.OK
+    return EventStatus.ERROR if _fails(head) else EventStatus.OK
 
 
 def stated(value: Json) -> EventStatus | None:
@@ -90,6 +79,16 @@ def stated(value: Json) -> EventStatus | None:
     if isinstance(value, str):
         return _WORDS.get(value.rpartition("_")[2].lower())
     return None
+
+
+def _fails(head: str) -> bool:
+    if _FAILS_IN_JSON.match(head):
+        return True
+    if head.startswith("{") and "\n" not in head:
+        return False
+    if _BEGINS_WITH_FAILURE.match(head):
+        return True
+    return any(map(head.__contains__, _SIGNS)) and _LINE_OF_FAILURE.search(head) is not None
 
 
 def _exit_code(text: str) -> int | None:

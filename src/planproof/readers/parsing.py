@@ -14,6 +14,7 @@ from planproof.readers.shapes import DEEPEST, is_deeper_than, is_list, is_object
 from planproof.trace import Skipped
 
 _LONE = re.compile("[\ud800-\udfff]")
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD]")
 _LONE_ESCAPE = re.compile(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
@@ -39,9 +40,6 @@ class Parser:
         self.skipped: list[Skipped] = []
         self._place = ""
         self._decoder = json.JSONDecoder(parse_constant=self._odd_number, parse_float=self._float)
-        self._careful = json.JSONDecoder(
-            parse_constant=self._odd_number, parse_int=self._int, parse_float=self._float
-        )
 
     def parse(self, text: str, place: str = "") -> Json:
         """One JSON value; raises JSONDecodeError where it is none."""
@@ -53,14 +51,17 @@ class Parser:
                 raise
             except ValueError:
                 # An integer with more digits than Python converts.
-                value = self._careful.decode(text)
+                careful = json.JSONDecoder(
+                    parse_constant=self._odd_number, parse_int=self._int, parse_float=self._float
+                )
+                value = careful.decode(text)
         except RecursionError as error:
             raise self.too_deep() from error
-        # Only many brackets can be nested deeply; counting them is cheaper than walking.
-        brackets = text.count("[") + text.count("{")
-        if brackets > self.limits.depth and is_deeper_than(value, self.limits.depth):
+        depth = self.limits.depth
+        # What is nested so deeply needs as many brackets on either side.
+        if len(text) > 2 * depth and is_deeper_than(value, depth):
             raise self.too_deep()
-        if ("\\ud" in text or "\\uD" in text) and _LONE_ESCAPE.search(text) is not None:
+        if _SURROGATE_ESCAPE.search(text) is not None and _LONE_ESCAPE.search(text) is not None:
             value = self._mend_surrogates(value)
         return value
 

@@ -12,6 +12,8 @@ from planproof.content import Json
 DEEPEST = 200
 """How deeply a value may be nested: more than any framework writes, less than Python can walk."""
 
+_CONTAINERS = frozenset((dict, list))
+_WHITE_SPACE = " \t\n\r"
 _DECODER = json.JSONDecoder(parse_constant=str)
 _BIGGEST_EMBEDDED = 20_000_000
 _LATEST_SECOND = 1e11
@@ -29,15 +31,15 @@ def is_list(value: Json) -> TypeGuard[list[Json]]:
 
 def is_deeper_than(value: Json, limit: int) -> bool:
     """Whether arrays and objects are nested in each other more than `limit` times."""
-    level: list[Json] = [value] if is_object(value) or is_list(value) else []
+    level: list[Json] = [value] if value.__class__ in _CONTAINERS else []
     for _ in range(limit):
         if not level:
             return False
         level = [
             child
             for parent in level
-            for child in (parent.values() if is_object(parent) else parent)
-            if isinstance(child, (dict, list))
+            for child in (parent.values() if parent.__class__ is dict else parent)
+            if child.__class__ in _CONTAINERS
         ]
     return bool(level)
 
@@ -46,7 +48,7 @@ def text_at(value: dict[str, Json], *keys: str) -> str | None:
     """The first of these fields that is a string with something in it."""
     for key in keys:
         found = value.get(key)
-        if isinstance(found, str) and found:
+        if found and isinstance(found, str):
             return found
     return None
 
@@ -55,7 +57,7 @@ def key_with_text(value: dict[str, Json], keys: Iterable[str]) -> str | None:
     """The first of these keys under which a string with more than white space stands."""
     for key in keys:
         found = value.get(key)
-        if isinstance(found, str) and found and not found.isspace():
+        if found and isinstance(found, str) and not found.isspace():
             return key
     return None
 
@@ -67,15 +69,15 @@ def key_with_list(value: dict[str, Json], keys: Iterable[str]) -> str | None:
 
 def embedded(text: str) -> Json:
     """The JSON object or array that a string holds; None when it holds none."""
-    start = text.lstrip()[:1] if text[:1].isspace() else text[:1]
-    if start not in ("{", "[") or len(text) > _BIGGEST_EMBEDDED:
+    bare = text.strip(_WHITE_SPACE)
+    if not bare.startswith(("{", "[")) or len(bare) > _BIGGEST_EMBEDDED:
         return None
     try:
-        value = _DECODER.decode(text)
+        value, end = _DECODER.raw_decode(bare)
     except (ValueError, RecursionError):
         return None
-    # Only many brackets can be nested deeply; counting them is cheaper than walking.
-    if text.count("[") + text.count("{") > DEEPEST and is_deeper_than(value, DEEPEST):
+    # What is nested so deeply needs as many brackets on either side.
+    if end < len(bare) or (end > 2 * DEEPEST and is_deeper_than(value, DEEPEST)):
         return None
     return value
 

@@ -29,6 +29,7 @@ class Draft:
     parent: Draft | None = None
     turn: int = 0
     images: tuple[Image, ...] = ()
+    id: str = ""
 
     def returned(self, output: str, pointer: str, status: EventStatus | None = None) -> None:
         """Note what came back; where the record does not say how it ended, the output does."""
@@ -59,6 +60,7 @@ class Transcript:
         self.time: str | None = None
         self.parent: Draft | None = None
         self.writes = 0
+        self.calls = 0
         self._skipped = list(skipped)
         self._turns: dict[str, int] = {}
         self._last_turn = 0
@@ -82,6 +84,7 @@ class Transcript:
         draft.time = draft.time or self.time
         draft.parent = draft.parent or self.parent
         self.drafts.append(draft)
+        draft.id = f"e{len(self.drafts)}"
         self.writes += 1
         return draft
 
@@ -93,6 +96,7 @@ class Transcript:
 
     def call(self, call: Call, pointer: str, actor: str | None) -> Draft:
         """Write down an action whose result may follow."""
+        self.calls += 1
         draft = self.add(Draft(Kind.ACTION, pointer, call.name, actor, call.text, call.arguments))
         if draft.turn != self._calling_turn:
             self._calling_turn = draft.turn
@@ -127,11 +131,10 @@ class Transcript:
         self.writes += 1
 
     def trace(self, reader: str) -> Trace:
-        """The finished trace, with ids in order."""
-        ids = {id(draft): f"e{number}" for number, draft in enumerate(self.drafts, 1)}
+        """The finished trace."""
         events = tuple(
             Event(
-                id=ids[id(draft)],
+                id=draft.id,
                 kind=draft.kind,
                 pointer=draft.pointer,
                 name=draft.name,
@@ -142,7 +145,7 @@ class Transcript:
                 output_pointer=draft.output_pointer,
                 status=draft.status,
                 time=draft.time,
-                parent=ids.get(id(draft.parent)),
+                parent=draft.parent and draft.parent.id,
                 turn=draft.turn,
                 images=draft.images,
             )

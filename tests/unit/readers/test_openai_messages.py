@@ -184,6 +184,16 @@ def test_a_failed_result_says_so() -> None:
     assert actions(read(messages))[0].status is EventStatus.ERROR
 
 
+def test_a_failed_result_among_the_parts_says_so() -> None:
+    used = {"toolUse": {"toolUseId": "t", "name": "a", "input": {}}}
+    result = {"toolUseId": "t", "status": "error", "content": [{"text": "well"}]}
+    messages: list[Any] = [
+        {"role": "assistant", "content": [used]},
+        {"role": "user", "content": [{"toolResult": result}]},
+    ]
+    assert actions(read(messages))[0].status is EventStatus.ERROR
+
+
 @pytest.mark.parametrize(
     ("trace", "answer"),
     [
