@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from planproof.planning.hinted import hinted
 from planproof.planning.shield import shield
 from planproof.planning.verbs import (
     after_lead_in,
@@ -32,12 +33,12 @@ _ASIDE = re.compile(
     r"note that|that is|such as|there (?:may|might|is|are)|we can|it (?:is|can|may))\b",
     re.IGNORECASE,
 )
-_OPTIONAL = re.compile(
+_OPTIONAL = hinted(
     r"\b(?:(?:if|when|where|whenever|wherever)\s+(?:it\s+is\s+)?(?:needed|necessary|required|"
     r"desired|appropriate|applicable|you\s+(?:like|want|wish))|as\s+(?:needed|necessary|desired)|"
     r"if\s+need\s+be|optionally)\b|"
     r"\(\s*optional\s*\)|^\W*optional\b",
-    re.IGNORECASE,
+    "need necessary required desired appropriate applicable you optional",
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"”’)\x00]*\s+(?=[\"'“‘`*(\[\x00]*[A-Z\x00])|\n[ \t]*\n\s*")
 _ABBREVIATION = re.compile(
@@ -55,6 +56,7 @@ _BOUNDARY = re.compile(
     r"(?P<joined>(?:and|&|but),?\s+)?"
     r"(?P<then>(?:then|afterwards?|after that|next|finally|lastly|subsequently|thereafter)\b,?\s+)?"
 )
+_BOUNDARY_HINTS = (",", ";", "and", "then", "&", "but", "→", "->", "=>")
 _MODAL_CLAUSE = re.compile(
     r"\b(?:that|which|who|whether|how|so)\b.*\b(?:can|could|will|would|may)\b"
 )
@@ -118,7 +120,7 @@ def gives_order(sentence: str) -> bool:
 
 
 def _end_of_instructions(text: str) -> int:
-    appendix = _APPENDIX.search(text, 1)
+    appendix = _APPENDIX.search(text, 1) if "\n" in text else None
     return appendix.start() if appendix else len(text)
 
 
@@ -150,6 +152,9 @@ def _asking(text: str) -> list[str]:
 
 
 def _clauses_of(sentence: str) -> Iterator[str]:
+    if not any(map(sentence.__contains__, _BOUNDARY_HINTS)):
+        yield sentence
+        return
     shielded = shield(sentence)
     start = 0
     told = begins_clause(shielded, after_lead_in(shielded))

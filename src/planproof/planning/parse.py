@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from planproof.content import Json
 from planproof.plan import Plan, Step
@@ -16,6 +17,7 @@ _STEP_NUMBERS = re.compile(
     r"\bsteps?\s+(?P<numbers>\d[\d.]*(?:\s*(?:,\s*and|,|and|&|to|through|-|–)\s*\d[\d.]*){0,50})",
     re.IGNORECASE,
 )
+_LONGEST_KEPT = 20_000
 _RANGE = re.compile(r"(\d[\d.]*)(?:\s*(?:to|through|-|–)\s*(\d[\d.]*))?")
 
 
@@ -23,7 +25,15 @@ def parse_plan(raw: Json | str | Plan) -> Plan:
     """The steps of a plan given as text, list or JSON; an empty plan when it holds none."""
     if isinstance(raw, Plan):
         return raw
+    if isinstance(raw, str) and len(raw) <= _LONGEST_KEPT:
+        return _plan_of_text(raw)
     return Plan(tuple(_steps_of(draft_of_value(raw))))
+
+
+@lru_cache(maxsize=256)
+def _plan_of_text(text: str) -> Plan:
+    # One plan is often held against many traces.
+    return Plan(tuple(_steps_of(draft_of_value(text))))
 
 
 def _steps_of(draft: Draft) -> Iterator[Step]:

@@ -7,6 +7,7 @@ import re
 from planproof.plan import Step
 from planproof.planning.choices import choices_of
 from planproof.planning.clauses import is_optional, opens_subordinate, required_parts, sentences
+from planproof.planning.hinted import hinted
 
 # What decides about a step stands at its head; a step may be a whole document.
 _HEAD = 4_000
@@ -18,11 +19,12 @@ _LEADING_CONDITION = re.compile(
     r"\s+(?P<condition>.+)",
     re.IGNORECASE | re.DOTALL,
 )
-_TRAILING_CONDITION = re.compile(
+_TRAILING_CONDITION = hinted(
     r"(?<!\S)(?P<before>\S+)\s+(?P<word>only\s+(?:if|when)|if|unless|in\s+case|provided\s+that)\s+"
     r"(?P<condition>.+)",
-    re.IGNORECASE | re.DOTALL,
+    "if when unless case provided",
 )
+_EMPHASIS = "*_# "
 _CONDITION_END = re.compile(r",\s+(?:then\s+)?|\s+then\s+|:\s+")
 _CLAUSE_END = re.compile(r",\s|;|\.\s")
 _ASKS = re.compile(
@@ -31,17 +33,17 @@ _ASKS = re.compile(
     r"identif(?:y|ies|ying)|wonder|tell|learn|assess|question|and|or|what|say)\W*",
     re.IGNORECASE,
 )
-_SAYS_OPTIONAL = re.compile(r"[(\[]\s*optional\s*[)\]]|^\W*optional(?:ly)?\b", re.IGNORECASE)
+_SAYS_OPTIONAL = hinted(r"[(\[]\s*optional\s*[)\]]|^\W*optional(?:ly)?\b", "optional")
 _LEFT_TO_AGENT = re.compile(
     r"\W*(?:you|we|i|they|it|the\s+[\w\-]+|[A-Z][\w\-]*)\s+(?:may|might)\s+"
     r"(?!be\b|have\b|need\b|not\b)(?:also\s+|optionally\s+|choose\s+to\s+)?[a-z]+"
 )
-_LOOP = re.compile(
+_LOOP = hinted(
     r"\b(?:repeat(?:ing|edly)?\b[^.;]{0,120}\b(?:until|while|times|each|every)|repeatedly|until|"
     r"iterat(?:e|es|ing)|loop(?:s|ing)?\s+(?:over|through|until)|one\s+by\s+one|one\s+at\s+a\s+time|as\s+long\s+as|in\s+turn|"
     r"(?:keep|continue)\s+(?:on\s+)?(?:to\s+\w+|\w+ing)|(?:each|every)\s+(?:of|one)|"
     r"for\s+(?:each|every)\s+(?!and\b|or\b|why\b|in\b)\w+)\b|^\W*for\s+all\b",
-    re.IGNORECASE,
+    "repeat until iterat loop one long turn keep continue each every all",
 )
 _EACH_OBJECT = re.compile(r"\W*(?:[\w\-]+\s+){1,2}each\s+(?!other\b|time\b)\w+", re.IGNORECASE)
 _ANY_ORDER = (
@@ -50,7 +52,7 @@ _ANY_ORDER = (
     r"(?:the\s+)?order\s+(?:does\s+not|doesn['’]t|is\s+not|isn['’]t)\s+(?:matter|important|relevant))"
 )
 _TOGETHER = rf"(?:{_ANY_ORDER}|simultaneously|at\s+the\s+same\s+time)"
-_FREE_ORDER = re.compile(rf"\b{_TOGETHER}", re.IGNORECASE)
+_FREE_ORDER = hinted(rf"\b{_TOGETHER}", "order parallel concurrently any simultaneously same")
 _OWN_PLACE_FREE = re.compile(
     rf"^\W*{_TOGETHER}\s*[,:)\]]|[(\[]\s*{_TOGETHER}\s*[)\]]|"
     rf"{_TOGETHER}\s+(?:with|as|to)\s+(?:the\s+)?(?:steps?\b|previous|preceding|next|above|\#?\d)",
@@ -102,15 +104,15 @@ def leaves_order_open(text: str) -> bool:
 
 def _condition_of_step(text: str, only_part: str | None) -> str | None:
     """The condition of the whole step: one that governs only a later part excuses nothing."""
-    first = sentences(text)[:1]
-    leading = _leading_condition(first[0]) if first else None
-    if leading is not None:
-        return leading
+    if _LEADING_CONDITION.match(text.lstrip(_EMPHASIS)):
+        leading = _leading_condition(sentences(text)[0])
+        if leading is not None:
+            return leading
     return _trailing_condition(only_part) if only_part is not None else None
 
 
 def _leading_condition(text: str) -> str | None:
-    found = _LEADING_CONDITION.match(text.lstrip("*_# "))
+    found = _LEADING_CONDITION.match(text.lstrip(_EMPHASIS))
     if found is None:
         return None
     rest = found["condition"]
