@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -25,7 +24,7 @@ from planproof.readers.source import Source
 from planproof.readers.task import read_task
 from planproof.reasons import write_reason
 from planproof.scoring import level_of, nearest_better, score
-from planproof.trace import Trace
+from planproof.trace import Kind, Trace
 from planproof.verdict import Coverage, Inputs, JudgeSummary, Outcome, PlanSummary, Verdict
 from planproof.vocabulary import Vocabulary
 
@@ -196,7 +195,7 @@ def _scored(unjudged: Verdict, findings: Findings) -> Verdict:
 
 
 def _coverage(trace: Trace, source: Source) -> Coverage:
-    kinds = Counter(event.kind.value for event in trace.events)
+    kinds = [event.kind for event in trace.events]
     # A reader may or may not hand on what was already lost in parsing.
     skipped = tuple(dict.fromkeys((*source.skipped, *trace.skipped)))
     notes = [f"{part.pointer}: {part.why}" if part.pointer else part.why for part in skipped]
@@ -205,7 +204,7 @@ def _coverage(trace: Trace, source: Source) -> Coverage:
     return Coverage(
         reader=trace.reader,
         events=len(trace.events),
-        by_kind=dict(sorted(kinds.items())),
+        by_kind={kind.value: kinds.count(kind) for kind in sorted(Kind) if kind in kinds},
         skipped=len(skipped),
         notes=tuple(notes),
     )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+_Item = TypeVar("_Item")
 
 OPEN_QUOTE = "“"
 CLOSE_QUOTE = "”"
@@ -26,11 +29,13 @@ _LOOKED_AT = 4_000
 
 def one_line(text: str) -> str:
     """The text on one line, without what moves a cursor, hides or reverses writing."""
-    kept = "".join(
-        " " if character.isspace() or character in "\x85\u2028\u2029" else character
-        for character in text[:_LOOKED_AT]
-        if character.isspace() or unicodedata.category(character)[0] != "C"
-    )
+    kept = text[:_LOOKED_AT]
+    if not kept.isprintable():
+        kept = "".join(
+            " " if character.isspace() or character in "\x85\u2028\u2029" else character
+            for character in kept
+            if character.isspace() or unicodedata.category(character)[0] != "C"
+        )
     return " ".join(kept.split())
 
 
@@ -48,13 +53,14 @@ def named(name: str) -> str:
     return name if plain else quoted(name, 40)
 
 
-def listed(items: Sequence[str], most: int = 3) -> str:
-    """ "2", "2 and 3", "2, 3 and 4", "2, 3, 4 and 7 more"."""
+def listed(items: Sequence[_Item], most: int = 3, told: Callable[[_Item], str] = str) -> str:
+    """ "2", "2 and 3", "2, 3 and 4", "2, 3, 4 and 7 more"; `told` puts an item into words."""
     if len(items) > most + 1:
-        return f"{', '.join(items[:most])} and {len(items) - most} more"
-    return " and ".join([", ".join(items[:-1]), items[-1]]) if len(items) > 1 else "".join(items)
+        return f"{', '.join(map(told, items[:most]))} and {len(items) - most} more"
+    texts = list(map(told, items))
+    return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
 
 def steps_named(numbers: Sequence[str], most: int = 3) -> str:
     """ "step 2", "steps 2 and 3"."""
-    return f"step{'s' * (len(numbers) > 1)} {listed([named(number) for number in numbers], most)}"
+    return f"step{'s' * (len(numbers) > 1)} {listed(numbers, most, named)}"

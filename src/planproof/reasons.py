@@ -95,17 +95,17 @@ def _steps(steps: Sequence[StepFinding], detail: int) -> str:
 
 def _at(steps: Sequence[StepFinding], detail: int) -> str:
     cited = [step.evidence[0] for step in steps if step.evidence]
-    return f", at {listed([_event(one, detail) for one in cited], 2)}" if cited else ""
+    return f", at {listed(cited, 2, lambda one: _event(one, detail))}" if cited else ""
 
 
 def _where(steps: Sequence[StepFinding], detail: int) -> str:
     """ "step 1 at e2 “get_user”, step 2 at e4"."""
-    shown = [
-        f"step {named(step.number)}"
-        + (f" at {_event(step.evidence[0], detail)}" if step.evidence else "")
-        for step in steps
-    ]
-    return listed(shown, 3 if detail else 2)
+
+    def told(step: StepFinding) -> str:
+        place = f" at {_event(step.evidence[0], detail)}" if step.evidence else ""
+        return f"step {named(step.number)}{place}"
+
+    return listed(steps, 3 if detail else 2, told)
 
 
 def _event(evidence: Evidence, detail: int) -> str:
@@ -131,8 +131,10 @@ def _extras(extras: Sequence[Extra], detail: int) -> str:
 def _extras_of(severity: Severity, extras: Sequence[Extra], detail: int) -> str:
     if not extras:
         return ""
-    shown = [f"{named(extra.event)} ({_what(extra, len(extras), detail)})" for extra in extras]
-    return f"the {severity} extra{'s' * (len(extras) > 1)} {listed(shown, 2)}"
+    shown = listed(
+        extras, 2, lambda extra: f"{named(extra.event)} ({_what(extra, len(extras), detail)})"
+    )
+    return f"the {severity} extra{'s' * (len(extras) > 1)} {shown}"
 
 
 def _what(extra: Extra, of: int, detail: int) -> str:

@@ -9,7 +9,6 @@ from planproof.phrases import listed, named, steps_named
 from planproof.table import Tally, row_of
 from planproof.verdict import NearestBetter
 
-
 LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
 
 
@@ -30,14 +29,13 @@ def nearest_better(findings: Findings) -> NearestBetter | None:
     """
     tally = Tally.of(findings)
     now = _score(tally)
-    ways = [repair(tally) for repair in (_to_perfect, _to_strong, _to_partial, _to_weak)]
-    better = [way for way in ways if _score(way.applied_to(tally)) > now]
+    ways = [repair(tally) for level, repair in _REPAIRS.items() if level > now]
+    reached = [(way, _score(way.applied_to(tally))) for way in ways]
+    better = [(way, score) for way, score in reached if score > now]
     if not better:
         return None
-    nearest = min(better, key=lambda way: (way.size, -_score(way.applied_to(tally))))
-    return NearestBetter(
-        score=_score(nearest.applied_to(tally)), change=f"if {_told(nearest, findings)}"
-    )
+    nearest, score = min(better, key=lambda found: (found[0].size, -found[1]))
+    return NearestBetter(score=score, change=f"if {_told(nearest, findings)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +100,9 @@ def _found_to_leave_zero(t: Tally, moved: int) -> int:
     return min(t.L, max(0, for_order, for_rest))
 
 
+_REPAIRS = {1.0: _to_perfect, 0.75: _to_strong, 0.5: _to_partial, 0.25: _to_weak}
+
+
 def _score(tally: Tally) -> float:
     return row_of(tally).score
 
@@ -145,5 +146,5 @@ def _moved_told(displaced: list[StepFinding], steps: tuple[StepFinding, ...]) ->
 
 
 def _extras_named(extras: list[Extra]) -> str:
-    names = [f"{named(extra.event)} ({named(extra.what)})" for extra in extras]
-    return f"the extra{'s' * (len(names) > 1)} {listed(names)}"
+    names = listed(extras, told=lambda extra: f"{named(extra.event)} ({named(extra.what)})")
+    return f"the extra{'s' * (len(extras) > 1)} {names}"

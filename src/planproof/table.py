@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -32,16 +31,16 @@ class Tally:
     @staticmethod
     def of(findings: Findings) -> Tally:
         """The counts of these findings."""
-        found = Counter(step.status for step in findings.counted)
-        extras = Counter(extra.severity for extra in findings.extras)
+        found = [step.status for step in findings.counted]
+        extras = [extra.severity for extra in findings.extras]
         return Tally(
-            n=found.total(),
-            E=found[Status.EXECUTED],
-            P=found[Status.PARTIAL],
-            L=found[Status.MISSING] + found[Status.AMBIGUOUS],
-            O=found[Status.OUT_OF_ORDER],
-            M=extras[Severity.MAJOR],
-            m=extras[Severity.MINOR],
+            n=len(found),
+            E=found.count(Status.EXECUTED),
+            P=found.count(Status.PARTIAL),
+            L=found.count(Status.MISSING) + found.count(Status.AMBIGUOUS),
+            O=found.count(Status.OUT_OF_ORDER),
+            M=extras.count(Severity.MAJOR),
+            m=extras.count(Severity.MINOR),
         )
 
 
