@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from typing import cast
+from functools import cache
+from typing import TYPE_CHECKING, cast
 
 from planproof.alignment.order import out_of_order
 from planproof.content import Json
@@ -21,6 +22,9 @@ from planproof.scoring import level_of, nearest_better, score
 from planproof.trace import Kind, Trace
 from planproof.verdict import Outcome, Verdict
 from planproof.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER})
 _LOST = frozenset({Status.PARTIAL, Status.MISSING, Status.AMBIGUOUS})
@@ -63,14 +67,14 @@ def verify(
 
 def _as_verdict(value: Json) -> Verdict | tuple[str, ...]:
     """The verdict, or what is wrong with its shape."""
-    from pydantic import TypeAdapter, ValidationError  # noqa: PLC0415 - heavy, and only here
+    from pydantic import ValidationError  # noqa: PLC0415 - heavy, and only here
 
     if not isinstance(value, dict):
         return ("The verdict is no JSON object.",)
     # Whatever the case's own id and metadata hold, nothing here rests on them.
     bare: dict[str, Json] = {**cast("dict[str, Json]", value), "id": None, "metadata": {}}
     try:
-        return TypeAdapter(Verdict).validate_json(json.dumps(bare), strict=True)
+        return _adapter().validate_json(json.dumps(bare), strict=True)
     except ValidationError as error:
         return tuple(
             "".join(f"/{escape(str(part))}" for part in problem["loc"]) + f": {problem['msg']}."
@@ -78,6 +82,13 @@ def _as_verdict(value: Json) -> Verdict | tuple[str, ...]:
         )
     except (ValueError, TypeError, RecursionError) as error:
         return (f"The verdict is no JSON value: {error}",)
+
+
+@cache
+def _adapter() -> TypeAdapter[Verdict]:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - heavy, and only here
+
+    return TypeAdapter(Verdict)
 
 
 def _inputs(verdict: Verdict, source: Source) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import cast
 
 from planproof.content import Json
 from planproof.plan import Plan, Step
@@ -25,15 +26,28 @@ def parse_plan(raw: Json | str | Plan) -> Plan:
     """The steps of a plan given as text, list or JSON; an empty plan when it holds none."""
     if isinstance(raw, Plan):
         return raw
-    if isinstance(raw, str) and len(raw) <= _LONGEST_KEPT:
-        return _plan_of_text(raw)
+    texts = _texts(raw)
+    if texts is not None and sum(map(len, texts)) <= _LONGEST_KEPT:
+        return _kept_plan(raw if isinstance(raw, str) else texts)
+    return _plan(raw)
+
+
+def _plan(raw: Json) -> Plan:
     return Plan(tuple(_steps_of(draft_of_value(raw))))
 
 
-@lru_cache(maxsize=256)
-def _plan_of_text(text: str) -> Plan:
-    # One plan is often held against many traces.
-    return Plan(tuple(_steps_of(draft_of_value(text))))
+# One plan is often held against many traces.
+_kept_plan = lru_cache(maxsize=256)(_plan)
+
+
+def _texts(raw: Json) -> tuple[str, ...] | None:
+    """The texts that a plan is made of; nothing when it is made of anything else."""
+    if isinstance(raw, str):
+        return (raw,)
+    if not isinstance(raw, list):
+        return None
+    items = cast("list[Json]", raw)
+    return tuple(items) if all(isinstance(item, str) for item in items) else None
 
 
 def _steps_of(draft: Draft) -> Iterator[Step]:

@@ -185,7 +185,7 @@ def test_a_failed_result_says_so() -> None:
 
 
 def test_a_failed_result_among_the_parts_says_so() -> None:
-    used = {"toolUse": {"toolUseId": "t", "name": "a", "input": {}}}
+    used = {"toolUse": {"toolUseId": "t", "name": "a", "input": {"x": 1}}}
     result = {"toolUseId": "t", "status": "error", "content": [{"text": "well"}]}
     messages: list[Any] = [
         {"role": "assistant", "content": [used]},
