@@ -49,7 +49,7 @@ docs: $(READY) ## build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 quality: $(READY) ## figures on labelled cases
-	$(BIN)/python scripts/quality.py
+	$(BIN)/python -m scripts.quality
 
 demo: $(READY) ## three short cases, judged
 	$(BIN)/planproof demo

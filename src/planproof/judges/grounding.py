@@ -13,7 +13,8 @@ from planproof.alignment.units import Unit
 _HEAD = r"(?:^|\band\b|\bthen\b|,|;|\bto\b)\s*(?:also\s+)?"
 _KEEPING = re.compile(
     _HEAD + r"(?:sav(?:e|es|ing)|stor(?:e|es|ing)|export(?:s|ing)?|back(?:s|ing)? (?:\w+ )?up"
-    r"|keep(?:s|ing)? (?:a copy|[\w ]+ in \S*[./]\w)|writ(?:e|es|ing) (?:[\w ]+ )?(?:to|into) \S*[./]\w)\b",
+    r"|keep(?:s|ing)? (?:a copy|[\w ]+ in \S*[./]\w)"
+    r"|writ(?:e|es|ing) (?:[\w ]+ )?(?:to|into) \S*[./]\w)\b",
     re.IGNORECASE,
 )
 _SORTING = re.compile(
@@ -24,9 +25,9 @@ _SORTING = re.compile(
 )
 _SORTS = re.compile(r"\b(?:sort(?:ed)?|order by|order_by|rank|nlargest|nsmallest|ls\s+-\w*[st])")
 _DOWNWARDS = re.compile(
-    r"\bdescending|most .{0,40}(?:first|to fewest)|(?:largest|biggest) first", re.I
+    r"\bdescending|most .{0,40}(?:first|to fewest)|(?:largest|biggest) first", re.IGNORECASE
 )
-_UPWARDS = re.compile(r"\bascending|(?:smallest|fewest) .{0,40}(?:first|to most)", re.I)
+_UPWARDS = re.compile(r"\bascending|(?:smallest|fewest) .{0,40}(?:first|to most)", re.IGNORECASE)
 _DESCRIBED = re.compile(r"^\W*(?:sql\s+)?(?:describe|desc|show columns from)\s+`?([a-z_]\w*)")
 _LISTED = re.compile(r"\('([a-z_]\w*)',\)")
 _KEEPS = frozenset({"write", "change"})
@@ -47,9 +48,9 @@ def ungrounded(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> li
         if _is_absent(literal, part, run, whole)
     ]
     done = [unit for unit in run if not unit.said]
-    if done and any(_KEEPING.search(part.text) for part in demand.parts):
-        if not any(unit.deeds & _KEEPS for unit in done):
-            found.append("nothing was saved")
+    keeps = any(unit.deeds & _KEEPS for unit in done)
+    if done and not keeps and any(_KEEPING.search(part.text) for part in demand.parts):
+        found.append("nothing was saved")
     if done and _SORTING.search(demand.step.text):
         if not any(_SORTS.search(unit.call_text) for unit in done):
             found.append("nothing was sorted")

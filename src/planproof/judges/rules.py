@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
 from planproof.alignment.affinity import affinity_of, shipped_weights
-from planproof.alignment.demands import Demand, demands_of
-from planproof.alignment.explanation import Explanation, explain
+from planproof.alignment.demands import demands_of
+from planproof.alignment.explanation import explain
 from planproof.alignment.order import out_of_order
-from planproof.alignment.units import Unit, units_of
+from planproof.alignment.units import units_of
 from planproof.content import Content
 from planproof.finding import Findings, Status, StepFinding
 from planproof.judges.extras import extras_of
+from planproof.judges.restatements import without_restatements
 from planproof.judges.statuses import finding_of
 from planproof.plan import Plan
 from planproof.trace import Trace
@@ -50,12 +50,11 @@ class Rules:
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
         """Hold the trace against the plan; the task neither adds a step nor excuses one."""
         del task
-        units = units_of(trace, self.vocabulary)
+        units = units_of(without_restatements(trace, plan), self.vocabulary)
         demands = demands_of(plan, self.vocabulary)
         explanation = explain(units, demands, affinity_of(units, demands, shipped_weights()))
         found = _in_order(
-            units,
-            explanation,
+            trace,
             [finding_of(step, demand, explanation, units) for step, demand in enumerate(demands)],
         )
         return Findings(
@@ -63,16 +62,15 @@ class Rules:
         )
 
 
-def _in_order(
-    units: Sequence[Unit], explanation: Explanation, found: list[StepFinding]
-) -> list[StepFinding]:
+def _in_order(trace: Trace, found: list[StepFinding]) -> list[StepFinding]:
     """The same findings, with the fewest steps out of order that would have to move."""
+    places = {event.id: (place, event.turn) for place, event in enumerate(trace.events)}
     moved = out_of_order(
         [
-            (units[run[0]].position, units[run[0]].event.turn)
+            places[finding.evidence[0].event]
             if finding.status in _PRESENT and not finding.free_order
             else None
-            for run, finding in zip(explanation.runs, found, strict=True)
+            for finding in found
         ]
     )
     return [

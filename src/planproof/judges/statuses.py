@@ -25,7 +25,7 @@ def finding_of(
     if not run:
         return _without_events(demand, units, fit)
     if demand.of_deeds and all(unit.said for unit in run):
-        # A claim is not evidence of an action: what is only spoken of may or may not have been done.
+        # A claim is not evidence of an action: what is only spoken of may not have been done.
         return _finding(demand, Status.AMBIGUOUS, run, of_lapse(fit), "it is only spoken of")
     lacking = ungrounded(demand, _around(step, explanation.runs, units), units)
     if lacking:
@@ -51,8 +51,7 @@ def _without_events(demand: Demand, units: Sequence[Unit], fit: int) -> StepFind
         note=note,
         parent=step.parent,
         waived=step.optional and status is not Status.EXECUTED,
-        # Where nothing was done there is no place in the order.
-        free_order=step.free_order or status is Status.EXECUTED,
+        free_order=step.free_order,
     )
 
 

@@ -1,4 +1,4 @@
-"""How sure a finding is: the share of such findings, at such a fit, that were right on the bench."""
+"""How sure a finding is: the share of such findings that were right on the labelled cases."""
 
 from __future__ import annotations
 
