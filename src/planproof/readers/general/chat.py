@@ -17,7 +17,7 @@ from planproof.readers.conversation import (
     role_of,
 )
 from planproof.readers.fences import Block, blocks
-from planproof.readers.general.deeds import as_deed, write_deed
+from planproof.readers.general.deeds import as_deed, drives_browser, write_deed
 from planproof.readers.outcomes import outcome_of
 from planproof.readers.shapes import key_with_text, text_at, time_of
 from planproof.readers.transcript import Draft, Result, Transcript
@@ -59,6 +59,7 @@ class Chat:
         self._transcript = transcript
         self.conversation = Conversation(transcript)
         self._code: _Code | None = None
+        self._sent: set[str] = set()
 
     def turn(self, value: dict[str, Json], pointer: str, turn: str | None = None) -> None:
         """Write one turn; code in it waits to see whether the next one runs it."""
@@ -108,8 +109,10 @@ class Chat:
             self._transcript.begin_turn()
             self._transcript.say(Kind.SYSTEM, text, pointer, "system")
         elif how.startswith("->"):
+            receiver = how[2:].strip()
+            self._sent.add(receiver)
             self._transcript.begin_turn()
-            self._transcript.call(Call(how[2:].strip() or "hand-off", text=text), pointer, who)
+            self._transcript.call(Call(receiver or "hand-off", text=text), pointer, who)
         elif how.lower() in ("thought", "thinking", "reasoning"):
             self._transcript.begin_turn()
             kind = Kind.BOOKKEEPING if _LEDGER.match(text) else Kind.REASONING
@@ -118,7 +121,7 @@ class Chat:
             self._said(text, pointer, who)
 
     def _said(self, text: str, pointer: str, who: str) -> None:
-        deed = as_deed(text)
+        deed = as_deed(text, by_program=who in self._sent and drives_browser(who))
         if deed is not None:
             self._transcript.begin_turn()
             write_deed(self._transcript, deed, pointer, who)

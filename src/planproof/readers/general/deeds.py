@@ -1,7 +1,8 @@
 """Deeds told in prose: "I clicked 'Details'.", and then what was to be seen.
 
 Browsing agents are programs that report so. A model that merely claims to have clicked has
-nothing to show for it: the page that was seen then is what makes it a deed.
+nothing to show for it: the page that was seen then is what makes it a deed. Only of an agent that
+is known to drive a browser, and that was just sent to work, the program's words suffice.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ _VERBS = {
     "waited": "wait",
     "went": "go",
 }
-_DEED = re.compile(rf"\s{{0,8}}I ({'|'.join(_VERBS)})\b")
+_BY_HAND = frozenset(("click", "hover", "navigate", "press", "scroll", "select", "type", "visit"))
+_DRIVER = re.compile(r"(?:multimodal[_ ]?)?(?:web|file)[_ ]?surfer", re.IGNORECASE)
+# What the program's libraries complain of may stand before its own words.
+_WARNINGS = r"(?:[^\n]{0,400}Warning: [^\n]{0,400}\n(?:[ \t]{1,8}[^\n]{0,400}\n)?){0,4}"
+_DEED = re.compile(rf"{_WARNINGS}\s{{0,8}}(?P<told>I (?P<verb>{'|'.join(_VERBS)})\b)")
 _END = re.compile(r"(?<=[.!?'\"])[ \t]{0,8}\n|\n[ \t]{0,8}\n|\Z")
 _PAGE = re.compile(r"\s{0,8}Address: [^\s]{1,2000}[ \t]{0,8}\n")
 _SEEN = re.compile(r"\b(?:screenshot|viewport)\b", re.IGNORECASE)
@@ -52,23 +57,31 @@ class Deed:
     answer: str
 
 
-def as_deed(text: str) -> Deed | None:
-    """The deed that a text begins with; None when it tells of none."""
+def drives_browser(agent: str) -> bool:
+    """Whether an agent of this name is a program that does what it reports."""
+    return _DRIVER.fullmatch(agent) is not None
+
+
+def as_deed(text: str, *, by_program: bool = False) -> Deed | None:
+    """The deed that a text begins with; None when it tells of none.
+
+    `by_program` says that the text comes from a program that reports what it did.
+    """
     told = _DEED.match(text)
     if told is not None:
         end = _END.search(text, told.end())
         assert end is not None
-        name, cut = _VERBS[told[1]], end.start()
+        name, start, cut = _VERBS[told["verb"]], told.start("told"), end.start()
     else:
         page = _PAGE.match(text)
         if page is None:
             return None
-        name, cut = "open", page.end()
-    if _SEEN.search(text, cut, cut + _LOOKED_AT) is None:
+        name, start, cut = "open", 0, page.end()
+    if not (by_program and name in _BY_HAND) and not _SEEN.search(text, cut, cut + _LOOKED_AT):
         return None
     answer = _ANSWER.search(text, cut)
     close = answer.start() if answer is not None else len(text)
-    return Deed(name, text[:cut].strip(), text[cut:close].strip(), text[close:].strip())
+    return Deed(name, text[start:cut].strip(), text[cut:close].strip(), text[close:].strip())
 
 
 def write_deed(transcript: Transcript, deed: Deed, pointer: str, actor: str) -> None:

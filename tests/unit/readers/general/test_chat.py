@@ -115,6 +115,32 @@ def test_a_deed_is_what_has_something_to_show(text: str, events: list[Any] | Non
     assert found[1:] == (events or [("message", None, text)])
 
 
+WARNING = "/lib/a.py:115: UserWarning: FP16 is not supported.\n  warnings.warn(text)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "deed"),
+    [
+        ("I clicked 'Details'.", ("action", "click", "I clicked 'Details'.")),
+        (
+            "I typed 'a' into 'b'.\n\nThe page is empty.",
+            ("action", "type", "I typed 'a' into 'b'."),
+        ),
+        (f"{WARNING}{WARNING}I scrolled down.", ("action", "scroll", "I scrolled down.")),
+        ("I searched the web and found 7.", None),
+        ("The answer is 7. I clicked 'Details'.", None),
+    ],
+)
+def test_a_program_that_drives_a_browser_need_not_show_the_page(text: str, deed: Any) -> None:
+    sent = {"role": "Orchestrator (-> WebSurfer)", "content": "Go."}
+    claim = ("message", None, text.strip())
+    assert brief(read([sent, {"role": "WebSurfer", "content": text}]))[1] == (deed or claim)
+    # Neither one who was not sent nor one of another name is taken at its word.
+    assert brief(read([{"role": "WebSurfer", "content": text}]))[0] == claim
+    coder = {"role": "Orchestrator (-> Coder)", "content": "Go."}
+    assert brief(read([coder, {"role": "Coder", "content": text}]))[1] == claim
+
+
 @pytest.mark.parametrize(
     ("turn", "event"),
     [
