@@ -30,6 +30,7 @@ _DOWNWARDS = re.compile(
 _UPWARDS = re.compile(r"\bascending|(?:smallest|fewest) .{0,40}(?:first|to most)", re.IGNORECASE)
 _DESCRIBED = re.compile(r"^\W*(?:sql\s+)?(?:describe|desc|show columns from)\s+`?([a-z_]\w*)")
 _LISTED = re.compile(r"\('([a-z_]\w*)',\)")
+_LEAVES_A_MARK = frozenset({"compute", "write", "change", "remove", "transact"})
 _KEEPS = frozenset({"write", "change"})
 _SHORT_NAME = 5
 _LEAST_DIGITS = 1
@@ -56,9 +57,22 @@ def ungrounded(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> li
             found.append("nothing was sorted")
         elif any(_turned(demand.step.text, unit.call_text) for unit in done):
             found.append("it was sorted the other way")
+    found.extend(_undone(demand, run))
     found.extend(_other_tables(demand, done, whole))
     found.extend(_other_actors(demand, run, whole))
     return found
+
+
+def _undone(demand: Demand, run: Sequence[Unit]) -> list[str]:
+    """The later parts of a step that ask for a deed of a sort that none of its events is."""
+    if not run or any(unit.said for unit in run):
+        return []
+    done = frozenset[str]().union(*(unit.deeds for unit in run))
+    return [
+        f"nothing was done to {part.text}"
+        for part in demand.parts[1:]
+        if part.deeds and part.deeds <= _LEAVES_A_MARK and not part.deeds & done
+    ]
 
 
 def _other_actors(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> list[str]:

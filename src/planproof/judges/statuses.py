@@ -12,6 +12,7 @@ from planproof.judges.conditions import evidence_against
 from planproof.judges.grounding import ungrounded
 from planproof.judges.quoting import cite
 from planproof.judges.sureness import of_execution, of_lapse
+from planproof.trace import Kind
 
 _MOST_CITED = 5
 
@@ -24,7 +25,8 @@ def finding_of(
     fit = max((row[step] for row in explanation.affinity), default=0)
     if not run:
         return _without_events(demand, units, fit)
-    if demand.of_deeds and all(unit.said for unit in run):
+    thought = demand.thinks and any(unit.event.kind is Kind.REASONING for unit in run)
+    if demand.of_deeds and not thought and all(unit.said for unit in run):
         # A claim is not evidence of an action: what is only spoken of may not have been done.
         return _finding(demand, Status.AMBIGUOUS, run, of_lapse(fit), "it is only spoken of")
     lacking = ungrounded(demand, _around(step, explanation.runs, units), units)
