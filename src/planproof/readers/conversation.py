@@ -39,7 +39,10 @@ _RESULT_TURN = re.compile(
 
 def role_of(message: dict[str, Json]) -> str:
     """Who speaks, in lower case: `role`, or what other frameworks call it."""
-    return (text_at(message, "role", "type", "from", "author") or "").lower()
+    role = message.get("role")
+    if not role or not isinstance(role, str):
+        role = text_at(message, "type", "from", "author") or ""
+    return role.lower()
 
 
 def is_message(value: Json) -> bool:
@@ -246,6 +249,9 @@ def _content_key(message: dict[str, Json]) -> str:
 
 
 def _content(message: dict[str, Json], pointer: str) -> tuple[str, str, tuple[Image, ...]]:
+    content = message.get("content")
+    if isinstance(content, str):
+        return content, f"{pointer}/content", ()
     key = _content_key(message)
     if key not in message:
         return "", pointer, ()

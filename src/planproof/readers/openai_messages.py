@@ -16,7 +16,7 @@ from planproof.trace import Trace
 _ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
 _SAYS = frozenset(("content", "tool_calls", "function_call"))
 _HOLDERS = ("messages", "traj", "trajectory", "conversation", "history")
-_LOOKED_AT = 50
+_LOOKED_AT = 20
 
 
 class OpenAIMessagesReader:
