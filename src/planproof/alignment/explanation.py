@@ -39,6 +39,7 @@ _THAT_CALL = 400
 _SAME_TOOL = -150
 _OTHER_CALL = -900
 _MOVED = 20
+_PLANNING = frozenset({"plan", "change"})
 _SAYING = frozenset({"ask", "tell", "delegate", "finish"})
 
 
@@ -107,12 +108,18 @@ def _without_claims(
 ) -> list[list[int]]:
     """A claim is no evidence of a deed, however well its words fit; nor a deed of a message."""
     silent = [not demand.says and not demand.thinks for demand in demands]
+    unplanned = [
+        bar and not any(deeds & _PLANNING for deeds in demand.deeds)
+        for bar, demand in zip(silent, demands, strict=True)
+    ]
     spoken = [all(deeds and deeds <= _SAYING for deeds in demand.deeds) for demand in demands]
     for unit, row in zip(units, fits, strict=True):
         for step, demand in enumerate(demands):
             if demand.again and unit.event.kind is Kind.ACTION:
                 row[step] += _AGAIN if unit.repeats else -_AGAIN
         barred = silent if unit.said else spoken if unit.event.kind is Kind.ACTION else None
+        if unit.event.kind is Kind.BOOKKEEPING:
+            barred = unplanned
         if barred is not None:
             for step, bar in enumerate(barred):
                 if bar and row[step] > _CLAIM:

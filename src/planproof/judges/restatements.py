@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from planproof.alignment.units import call_text
 from planproof.plan import Plan
 from planproof.trace import Event, Kind, Trace
 
@@ -19,7 +20,8 @@ _LEFT = 0.6
 def without_restatements(trace: Trace, plan: Plan) -> Trace:
     """The trace without what the agent said in the very words of a step.
 
-    "I have done step 2: run the tests" would fit step 2 better than any deed can.
+    "I have done step 2: run the tests" would fit step 2 better than any deed can, and so would a
+    to-do list that has the step as an item.
     """
     opened = [_SPACE.sub(r" ", step.text).strip()[:_TELLING] for step in plan.leaves]
     opened = [text for text in opened if len(text) >= _TOO_SHORT]
@@ -29,6 +31,8 @@ def without_restatements(trace: Trace, plan: Plan) -> Trace:
     pattern = re.compile(quoted, re.IGNORECASE)
     events: list[Event] = []
     for event in trace.events:
+        if event.kind is Kind.BOOKKEEPING and pattern.search(call_text(event)):
+            continue
         if event.kind not in _SAID or event.actor == "user" or not pattern.search(event.text):
             events.append(event)
             continue

@@ -15,6 +15,8 @@ from planproof.judges.sureness import of_execution, of_lapse
 from planproof.trace import Kind
 
 _MOST_CITED = 5
+_KEPT = frozenset({"plan", "change", "think"})
+"""Sorts of deed that a to-do list, a ledger or a think-aloud tool may do."""
 
 
 def finding_of(
@@ -26,13 +28,21 @@ def finding_of(
     if not run:
         return _without_events(demand, units, fit)
     thought = demand.thinks and any(unit.event.kind is Kind.REASONING for unit in run)
-    if demand.of_deeds and not thought and all(unit.said for unit in run):
+    if demand.of_deeds and not thought and all(_noted(unit, demand) for unit in run):
         # A claim is not evidence of an action: what is only spoken of may not have been done.
         return _finding(demand, Status.AMBIGUOUS, run, of_lapse(fit), "it is only spoken of")
     lacking = ungrounded(demand, _around(step, explanation.runs, units), units)
     if lacking:
         return _finding(demand, Status.PARTIAL, run, of_lapse(-fit), "; ".join(lacking))
     return _finding(demand, Status.EXECUTED, run, of_execution(fit), "")
+
+
+def _noted(unit: Unit, demand: Demand) -> bool:
+    """Whether a unit only speaks of the step, or ticks it off."""
+    if unit.event.kind is not Kind.BOOKKEEPING:
+        return unit.said
+    named = unit.event.name is not None and unit.event.name.lower() in demand.folded
+    return not named and not any(deeds & _KEPT for deeds in demand.deeds)
 
 
 def _without_events(demand: Demand, units: Sequence[Unit], fit: int) -> StepFinding:
