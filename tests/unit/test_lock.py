@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -45,4 +46,6 @@ def test_every_core_dependency_is_imported_and_every_import_is_declared() -> Non
                 imported.update(alias.name.partition(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
                 imported.add((node.module or "").partition(".")[0])
-    assert imported - sys.stdlib_module_names - {"planproof"} == declared
+    makers = packages_distributions()  # the module `Stemmer` comes with the package `pystemmer`
+    foreign = imported - sys.stdlib_module_names - {"planproof"}
+    assert {makers[module][0].lower() for module in foreign} == declared

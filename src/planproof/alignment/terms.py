@@ -3,50 +3,50 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import NamedTuple
 
-import snowballstemmer
+from Stemmer import Stemmer
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+_RUN = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9]{3,}")
 _ABOUT_SAYING = frozenset(
-    "tell say state report announce explain inform ask request inquire enquire mention declare give "
-    "propose suggest offer let know point describe answer reply respond present express notify "
-    "advise going try attempt begin start next then first finally lastly second third also have "
-    "obtain get want wish seek name like well once more another again two three four five six "
-    "seven".split()
+    "tell say state report announce explain inform ask request inquire enquire mention declare "
+    "give propose suggest offer let know point describe answer reply respond present express "
+    "notify advise going try attempt begin start next then first finally lastly second third also "
+    "have obtain get want wish seek name like well once more another again two three four five "
+    "six seven".split()
 )
 """Words of plans that say how, not what: no event repeats them."""
 _STOPWORDS = frozenset(
-    "a an the this that these those it its of to in into on onto at by for from with without as and "
-    "or but nor so if then than there here is are was were be been being am do does did done doing "
-    "have has had having will would shall should may might must can could not no nor i you he she "
-    "we they me him her us them my your his our their mine yours who whom whose which what when "
-    "where why how all any both each few more most other some such only own same too very just "
-    "also about above after before again against between during over under up down out off through "
-    "until while because using use used based via per let need needs going go s t re ve ll d m "
-    "please now any ll one ones thing things make sure able".split()
+    "a an the this that these those it its of to in into on onto at by for from with without as "
+    "and or but nor so if then than there here is are was were be been being am do does did done "
+    "doing have has had having will would shall should may might must can could not no nor i you "
+    "he she we they me him her us them my your his our their mine yours who whom whose which what "
+    "when where why how all any both each few more most other some such only own same too very "
+    "just also about above after before again against between during over under up down out off "
+    "through until while because using use used based via per let need needs going go s t re ve "
+    "ll d m please now any ll one ones thing things make sure able".split()
 )
+_ONLY_ALPHANUMERIC = bytes(byte if chr(byte).isalnum() else 32 for byte in range(128)) + b" " * 128
+_MOST_REMEMBERED = 32_768
+# No cache of its own: then it keeps no state, and threads can share it.
+_STEMMER = Stemmer("english", 0)
 
 
-@cache
-def _stemmer() -> snowballstemmer.stemmer:
-    return snowballstemmer.stemmer("english")
+def stem(word: str) -> str:
+    """The stem of one lower-case word."""
+    return _STEMMER.stemWord(word)
 
 
 @cache
 def _how() -> frozenset[str]:
     return frozenset(stem(word) for word in _ABOUT_SAYING) | {"go to"}
-
-
-@lru_cache(maxsize=65_536)
-def stem(word: str) -> str:
-    """The stem of one lower-case word."""
-    return _stemmer().stemWord(word)
 
 
 def knowledge(name: str) -> Iterator[tuple[str, list[str]]]:
@@ -82,9 +82,16 @@ def command_terms() -> dict[str, frozenset[str]]:
     return {name: terms_of(" ".join(words)) for name, words in knowledge("commands.txt")}
 
 
-@lru_cache(maxsize=65_536)
-def _terms_of_token(token: str) -> tuple[str, ...]:
-    """The stems of a token's pieces ("getOrderDetails" -> get, order, detail); a code stays whole."""
+def tokens_of(text: str) -> list[str]:
+    """The runs of letters and digits in a text, as they are written."""
+    if text.isascii():
+        # A table of bytes does it several times faster than a pattern.
+        return text.encode().translate(_ONLY_ALPHANUMERIC).decode().split()
+    return _RUN.findall(text)
+
+
+def stems_of_token(token: str) -> tuple[str, ...]:
+    """The stems of a token's pieces ("getOrder" -> get, order); a code stays whole."""
     if _CODE.fullmatch(token):
         return (token.lower(),)
     found: list[str] = []
@@ -97,6 +104,37 @@ def _terms_of_token(token: str) -> tuple[str, ...]:
             continue
         found.append(stem(lowered))
     return tuple(dict.fromkeys(found))
+
+
+class _TermsOfTokens(dict[str, frozenset[str]]):
+    """Token -> its stems and the concepts that they stand for, found once each."""
+
+    def __missing__(self, token: str) -> frozenset[str]:
+        if len(self) >= _MOST_REMEMBERED:
+            self.clear()
+        single, _ = _concepts()
+        stems = stems_of_token(token)
+        terms = self[token] = frozenset(stems).union(*(single.get(word, ()) for word in stems))
+        return terms
+
+
+TERMS_OF_TOKEN = _TermsOfTokens()
+"""Each token's terms. Traces repeat their words, so nearly always it is a mere look-up."""
+
+
+def terms_of_tokens(tokens: Iterable[str], others: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The stems of tokens and the concepts that they stand for, together with other terms."""
+    return others.union(*map(TERMS_OF_TOKEN.__getitem__, tokens))
+
+
+@lru_cache(maxsize=8_192)
+def terms_of(text: str) -> frozenset[str]:
+    """The stems of a short text, and the concepts that they and their pairs stand for."""
+    _, pairs = _concepts()
+    tokens = _TOKEN.findall(text)
+    stems = [stem(token.lower()) for token in tokens]
+    phrases = [pairs[pair] for pair in pairwise(stems) if pair in pairs]
+    return terms_of_tokens(tokens).union(*phrases)
 
 
 class Word(NamedTuple):
@@ -124,27 +162,10 @@ def words_of(text: str) -> tuple[Word, ...]:
             found[phrase] = Word(phrase, pairs[pair], (pair[0], pair[1]))
             skip = True
             continue
-        for piece in _terms_of_token(token):
+        for piece in stems_of_token(token):
             found.setdefault(piece, Word(piece, single.get(piece, ()), (piece,)))
     telling = tuple(word for word in found.values() if word.text not in _how())
     return telling or tuple(found.values())
-
-
-def terms_of(text: str) -> frozenset[str]:
-    """The stems of a text, and the concepts that they and their pairs stand for."""
-    single, pairs = _concepts()
-    tokens = _TOKEN.findall(text)
-    found: set[str] = set()
-    for token in tokens:
-        found.update(_terms_of_token(token))
-    concepts: set[str] = set()
-    for word in found:
-        concepts.update(single.get(word, ()))
-    lowered = [stem(token.lower()) for token in tokens]
-    for pair in zip(lowered, lowered[1:], strict=False):
-        if pair in pairs:
-            concepts.update(pairs[pair])
-    return frozenset(found | concepts)
 
 
 def pieces_of(name: str) -> list[str]:
