@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
+from itertools import pairwise
 
 from planproof.alignment.terms import knowledge, pieces_of, stem
 from planproof.plan import Step
@@ -33,6 +34,18 @@ _DOINGS = frozenset(
     "lookup search write change remove run compute finish navigate transact".split()
 )
 _SAID_HEAD = 400
+_SAID: dict[tuple[bool, bool], frozenset[str]] = {
+    (False, False): frozenset({"tell", "think"}),
+    (False, True): frozenset({"tell", "think", "finish"}),
+    (True, False): frozenset({"tell", "think", "ask", "delegate"}),
+    (True, True): frozenset({"tell", "think", "ask", "delegate", "finish"}),
+}
+"""What a message can be, by whether it asks and whether it ends the talk."""
+_KINDS = {
+    Kind.REASONING: frozenset({"think", "plan", "tell"}),
+    Kind.OBSERVATION: frozenset({"run", "tell", "lookup"}),
+    Kind.BOOKKEEPING: frozenset({"think", "plan", "change", "compute"}),
+}
 
 
 @cache
@@ -55,8 +68,8 @@ def _deeds() -> tuple[dict[str, frozenset[str]], dict[tuple[str, str], frozenset
 def _deeds_of(stems: list[str]) -> frozenset[str]:
     single, pairs = _deeds()
     found = [single[word] for word in stems if word in single]
-    found += [pairs[pair] for pair in zip(stems, stems[1:], strict=False) if pair in pairs]
-    return frozenset().union(*found)
+    found += [pairs[pair] for pair in pairwise(stems) if pair in pairs]
+    return frozenset[str]().union(*found)
 
 
 def _pairs_of(stems: list[str]) -> frozenset[str]:
@@ -68,7 +81,6 @@ def deeds_asked(step: Step) -> tuple[frozenset[str], ...]:
     return tuple(_deeds_of_part(part) for part in step.parts or (step.text,))
 
 
-@lru_cache(maxsize=8_192)
 def _deeds_of_part(text: str) -> frozenset[str]:
     text = _CONDITION.sub("", text, count=1)
     if _HAVING_DONE.match(text):
@@ -90,40 +102,39 @@ def _deeds_of_stems(text: str) -> frozenset[str]:
 
 def deeds_done(event: Event, commands: frozenset[str], *, closing: bool) -> frozenset[str]:
     """The sorts of deed that an event can be; `commands` are the known words that it runs."""
+    if event.kind is Kind.ACTION:
+        # Whether one agent turned to another: the name of the action is that of somebody.
+        turned = event.actor is not None and event.arguments is None
+        hands_off = turned and bool(event.name) and event.name[:1].isupper()
+        return _deeds_of_action(event.name or "", commands, closing=closing, hands_off=hands_off)
     if event.kind is Kind.MESSAGE:
-        said = {"tell", "think"}
-        if _ASKS.search(event.text[-_SAID_HEAD:]) or _ASKS.search(event.text[:_SAID_HEAD]):
-            said |= {"ask", "delegate"}
-        if _ENDS.search(event.text):
-            said.add("finish")
-        return frozenset(said)
-    if event.kind is Kind.REASONING:
-        return frozenset({"think", "plan", "tell"})
-    if event.kind is Kind.OBSERVATION:
-        return frozenset({"run", "tell", "lookup"})
-    if event.kind is Kind.BOOKKEEPING:
-        return frozenset({"think", "plan", "change", "compute"})
-    name = event.name or ""
-    done = set(_deeds_of_name(name))
-    for command in commands:
-        done |= _deeds_of_command(command)
-    done &= _DOINGS
-    done.add("run")  # whatever is called is run
+        return deeds_said(event.text)
+    return _KINDS[event.kind]
+
+
+def deeds_said(text: str) -> frozenset[str]:
+    """The sorts of deed that a message can be."""
+    asks = _ASKS.search(text[-_SAID_HEAD:]) or (
+        len(text) > _SAID_HEAD and _ASKS.search(text[:_SAID_HEAD])
+    )
+    return _SAID[bool(asks), _ENDS.search(text) is not None]
+
+
+def _deeds_of_action(
+    name: str, commands: frozenset[str], *, closing: bool, hands_off: bool
+) -> frozenset[str]:
+    done = _deeds_of_name(name).union(*(_commands().get(word, ()) for word in commands))
+    # Whatever is called is run.
+    done = (done & _DOINGS) | {"run"}
     if closing:
         done |= {"finish", "tell"}
-    if event.actor is not None and _is_hand_off(event):
+    if hands_off:
         done |= {"delegate", "ask", "tell"}
-    return frozenset(done)
+    return done
 
 
-def _is_hand_off(event: Event) -> bool:
-    """Whether one agent turned to another: the name of the action is that of somebody."""
-    return bool(event.name) and event.arguments is None and event.name[:1].isupper()
-
-
-@lru_cache(maxsize=4_096)
 def _deeds_of_name(name: str) -> frozenset[str]:
-    """What the first verb in a tool's name says: `get_order_details` looks up, it does not order."""
+    """What the first verb in a tool's name says: `get_order` looks up, it does not order."""
     for piece in pieces_of(name):
         if found := _deeds_of([stem(piece)]):
             return found
@@ -135,7 +146,3 @@ def _commands() -> dict[str, frozenset[str]]:
     return {
         name: _deeds_of([stem(word) for word in words]) for name, words in knowledge("commands.txt")
     }
-
-
-def _deeds_of_command(command: str) -> frozenset[str]:
-    return _commands().get(command, frozenset())

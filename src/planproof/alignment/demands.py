@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from planproof.alignment.deeds import deeds_asked
 from planproof.alignment.literals import Literal, fold, literals_of
@@ -49,7 +50,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """A step with its words and its parts; `again` marks one that asks for a repetition."""
+    """A step with its words and its parts; `again` marks one that asks for a repetition.
+
+    `deeds` are, for each part, the sorts of deed that would execute it; `literals` the values that
+    the step names. `of_deeds` says that something must be done, neither said nor thought out alone.
+    """
 
     step: Step
     words: tuple[Word, ...]
@@ -59,44 +64,41 @@ class Demand:
     again: bool
     folded: str
     call: Call | None
-
-    @property
-    def deeds(self) -> tuple[frozenset[str], ...]:
-        """For each part the sorts of deed that would execute it."""
-        return tuple(part.deeds for part in self.parts)
-
-    @property
-    def of_deeds(self) -> bool:
-        """Whether something must be done for it: neither said nor thought out alone."""
-        return not self.says and any(deeds & _DEEDS for deeds in self.deeds)
-
-    @property
-    def literals(self) -> tuple[Literal, ...]:
-        """The values that the step names."""
-        return tuple(literal for part in self.parts for literal in part.literals)
+    deeds: tuple[frozenset[str], ...]
+    literals: tuple[Literal, ...]
+    of_deeds: bool
 
 
 def demands_of(plan: Plan, vocabulary: Vocabulary) -> list[Demand]:
     """The demands of the steps that count, in plan order."""
-    return [_demand(step, vocabulary) for step in plan.leaves]
+    return [_demand(step, _with_tools(_gist(step.text), vocabulary)) for step in plan.leaves]
 
 
-def _demand(step: Step, vocabulary: Vocabulary) -> Demand:
-    text = _gist(step.text)
+def _with_tools(text: str, vocabulary: Vocabulary) -> str:
+    """The text of a step and the tools that words of it are declared to mean."""
     for word, tool in vocabulary.aliases.items():
         if word.lower() in text.lower():
             text = f"{text} {tool}"
+    return text
+
+
+@lru_cache(maxsize=2_048)
+def _demand(step: Step, text: str) -> Demand:
     parts = _parts(step)
-    deeds = frozenset[str]().union(*(part.deeds for part in parts))
+    deeds = tuple(part.deeds for part in parts)
+    says = any(found & _SAYING for found in deeds)
     return Demand(
         step,
         words_of(text),
         parts,
-        bool(deeds & _SAYING),
-        bool(deeds & _THINKING),
-        _AGAIN.search(text) is not None,
-        fold(text),
-        _call(step.text),
+        says=says,
+        thinks=any(found & _THINKING for found in deeds),
+        again=_AGAIN.search(text) is not None,
+        folded=fold(text),
+        call=_call(step.text),
+        deeds=deeds,
+        literals=tuple(literal for part in parts for literal in part.literals),
+        of_deeds=not says and any(found & _DEEDS for found in deeds),
     )
 
 

@@ -1,11 +1,16 @@
-"""The values that a step names, and whether a text holds them: paths, ids, numbers, dates, names."""
+"""The values that a step names, and whether a text holds them: paths, ids, numbers, names."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
+from itertools import accumulate
+from operator import itemgetter
+from typing import TypeAlias
 
 from planproof.alignment.terms import knowledge
 
@@ -35,10 +40,37 @@ class Literal:
             words = self.forms[0].split()
             if all(word[: max(4, len(word) - 2)] in folded for word in words):
                 return True
-            return any(_alone(code, folded) for code in _codes().get(self.forms[0], ()))
+            codes = _codes().get(self.forms[0], ())
+            return any(_alone(code).search(folded) for code in codes)
+        return any(self.find(form, folded) >= 0 for form in self.forms)
+
+    def find(self, form: str, folded: str, start: int = 0) -> int:
+        """Where a folded text holds a form of the value, which is no name; -1 if it does not."""
         if self.kind is LiteralKind.NUMBER:
-            return any(_alone(form, folded) for form in self.forms)
-        return any(form in folded for form in self.forms)
+            match = _alone(form).search(folded, start)
+            return match.start() if match else -1
+        return folded.find(form, start)
+
+
+class Texts:
+    """Many folded texts in one, so that a value is looked for in all of them at once."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        # Folding leaves no line feed in a text or a value: nothing is found across two texts.
+        lines = list(texts)
+        self._joined = "\n".join(lines)
+        self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
+
+    def holders(self, literal: Literal) -> frozenset[int]:
+        """The indices of the texts that hold a value, which is no name."""
+        found: set[int] = set()
+        for form in literal.forms:
+            at = literal.find(form, self._joined)
+            while at >= 0:
+                after = bisect_right(self._starts, at)
+                found.add(after - 1)
+                at = literal.find(form, self._joined, self._starts[after])
+        return frozenset(found)
 
 
 _MONTHS = {
@@ -82,15 +114,20 @@ _NUMBER = re.compile(
     r"(?<![\w.])[$\u20ac\u00a3]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?%)?(?!\w|,\d|\.\d)"
 )
 _NAME = re.compile(
-    r"\b[A-Z][a-z\u00e0-\u00ff'\u2019]{1,30}(?:[ -](?:of |the |de |and )?[A-Z][a-z\u00e0-\u00ff]{1,30}){0,4}(?![A-Za-z_])"
+    r"\b[A-Z][a-z\u00e0-\u00ff'\u2019]{1,30}"
+    r"(?:[ -](?:of |the |de |and )?[A-Z][a-z\u00e0-\u00ff]{1,30}){0,4}(?![A-Za-z_])"
 )
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*)[\W_]*$")
 _POSSESSIVE = re.compile(r"['\u2019](?:s|m|ll|ve|d|re)?$")
 _KEYWORDS = frozenset("SQL AND NOT NULL FROM JSON HTML CSS CSV PDF XML URL API HTTP PHP".split())
+_DIGIT = re.compile(r"\d")
 _DENIED = re.compile(
     r"\b(?:without|no|not|omit\w*|instead of)\s+(?:an?\s+|the\s+|any\s+)?$", re.IGNORECASE
 )
-_SPACE = re.compile(r"\s+")
+
+
+_Found: TypeAlias = tuple[LiteralKind, tuple[int, int], str, tuple[str, ...]]
+"""A sort, where it stands, the value as it is written, and its forms before folding."""
 
 
 @cache
@@ -103,25 +140,21 @@ def _codes() -> dict[str, tuple[str, ...]]:
     return {name: tuple(found) for name, found in codes.items()}
 
 
-def _alone(value: str, text: str) -> bool:
-    """Whether a number or a code stands in a text and is not a piece of a longer one."""
-    at = text.find(value)
-    while at >= 0:
-        end = at + len(value)
-        if value.isalpha():
-            inside = text[max(0, at - 1) : at].isalnum() or text[end : end + 1].isalnum()
-        else:
-            inside = text[max(0, at - 1) : at].isdigit() or text[end : end + 1].isdigit()
-        if not inside:
-            return True
-        at = text.find(value, at + 1)
-    return False
+@lru_cache(maxsize=4_096)
+def _alone(value: str) -> re.Pattern[str]:
+    """Finds a number or a code that is not a piece of a longer one."""
+    # The value comes first in the pattern, for then the search for it is fast.
+    value, near = re.escape(value), "[^\\W_]" if value.isalpha() else "\\d"
+    return re.compile(f"{value}(?!{near})(?<!{near}{value})")
 
 
 def fold(text: str) -> str:
     """Lower case with white space folded and typographic quotes made plain."""
-    lowered = text.lower().replace("\u2019", "'").replace("\u2018", "'").replace("\u201c", '"')
-    return _SPACE.sub(" ", lowered.replace("\u201d", '"'))
+    lowered = text.lower()
+    if not lowered.isascii():
+        lowered = lowered.replace("\u2019", "'").replace("\u2018", "'")
+        lowered = lowered.replace("\u201c", '"').replace("\u201d", '"')
+    return " ".join(lowered.split())
 
 
 def _date_forms(match: re.Match[str]) -> tuple[str, ...]:
@@ -140,50 +173,68 @@ def _date_forms(match: re.Match[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(forms))
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=8_192)
 def literals_of(text: str) -> tuple[Literal, ...]:
     """The literals of a step's text, in the order in which they stand."""
     taken: list[tuple[int, int]] = []
     found: list[tuple[int, Literal]] = []
+    for find in (_quoted, _addresses, _dates, _paths, _identifiers, _numbers, _names):
+        # Each sort has what those before it have left.
+        for kind, (start, end), value, forms in find(text):
+            if any(start < b and a < end for a, b in taken):
+                continue
+            taken.append((start, end))
+            folded = dict.fromkeys(fold(form) for form in forms if form.strip())
+            if folded:
+                found.append((start, Literal(kind, value, tuple(folded))))
+    return tuple(literal for _, literal in sorted(found, key=itemgetter(0)))
 
-    def take(kind: LiteralKind, start: int, end: int, value: str, *forms: str) -> None:
-        if any(start < b and a < end for a, b in taken):
-            return
-        taken.append((start, end))
-        found.append(
-            (start, Literal(kind, value, tuple(dict.fromkeys(fold(f) for f in forms if f))))
-        )
 
+def _quoted(text: str) -> Iterator[_Found]:
     for match in _QUOTED.finditer(text):
-        value = next(group for group in match.groups() if group is not None)
-        take(LiteralKind.QUOTED, *match.span(), value, value)
-    for pattern, kind in ((_URL, LiteralKind.PATH), (_EMAIL, LiteralKind.IDENTIFIER)):
-        for match in pattern.finditer(text):
+        value = match[match.lastindex or 0]
+        yield LiteralKind.QUOTED, match.span(), value, (value,)
+
+
+def _addresses(text: str) -> Iterator[_Found]:
+    for match in _URL.finditer(text) if "/" in text or "." in text else ():
+        value = match[0].rstrip(".,;:")
+        yield LiteralKind.PATH, match.span(), value, (value,)
+    for match in _EMAIL.finditer(text) if "@" in text else ():
+        value = match[0].rstrip(".,;:")
+        yield LiteralKind.IDENTIFIER, match.span(), value, (value,)
+
+
+def _dates(text: str) -> Iterator[_Found]:
+    for match in _DATE.finditer(text) if _DIGIT.search(text) else ():
+        yield LiteralKind.DATE, match.span(), match[0], _date_forms(match)
+
+
+def _paths(text: str) -> Iterator[_Found]:
+    for pattern, mark in ((_PATH, "/"), (_FILE, ".")):
+        for match in pattern.finditer(text) if mark in text else ():
             value = match[0].rstrip(".,;:")
-            take(kind, *match.span(), value, value)
-    for match in _DATE.finditer(text):
-        take(LiteralKind.DATE, *match.span(), match[0], *_date_forms(match))
-    for pattern in (_PATH, _FILE):
-        for match in pattern.finditer(text):
-            value = match[0].rstrip(".,;:")
-            if (
-                len(value) > 1
-                and not value.replace("/", "").isalpha()
-                or value.startswith(("/", "~", "."))
-            ):
-                take(LiteralKind.PATH, *match.span(), value, value, value.lstrip("*"))
+            telling = len(value) > 1 and not value.replace("/", "").isalpha()
+            if telling or value.startswith(("/", "~", ".")):
+                yield LiteralKind.PATH, match.span(), value, (value, value.lstrip("*"))
+
+
+def _identifiers(text: str) -> Iterator[_Found]:
     for match in _IDENTIFIER.finditer(text):
-        if match[0] in _KEYWORDS or _DENIED.search(
-            text[max(0, match.start() - 16) : match.start()]
-        ):
-            continue
-        take(LiteralKind.IDENTIFIER, *match.span(), match[0], match[0], match[0].lstrip("#"))
-    for match in _NUMBER.finditer(text):
+        value, before = match[0], text[max(0, match.start() - 16) : match.start()]
+        if value not in _KEYWORDS and not _DENIED.search(before):
+            yield LiteralKind.IDENTIFIER, match.span(), value, (value, value.lstrip("#"))
+
+
+def _numbers(text: str) -> Iterator[_Found]:
+    for match in _NUMBER.finditer(text) if _DIGIT.search(text) else ():
         written = match[0].strip("$\u20ac\u00a3 %")
-        take(LiteralKind.NUMBER, *match.span(), match[0], written, written.replace(",", ""))
+        yield LiteralKind.NUMBER, match.span(), match[0], (written, written.replace(",", ""))
+
+
+def _names(text: str) -> Iterator[_Found]:
     for match in _NAME.finditer(text):
         name = _POSSESSIVE.sub("", match[0])
         starts = _SENTENCE_START.search(text[max(0, match.start() - 12) : match.start()])
         if len(name) > 2 and not starts:
-            take(LiteralKind.NAME, *match.span(), name, name)
-    return tuple(literal for _, literal in sorted(found, key=lambda pair: pair[0]))
+            yield LiteralKind.NAME, match.span(), name, (name,)

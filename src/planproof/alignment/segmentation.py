@@ -2,12 +2,14 @@
 
 Both alignments walk over the events once and keep, for every step, the best explanation in which
 that step was the last one worked on. `in_order` may skip steps and leave events over, at a price;
-`freely` may also jump between steps, so it finds what was done in another order.
+`freely` may also jump between steps, so it finds what was done in another order. Only the worth of
+the explanations is kept; walking back from the best one finds again how it came about.
 """
 
+# ruff: noqa: FURB136, PLR1730 - in the loops, to compare is twice as fast as to call `max`
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 _NEVER = -(10**9)
@@ -26,32 +28,31 @@ def in_order(
     """The best explanation in plan order. `leave` is the price of each event left over."""
     # State k: step k-1 was worked on last; state 0: none yet. Prices are taken off.
     worth = [0] + [_NEVER] * steps
-    origins: list[list[tuple[int, int]]] = []
+    history: list[list[int]] = []
     for row, price in zip(affinity, leave, strict=True):
-        reached = [worth[0] - price]
-        origin = [(0, -1)]
-        best, best_state = worth[0], 0  # of the states before, skipped steps paid up to here
-        for state in range(1, steps + 1):
-            gain = row[state - 1]
-            stay = worth[state]
+        history.append(worth)
+        before = iter(worth)
+        best = next(before)  # of the states before, skipped steps paid up to here
+        worth = [best - price]
+        for stay, gain in zip(before, row, strict=True):
+            here = (best if best > stay else stay) + gain
             left = stay - price
-            if best > stay:
-                here, source = best + gain, best_state
-            else:
-                here, source = stay + gain, state
-            if here >= left:
-                reached.append(here)
-                origin.append((source, state - 1))
-            else:
-                reached.append(left)
-                origin.append((state, -1))
+            worth.append(here if here >= left else left)
             best -= skip
             if stay > best:
-                best, best_state = stay, state
-        worth = reached
-        origins.append(origin)
-    final = max(range(steps + 1), key=lambda state: worth[state] - skip * (steps - state))
-    return Segmentation(_trace_back(origins, final), worth[final] - skip * (steps - final))
+                best = stay
+    ends = [value - skip * (steps - state) for state, value in enumerate(worth)]
+    final = max(range(steps + 1), key=ends.__getitem__)
+
+    def source(worth: list[int], state: int) -> tuple[int, int]:
+        best, best_state = worth[0], 0
+        for other in range(1, state):
+            best -= skip
+            if worth[other] > best:
+                best, best_state = worth[other], other
+        return (best, best_state) if best > worth[state] else (worth[state], state)
+
+    return Segmentation(_walk_back(history, affinity, leave, final, source), ends[final])
 
 
 def freely(
@@ -59,40 +60,52 @@ def freely(
 ) -> Segmentation:
     """The best explanation in any order; going on to the next step is free, any jump is paid."""
     worth = [0] + [_NEVER] * steps
-    origins: list[list[tuple[int, int]]] = []
+    history: list[list[int]] = []
     for row, price in zip(affinity, leave, strict=True):
-        top = max(range(steps + 1), key=worth.__getitem__)
-        jumped = worth[top] - jump
-        reached = [worth[0] - price]
-        origin = [(0, -1)]
-        before = worth[0]
-        for state in range(1, steps + 1):
-            stay = worth[state]
+        history.append(worth)
+        jumped = max(worth) - jump
+        before = iter(worth)
+        last = next(before)
+        worth = [last - price]
+        if jumped > last:
+            last = jumped
+        for stay, gain in zip(before, row, strict=True):
+            here = (last if last > stay else stay) + gain
             left = stay - price
-            here, source = stay, state
-            if before > here:
-                here, source = before, state - 1
-            if jumped > here:
-                here, source = jumped, top
-            here += row[state - 1]
-            if here >= left:
-                reached.append(here)
-                origin.append((source, state - 1))
-            else:
-                reached.append(left)
-                origin.append((state, -1))
-            before = stay
-        worth = reached
-        origins.append(origin)
-    final = max(range(steps + 1), key=lambda state: worth[state] - (jump if state < steps else 0))
-    paid = jump if final < steps else 0
-    return Segmentation(_trace_back(origins, final), worth[final] - paid)
+            worth.append(here if here >= left else left)
+            last = stay if stay > jumped else jumped
+    ends = [value - jump for value in worth[:-1]] + worth[-1:]
+    final = max(range(steps + 1), key=ends.__getitem__)
+
+    def source(worth: list[int], state: int) -> tuple[int, int]:
+        top = max(worth)
+        best, best_state = worth[state], state
+        if worth[state - 1] > best:
+            best, best_state = worth[state - 1], state - 1
+        return (top - jump, worth.index(top)) if top - jump > best else (best, best_state)
+
+    return Segmentation(_walk_back(history, affinity, leave, final, source), ends[final])
 
 
-def _trace_back(origins: list[list[tuple[int, int]]], state: int) -> list[int]:
+def _walk_back(
+    history: list[list[int]],
+    affinity: Sequence[Sequence[int]],
+    leave: Sequence[int],
+    state: int,
+    source: Callable[[list[int], int], tuple[int, int]],
+) -> list[int]:
+    """The step of each event. `source` is the best state to come from, and its worth by then."""
     path: list[int] = []
-    for origin in reversed(origins):
-        state, step = origin[state]
+    for worth, row, price in zip(
+        reversed(history), reversed(affinity), reversed(leave), strict=True
+    ):
+        step = state - 1
+        if state:
+            best, came_from = source(worth, state)
+            if best + row[step] >= worth[state] - price:
+                state = came_from
+            else:
+                step = -1
         path.append(step)
     path.reverse()
     return path

@@ -44,6 +44,11 @@ def stem(word: str) -> str:
     return _STEMMER.stemWord(word)
 
 
+@lru_cache(maxsize=8_192)
+def _stem_of_token(token: str) -> str:
+    return stem(token.lower())
+
+
 @cache
 def _how() -> frozenset[str]:
     return frozenset(stem(word) for word in _ABOUT_SAYING) | {"go to"}
@@ -90,6 +95,7 @@ def tokens_of(text: str) -> list[str]:
     return _RUN.findall(text)
 
 
+@lru_cache(maxsize=8_192)
 def stems_of_token(token: str) -> tuple[str, ...]:
     """The stems of a token's pieces ("getOrder" -> get, order); a code stays whole."""
     if _CODE.fullmatch(token):
@@ -132,7 +138,7 @@ def terms_of(text: str) -> frozenset[str]:
     """The stems of a short text, and the concepts that they and their pairs stand for."""
     _, pairs = _concepts()
     tokens = _TOKEN.findall(text)
-    stems = [stem(token.lower()) for token in tokens]
+    stems = map(_stem_of_token, tokens)
     phrases = [pairs[pair] for pair in pairwise(stems) if pair in pairs]
     return terms_of_tokens(tokens).union(*phrases)
 
@@ -149,7 +155,7 @@ def words_of(text: str) -> tuple[Word, ...]:
     """The words of a step, each once: its stem and the concepts that may stand in for it."""
     single, pairs = _concepts()
     tokens = _TOKEN.findall(text)
-    lowered = [stem(token.lower()) for token in tokens]
+    lowered = [_stem_of_token(token) for token in tokens]
     found: dict[str, Word] = {}
     skip = False
     for index, token in enumerate(tokens):
