@@ -7,6 +7,7 @@ that the trace shows, a step that nothing matches is more telling than where it 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from planproof.alignment.affinity import Affinity
 from planproof.alignment.demands import Demand
 from planproof.alignment.segmentation import freely, in_order
+from planproof.alignment.strays import take_out_strays
 from planproof.alignment.units import Unit
 from planproof.trace import Kind
 
@@ -33,7 +35,9 @@ NEAR = Prices(skip=200, leave=200, leave_said=150, jump=70, disorder=400)
 _FAR_SHARE = 0.22
 _NEAR_SHARE = 0.36
 _CLAIM = -100
-_SHOWN = 60
+_SHOWN = 0
+_SHOWN_IN_LINE = -60
+_SEVERAL_COMMANDS = re.compile(r"&&|;")
 _AGAIN = 100
 _THAT_CALL = 400
 _SAME_TOOL = -150
@@ -69,7 +73,8 @@ def explain(units: Sequence[Unit], demands: Sequence[Demand], affinity: Affinity
         if step >= 0:
             runs[step].append(index)
     left = [index for index, step in enumerate(assigned) if step < 0]
-    _share(runs, fits, len(units))
+    left = sorted([*left, *take_out_strays(units, demands, runs)])
+    _share(runs, fits, units)
     return Explanation(runs, left, fits, not disorder)
 
 
@@ -141,19 +146,28 @@ def _hold_to_calls(units: Sequence[Unit], demands: Sequence[Demand], fits: list[
                 row[step] = min(row[step], _SAME_TOOL)
 
 
-def _share(runs: list[list[int]], fits: list[list[int]], units: int) -> None:
-    """Give a step without events one that its neighbours hold, if that one shows it plainly."""
+def _share(runs: list[list[int]], fits: list[list[int]], units: Sequence[Unit]) -> None:
+    """Give a step without events one that its neighbours hold, if that one shows it plainly.
+
+    Of a line of several commands each shows less plainly than a call of its own would.
+    """
+    if all(runs):
+        return
+    lines = [index for index, unit in enumerate(units) if _runs_several(unit)]
     for step, run in enumerate(runs):
         if run:
             continue
         before = next((runs[k] for k in range(step - 1, -1, -1) if runs[k]), [0])
-        after = next((runs[k] for k in range(step + 1, len(runs)) if runs[k]), [units - 1])
+        after = next((runs[k] for k in range(step + 1, len(runs)) if runs[k]), [len(units) - 1])
         window = range(before[0], after[-1] + 1)
-        best = max(window, key=lambda index: fits[index][step], default=None)
-        if best is not None and fits[best][step] >= _SHOWN:
-            run.append(best)
-            continue
-        beyond = (index for index in range(units) if index not in window)
-        best = max(beyond, key=lambda index: fits[index][step], default=None)
-        if best is not None and fits[best][step] >= _MOVED:
-            run.append(best)
+        near = [index for index in lines if index in window]
+        beyond = (index for index in range(len(units)) if index not in window)
+        for among, least in ((window, _SHOWN), (near, _SHOWN_IN_LINE), (beyond, _MOVED)):
+            best = max(among, key=lambda index: fits[index][step], default=None)
+            if best is not None and fits[best][step] >= least:
+                run.append(best)
+                break
+
+
+def _runs_several(unit: Unit) -> bool:
+    return unit.event.kind is Kind.ACTION and _SEVERAL_COMMANDS.search(unit.call_text) is not None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
+from planproof.alignment.literals import fold
 from planproof.alignment.units import call_text
 from planproof.plan import Plan
 from planproof.trace import Event, Kind, Trace
 
 _SENTENCE = re.compile(r"[^\n.!?]*(?:[.!?](?!\s)[^\n.!?]*)*(?:[.!?\n]+|$)")
-_SPACE = re.compile(r"\s+")
 _SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
 _TOO_SHORT = 12
 _TELLING = 30
@@ -18,30 +19,37 @@ _LEFT = 0.6
 
 
 def without_restatements(trace: Trace, plan: Plan) -> Trace:
-    """The trace without what the agent said in the very words of a step.
+    """The trace without what was said, or came back, in the very words of a step.
 
     "I have done step 2: run the tests" would fit step 2 better than any deed can, and so would a
-    to-do list that has the step as an item.
+    to-do list that has the step as an item, or an output that was made to look like it.
     """
-    opened = [_SPACE.sub(r" ", step.text).strip()[:_TELLING] for step in plan.leaves]
-    opened = [text for text in opened if len(text) >= _TOO_SHORT]
-    if not opened:
-        return trace
-    quoted = "|".join(re.escape(text).replace(r"\ ", r"\s+") for text in opened)
-    pattern = re.compile(quoted, re.IGNORECASE)
-    events: list[Event] = []
-    for event in trace.events:
-        if event.kind is Kind.BOOKKEEPING and pattern.search(call_text(event)):
-            continue
-        if event.kind not in _SAID or event.actor == "user" or not pattern.search(event.text):
-            events.append(event)
-            continue
-        # Joined by line breaks: a quote never runs over what was taken out.
-        kept = "\n".join(
-            sentence[0]
-            for sentence in _SENTENCE.finditer(event.text)
-            if not pattern.search(sentence[0])
-        )
-        if len(kept) >= _LEFT * len(event.text):
-            events.append(replace(event, text=kept))
-    return replace(trace, events=tuple(events))
+    folded = (fold(step.text).strip()[:_TELLING] for step in plan.leaves)
+    openings = [text for text in folded if len(text) >= _TOO_SHORT]
+    events = [_without(event, openings) for event in trace.events]
+    return replace(trace, events=tuple(event for event in events if event is not None))
+
+
+def _without(event: Event, openings: Sequence[str]) -> Event | None:
+    """What is left of an event; nothing, if it is a restatement for the most part."""
+    if event.kind is Kind.BOOKKEEPING:
+        return None if _restates(call_text(event), openings) else event
+    if event.kind is Kind.ACTION:
+        if not _restates(event.output, openings):
+            return event
+        return replace(event, output=_others(event.output, openings))
+    if event.kind not in _SAID or event.actor == "user" or not _restates(event.text, openings):
+        return event
+    kept = _others(event.text, openings)
+    return replace(event, text=kept) if len(kept) >= _LEFT * len(event.text) else None
+
+
+def _restates(text: str, openings: Sequence[str]) -> bool:
+    folded = fold(text)
+    return any(opening in folded for opening in openings)
+
+
+def _others(text: str, openings: Sequence[str]) -> str:
+    """The sentences in other words. Joined by line breaks: no quote runs over what is left out."""
+    sentences = (match[0] for match in _SENTENCE.finditer(text))
+    return "\n".join(sentence for sentence in sentences if not _restates(sentence, openings))

@@ -1,0 +1,88 @@
+"""Actions that the alignment put under a step whose text does not cover them.
+
+The alignment would rather take in a neighbour's action than leave it over: it sees how well things
+fit, but not what a step leaves out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from planproof.alignment.demands import Demand
+from planproof.alignment.literals import Literal, LiteralKind, literals_of
+from planproof.alignment.units import Unit
+from planproof.trace import EventStatus, Kind
+
+_OPEN_ENDED = re.compile(r"\b(?:all|each|every|others?|further|etc)\b", re.IGNORECASE)
+_DIGITS = 2
+_ANYTHING = frozenset({"run"})
+"""Every action is this sort of deed, so it says nothing."""
+
+
+def take_out_strays(
+    units: Sequence[Unit], demands: Sequence[Demand], runs: Sequence[list[int]]
+) -> list[int]:
+    """Take the strays out of the runs of the steps, and tell which units they are."""
+    strays: list[int] = []
+    for demand, run in zip(demands, runs, strict=True):
+        actions = [index for index in run if units[index].event.kind is Kind.ACTION]
+        found = {index for index in actions if _is_strange(units[index], demand)}
+        found |= _on_other_values(units, demand, actions)
+        found |= _repeats(units, demand, actions)
+        if found:
+            run[:] = [index for index in run if index not in found]
+            strays.extend(found)
+    return strays
+
+
+def _is_strange(unit: Unit, demand: Demand) -> bool:
+    """Whether it has nothing in common with the step: no word, no value, no sort of deed."""
+    if any(unit.deeds & deeds - _ANYTHING for deeds in demand.deeds):
+        return False
+    terms = {term for word in demand.words for term in (*word.stems, *word.concepts)}
+    if not (terms.isdisjoint(unit.terms) and terms.isdisjoint(unit.output_terms)):
+        return False
+    texts = (unit.call_text, unit.output_text)
+    return not any(literal.held_by(text) for literal in demand.literals for text in texts)
+
+
+def _on_other_values(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> set[int]:
+    """Those that do to something else what another call of the same tool does as the step says."""
+    if len(actions) == 1 or demand.step.loop or _OPEN_ENDED.search(demand.step.text):
+        return set()
+    values = [literal for literal in demand.literals if _is_telling(literal)]
+    as_said = {i for i in actions if any(value.held_by(units[i].call_text) for value in values)}
+    tools = {units[index].event.name for index in as_said}
+    kinds = {value.kind for value in values}
+    return {
+        index
+        for index in actions
+        if index not in as_said
+        and units[index].event.name in tools
+        and any(other.kind in kinds for other in literals_of(units[index].call_text))
+    }
+
+
+def _is_telling(literal: Literal) -> bool:
+    if literal.kind is LiteralKind.NUMBER:
+        return len(literal.forms[0]) >= _DIGITS
+    return literal.kind is not LiteralKind.NAME
+
+
+def _repeats(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> set[int]:
+    """Those that only repeat a call that failed, or one that has brought back the same already."""
+    if demand.step.loop or demand.again:
+        return set()
+    found: set[int] = set()
+    failed: set[tuple[str | None, str]] = set()
+    brought: set[tuple[str | None, str, str]] = set()
+    for index in actions:
+        unit = units[index]
+        call = (unit.event.name, unit.call_text)
+        if call in failed or (unit.output_text and (*call, unit.output_text) in brought):
+            found.add(index)
+        brought.add((*call, unit.output_text))
+        if unit.event.status is EventStatus.ERROR:
+            failed.add(call)
+    return found
