@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from planproof.alignment.explanation import Explanation
+from planproof.alignment.terms import terms_of
 from planproof.alignment.units import Unit
-from planproof.finding import Extra, Severity
+from planproof.finding import Extra, Severity, StepFinding
 from planproof.judges.quoting import cite
 from planproof.judges.sureness import of_extra
+from planproof.judges.turns import after_user
 from planproof.trace import Event, EventStatus, Kind, Trace
 
+_BESIDES = re.compile(
+    r"\b(?:I|we)(?:['’](?:ll|ve|m|re)| will| have| am| are)? (?:also|additionally)\b[^.!?\n]*"
+    r"|\b(?:additionally|in addition|furthermore|besides),? (?:I|we)\b[^.!?\n]*",
+    re.IGNORECASE,
+)
 
-def extras_of(units: Sequence[Unit], explanation: Explanation, trace: Trace) -> tuple[Extra, ...]:
-    """Every action under no step; a sub-agent's actions share the lot of the hand-off."""
-    left = {units[index].event.id for index in explanation.left}
-    left -= {units[index].event.id for run in explanation.runs for index in run}
-    severities: dict[str, Severity] = {}
-    sureness: dict[str, float] = {}
-    done: dict[tuple[str | None, str], Event] = {}
+
+class _Left(NamedTuple):
+    """An event that is an extra: how grave, how sure, and the words of it to quote."""
+
+    severity: Severity
+    sureness: float
+    wanted: frozenset[str] = frozenset()
+
+
+def extras_of(
+    units: Sequence[Unit], explanation: Explanation, trace: Trace, steps: Sequence[StepFinding]
+) -> tuple[Extra, ...]:
+    """Every action that no step covers, and what is said of further undertakings.
+
+    A sub-agent's actions share the lot of the hand-off.
+    """
+    covered = {event for step in steps for event in step.covers}
+    left: dict[str, _Left] = {}
+    done: set[tuple[str | None, str]] = set()
     failed: set[str | None] = set()
     closed = False
     for unit, row in zip(units, explanation.affinity, strict=True):
@@ -26,50 +47,51 @@ def extras_of(units: Sequence[Unit], explanation: Explanation, trace: Trace) -> 
         if event.kind is not Kind.ACTION:
             continue
         call = (event.name, unit.call_text)
-        if event.id in left and event.parent not in trace.by_id:
+        if event.id not in covered:
             closing = unit.closing and not closed
             retried = unit.repeats and event.name in failed
             minor = closing or retried or call in done
-            severities[event.id] = Severity.MINOR if minor else Severity.MAJOR
-            sureness[event.id] = of_extra(max(row, default=0))
+            sureness = of_extra(max(row, default=0))
+            own = _Left(Severity.MINOR if minor else Severity.MAJOR, sureness)
+            left[event.id] = left.get(event.parent or "", own)
             closed = closed or closing
-        done[call] = event
+        done.add(call)
         if event.status is EventStatus.ERROR:
             failed.add(event.name)
-    for event in trace.events:
-        if event.parent in severities and event.kind is Kind.ACTION:
-            severities[event.id] = severities[event.parent]
-            sureness[event.id] = sureness[event.parent]
+    left |= _undertakings(units, explanation, steps)
+    speakers = after_user(trace)
     return tuple(
-        _extra(event, trace, severities[event.id], sureness[event.id])
+        _extra(event, speakers.get(event.id), left[event.id])
         for event in trace.events
-        if event.id in severities
+        if event.id in left
     )
 
 
-def _extra(event: Event, trace: Trace, severity: Severity, sureness: float) -> Extra:
-    evidence = cite(event, frozenset())
-    what = event.name or "action"
-    speaker = _user_before(event, trace)
-    if speaker is not None:
-        what = f"{what}, after the user spoke at {speaker.id}"
+def _undertakings(
+    units: Sequence[Unit], explanation: Explanation, steps: Sequence[StepFinding]
+) -> dict[str, _Left]:
+    """What the agent says that it does besides, where it has no word in common with any step."""
+    planned = frozenset[str]().union(*(terms_of(step.text) for step in steps))
+    taken = {index for run in explanation.runs for index in run}
+    found: dict[str, _Left] = {}
+    for index, unit in enumerate(units):
+        if unit.said and index not in taken:
+            for sentence in _BESIDES.finditer(unit.event.text):
+                words = terms_of(sentence[0])
+                if planned.isdisjoint(words):
+                    sureness = of_extra(max(explanation.affinity[index], default=0))
+                    found[unit.event.id] = _Left(Severity.MAJOR, sureness, words)
+    return found
+
+
+def _extra(event: Event, speaker: str | None, left: _Left) -> Extra:
+    evidence = cite(event, left.wanted)
+    what = event.name or event.kind.value
     return Extra(
         event=event.id,
         pointer=evidence.pointer,
         quote=evidence.quote,
-        what=what,
-        severity=severity,
-        sureness=sureness,
+        what=what if speaker is None else f"{what}, after the user spoke at {speaker}",
+        severity=left.severity,
+        sureness=left.sureness,
     )
-
-
-def _user_before(event: Event, trace: Trace) -> Event | None:
-    """The user's turn right before an action, unless it is the one that began the run."""
-    position = trace.events.index(event)
-    for earlier in reversed(trace.events[:position]):
-        if earlier.actor == "user":
-            begun = any(e.kind is Kind.ACTION for e in trace.events[: trace.events.index(earlier)])
-            return earlier if begun else None
-        if earlier.kind is Kind.ACTION or earlier.kind is Kind.MESSAGE:
-            return None
-    return None

@@ -42,15 +42,19 @@ def ungrounded(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> li
     if demand.call is not None:
         same = any(unit.event.arguments == demand.call.arguments for unit in run)
         return [] if same else ["it was called with other arguments"]
-    found = [
-        f"{literal.text} stands in no event of it"
+    absent = [
+        literal
         for part in demand.parts
         for literal in part.literals
         if _is_absent(literal, part, run, whole)
     ]
+    chosen = _chosen(demand, run, absent)
+    if chosen:
+        absent = [value for value in absent if not _stands_in(value, demand.step.choices)]
+    found = [f"{literal.text} stands in no event of it" for literal in absent]
     done = [unit for unit in run if not unit.said]
     keeps = any(unit.deeds & _KEEPS for unit in done)
-    if done and not keeps and any(_KEEPING.search(part.text) for part in demand.parts):
+    if done and not (keeps or chosen) and any(_KEEPING.search(part.text) for part in demand.parts):
         found.append("nothing was saved")
     if done and _SORTING.search(demand.step.text):
         if not any(_SORTS.search(unit.call_text) for unit in done):
@@ -61,6 +65,19 @@ def ungrounded(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> li
     found.extend(_other_tables(demand, done, whole))
     found.extend(_other_actors(demand, run, whole))
     return found
+
+
+def _chosen(demand: Demand, run: Sequence[Unit], absent: Sequence[Literal]) -> bool:
+    """Whether one of the alternatives that the step leaves open is shown; then the others lapse."""
+    return any(
+        not any(value.text in choice for value in absent)
+        and any(not unit.terms.isdisjoint(_stems_of(choice)) for unit in run)
+        for choice in demand.step.choices
+    )
+
+
+def _stands_in(value: Literal, choices: Sequence[str]) -> bool:
+    return any(value.text in choice for choice in choices)
 
 
 def _undone(demand: Demand, run: Sequence[Unit]) -> list[str]:
@@ -104,8 +121,8 @@ def _other_tables(demand: Demand, done: Sequence[Unit], whole: Sequence[Unit]) -
     return [] if not named or named & used else [f"{min(named)} was not described"]
 
 
-def _stems_of(table: str) -> frozenset[str]:
-    return frozenset(stem for word in words_of(table) for stem in word.stems)
+def _stems_of(text: str) -> frozenset[str]:
+    return frozenset(stem for word in words_of(text) for stem in word.stems)
 
 
 def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequence[Unit]) -> bool:

@@ -17,6 +17,7 @@ from planproof.finding import Findings, Status, StepFinding
 from planproof.judges.extras import extras_of
 from planproof.judges.restatements import without_restatements
 from planproof.judges.statuses import finding_of
+from planproof.judges.turns import after_user
 from planproof.plan import Plan
 from planproof.trace import Trace
 from planproof.vocabulary import Vocabulary
@@ -57,9 +58,8 @@ class Rules:
             trace,
             [finding_of(step, demand, explanation, units) for step, demand in enumerate(demands)],
         )
-        return Findings(
-            _with_parents(plan, _with_helpers(trace, found)), extras_of(units, explanation, trace)
-        )
+        steps = _with_parents(plan, _with_helpers(trace, _with_speakers(trace, found)))
+        return Findings(steps, extras_of(units, explanation, trace, steps))
 
 
 def _in_order(trace: Trace, found: list[StepFinding]) -> list[StepFinding]:
@@ -77,6 +77,20 @@ def _in_order(trace: Trace, found: list[StepFinding]) -> list[StepFinding]:
         replace(finding, status=Status.OUT_OF_ORDER, note="") if step in moved else finding
         for step, finding in enumerate(found)
     ]
+
+
+def _with_speakers(trace: Trace, found: list[StepFinding]) -> list[StepFinding]:
+    """The same findings; the note on a lapse says if it began right after the user spoke."""
+    speakers = after_user(trace)
+    noted: list[StepFinding] = []
+    for finding in found:
+        speaker = speakers.get(finding.covers[0]) if finding.covers else None
+        if speaker is not None and finding.status is not Status.EXECUTED:
+            notes = (finding.note, f"after the user spoke at {speaker}")
+            noted.append(replace(finding, note="; ".join(filter(None, notes))))
+        else:
+            noted.append(finding)
+    return noted
 
 
 def _with_helpers(trace: Trace, found: list[StepFinding]) -> dict[str, StepFinding]:

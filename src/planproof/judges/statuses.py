@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from planproof.alignment.demands import Demand
@@ -12,9 +13,16 @@ from planproof.judges.conditions import evidence_against
 from planproof.judges.grounding import ungrounded
 from planproof.judges.quoting import cite
 from planproof.judges.sureness import of_execution, of_lapse
-from planproof.trace import Kind
+from planproof.trace import EventStatus, Kind
 
 _MOST_CITED = 5
+_SECURES = re.compile(
+    r"\W*(?:(?:then|and|also|next|finally)\W+)*(?:confirm|ensure|verify|make (?:quite )?sure)\b",
+    re.IGNORECASE,
+)
+_EXPECTS_FAILURE = re.compile(
+    r"\b(?:fail|error|reject|refus|den(?:y|ied)|invalid|no\b|not\b)", re.IGNORECASE
+)
 _KEPT = frozenset({"plan", "change", "think"})
 """Sorts of deed that a to-do list, a ledger or a think-aloud tool may do."""
 
@@ -26,15 +34,28 @@ def finding_of(
     run = [units[index] for index in explanation.runs[step]]
     fit = max((row[step] for row in explanation.affinity), default=0)
     if not run:
-        return _without_events(demand, units, fit)
+        return _without_events(demand, _when_due(step, explanation.runs, units), fit)
     thought = demand.thinks and any(unit.event.kind is Kind.REASONING for unit in run)
     if demand.of_deeds and not thought and all(_noted(unit, demand) for unit in run):
         # A claim is not evidence of an action: what is only spoken of may not have been done.
         return _finding(demand, Status.AMBIGUOUS, run, of_lapse(fit), "it is only spoken of")
-    lacking = ungrounded(demand, _around(step, explanation.runs, units), units)
+    around = _around(step, explanation.runs, units)
+    lacking = ungrounded(demand, around, units)
+    if _not_secured(demand, run, around):
+        lacking.append("what it should make sure of did not come about")
     if lacking:
         return _finding(demand, Status.PARTIAL, run, of_lapse(-fit), "; ".join(lacking))
     return _finding(demand, Status.EXECUTED, run, of_execution(fit), "")
+
+
+def _not_secured(demand: Demand, run: Sequence[Unit], around: Sequence[Unit]) -> bool:
+    """Whether a step that is to secure an outcome ended in an error; any other attempt counts."""
+    part = demand.parts[-1].text
+    if not _SECURES.match(part) or _EXPECTS_FAILURE.search(part):
+        return False
+    tools = [unit.event.name for unit in run if unit.event.kind is Kind.ACTION]
+    last = [unit.event for unit in around if tools and unit.event.name == tools[-1]][-1:]
+    return any(event.status is EventStatus.ERROR for event in last)
 
 
 def _noted(unit: Unit, demand: Demand) -> bool:
@@ -84,6 +105,13 @@ def _finding(
         parent=step.parent,
         free_order=step.free_order,
     )
+
+
+def _when_due(step: int, runs: Sequence[Sequence[int]], units: Sequence[Unit]) -> Sequence[Unit]:
+    """The units from where the step before began to where the step after begins."""
+    before = next((runs[k][0] for k in range(step - 1, -1, -1) if runs[k]), 0)
+    after = next((runs[k][0] for k in range(step + 1, len(runs)) if runs[k]), len(units) - 1)
+    return units[before : after + 1]
 
 
 def _around(step: int, runs: Sequence[Sequence[int]], units: Sequence[Unit]) -> list[Unit]:
