@@ -37,11 +37,15 @@ def take_out_strays(
 
 
 def _is_strange(unit: Unit, demand: Demand) -> bool:
-    """Whether it has nothing in common with the step: no word, no value, no sort of deed."""
+    """Whether it has nothing in common with the step: no sort of deed, no word, no value.
+
+    What came back is not the agent's own: single words in it say nothing.
+    """
     if any(unit.deeds & deeds - _ANYTHING for deeds in demand.deeds):
         return False
-    terms = {term for word in demand.words for term in (*word.stems, *word.concepts)}
-    if not (terms.isdisjoint(unit.terms) and terms.isdisjoint(unit.output_terms)):
+    words = [{*word.stems, *word.concepts} for word in demand.words]
+    returned = sum(not word.isdisjoint(unit.output_terms) for word in words)
+    if returned * 2 >= len(words) or any(not word.isdisjoint(unit.terms) for word in words):
         return False
     texts = (unit.call_text, unit.output_text)
     return not any(literal.held_by(text) for literal in demand.literals for text in texts)
