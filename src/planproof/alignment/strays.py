@@ -27,7 +27,13 @@ def take_out_strays(
     strays: list[int] = []
     for demand, run in zip(demands, runs, strict=True):
         actions = [index for index in run if units[index].event.kind is Kind.ACTION]
-        found = {index for index in actions if _is_strange(units[index], demand)}
+        words = [{*word.stems, *word.concepts} for word in demand.words]
+        known = frozenset[str]().union(*words)
+        found = {
+            index
+            for index in actions
+            if known.isdisjoint(units[index].terms) and _is_strange(units[index], demand, words)
+        }
         found |= _on_other_values(units, demand, actions)
         found |= _repeats(units, demand, actions)
         if found:
@@ -36,16 +42,13 @@ def take_out_strays(
     return strays
 
 
-def _is_strange(unit: Unit, demand: Demand) -> bool:
-    """Whether it has nothing in common with the step: no sort of deed, no word, no value.
+def _is_strange(unit: Unit, demand: Demand, words: Sequence[set[str]]) -> bool:
+    """Whether a call without a word of the step has nothing else in common with it either.
 
-    What came back is not the agent's own: single words in it say nothing.
+    What came back is not the agent's own: less than half of the words in it say nothing.
     """
-    if any(unit.deeds & deeds - _ANYTHING for deeds in demand.deeds):
-        return False
-    words = [{*word.stems, *word.concepts} for word in demand.words]
     returned = sum(not word.isdisjoint(unit.output_terms) for word in words)
-    if returned * 2 >= len(words) or any(not word.isdisjoint(unit.terms) for word in words):
+    if returned * 2 >= len(words) or any(unit.deeds & deeds - _ANYTHING for deeds in demand.deeds):
         return False
     texts = (unit.call_text, unit.output_text)
     return not any(literal.held_by(text) for literal in demand.literals for text in texts)
