@@ -71,19 +71,16 @@ class Demand:
 
 def demands_of(plan: Plan, vocabulary: Vocabulary) -> list[Demand]:
     """The demands of the steps that count, in plan order."""
-    return [_demand(step, _with_tools(_gist(step.text), vocabulary)) for step in plan.leaves]
-
-
-def _with_tools(text: str, vocabulary: Vocabulary) -> str:
-    """The text of a step and the tools that words of it are declared to mean."""
-    for word, tool in vocabulary.aliases.items():
-        if word.lower() in text.lower():
-            text = f"{text} {tool}"
-    return text
+    aliases = tuple(vocabulary.aliases.items())
+    return [_demand(step, aliases) for step in plan.leaves]
 
 
 @lru_cache(maxsize=2_048)
-def _demand(step: Step, text: str) -> Demand:
+def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
+    text = _gist(step.text)
+    for word, tool in aliases:
+        if word.lower() in text.lower():
+            text = f"{text} {tool}"
     parts = _parts(step)
     deeds = tuple(part.deeds for part in parts)
     says = any(found & _SAYING for found in deeds)

@@ -52,6 +52,7 @@ def in_order(
                 best, best_state = worth[other], other
         return (best, best_state) if best > worth[state] else (worth[state], state)
 
+    history.append(worth)
     return Segmentation(_walk_back(history, affinity, leave, final, source), ends[final])
 
 
@@ -84,6 +85,7 @@ def freely(
             best, best_state = worth[state - 1], state - 1
         return (top - jump, worth.index(top)) if top - jump > best else (best, best_state)
 
+    history.append(worth)
     return Segmentation(_walk_back(history, affinity, leave, final, source), ends[final])
 
 
@@ -96,16 +98,19 @@ def _walk_back(
 ) -> list[int]:
     """The step of each event. `source` is the best state to come from, and its worth by then."""
     path: list[int] = []
+    value = history.pop()[state]
     for worth, row, price in zip(
         reversed(history), reversed(affinity), reversed(leave), strict=True
     ):
         step = state - 1
-        if state:
+        # Most events go on with the step of the one before; only the others need a closer look.
+        if state and value - row[step] != worth[state]:
             best, came_from = source(worth, state)
             if best + row[step] >= worth[state] - price:
                 state = came_from
             else:
                 step = -1
+        value = worth[state]
         path.append(step)
     path.reverse()
     return path

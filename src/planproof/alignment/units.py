@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, replace
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from planproof.alignment.deeds import deeds_done
+from planproof.alignment.calls import call_text, commands_of
+from planproof.alignment.deeds import deeds_done, deeds_said
 from planproof.alignment.literals import fold
-from planproof.alignment.terms import command_terms, terms_of
-from planproof.content import Json
+from planproof.alignment.terms import command_terms, terms_of, terms_of_tokens, tokens_of
 from planproof.trace import Event, Kind, Trace
 from planproof.vocabulary import Vocabulary
 
 _NAMELESS = frozenset({None, "assistant", "agent", "tool"})
 _SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
+_CALLING = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
+_NONE: frozenset[str] = frozenset()
 _LONG_MESSAGE = 600
 _PASSAGE = 300
 _MOST_PASSAGES = 12
@@ -21,159 +24,161 @@ _LOOKED_BACK = 20
 _ALIKE = 0.7
 _CALL_READ = 20_000
 _OUTPUT_READ = 4_000
-_SHELL_READ = 2_000
-_SHELL_WORD = re.compile(
-    r"(?:^|[|;&(`]|\$\(|-exec)\s*(?:(?:sudo|time|xargs(?:\s+-\S+)*)\s+)*([A-Za-z][\w.+-]*)",
-    re.MULTILINE,
-)
-_SQL = re.compile(
-    r"^\W*(?:select|show|describe|desc|insert|update|delete|create|alter|drop|with|use)\b",
-    re.IGNORECASE,
-)
-_SQL_WORD = re.compile(
-    r"\b(select|show\s+tables|show|describe|where|group\s+by|order\s+by|desc|asc|limit|count|sum"
-    r"|avg|max|min|distinct|having|join|insert|update|delete|create|alter|drop|union|like|between"
-    r"|not\s+in)\b",
-    re.IGNORECASE,
-)
-_CALLED = re.compile(r"\b([A-Za-z_]\w{1,60})\s*\(")
-_SPACE = re.compile(r"\s+")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class Manner:
+    """How something was done: by whom, with which tool and which commands.
+
+    `name` and `actor` are in lower case, `who` is both as they are written. `terms` are the words
+    of the tool's name and of what its commands are known to do. The events of a trace that were
+    done alike share one manner.
+    """
+
+    kind: Kind
+    name: str
+    actor: str
+    who: str
+    terms: frozenset[str]
+    deeds: frozenset[str]
+    closing: bool
+    said: bool
+
+
+@dataclass(slots=True, eq=False)
 class Unit:
     """One of the agent's own events, ready to be compared with steps.
 
-    `name_terms` are the words of the tool's name and of what its commands are known to do;
-    `terms` are those and the words of what was done or said, `output_terms` those of what came
-    back. `call_text` and `output_text` are folded, for the search of literals.
+    `call` is what was done or said, `terms` are its words and those of its manner. The folded
+    texts, in which literals are looked for, are made when they are first asked for.
     """
 
     position: int
     event: Event
-    name_terms: frozenset[str]
+    manner: Manner
+    call: str
     terms: frozenset[str]
-    output_terms: frozenset[str]
-    deeds: frozenset[str]
-    call_text: str
-    output_text: str
-    closing: bool
-    repeats: bool
+    repeats: bool = False
     """Whether it does what an action before it did, or nearly so."""
-    repeated: bool
+    repeated: bool = False
     """Whether an action after it does the same, or nearly so."""
+    _call_text: str | None = None
+    _output_text: str | None = None
 
     @property
     def said(self) -> bool:
         """Whether it is words alone: a claim, an announcement, a thought."""
-        return self.event.kind in _SAID
+        return self.manner.said
+
+    @property
+    def deeds(self) -> frozenset[str]:
+        """The sorts of deed that it can be."""
+        return self.manner.deeds
+
+    @property
+    def closing(self) -> bool:
+        """Whether it only ends the run."""
+        return self.manner.closing
+
+    @property
+    def call_text(self) -> str:
+        """What was done or said, folded."""
+        if self._call_text is None:
+            self._call_text = fold(self.call)
+        return self._call_text
+
+    @property
+    def output_text(self) -> str:
+        """What came back, folded."""
+        if self._output_text is None:
+            self._output_text = fold(self.event.output)
+        return self._output_text
+
+    @property
+    def output_tokens(self) -> list[str]:
+        """The tokens of the head of what came back."""
+        return tokens_of(self.event.output[:_OUTPUT_READ])
+
+    @property
+    def output_terms(self) -> frozenset[str]:
+        """The words of the head of what came back."""
+        return terms_of_tokens(self.output_tokens)
 
 
 def units_of(trace: Trace, vocabulary: Vocabulary) -> list[Unit]:
     """The events that the agent made, in order; what users and systems said is not among them."""
     units: list[Unit] = []
-    earlier: dict[str, list[int]] = {}
+    manners = _Manners(vocabulary)
+    earlier: dict[str | None, deque[Unit]] = {}
     for position, event in enumerate(trace.events):
-        if event.kind is Kind.SYSTEM or event.actor == "user":
+        kind = event.kind
+        if kind is Kind.SYSTEM or event.actor == "user":
             continue
-        units.extend(_units(position, event, vocabulary))
-        if event.kind is Kind.ACTION:
-            like = earlier.setdefault(event.name or "", [])
-            for index in like[-_LOOKED_BACK:]:
-                if _alike(units[index].terms, units[-1].terms):
-                    units[index] = replace(units[index], repeated=True)
-                    units[-1] = replace(units[-1], repeats=True)
-            like.append(len(units) - 1)
+        manner = manners.of(event, commands_of(event) if kind in _CALLING else _NONE)
+        long = manner.said and len(event.text) >= _LONG_MESSAGE
+        for text in _passages(event.text) if long else (call_text(event),):
+            call = f"{manner.who} {text}"
+            terms = terms_of_tokens(tokens_of(call[:_CALL_READ]), manner.terms)
+            units.append(Unit(position, event, manner, call, terms))
+        if kind is Kind.ACTION:
+            like = earlier.get(event.name)
+            if like is None:
+                like = earlier[event.name] = deque(maxlen=_LOOKED_BACK)
+            _mark_repeats(units[-1], like)
+            like.append(units[-1])
     return units
 
 
-def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
-    return len(one & other) >= _ALIKE * len(one | other)
+def _mark_repeats(unit: Unit, earlier: Iterable[Unit]) -> None:
+    for other in earlier:
+        if unit.repeats and other.repeated:
+            continue
+        common = len(unit.terms & other.terms)
+        if common >= _ALIKE * (len(unit.terms) + len(other.terms) - common):
+            other.repeated = unit.repeats = True
 
 
-def _units(position: int, event: Event, vocabulary: Vocabulary) -> list[Unit]:
-    """One unit an event; but a long message can do several things, so its passages are units."""
-    if event.kind not in _SAID or len(event.text) < _LONG_MESSAGE:
-        return [_unit(position, event, call_text(event), vocabulary)]
+def _passages(text: str) -> list[str]:
+    """The passages of a long message: it can do several things."""
     passages = [""]
-    for paragraph in event.text.split("\n"):
+    for paragraph in text.split("\n"):
         if len(passages[-1]) + len(paragraph) > _PASSAGE and len(passages) < _MOST_PASSAGES:
             passages.append(paragraph)
         else:
             passages[-1] += "\n" + paragraph
-    return [_unit(position, event, text, vocabulary) for text in passages if text.strip()]
+    return [passage for passage in passages if passage.strip()]
 
 
-def _unit(position: int, event: Event, call: str, vocabulary: Vocabulary) -> Unit:
-    named = event.name or ""
-    if event.actor not in _NAMELESS:
-        named = f"{named} {event.actor}"
-    commands: frozenset[str] = frozenset()
-    name_terms: frozenset[str] = frozenset()
-    if event.kind is Kind.ACTION or event.kind is Kind.BOOKKEEPING:
-        commands = _known_words(event)
-        name_terms = terms_of(event.name or "").union(*(command_terms()[word] for word in commands))
-    closing = vocabulary.closes(event.name)
-    return Unit(
-        position,
-        event,
-        name_terms,
-        terms_of(f"{named} {call[:_CALL_READ]}") | name_terms,
-        terms_of(event.output[:_OUTPUT_READ]) if event.output else frozenset(),
-        deeds_done(event, commands, closing=closing),
-        fold(f"{named} {call}"),
-        fold(event.output),
-        closing,
-        repeats=False,
-        repeated=False,
-    )
+class _Manners:
+    """The manners of one trace, each made once."""
 
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._made: dict[tuple[object, ...], Manner] = {}
 
-def call_text(event: Event) -> str:
-    """What was done or said, arguments and all, as one text."""
-    if event.arguments is None:
-        return event.text
-    said = "\n".join(_lines_of(event.arguments))
-    return f"{event.text}\n{said}" if event.text and event.text not in said else said
+    def of(self, event: Event, commands: frozenset[str]) -> Manner:
+        """The manner of an event; `commands` are the known words that it runs."""
+        # What a message does stands in its text; what an action does, in the rest.
+        deeds = deeds_said(event.text) if event.kind is Kind.MESSAGE else None
+        key = (event.kind, event.name, event.actor, commands, deeds, event.arguments is None)
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = self._make(event, commands, deeds)
+        return made
 
-
-def _lines_of(arguments: Json) -> list[str]:
-    """The keys and values of arguments as lines of text."""
-    lines: list[str] = []
-    pending: list[tuple[str, Json]] = [("", arguments)]
-    while pending:
-        key, item = pending.pop()
-        if isinstance(item, dict):
-            pending.extend((str(k), v) for k, v in reversed(item.items()))
-        elif isinstance(item, list):
-            pending.extend((key, v) for v in reversed(item))
-        elif item is not None and item != "":
-            lines.append(f"{key}: {item}" if key else str(item))
-    return lines
-
-
-def _known_words(event: Event) -> frozenset[str]:
-    """The commands, keywords and functions that an action uses, as far as they are known."""
-    words = {(event.name or "").lower()}
-    for text in (event.text, *strings_in(event.arguments)):
-        if _SQL.match(text):
-            words.update(_SPACE.sub("_", word.lower()) for word in _SQL_WORD.findall(text))
-        else:
-            words.update(word.lower() for word in _SHELL_WORD.findall(text[:_SHELL_READ]))
-            words.update(word.lower() for word in _CALLED.findall(text[:_CALL_READ]))
-    return frozenset(words & command_terms().keys())
-
-
-def strings_in(value: Json) -> list[str]:
-    """Every text inside arguments, in their order."""
-    found: list[str] = []
-    pending: list[Json] = [value]
-    while pending:
-        item = pending.pop()
-        if isinstance(item, str):
-            found.append(item)
-        elif isinstance(item, dict):
-            pending.extend(reversed(item.values()))
-        elif isinstance(item, list):
-            pending.extend(reversed(item))
-    return found
+    def _make(self, event: Event, commands: frozenset[str], deeds: frozenset[str] | None) -> Manner:
+        name, actor = event.name or "", event.actor or ""
+        closing = self._vocabulary.closes(event.name)
+        terms: frozenset[str] = frozenset()
+        if event.kind in _CALLING:
+            terms = terms_of(name).union(*map(command_terms().__getitem__, commands))
+        return Manner(
+            kind=event.kind,
+            name=name.lower(),
+            actor=actor.lower(),
+            who=name if event.actor in _NAMELESS else f"{name} {actor}",
+            terms=terms,
+            deeds=deeds_done(event, commands, closing=closing) if deeds is None else deeds,
+            closing=closing,
+            said=event.kind in _SAID,
+        )

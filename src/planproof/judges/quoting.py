@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from planproof.alignment.calls import strings_in
 from planproof.alignment.terms import terms_of
-from planproof.alignment.units import strings_in
 from planproof.finding import Evidence
 from planproof.trace import Event
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from planproof.alignment.calls import call_text
 from planproof.alignment.literals import fold
-from planproof.alignment.units import call_text
 from planproof.plan import Plan
 from planproof.trace import Event, Kind, Trace
 
@@ -25,9 +25,20 @@ def without_restatements(trace: Trace, plan: Plan) -> Trace:
     to-do list that has the step as an item, or an output that was made to look like it.
     """
     folded = (fold(step.text).strip()[:_TELLING] for step in plan.leaves)
-    openings = [text for text in folded if len(text) >= _TOO_SHORT]
+    spoken = fold("\n".join(_texts(trace)))
+    openings = [text for text in folded if len(text) >= _TOO_SHORT and text in spoken]
+    if not openings:
+        return trace
     events = [_without(event, openings) for event in trace.events]
     return replace(trace, events=tuple(event for event in events if event is not None))
+
+
+def _texts(trace: Trace) -> Iterator[str]:
+    for event in trace.events:
+        if event.kind is Kind.BOOKKEEPING:
+            yield call_text(event)
+        else:
+            yield event.output or event.text
 
 
 def _without(event: Event, openings: Sequence[str]) -> Event | None:
