@@ -7,10 +7,12 @@ fit, but not what a step leaves out.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import cache
 
 from planproof.alignment.demands import Demand
 from planproof.alignment.literals import Literal, LiteralKind, literals_of
+from planproof.alignment.terms import knowledge, stem
 from planproof.alignment.units import Unit
 from planproof.trace import EventStatus, Kind
 
@@ -27,13 +29,7 @@ def take_out_strays(
     strays: list[int] = []
     for demand, run in zip(demands, runs, strict=True):
         actions = [index for index in run if units[index].event.kind is Kind.ACTION]
-        words = [{*word.stems, *word.concepts} for word in demand.words]
-        known = frozenset[str]().union(*words)
-        found = {
-            index
-            for index in actions
-            if known.isdisjoint(units[index].terms) and _is_strange(units[index], demand, words)
-        }
+        found = _strangers(units, demand, actions)
         found |= _on_other_values(units, demand, actions)
         found |= _repeats(units, demand, actions)
         if found:
@@ -42,16 +38,40 @@ def take_out_strays(
     return strays
 
 
-def _is_strange(unit: Unit, demand: Demand, words: Sequence[set[str]]) -> bool:
-    """Whether a call without a word of the step has nothing else in common with it either.
+def _strangers(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> set[int]:
+    """Those that have nothing in common with the step: no word, no value, no sort of deed.
 
-    What came back is not the agent's own: less than half of the words in it say nothing.
+    What is done is enough only where no action shows what it is done to.
     """
-    returned = sum(not word.isdisjoint(unit.output_terms) for word in words)
-    if returned * 2 >= len(words) or any(unit.deeds & deeds - _ANYTHING for deeds in demand.deeds):
-        return False
-    texts = (unit.call_text, unit.output_text)
-    return not any(literal.held_by(text) for literal in demand.literals for text in texts)
+    words = {word.text: {*word.stems, *word.concepts} for word in demand.words}
+    things = frozenset[str]().union(*(words[text] for text in words.keys() - _verbs()))
+    others = [index for index in actions if things.isdisjoint(units[index].terms)]
+    if len(others) == len(actions):
+        known = frozenset[str]().union(*words.values())
+        deeds = frozenset[str]().union(*demand.deeds) - _ANYTHING
+        others = [i for i in others if known.isdisjoint(units[i].terms)]
+        others = [i for i in others if deeds.isdisjoint(units[i].deeds)]
+    return {
+        index
+        for index in others
+        if not _answers(units[index], words.values())
+        and not any(_held(literal, units[index]) for literal in demand.literals)
+    }
+
+
+@cache
+def _verbs() -> frozenset[str]:
+    words = (word for _, words in knowledge("deeds.txt") for word in words)
+    return frozenset(" ".join(map(stem, word.split("_"))) for word in words)
+
+
+def _answers(unit: Unit, words: Collection[set[str]]) -> bool:
+    """Whether what came back has half of the words; single ones in it say nothing."""
+    return sum(not word.isdisjoint(unit.output_terms) for word in words) * 2 >= len(words)
+
+
+def _held(literal: Literal, unit: Unit) -> bool:
+    return literal.held_by(unit.call_text) or literal.held_by(unit.output_text)
 
 
 def _on_other_values(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> set[int]:

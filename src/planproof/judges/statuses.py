@@ -35,8 +35,7 @@ def finding_of(
     fit = max((row[step] for row in explanation.affinity), default=0)
     if not run:
         return _without_events(demand, _when_due(step, explanation.runs, units), fit)
-    thought = demand.thinks and any(unit.event.kind is Kind.REASONING for unit in run)
-    if demand.of_deeds and not thought and all(_noted(unit, demand) for unit in run):
+    if demand.of_deeds and not _thought(demand, run) and all(_noted(unit, demand) for unit in run):
         # A claim is not evidence of an action: what is only spoken of may not have been done.
         return _finding(demand, Status.AMBIGUOUS, run, of_lapse(fit), "it is only spoken of")
     around = _around(step, explanation.runs, units)
@@ -46,6 +45,12 @@ def finding_of(
     if lacking:
         return _finding(demand, Status.PARTIAL, run, of_lapse(-fit), "; ".join(lacking))
     return _finding(demand, Status.EXECUTED, run, of_execution(fit), "")
+
+
+def _thought(demand: Demand, run: Sequence[Unit]) -> bool:
+    """Whether a step that can be done in thought was; to verify something takes more than that."""
+    thinks = demand.thinks and not _SECURES.match(demand.parts[-1].text)
+    return thinks and any(unit.event.kind is Kind.REASONING for unit in run)
 
 
 def _not_secured(demand: Demand, run: Sequence[Unit], around: Sequence[Unit]) -> bool:
