@@ -123,7 +123,7 @@ def deeds_said(text: str) -> frozenset[str]:
 def _deeds_of_action(
     name: str, commands: frozenset[str], *, closing: bool, hands_off: bool
 ) -> frozenset[str]:
-    done = _deeds_of_name(name).union(*(_commands().get(word, ()) for word in commands))
+    done = _deeds_of_name(name).union(*(_commands()[word] for word in commands))
     # Whatever is called is run.
     done = (done & _DOINGS) | {"run"}
     if closing:

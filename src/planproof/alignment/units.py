@@ -159,14 +159,14 @@ class _Manners:
     def of(self, event: Event, commands: frozenset[str]) -> Manner:
         """The manner of an event; `commands` are the known words that it runs."""
         # What a message does stands in its text; what an action does, in the rest.
-        deeds = deeds_said(event.text) if event.kind is Kind.MESSAGE else None
-        key = (event.kind, event.name, event.actor, commands, deeds, event.arguments is None)
+        said = deeds_said(event.text) if event.kind is Kind.MESSAGE else None
+        key = (event.kind, event.name, event.actor, commands, said, event.arguments is None)
         made = self._made.get(key)
         if made is None:
-            made = self._made[key] = self._make(event, commands, deeds)
+            made = self._made[key] = self._make(event, commands)
         return made
 
-    def _make(self, event: Event, commands: frozenset[str], deeds: frozenset[str] | None) -> Manner:
+    def _make(self, event: Event, commands: frozenset[str]) -> Manner:
         name, actor = event.name or "", event.actor or ""
         closing = self._vocabulary.closes(event.name)
         terms: frozenset[str] = frozenset()
@@ -178,7 +178,7 @@ class _Manners:
             actor=actor.lower(),
             who=name if event.actor in _NAMELESS else f"{name} {actor}",
             terms=terms,
-            deeds=deeds_done(event, commands, closing=closing) if deeds is None else deeds,
+            deeds=deeds_done(event, commands, closing=closing),
             closing=closing,
             said=event.kind in _SAID,
         )

@@ -1,0 +1,179 @@
+"""How well events fit steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planproof.alignment.affinity import SIGNS, Affinity, affinity_of, features, shipped_weights
+from planproof.trace import Event, Kind
+from tests.unit.alignment.made import call, demands, says, thinks, units
+
+STEPS = ("Read invoice A-17b", "Delete file draft.txt")
+
+
+def compared(*events: Event, steps: tuple[str, ...] = STEPS) -> list[list[dict[str, float]]]:
+    """For each event, for each step, the features by name."""
+    return [
+        [dict(zip(SIGNS, pair, strict=True)) for pair in row]
+        for row in features(units(*events), demands(*steps))
+    ]
+
+
+def fits(*events: Event, steps: tuple[str, ...] = STEPS) -> Affinity:
+    return affinity_of(units(*events), demands(*steps), shipped_weights())
+
+
+def test_weights_never_let_less_evidence_look_better() -> None:
+    weights = shipped_weights()
+    assert len(weights.of) == len(SIGNS)
+    assert all(weight * sign >= 0 for weight, sign in zip(weights.of, SIGNS.values(), strict=True))
+
+
+def test_an_event_fits_the_step_that_it_carries_out_best() -> None:
+    reads, deletes = fits(
+        call("read_invoice", id="A-17b"), call("delete_file", path="draft.txt")
+    ).fits
+    assert reads[0] > 0 > reads[1]
+    assert deletes[1] > 0 > deletes[0]
+
+
+def test_fits_are_the_weighted_sums_of_the_features() -> None:
+    events = (call("read_invoice", id="A-17b", output="draft.txt"), says("I delete the file."))
+    found = features(units(*events), demands(*STEPS))
+    weights = shipped_weights()
+    assert fits(*events).fits == [
+        [
+            round(100 * (weights.bias + sum(w * f for w, f in zip(weights.of, pair, strict=True))))
+            for pair in row
+        ]
+        for row in found
+    ]
+
+
+def test_words_in_common_speak_for_a_pair() -> None:
+    ((pair, other),) = compared(call("zebra", invoice="some"))
+    assert pair["share"] > other["share"] == 0
+    assert pair["best_step"] == 1 > other["best_step"]
+
+
+def test_an_event_with_few_words_stands_out() -> None:
+    short, long = compared(
+        call("zebra", invoice="x"), call("zebra", invoice="alpha beta gamma delta epsilon")
+    )
+    assert short[0]["best_event"] == pytest.approx(1)
+    assert short[0]["best_event"] > long[0]["best_event"]
+
+
+def test_a_concept_stands_in_for_a_word_but_is_worth_less() -> None:
+    same, akin = compared(call("delete"), call("erase"))
+    assert same[1]["share"] > akin[1]["share"] > 0
+
+
+def test_the_name_of_the_tool_speaks_for_itself() -> None:
+    reads, _ = compared(call("read_invoice"), call("zebra", text="read invoice"))
+    assert reads[0]["name_best_step"] == 1 > reads[1]["name_best_step"]
+    assert reads[0]["name_best_event"] == 1
+
+
+def test_words_that_only_the_output_has_count_apart() -> None:
+    ((pair, other),) = compared(call("zebra", output="the invoice"))
+    assert pair["in_output"] > 0 == pair["share"] == other["in_output"]
+
+
+def test_words_that_the_call_has_as_well_do_not() -> None:
+    ((pair, _),) = compared(call("zebra", text="the invoice", output="the invoice"))
+    assert pair["in_output"] == 0
+
+
+def test_a_phrase_counts_where_all_of_it_stands() -> None:
+    steps = ("Give the final answer",)
+    ((whole,),) = compared(call("zebra", text="the answer is final"), steps=steps)
+    ((part,),) = compared(call("zebra", text="the end is final"), steps=steps)
+    assert whole["share"] > part["share"]
+
+
+def test_a_phrase_counts_in_the_output_where_all_of_it_stands() -> None:
+    steps = ("Give the final answer",)
+    ((whole,),) = compared(call("zebra", text="final", output="the final answer"), steps=steps)
+    ((part,),) = compared(call("zebra", output="the answer"), steps=steps)
+    assert whole["in_output"] > part["in_output"] == 0
+
+
+def test_values_speak_for_the_events_that_hold_them() -> None:
+    holds, reports, neither = compared(
+        call("zebra", id="A-17b"), call("zebra", output="A-17b"), call("zebra")
+    )
+    assert (holds[0]["literals"], holds[0]["literals_elsewhere"]) == (1, 0)
+    assert (reports[0]["literals_in_output"], reports[0]["literals_elsewhere"]) == (1, 1)
+    assert (neither[0]["literals"], neither[0]["literals_elsewhere"]) == (0, 1)
+
+
+def test_a_value_that_many_events_hold_says_less() -> None:
+    one, two = compared(call("zebra", id="A-17b"), call("yak", id="A-17b"))
+    assert one[0]["literals"] == two[0]["literals"] < 1
+
+
+def test_a_name_is_no_value_to_compare_by() -> None:
+    ((pair,),) = compared(call("zebra", who="Ann"), steps=("Tell the good Ann",))
+    assert pair["literals"] == pair["literals_elsewhere"] == 0
+
+
+def test_a_step_that_names_a_tool_is_not_done_by_another() -> None:
+    named, other = compared(call("web_search"), call("zebra"), steps=("Use web_search for it",))
+    assert (named[0]["other_tool"], other[0]["other_tool"]) == (0, 1)
+
+
+def test_a_piece_of_a_name_names_no_tool() -> None:
+    ((pair,),) = compared(call("search"), steps=("Use web_search for it",))
+    assert pair["other_tool"] == 0
+
+
+def test_a_step_may_name_who_does_it() -> None:
+    coder, other = compared(
+        replace(call("zebra"), actor="Coder"),
+        replace(call("zebra"), actor="Boss"),
+        steps=("Let the Coder do it",),
+    )
+    assert (coder[0]["actor"], other[0]["actor"]) == (1, 0)
+
+
+def test_the_sort_of_deed_counts() -> None:
+    ((_, pair),) = compared(call("erase"))
+    assert pair["deed"] > 0 == pair["no_deed"]
+    ((_, pair),) = compared(thinks("so"))
+    assert pair["deed"] == 0
+    assert pair["no_deed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("event", "step", "feature"),
+    [
+        (says("x"), "Tell the user", "said_as_asked"),
+        (says("x"), "Delete the file", "said_unasked"),
+        (call("x"), "Tell the user", "done_for_saying"),
+        (thinks("x"), "Decide on one", "thought_as_asked"),
+        (thinks("x"), "Delete the file", "thought_unasked"),
+        (replace(call("x"), kind=Kind.BOOKKEEPING), "Decide on one", "thought_as_asked"),
+        (replace(call("x"), kind=Kind.BOOKKEEPING), "Delete the file", None),
+        (replace(call("x"), kind=Kind.OBSERVATION), "Decide on one", None),
+        (call("x"), "Delete the file", None),
+    ],
+)
+def test_kinds_of_events_suit_kinds_of_steps(event: Event, step: str, feature: str | None) -> None:
+    ((pair,),) = compared(event, steps=(step,))
+    of_kind = list(SIGNS)[-5:]
+    assert {name for name in of_kind if pair[name]} == ({feature} if feature else set())
+
+
+def test_nearness_is_the_share_of_the_words_that_the_best_events_have() -> None:
+    near = fits(call("read_invoice", id="A-17b"), call("delete_file", path="draft.txt"))
+    far = fits(call("zebra"))
+    assert near.nearness > far.nearness == 0
+
+
+def test_no_events_and_no_steps_give_no_fits() -> None:
+    assert fits() == Affinity([], 0.0)
+    assert fits(call("x"), steps=()) == Affinity([[]], 0.0)
+    assert features([], demands(*STEPS)) == []

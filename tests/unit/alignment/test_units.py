@@ -1,0 +1,105 @@
+"""The agent's own events, ready to be compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planproof.alignment.units import units_of
+from planproof.trace import Event, Kind, Trace
+from planproof.vocabulary import Vocabulary
+from tests.unit.alignment.made import call, says, thinks, units
+
+
+def test_users_and_systems_are_left_out() -> None:
+    system = replace(says("Be brief."), kind=Kind.SYSTEM)
+    found = units(says("Hello", actor="user"), system, call("read_file"))
+    assert [(unit.position, unit.event.name) for unit in found] == [(2, "read_file")]
+
+
+def test_words_alone_are_said() -> None:
+    assert [unit.said for unit in units(says("Hi"), thinks("So"), call("x"))] == [True, True, False]
+
+
+def test_a_unit_has_the_words_of_its_call_and_of_its_tool() -> None:
+    (unit,) = units(call("read_file", path="notes.txt", output="Dear Ann"))
+    assert {"read", "file", "path", "note"} <= unit.terms
+    assert "ann" not in unit.terms
+    assert {"dear", "ann"} <= unit.output_terms
+    assert unit.call_text == "read_file path: notes.txt"
+    assert unit.output_text == "dear ann"
+
+
+def test_texts_are_folded_once() -> None:
+    (unit,) = units(call("read_file", path="A", output="B  C"))
+    assert unit.call_text is unit.call_text
+    assert unit.output_text is unit.output_text
+
+
+def test_a_command_adds_what_it_is_known_to_do() -> None:
+    (unit,) = units(call("bash", command="rm a"))
+    assert "delet" in unit.terms
+    assert "remove" in unit.deeds
+
+
+def test_words_add_no_commands() -> None:
+    assert "remove" not in units(says("rm a"))[0].deeds
+
+
+def test_who_did_it_is_among_the_words() -> None:
+    coder, nobody = units(says("x", actor="Coder"), says("x", actor="agent"))
+    assert "coder" in coder.terms
+    assert "agent" not in nobody.terms
+
+
+def test_events_of_one_manner_share_it() -> None:
+    one, two, other = units(call("read", path="a"), call("read", path="b"), call("write", path="a"))
+    assert one.manner is two.manner
+    assert one.manner is not other.manner
+
+
+def test_messages_that_ask_are_of_another_manner() -> None:
+    asks, tells = units(says("Which one?"), says("That one."))
+    assert "ask" in asks.deeds
+    assert "ask" not in tells.deeds
+
+
+def test_a_closing_call_is_known_by_its_name() -> None:
+    events = (call("submit"), call("wave_goodbye"))
+    declared = Vocabulary().declaring(closing=frozenset({"wave_goodbye"}))
+    assert [unit.closing for unit in units(*events)] == [True, False]
+    assert [unit.closing for unit in units_of(Trace(events), declared)] == [True, True]
+
+
+def test_a_long_message_is_read_by_passages() -> None:
+    paragraphs = [f"{word} " * 40 for word in ("alpha", "beta", "gamma", "delta")]
+    found = units(says("\n".join(paragraphs)))
+    assert len(found) == 4
+    assert {unit.position for unit in found} == {0}
+    assert "alpha" in found[0].terms
+    assert "alpha" not in found[-1].terms
+
+
+def test_passages_are_no_more_than_a_dozen_and_none_is_empty() -> None:
+    assert len(units(says("\n".join("word " * 60 for _ in range(40))))) == 12
+    assert len(units(says(" " * 700 + "\n" + "word " * 80))) == 1
+
+
+def repeats(*events: Event) -> list[tuple[bool, bool]]:
+    return [(unit.repeats, unit.repeated) for unit in units(*events)]
+
+
+def test_a_call_like_one_before_repeats_it() -> None:
+    again = call("search", query="cheap flights to Rome")
+    other = call("search", query="weather tomorrow morning")
+    assert repeats(again, other, again) == [(False, True), (False, False), (True, False)]
+
+
+def test_a_call_of_another_tool_repeats_nothing() -> None:
+    assert not any(any(pair) for pair in repeats(call("read", path="a"), call("write", path="a")))
+
+
+def test_only_so_many_calls_are_looked_back_on() -> None:
+    between = [call("search", query=f"zebra{n}") for n in range(20)]
+    again = call("search", query="cheap flights to Rome")
+    assert repeats(again, *between, again)[-1] == (False, False)
+    assert repeats(again, *between[1:], again)[-1] == (True, False)
