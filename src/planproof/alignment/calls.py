@@ -39,7 +39,9 @@ def commands_of(event: Event) -> frozenset[str]:
     """The commands, keywords and functions that an action uses, as far as they are known."""
     known = command_terms()
     name = (event.name or "").lower()
-    found = {name} if name in known else set[str]()
+    found: set[str] = set()
+    if name in known:
+        found.add(name)
     for text in (event.text, *strings_in(event.arguments)):
         if text.isidentifier():
             if text.lower() in known:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from planproof.alignment.terms import knowledge, pieces_of, stem
@@ -133,6 +133,7 @@ def _deeds_of_action(
     return done
 
 
+@lru_cache(maxsize=1_024)
 def _deeds_of_name(name: str) -> frozenset[str]:
     """What the first verb in a tool's name says: `get_order` looks up, it does not order."""
     for piece in pieces_of(name):

@@ -42,7 +42,9 @@ class Literal:
                 return True
             codes = _codes().get(self.forms[0], ())
             return any(_alone(code).search(folded) for code in codes)
-        return any(self.find(form, folded) >= 0 for form in self.forms)
+        if self.kind is LiteralKind.NUMBER:
+            return any(_alone(form).search(folded) for form in self.forms)
+        return any(map(folded.__contains__, self.forms))
 
     def find(self, form: str, folded: str, start: int = 0) -> int:
         """Where a folded text holds a form of the value, which is no name; -1 if it does not."""

@@ -21,7 +21,7 @@ class PlanWords:
     def __init__(self, demands: Sequence[Demand]) -> None:
         words: dict[str, Word] = {}
         places: dict[str, list[int]] = {}
-        in_steps: Counter[str] = Counter()
+        in_steps: dict[str, int] = {}
         for step, demand in enumerate(demands):
             concepts: set[str] = set()
             for word in demand.words:
@@ -29,7 +29,8 @@ class PlanWords:
                 places.setdefault(word.text, []).append(step)
                 concepts.update(word.concepts)
             # A step counts once for a concept, however many of its words share it.
-            in_steps.update(concepts)
+            for concept in concepts:
+                in_steps[concept] = in_steps.get(concept, 0) + 1
         self.steps = len(demands)
         self.words = list(words.values())
         self.places = list(places.values())
@@ -46,10 +47,10 @@ class PlanWords:
         tokens = set(chain.from_iterable(texts))
         plain: frozenset[str] = frozenset()
         found = {
-            token: TERMS_OF_TOKEN[token] & self.stems
+            token: terms & self.stems
             # Outputs are full of numbers: those that the plan has not are not worth remembering.
             for token in chain(filterfalse(str.isdigit, tokens), tokens & self.stems)
-            if not self.stems.isdisjoint(TERMS_OF_TOKEN[token])
+            if not self.stems.isdisjoint(terms := TERMS_OF_TOKEN[token])
         }
         telling = frozenset(found)
         return [plain.union(*map(found.__getitem__, telling.intersection(text))) for text in texts]

@@ -49,50 +49,24 @@ class Manner:
 class Unit:
     """One of the agent's own events, ready to be compared with steps.
 
-    `call` is what was done or said, `terms` are its words and those of its manner. The folded
-    texts, in which literals are looked for, are made when they are first asked for.
+    `terms` are the words of what was done or said and of its manner. `call_text` and `output_text`
+    are folded, for the search of literals. What follows the manner is taken from it.
     """
 
     position: int
     event: Event
-    manner: Manner
-    call: str
     terms: frozenset[str]
+    call_text: str
+    output_text: str
+    manner: Manner
+    said: bool
+    """Whether it is words alone: a claim, an announcement, a thought."""
+    deeds: frozenset[str]
+    closing: bool
     repeats: bool = False
     """Whether it does what an action before it did, or nearly so."""
     repeated: bool = False
     """Whether an action after it does the same, or nearly so."""
-    _call_text: str | None = None
-    _output_text: str | None = None
-
-    @property
-    def said(self) -> bool:
-        """Whether it is words alone: a claim, an announcement, a thought."""
-        return self.manner.said
-
-    @property
-    def deeds(self) -> frozenset[str]:
-        """The sorts of deed that it can be."""
-        return self.manner.deeds
-
-    @property
-    def closing(self) -> bool:
-        """Whether it only ends the run."""
-        return self.manner.closing
-
-    @property
-    def call_text(self) -> str:
-        """What was done or said, folded."""
-        if self._call_text is None:
-            self._call_text = fold(self.call)
-        return self._call_text
-
-    @property
-    def output_text(self) -> str:
-        """What came back, folded."""
-        if self._output_text is None:
-            self._output_text = fold(self.event.output)
-        return self._output_text
 
     @property
     def output_tokens(self) -> list[str]:
@@ -118,8 +92,19 @@ def units_of(trace: Trace, vocabulary: Vocabulary) -> list[Unit]:
         long = manner.said and len(event.text) >= _LONG_MESSAGE
         for text in _passages(event.text) if long else (call_text(event),):
             call = f"{manner.who} {text}"
-            terms = terms_of_tokens(tokens_of(call[:_CALL_READ]), manner.terms)
-            units.append(Unit(position, event, manner, call, terms))
+            units.append(
+                Unit(
+                    position,
+                    event,
+                    terms_of_tokens(tokens_of(call[:_CALL_READ]), manner.terms),
+                    fold(call),
+                    fold(event.output),
+                    manner,
+                    manner.said,
+                    manner.deeds,
+                    manner.closing,
+                )
+            )
         if kind is Kind.ACTION:
             like = earlier.get(event.name)
             if like is None:
