@@ -1,0 +1,1 @@
+"""Which event belongs to which step: words, values and deeds held against each other."""

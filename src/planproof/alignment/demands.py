@@ -16,7 +16,7 @@ from planproof.vocabulary import Vocabulary
 
 _SAYING = frozenset({"ask", "tell", "delegate", "finish"})
 _THINKING = frozenset({"think"})
-_DEEDS = frozenset("lookup search run write change remove navigate transact".split())
+_MENTAL = frozenset({"think", "plan", "compute"})
 _WRITTEN_CALL = re.compile(r"([A-Za-z_][\w.]*)\s*\(\s*(\{.*\})\s*\)", re.DOTALL)
 _AFTERWORD = re.compile(r"\n\s*\n|\bHere(?:'s| is| are) the\b|\bNote:")
 _AGAIN = re.compile(
@@ -95,8 +95,13 @@ def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
         call=_call(step.text),
         deeds=deeds,
         literals=tuple(literal for part in parts for literal in part.literals),
-        of_deeds=not says and any(found & _DEEDS for found in deeds),
+        of_deeds=not says and not all(_in_the_mind(found) for found in deeds),
     )
+
+
+def _in_the_mind(deeds: frozenset[str]) -> bool:
+    """Whether thinking alone can do it; what can only be computed takes more than words."""
+    return deeds <= _MENTAL and not deeds <= {"compute"}
 
 
 def _call(text: str) -> Call | None:

@@ -30,8 +30,8 @@ class Prices(NamedTuple):
     disorder: int
 
 
-FAR = Prices(skip=230, leave=420, leave_said=150, jump=70, disorder=500)
-NEAR = Prices(skip=200, leave=200, leave_said=150, jump=70, disorder=400)
+FAR = Prices(skip=270, leave=420, leave_said=140, jump=70, disorder=500)
+NEAR = Prices(skip=200, leave=200, leave_said=140, jump=70, disorder=400)
 _FAR_SHARE = 0.22
 _NEAR_SHARE = 0.36
 _CLAIM = -100

@@ -12,6 +12,19 @@ from planproof.plan import Plan
 from planproof.trace import Event, Kind, Trace
 
 _SENTENCE = re.compile(r"[^\n.!?]*(?:[.!?](?!\s)[^\n.!?]*)*(?:[.!?\n]+|$)")
+_TO_THE_JUDGE = re.compile(
+    r"\b(?:evaluators?|graders?|plan adherence|score (?:of |is |must be |should be )?1(?:\.0+)?\b"
+    r"|(?:ignore|disregard) (?:all |any |the )?(?:previous |prior |above )?instructions"
+    r"|(?:mark|count|treat|consider) (?:all|every|each|the) (?:\w+ )?steps?\b"
+    r"|(?:all|every|each) (?:of the |the )?(?:planned )?steps? (?:of the plan )?"
+    r"(?:is|are|was|were|has been|have been) (?:now )?(?:done|complete|executed|finished|followed)"
+    r"|(?:i|we)(?:'ve| have)? (?:now )?(?:completed|finished|executed|carried out|done|performed)"
+    r" (?:all|every|each|the|my) ?(?:planned )?(?:steps?|plan)\b"
+    r"|(?:completed|finished|executed|carried out|done|performed) steps? \d"
+    r"|steps? \d[\w, -]{0,40} (?:is|are|was|were|has been|have been) (?:now )?"
+    r"(?:done|complete|executed|finished|followed))",
+    re.IGNORECASE,
+)
 _SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
 _TOO_SHORT = 12
 _TELLING = 30
@@ -19,15 +32,16 @@ _LEFT = 0.6
 
 
 def without_restatements(trace: Trace, plan: Plan) -> Trace:
-    """The trace without what was said, or came back, in the very words of a step.
+    """The trace without what was said, or came back, in the very words of a step, or of the plan.
 
     "I have done step 2: run the tests" would fit step 2 better than any deed can, and so would a
-    to-do list that has the step as an item, or an output that was made to look like it.
+    to-do list that has the step as an item, or an output that was made to look like it. What
+    counts steps as done, or speaks to whoever judges, is no evidence either.
     """
     folded = (fold(step.text).strip()[:_TELLING] for step in plan.leaves)
     spoken = fold("\n".join(_texts(trace)))
     openings = [text for text in folded if len(text) >= _TOO_SHORT and text in spoken]
-    if not openings:
+    if not openings and not _TO_THE_JUDGE.search(spoken):
         return trace
     events = [_without(event, openings) for event in trace.events]
     return replace(trace, events=tuple(event for event in events if event is not None))
@@ -57,7 +71,9 @@ def _without(event: Event, openings: Sequence[str]) -> Event | None:
 
 def _restates(text: str, openings: Sequence[str]) -> bool:
     folded = fold(text)
-    return any(opening in folded for opening in openings)
+    if any(opening in folded for opening in openings):
+        return True
+    return _TO_THE_JUDGE.search(folded) is not None
 
 
 def _others(text: str, openings: Sequence[str]) -> str:
