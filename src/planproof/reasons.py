@@ -78,7 +78,7 @@ def _decision(findings: Findings, score: float, detail: int) -> str:
     executed = [step for step in findings.counted if step.status is Status.EXECUTED]
     waived = [step.number for step in findings.steps if step.waived]
     decision = f"the score is {round(score, 2)} because {row_of(tally).because}"
-    if len(executed) < tally.n:
+    if len(executed) < tally.n and tally.n > 1:
         decision += f"; {tally.E} of {_many(tally.n, 'step')} {_were(tally.E)} executed"
     if executed:
         decision += f" ({_where(executed, detail)})"

@@ -88,8 +88,18 @@ TABLE = (
     ),
     Row(
         0.5,
-        lambda t: 2 * t.E >= t.n and t.L + t.M <= 1,
-        "a deviation allows no more",
+        lambda t: 2 * t.E >= t.n and t.L == 1 and t.M == 0,
+        "one step is missing or ambiguous",
+    ),
+    Row(
+        0.5,
+        lambda t: 2 * t.E >= t.n and t.L == 0 and t.M == 1,
+        "one major extra was added",
+    ),
+    Row(
+        0.5,
+        lambda t: 2 * t.E >= t.n and t.L + t.M == 0,
+        "steps were executed in part, or minor extras were added",
     ),
     Row(
         0.25,

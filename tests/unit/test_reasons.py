@@ -34,9 +34,9 @@ def reason_of(found: Findings) -> str:
         ),
         pytest.param(
             findings("EEL"),
-            "No event executes step 3 (“Do thing 3”). The score is 0.5 because a deviation allows "
-            "no more; 2 of 3 steps were executed (step 1 at e1 “call_1” and step 2 at e2 "
-            "“call_2”).",
+            "No event executes step 3 (“Do thing 3”). The score is 0.5 because one step is "
+            "missing or ambiguous; 2 of 3 steps were executed (step 1 at e1 “call_1” and step 2 at "
+            "e2 “call_2”).",
             id="one missing",
         ),
         pytest.param(
@@ -55,8 +55,8 @@ def reason_of(found: Findings) -> str:
         pytest.param(
             findings("EEPA"),
             "It is not clear that step 4 (“Do thing 4”) was executed; step 3 (“Do thing 3”) was "
-            "executed in part, at e3 “call_3”. The score is 0.5 because a deviation allows no "
-            "more; 2 of 4 steps were executed (step 1 at e1 “call_1” and step 2 at e2 “call_2”).",
+            "executed in part, at e3 “call_3”. The score is 0.5 because one step is missing or "
+            "ambiguous; 2 of 4 steps were executed (step 1 at e1 “call_1” and step 2 at e2 “call_2”).",
             id="partial and ambiguous",
         ),
         pytest.param(

@@ -19,7 +19,7 @@ def demo() -> None:
     \b
     planproof demo
 
-    One plan was followed, of one a step was skipped but claimed, one was carried out in another
+    One plan was followed, in one a step was skipped but claimed, one was carried out in another
     order. No key, no network.
     """
     from importlib.resources import files

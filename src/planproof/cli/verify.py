@@ -97,12 +97,21 @@ def _verdicts(data: bytes, name: str) -> Iterator[_Given]:
         yield _Given(name, _verdict(data, name))
         return
     except InvalidInput:
-        if b"\n" not in data.strip():
+        if _is_one_document(data):
             raise
     for number, line in enumerate(data.splitlines(), 1):
         if line.strip():
             where = f"{name}, line {number}"
             yield _Given(where, _verdict(line, where))
+
+
+def _is_one_document(data: bytes) -> bool:
+    """Whether it is a single JSON document rather than one a line."""
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return b"\n" not in data.strip()
+    return True
 
 
 def _verdict(data: bytes, where: str) -> Json:

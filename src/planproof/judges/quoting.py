@@ -18,7 +18,7 @@ _PIECE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|\n|$)")
 def cite(event: Event, wanted: frozenset[str]) -> Evidence:
     """Evidence from an event: of all its pieces the one with most of the wanted terms."""
     best, best_worth = "", -1
-    for piece in _pieces(event):
+    for piece in _pieces(event, by_name=bool(wanted)):
         worth = len(wanted & terms_of(piece))
         if worth > best_worth:
             best, best_worth = piece, worth
@@ -29,14 +29,13 @@ def cite(event: Event, wanted: frozenset[str]) -> Evidence:
     return Evidence(event.id, event.pointer, best)
 
 
-def _pieces(event: Event) -> Iterator[str]:
+def _pieces(event: Event, *, by_name: bool) -> Iterator[str]:
     """The pieces of an event that can be quoted, the telling ones first."""
-    found = False
-    for piece in (*_clipped(strings_in(event.arguments)), *_sentences(event.text)):
-        found = True
-        yield piece
     # The name of a tool stands in its call; that of an agent who was spoken to need not.
-    if event.name and (event.arguments is not None or not found):
+    named = [event.name] if event.name and event.arguments is not None else []
+    told = [*_clipped(strings_in(event.arguments)), *_sentences(event.text)]
+    yield from (*named, *told) if by_name else (*told, *named)
+    if event.name and not named and not told:
         yield event.name
 
 
