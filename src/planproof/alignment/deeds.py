@@ -43,7 +43,7 @@ _SAID: dict[tuple[bool, bool], frozenset[str]] = {
 """What a message can be, by whether it asks and whether it ends the talk."""
 _KINDS = {
     Kind.REASONING: frozenset({"think", "plan", "tell"}),
-    Kind.OBSERVATION: frozenset({"run", "tell", "lookup"}),
+    Kind.OBSERVATION: frozenset({"run", "tell", "lookup", "plan", "change", "write", "compute"}),
     Kind.BOOKKEEPING: frozenset({"think", "plan", "change", "compute"}),
 }
 

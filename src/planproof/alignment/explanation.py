@@ -31,7 +31,7 @@ class Prices(NamedTuple):
 
 
 FAR = Prices(skip=270, leave=420, leave_said=140, jump=70, disorder=500)
-NEAR = Prices(skip=200, leave=200, leave_said=140, jump=70, disorder=400)
+NEAR = Prices(skip=200, leave=180, leave_said=140, jump=70, disorder=400)
 _FAR_SHARE = 0.22
 _NEAR_SHARE = 0.36
 _CLAIM = -100
