@@ -67,7 +67,8 @@ def _verbs() -> frozenset[str]:
 
 def _answers(unit: Unit, words: Collection[set[str]]) -> bool:
     """Whether what came back has half of the words; single ones in it say nothing."""
-    return sum(not word.isdisjoint(unit.output_terms) for word in words) * 2 >= len(words)
+    returned = unit.output_terms
+    return sum(not word.isdisjoint(returned) for word in words) * 2 >= len(words)
 
 
 def _held(literal: Literal, unit: Unit) -> bool:

@@ -33,7 +33,6 @@ _LISTED = re.compile(r"\('([a-z_]\w*)',\)")
 _LEAVES_A_MARK = frozenset({"compute", "write", "change", "remove", "transact"})
 _KEEPS = frozenset({"write", "change"})
 _SHORT_NAME = 5
-_LEAST_DIGITS = 1
 _CALLED_BY = frozenset({LiteralKind.IDENTIFIER, LiteralKind.QUOTED})
 
 
@@ -126,8 +125,6 @@ def _stems_of(text: str) -> frozenset[str]:
 
 
 def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequence[Unit]) -> bool:
-    if literal.kind is LiteralKind.NUMBER and len(literal.forms[0]) < _LEAST_DIGITS:
-        return False
     if part.of_words:
         # Words may speak of a value without naming it again: it need only be known to the trace.
         coded = literal.kind is LiteralKind.IDENTIFIER and any(c.isdigit() for c in literal.text)

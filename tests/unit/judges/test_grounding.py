@@ -1,0 +1,130 @@
+"""What a step asks for and its events do not show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from planproof.judges.grounding import ungrounded
+from tests.hand_written import Event, did, said, thought
+from tests.unit.judges.made import demand, units
+
+
+def lacking(step: str, *events: Event, beside: Sequence[Event] = ()) -> list[str]:
+    """What a step lacks that is explained by these events, in a trace with others beside them."""
+    whole = units(*events, *beside)
+    return ungrounded(demand(step), whole[: len(events)], whole)
+
+
+LIST_TABLES = did("sql", "[('flights',), ('airlines',)]", query="SHOW TABLES")
+
+
+@pytest.mark.parametrize(
+    ("step", "event", "lacks"),
+    [
+        # values
+        ("Read report-12.txt", did("read_file", path="report-12.txt"), ""),
+        ("Read report-12.txt", did("read_file", path="report-13.txt"), "12.txt stands in"),
+        ("Read report-12.txt", did("read_file", "report-12.txt", path="x"), ""),
+        ("Cancel reservation K1NW8N", did("cancel", "K1NW8N gone", id="K1NW9N"), "8N stands in"),
+        ("Find a table for 12 guests", did("find_table", "table for 12"), ""),
+        ("Find a table for 12 guests", did("find_table", "table for 120"), "12 stands in"),
+        ("Book the flight on May 3", did("book_flight", date="2024-05-03"), ""),
+        ("Book the flight on May 3", did("book_flight", date="2024-05-04"), "May 3 stands in"),
+        # steps written as calls
+        ('read_file({"path": "a.txt"})', did("read_file", path="a.txt"), ""),
+        ('read_file({"path": "a.txt"})', did("read_file", path="b.txt"), "other arguments"),
+        # keeping
+        ("Fetch the page and save it", did("fetch_page"), "nothing was saved"),
+        ("Fetch the page and save it", did("write_file", page="x"), ""),
+        ("Fetch the page and save it", said("Here is the page."), ""),
+        # sorting
+        ("List the users sorted by age", did("sql", query="select * from users"), "was sorted"),
+        ("List the users sorted by age", did("sql", query="select * from users order by age"), ""),
+        (
+            "List the users in descending order of age",
+            did("sql", query="select * from users order by age"),
+            "the other way",
+        ),
+        (
+            "List the users in descending order of age",
+            did("sql", query="select * from users order by age desc"),
+            "",
+        ),
+        (
+            "List the users in ascending order of age",
+            did("sql", query="select * from users order by age desc"),
+            "the other way",
+        ),
+        ("List the users sorted by age", did("run", command="sort -k2 users.txt"), ""),
+        # later parts
+        (
+            "Open the page and delete the draft",
+            did("open_page", page="draft"),
+            "nothing was done to delete the draft",
+        ),
+        ("Open the page and delete the draft", did("delete_page", page="draft"), ""),
+        ("Open the page and delete the draft", said("The draft page is open."), ""),
+        # alternatives
+        ("Mail it to ann@a.org or bo@b.org", did("send_mail", to="bo@b.org"), ""),
+        ("Mail it to ann@a.org or bo@b.org", did("send_mail", to="cy@c.org"), "ann@a.org stands"),
+        ("Print the page or save it", did("print_page"), ""),
+    ],
+)  # fmt: skip
+def test_what_one_event_does_not_show(step: str, event: Event, lacks: str) -> None:
+    found = "; ".join(lacking(step, event))
+    assert lacks in found if lacks else not found
+
+
+def test_a_value_may_come_from_another_event_of_the_run() -> None:
+    found = did("find_user", "ann_1", name="Ann"), did("book_flight", user="ann_1", flight="HAT030")
+    assert lacking("Find the user Ann, then book flight HAT030", *found) == []
+
+
+def test_words_may_speak_of_a_value_that_only_the_trace_knows() -> None:
+    step, told = "Tell Ann that order 4711 has arrived", said("It has arrived, Ann.")
+    assert lacking(step, told, beside=[did("get_order", id=4711)]) == []
+    assert lacking(step, told) == ["4711 stands in no event of it"]
+
+
+def test_a_code_must_stand_in_the_action_that_tells() -> None:
+    step, sent = "Tell Ann the code K1NW8N", did("send_message", to="Ann")
+    assert lacking(step, sent, beside=[did("get_code", "K1NW8N")]) == [
+        "K1NW8N stands in no event of it"
+    ]
+
+
+def test_a_name_may_be_left_unsaid_where_the_trace_knows_it() -> None:
+    step, call = "Look up the hotels in Paris", did("find_hotels")
+    assert lacking(step, call, beside=[did("find_city", city="Paris")]) == []
+    assert lacking(step, call) == ["Paris stands in no event of it"]
+
+
+def test_a_call_without_a_recorded_output_may_have_returned_the_value() -> None:
+    known = [did("list_files", "app.log db.log")]
+    assert lacking("Read app.log", did("read_next_file", ""), beside=known) == []
+    assert lacking("Read app.log", did("read_file", "", path="db.log"), beside=known) == [
+        "app.log stands in no event of it"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "lacks"), [("airlines", ["flights was not described"]), ("flights", [])]
+)
+def test_another_table_was_described(table: str, lacks: list[str]) -> None:
+    described: Event = {"kind": "action", "name": "sql", "text": f"DESCRIBE {table}"}
+    assert lacking("Describe the flights table", described, beside=[LIST_TABLES]) == lacks
+
+
+def test_a_table_that_the_step_does_not_name_is_none_of_its_business() -> None:
+    described: Event = {"kind": "action", "name": "sql", "text": "DESCRIBE airlines"}
+    assert lacking("Describe a table", described, beside=[LIST_TABLES]) == []
+
+
+def test_somebody_else_did_it() -> None:
+    by_coder = {**thought("2 and 2 are 4."), "actor": "Programmer"}
+    by_checker = {**thought("It is 4."), "actor": "Checker"}
+    step = "The Checker compares the sums"
+    assert lacking(step, by_coder, beside=[by_checker]) == ["checker had no part in it"]
+    assert lacking(step, by_checker, beside=[by_coder]) == []
