@@ -55,7 +55,9 @@ def _find_commands(text: str) -> frozenset[str]:
     if _SQL.match(text):
         words = [_SPACE.sub("_", word) for word in _SQL_WORD.findall(text)]
     else:
-        words = _SHELL_WORD.findall(text[:_SHELL_READ]) + _CALLED.findall(text[:_CODE_READ])
+        words = _SHELL_WORD.findall(text[:_SHELL_READ])
+        if "(" in text:
+            words += _CALLED.findall(text[:_CODE_READ])
     return frozenset(filter(command_terms().__contains__, map(str.lower, words)))
 
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import filterfalse, pairwise
 from typing import NamedTuple
 
 from Stemmer import Stemmer
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-_RUN = re.compile(r"[^\W_]+")
+_runs = re.compile(r"[^\W_]+").findall
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9]{3,}")
 _ABOUT_SAYING = frozenset(
@@ -33,7 +33,9 @@ _STOPWORDS = frozenset(
     "through until while because using use used based via per let need needs going go s t re ve "
     "ll d m please now any ll one ones thing things make sure able".split()
 )
-_ONLY_ALPHANUMERIC = bytes(byte if chr(byte).isalnum() else 32 for byte in range(128)) + b" " * 128
+_ASCII_MARKS_TO_SPACES = bytes(
+    byte if byte > 127 or chr(byte).isalnum() else 32 for byte in range(256)
+)
 _MOST_REMEMBERED = 32_768
 # No cache of its own: then it keeps no state, and threads can share it.
 _STEMMER = Stemmer("english", 0)
@@ -88,11 +90,16 @@ def command_terms() -> dict[str, frozenset[str]]:
 
 
 def tokens_of(text: str) -> list[str]:
-    """The runs of letters and digits in a text, as they are written."""
+    """The runs of letters and digits in a text, as they are written but in no order."""
+    # A table of bytes does it several times faster than a pattern, as far as ASCII goes.
+    spaced = text.encode("utf-8", "surrogatepass").translate(_ASCII_MARKS_TO_SPACES)
+    tokens = spaced.decode("utf-8", "surrogatepass").split()
     if text.isascii():
-        # A table of bytes does it several times faster than a pattern.
-        return text.encode().translate(_ONLY_ALPHANUMERIC).decode().split()
-    return _RUN.findall(text)
+        return tokens
+    found = list(filter(str.isascii, tokens))
+    for token in filterfalse(str.isascii, tokens):
+        found += _runs(token)
+    return found
 
 
 @lru_cache(maxsize=8_192)
