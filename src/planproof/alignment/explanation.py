@@ -73,7 +73,10 @@ def explain(units: Sequence[Unit], demands: Sequence[Demand], affinity: Affinity
         if step >= 0:
             runs[step].append(index)
     left = [index for index, step in enumerate(assigned) if step < 0]
-    left = sorted([*left, *take_out_strays(units, demands, runs)])
+    for step, index in take_out_strays(units, demands, runs):
+        left.append(index)
+        fits[index][step] = min(fits[index][step], _CLAIM)
+    left.sort()
     _share(runs, fits, units)
     return Explanation(runs, left, fits, not disorder)
 

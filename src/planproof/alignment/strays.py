@@ -24,17 +24,17 @@ _ANYTHING = frozenset({"run"})
 
 def take_out_strays(
     units: Sequence[Unit], demands: Sequence[Demand], runs: Sequence[list[int]]
-) -> list[int]:
-    """Take the strays out of the runs of the steps, and tell which units they are."""
-    strays: list[int] = []
-    for demand, run in zip(demands, runs, strict=True):
+) -> list[tuple[int, int]]:
+    """Take the strays out of the runs of the steps, and tell which: step and unit."""
+    strays: list[tuple[int, int]] = []
+    for step, (demand, run) in enumerate(zip(demands, runs, strict=True)):
         actions = [index for index in run if units[index].event.kind is Kind.ACTION]
         found = _strangers(units, demand, actions)
         found |= _on_other_values(units, demand, actions)
         found |= _repeats(units, demand, actions)
         if found:
             run[:] = [index for index in run if index not in found]
-            strays.extend(found)
+            strays.extend((step, index) for index in found)
     return strays
 
 
