@@ -46,7 +46,7 @@ def _strangers(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) ->
     words = {word.text: {*word.stems, *word.concepts} for word in demand.words}
     things = frozenset[str]().union(*(words[text] for text in words.keys() - _verbs()))
     others = [index for index in actions if things.isdisjoint(units[index].terms)]
-    if len(others) == len(actions):
+    if len(others) == len(actions) or _is_open(demand):
         known = frozenset[str]().union(*words.values())
         deeds = frozenset[str]().union(*demand.deeds) - _ANYTHING
         others = [i for i in others if known.isdisjoint(units[i].terms)]
@@ -77,7 +77,7 @@ def _held(literal: Literal, unit: Unit) -> bool:
 
 def _on_other_values(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> set[int]:
     """Those that do to something else what another call of the same tool does as the step says."""
-    if len(actions) == 1 or demand.step.loop or _OPEN_ENDED.search(demand.step.text):
+    if len(actions) == 1 or _is_open(demand):
         return set()
     values = [literal for literal in demand.literals if _is_telling(literal)]
     as_said = {i for i in actions if any(value.held_by(units[i].call_text) for value in values)}
@@ -90,6 +90,11 @@ def _on_other_values(units: Sequence[Unit], demand: Demand, actions: Sequence[in
         and units[index].event.name in tools
         and any(other.kind in kinds for other in literals_of(units[index].call_text))
     }
+
+
+def _is_open(demand: Demand) -> bool:
+    """Whether the step goes on to more than it names: "app.log and all other logs"."""
+    return demand.step.loop or _OPEN_ENDED.search(demand.step.text) is not None
 
 
 def _is_telling(literal: Literal) -> bool:
