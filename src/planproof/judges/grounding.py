@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from planproof.alignment.demands import Demand, Part
 from planproof.alignment.literals import Literal, LiteralKind, literals_of
@@ -53,9 +54,9 @@ def ungrounded(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> li
     found = [f"{literal.text} stands in no event of it" for literal in absent]
     done = [unit for unit in run if not unit.said]
     keeps = any(unit.deeds & _KEEPS for unit in done)
-    if done and not (keeps or chosen) and any(_KEEPING.search(part.text) for part in demand.parts):
+    if done and not (keeps or chosen) and any(_asks_to_keep(part.text) for part in demand.parts):
         found.append("nothing was saved")
-    if done and _SORTING.search(demand.step.text):
+    if done and _asks_to_sort(demand.step.text):
         if not any(_SORTS.search(unit.call_text) for unit in done):
             found.append("nothing was sorted")
         elif any(_turned(demand.step.text, unit.call_text) for unit in done):
@@ -64,6 +65,16 @@ def ungrounded(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> li
     found.extend(_other_tables(demand, done, whole))
     found.extend(_other_actors(demand, run, whole))
     return found
+
+
+@lru_cache(maxsize=2_048)
+def _asks_to_keep(text: str) -> bool:
+    return _KEEPING.search(text) is not None
+
+
+@lru_cache(maxsize=2_048)
+def _asks_to_sort(text: str) -> bool:
+    return _SORTING.search(text) is not None
 
 
 def _chosen(demand: Demand, run: Sequence[Unit], absent: Sequence[Literal]) -> bool:
@@ -93,9 +104,9 @@ def _undone(demand: Demand, run: Sequence[Unit]) -> list[str]:
 
 def _other_actors(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> list[str]:
     """Who should have done it, where somebody else did."""
-    known = {(unit.event.actor or "").lower() for unit in whole}
+    known = {unit.manner.actor for unit in whole}
     asked = {actor for actor in known if len(actor) > _SHORT_NAME and actor in demand.folded}
-    present = {(name or "").lower() for unit in run for name in (unit.event.actor, unit.event.name)}
+    present = {name for unit in run for name in (unit.manner.actor, unit.manner.name)}
     return [] if not asked or asked & present else [f"{min(asked)} had no part in it"]
 
 

@@ -25,6 +25,8 @@ _TO_THE_JUDGE = re.compile(
     r"(?:done|complete|executed|finished|followed))",
     re.IGNORECASE,
 )
+_MARKS = ("evaluator", "grader", "adherence", "score ", "instructions", "step", "plan")
+"""One of them stands in whatever `_TO_THE_JUDGE` finds; to look for them is far quicker."""
 _SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
 _TOO_SHORT = 12
 _TELLING = 30
@@ -41,7 +43,7 @@ def without_restatements(trace: Trace, plan: Plan) -> Trace:
     folded = (fold(step.text).strip()[:_TELLING] for step in plan.leaves)
     spoken = fold("\n".join(_texts(trace)))
     openings = [text for text in folded if len(text) >= _TOO_SHORT and text in spoken]
-    if not openings and not _TO_THE_JUDGE.search(spoken):
+    if not openings and not _speaks_to_the_judge(spoken):
         return trace
     events = [_without(event, openings) for event in trace.events]
     return replace(trace, events=tuple(event for event in events if event is not None))
@@ -73,7 +75,11 @@ def _restates(text: str, openings: Sequence[str]) -> bool:
     folded = fold(text)
     if any(opening in folded for opening in openings):
         return True
-    return _TO_THE_JUDGE.search(folded) is not None
+    return _speaks_to_the_judge(folded)
+
+
+def _speaks_to_the_judge(folded: str) -> bool:
+    return any(map(folded.__contains__, _MARKS)) and _TO_THE_JUDGE.search(folded) is not None
 
 
 def _others(text: str, openings: Sequence[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from operator import itemgetter
 
 from planproof.alignment.demands import Demand
 from planproof.alignment.explanation import Explanation
@@ -32,7 +33,7 @@ def finding_of(
 ) -> StepFinding:
     """The finding on one step, as far as it does not depend on the order of the others."""
     run = [units[index] for index in explanation.runs[step]]
-    fit = max((row[step] for row in explanation.affinity), default=0)
+    fit = max(map(itemgetter(step), explanation.affinity), default=0)
     if not run:
         return _without_events(demand, _when_due(step, explanation.runs, units), fit)
     if demand.of_deeds and not _thought(demand, run) and all(_noted(unit, demand) for unit in run):
