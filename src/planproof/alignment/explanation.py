@@ -115,23 +115,28 @@ def _without_claims(
     units: Sequence[Unit], demands: Sequence[Demand], fits: list[list[int]]
 ) -> list[list[int]]:
     """A claim is no evidence of a deed, however well its words fit; nor a deed of a message."""
-    silent = [not demand.says and not demand.thinks for demand in demands]
+    steps = list(enumerate(demands))
+    silent = [step for step, demand in steps if not demand.says and not demand.thinks]
     unplanned = [
-        bar and not any(deeds & _PLANNING for deeds in demand.deeds)
-        for bar, demand in zip(silent, demands, strict=True)
+        step for step in silent if not any(deeds & _PLANNING for deeds in demands[step].deeds)
     ]
-    spoken = [all(deeds and deeds <= _SAYING for deeds in demand.deeds) for demand in demands]
+    spoken = [
+        step for step, demand in steps if all(deeds and deeds <= _SAYING for deeds in demand.deeds)
+    ]
+    again = [step for step, demand in steps if demand.again]
+    barred = {
+        Kind.MESSAGE: silent,
+        Kind.REASONING: silent,
+        Kind.BOOKKEEPING: unplanned,
+        Kind.ACTION: spoken,
+    }
     for unit, row in zip(units, fits, strict=True):
-        for step, demand in enumerate(demands):
-            if demand.again and unit.event.kind is Kind.ACTION:
+        kind = unit.event.kind
+        if kind is Kind.ACTION:
+            for step in again:
                 row[step] += _AGAIN if unit.repeats else -_AGAIN
-        barred = silent if unit.said else spoken if unit.event.kind is Kind.ACTION else None
-        if unit.event.kind is Kind.BOOKKEEPING:
-            barred = unplanned
-        if barred is not None:
-            for step, bar in enumerate(barred):
-                if bar and row[step] > _CLAIM:
-                    row[step] = _CLAIM
+        for step in barred.get(kind, ()):
+            row[step] = min(row[step], _CLAIM)
     return fits
 
 
