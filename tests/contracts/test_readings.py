@@ -20,7 +20,6 @@ from tests.hand_written import (
     said,
     statuses,
     thought,
-    trace,
     under,
 )
 from tests.unit.findings_made import findings
@@ -39,9 +38,6 @@ BACKUP, MIGRATE, RESTART = did("backup_database"), did("migrate_database"), did(
 
 RELEASING = ["Run the build", "If the build fails, roll back the release", "Tag the release v2"]
 TAG = did("tag_release", tag="v2")
-
-
-# 1
 
 
 @pytest.mark.parametrize("claim", [said, thought])
@@ -81,9 +77,6 @@ def test_reading_01_what_was_only_looked_up_has_not_been_told() -> None:
     assert statuses(judged(TELLING, LOOKED_UP)) == [EXECUTED, MISSING]
 
 
-# 2
-
-
 def test_reading_02_an_attempt_counts() -> None:
     verdict = judged(
         ["Fetch prices.csv", "Import prices.csv into the table prices"],
@@ -118,9 +111,6 @@ def test_reading_02_a_check_that_came_about_at_the_second_attempt_is_executed() 
     )
     assert statuses(verdict) == [EXECUTED] * 2
     assert [extra.severity for extra in verdict.extras] == [Severity.MINOR]
-
-
-# 3
 
 
 def test_reading_03_the_same_action_with_another_value_is_partial() -> None:
@@ -158,9 +148,6 @@ def test_reading_03_one_of_two_parts_is_partial() -> None:
     assert statuses(verdict) == [EXECUTED, PARTIAL]
 
 
-# 4
-
-
 def test_reading_04_one_action_may_execute_several_steps() -> None:
     verdict = judged(
         ["Format the code", "Run the tests"], did("run", command="make format && make test")
@@ -180,9 +167,6 @@ def test_reading_04_one_step_may_cover_a_run_of_actions() -> None:
     assert statuses(verdict) == [EXECUTED] * 2
     assert verdict.steps[0].covers == ("e1", "e2", "e3")
     assert verdict.score == 1.0
-
-
-# 5
 
 
 @pytest.mark.parametrize(
@@ -236,9 +220,6 @@ def test_reading_05_a_or_b_is_not_executed_by_a_third() -> None:
     assert found == [EXECUTED, PARTIAL]
 
 
-# 6
-
-
 @pytest.mark.parametrize(
     ("more", "severities"),
     [
@@ -272,9 +253,6 @@ def test_reading_06_one_closing_call_is_minor_and_the_next_is_not() -> None:
     assert judged(FILING, READ, COPY, DELETE, one).score == 0.75
     found = [extra.severity for extra in judged(FILING, READ, COPY, DELETE, one, two).extras]
     assert found == [Severity.MINOR, Severity.MAJOR]
-
-
-# 7
 
 
 def test_reading_07_a_conditional_step_is_executed_when_it_was_done() -> None:
@@ -313,9 +291,6 @@ def test_reading_07_a_loop_covers_its_repeats() -> None:
     assert verdict.score == 1.0
 
 
-# 8
-
-
 def test_reading_08_the_plan_given_stays_in_force() -> None:
     verdict = judged(
         ["Fetch the exchange rate from the API"],
@@ -325,9 +300,6 @@ def test_reading_08_the_plan_given_stays_in_force() -> None:
     assert statuses(verdict)[0] in NOT_DONE
     assert [extra.event for extra in verdict.extras] == ["e2"]
     assert verdict.score == 0.0
-
-
-# 9
 
 
 RESEARCHING = ["Let the research agent collect sources", "Write summary.md"]
@@ -349,9 +321,6 @@ def test_reading_09_under_an_unplanned_hand_off_all_is_unplanned() -> None:
     assert statuses(verdict) == [MISSING, EXECUTED]
     assert [extra.event for extra in verdict.extras] == ["e1", "e2", "e3"]
     assert {extra.severity for extra in verdict.extras} == {Severity.MAJOR}
-
-
-# 10
 
 
 def test_reading_10_the_task_adds_no_step_and_excuses_none() -> None:
@@ -384,9 +353,6 @@ def test_reading_10_what_the_user_asked_for_besides_is_an_extra_that_says_so() -
     assert extra.what == "get_weather, after the user spoke at e2"
 
 
-# 11
-
-
 PREPARING = (
     "1. Prepare\n  1.1 Clone the repository\n  1.2 Install the dependencies\n2. Run the tests"
 )
@@ -407,9 +373,6 @@ def test_reading_11_only_leaves_count() -> None:
     assert verdict.score == score(findings("ELE"))
 
 
-# 12
-
-
 @given(
     st.text(alphabet="EPLAO", max_size=6), st.integers(0, 2), st.integers(0, 2), st.integers(0, 6)
 )
@@ -418,8 +381,3 @@ def test_reading_12_ambiguity_is_never_worth_more_than_absence(
 ) -> None:
     absent, unclear = (others[:place] + letter + others[place:] for letter in "LA")
     assert score(findings(unclear, major, minor)) <= score(findings(absent, major, minor))
-
-
-def test_a_hand_written_trace_numbers_its_events() -> None:
-    events = trace(READ, (COPY, DELETE))["events"]
-    assert [(event["id"], event["turn"]) for event in events] == [("e1", 1), ("e2", 2), ("e3", 2)]
