@@ -251,7 +251,7 @@ def _extras(verdict: Verdict, events: _Events) -> Iterator[str]:
     for step in verdict.steps:
         accounted.update(step.covers, (evidence.event for evidence in step.evidence))
     for event in events.trace.events:
-        if event.kind is Kind.ACTION and event.id not in accounted:
+        if event.kind is Kind.ACTION and event.actor != "user" and event.id not in accounted:
             yield f"/extras: the action {event.id} is under no step and no extra."
 
 

@@ -56,7 +56,8 @@ def reason_of(found: Findings) -> str:
             findings("EEPA"),
             "It is not clear that step 4 (“Do thing 4”) was executed; step 3 (“Do thing 3”) was "
             "executed in part, at e3 “call_3”. The score is 0.5 because one step is missing or "
-            "ambiguous; 2 of 4 steps were executed (step 1 at e1 “call_1” and step 2 at e2 “call_2”).",
+            "ambiguous; 2 of 4 steps were executed (step 1 at e1 “call_1” and step 2 at e2 "
+            "“call_2”).",
             id="partial and ambiguous",
         ),
         pytest.param(

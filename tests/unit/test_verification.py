@@ -195,3 +195,17 @@ def test_odd_metadata_is_no_matter() -> None:
     verdict = {**VERDICT, "id": "\ud800", "metadata": {"x": "\udfff"}}
 
     assert verify(verdict, SOURCE) == ()
+
+
+def test_what_the_user_did_needs_no_step() -> None:
+    trace = {
+        "format": "planproof/trace-1",
+        "events": [
+            {"id": "e1", "kind": "action", "name": "upload", "actor": "user", "text": "upload x"},
+            {"id": "e2", "kind": "action", "name": "read_file", "text": "read_file a.txt"},
+        ],
+    }
+    verdict = evaluate(task="Read a.txt.", plan=["Read a.txt"], trace=trace)
+
+    assert verdict.steps[0].covers == ("e2",)
+    assert verify(verdict.full(), Source.of_value(trace)) == ()
