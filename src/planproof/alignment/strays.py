@@ -32,6 +32,9 @@ def take_out_strays(
         found = _strangers(units, demand, actions)
         found |= _on_other_values(units, demand, actions)
         found |= _repeats(units, demand, actions)
+        if len(demands) == 1:
+            # No other step could have claimed them, so to be under this one says little.
+            found |= _of_another_sort(units, demand, actions)
         if found:
             run[:] = [index for index in run if index not in found]
             strays.extend((step, index) for index in found)
@@ -73,6 +76,16 @@ def _answers(unit: Unit, words: Collection[set[str]]) -> bool:
 
 def _held(literal: Literal, unit: Unit) -> bool:
     return literal.held_by(unit.call_text) or literal.held_by(unit.output_text)
+
+
+def _of_another_sort(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> set[int]:
+    """Those that are none of the sorts of deed asked for, where another of the actions is one."""
+    asked = frozenset[str]().union(*demand.deeds) - _ANYTHING
+    if not asked or not all(demand.deeds):
+        return set()
+    sorts = {index: units[index].deeds - _ANYTHING for index in actions}
+    strangers = {index for index, deeds in sorts.items() if deeds and not deeds & asked}
+    return strangers if any(deeds & asked for deeds in sorts.values()) else set()
 
 
 def _on_other_values(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> set[int]:

@@ -91,3 +91,20 @@ def test_a_stray_is_taken_out_of_its_own_step_only() -> None:
     plan = [demand("Read app.log"), demand("Read db.log")]
     assert take_out_strays(units(log, other), plan, runs) == [(0, 1)]
     assert runs == [[0], [1]]
+
+
+def test_a_lone_step_does_not_cover_what_is_of_another_sort() -> None:
+    events = units(did("get_order", "60", order="A-1"), did("refund_order", "ok", order="A-1"))
+    looked_up = demand("Look up the order")
+
+    alone = take_out_strays(events, [looked_up], [[0, 1]])
+    among_others = take_out_strays(events, [looked_up, demand("Say goodbye")], [[0, 1], []])
+
+    assert alone == [(0, 1)]
+    assert among_others == []
+
+
+def test_a_lone_step_whose_verb_is_not_known_covers_what_fits() -> None:
+    events = units(did("get_order", "60", order="A-1"), did("refund_order", "ok", order="A-1"))
+
+    assert take_out_strays(events, [demand("Frobnicate the parcel A-1")], [[0, 1]]) == []
