@@ -12,7 +12,7 @@ from planproof.case import Case
 from planproof.content import Json
 from planproof.errors import InvalidInput
 from planproof.readers.parsing import Limits
-from planproof.readers.shapes import is_object
+from planproof.readers.pieces.shapes import is_object
 from planproof.readers.task import read_task
 
 _FORM = 'A case is {"user_task": ..., "agent_plan": ..., "execution_trace": ...}.'

@@ -11,7 +11,7 @@ from typing import Any
 from planproof.content import Json
 from planproof.errors import InvalidConfiguration
 from planproof.readers.parsing import Limits
-from planproof.readers.shapes import is_list, is_object
+from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.suggestions import did_you_mean
 from planproof.vocabulary import Vocabulary
 

@@ -12,7 +12,7 @@ from planproof.content import Json
 from planproof.extensions import load, registered
 from planproof.pointer import resolve
 from planproof.readers.detect import read_trace
-from planproof.readers.shapes import is_list, is_object
+from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.readers.source import Source
 from planproof.trace import EventStatus, Kind, Trace
 from tests.unit.readers.samples import ALL

@@ -15,7 +15,7 @@ from planproof.errors import InvalidInput
 from planproof.pointer import escape, resolve
 from planproof.readers.detect import read_trace
 from planproof.readers.native_form import native_form
-from planproof.readers.shapes import is_list, is_object
+from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.readers.source import Source
 from planproof.trace import EventStatus, Kind, Trace
 from tests.unit.readers.samples import ALL

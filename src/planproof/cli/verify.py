@@ -115,7 +115,7 @@ def _is_one_document(data: bytes) -> bool:
 
 
 def _verdict(data: bytes, where: str) -> Json:
-    from planproof.readers.shapes import is_object
+    from planproof.readers.pieces.shapes import is_object
 
     advice = "Give what `--format full` prints or `planproof run` writes."
     try:
@@ -129,7 +129,7 @@ def _verdict(data: bytes, where: str) -> Json:
 
 def _check_one(verdict: Json, trace: Path, configuration: Configuration) -> tuple[str, ...]:
     from planproof.case_file import case_of
-    from planproof.readers.shapes import is_object
+    from planproof.readers.pieces.shapes import is_object
     from planproof.readers.source import Source
     from planproof.verification import verify as problems_of
 
@@ -163,7 +163,7 @@ def _check_case(
 
 def _other_inputs(verdict: Json, case: Case) -> Iterator[str]:
     from planproof.digests import plan_digest, task_digest
-    from planproof.readers.shapes import is_object
+    from planproof.readers.pieces.shapes import is_object
 
     if verdict.get("id") != case.id:
         yield f"the verdict is on {verdict.get('id')!r}, the case is {case.id!r}"

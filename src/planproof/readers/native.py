@@ -7,7 +7,7 @@ from itertools import islice
 
 from planproof.content import Image, Json
 from planproof.errors import InvalidInput
-from planproof.readers.shapes import is_list, is_object, text_at
+from planproof.readers.pieces.shapes import is_list, is_object, text_at
 from planproof.readers.source import Source
 from planproof.trace import Event, EventStatus, Kind, Trace
 

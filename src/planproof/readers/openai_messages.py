@@ -7,10 +7,10 @@ from itertools import islice
 from typing import TypeGuard
 
 from planproof.content import Json
-from planproof.readers.conversation import Conversation
-from planproof.readers.shapes import is_list, is_object, text_at, time_of
+from planproof.readers.pieces.conversation import Conversation
+from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
+from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
-from planproof.readers.transcript import Transcript
 from planproof.trace import Trace
 
 _ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from planproof.content import Json
 from planproof.errors import InvalidInput
-from planproof.readers.shapes import DEEPEST, is_deeper_than, is_list, is_object
+from planproof.readers.pieces.shapes import DEEPEST, is_deeper_than, is_list, is_object
 from planproof.trace import Skipped
 
 _LONE = re.compile("[\ud800-\udfff]")

@@ -6,7 +6,7 @@ from typing import cast
 
 from planproof.content import Content, Json
 from planproof.errors import InvalidInput
-from planproof.readers.parts import parts_of
+from planproof.readers.pieces.parts import parts_of
 
 _ADVICE = 'Give text, or parts such as {"type": "text", "text": "..."} and image parts.'
 

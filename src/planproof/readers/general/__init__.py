@@ -10,9 +10,9 @@ from planproof.content import Json
 from planproof.errors import InvalidInput
 from planproof.readers.general.text import read_text
 from planproof.readers.general.walk import Walk
-from planproof.readers.shapes import is_list
+from planproof.readers.pieces.shapes import is_list
+from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
-from planproof.readers.transcript import Transcript
 from planproof.trace import Trace
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from planproof.content import Json
-from planproof.readers.calls import Call, as_call
 from planproof.readers.general.commands import command_name
-from planproof.readers.shapes import is_list, is_object, key_with_list, written
-from planproof.readers.transcript import Transcript
+from planproof.readers.pieces.calls import Call, as_call
+from planproof.readers.pieces.shapes import is_list, is_object, key_with_list, written
+from planproof.readers.pieces.transcript import Transcript
 from planproof.trace import EventStatus, Kind
 
 _DONE = ("actions", "commands", "action", "tool_calls")

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 
 from planproof.content import Json
-from planproof.readers.calls import Call
-from planproof.readers.conversation import (
+from planproof.readers.general.deeds import as_deed, drives_browser, write_deed
+from planproof.readers.pieces.calls import Call
+from planproof.readers.pieces.conversation import (
     AGENTS,
     ROLES,
     SYSTEMS,
@@ -16,11 +17,10 @@ from planproof.readers.conversation import (
     Conversation,
     role_of,
 )
-from planproof.readers.fences import Block, blocks
-from planproof.readers.general.deeds import as_deed, drives_browser, write_deed
-from planproof.readers.outcomes import outcome_of
-from planproof.readers.shapes import key_with_text, text_at, time_of
-from planproof.readers.transcript import Draft, Result, Transcript
+from planproof.readers.pieces.fences import Block, blocks
+from planproof.readers.pieces.outcomes import outcome_of
+from planproof.readers.pieces.shapes import key_with_text, text_at, time_of
+from planproof.readers.pieces.transcript import Draft, Result, Transcript
 from planproof.trace import EventStatus, Kind
 
 _SPEAKERS = ("name", "source", "speaker", "agent", "sender")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from planproof.readers.transcript import Draft, Transcript
+from planproof.readers.pieces.transcript import Draft, Transcript
 from planproof.trace import Kind
 
 _VERBS = {

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from planproof.readers.calls import Call, arguments_of
-from planproof.readers.transcript import Result, Transcript
+from planproof.readers.pieces.calls import Call, arguments_of
+from planproof.readers.pieces.transcript import Result, Transcript
 from planproof.trace import Kind
 
 _START = re.compile(

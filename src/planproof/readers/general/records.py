@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from planproof.content import Json
-from planproof.readers.calls import Call, arguments_of, as_call, looks_like_call, raw_arguments
-from planproof.readers.conversation import is_message
 from planproof.readers.general.chat import Chat
 from planproof.readers.general.commands import command_name
 from planproof.readers.general.threads import Threads
-from planproof.readers.outcomes import stated
-from planproof.readers.parts import plain_text
-from planproof.readers.shapes import (
+from planproof.readers.pieces.calls import (
+    Call,
+    arguments_of,
+    as_call,
+    looks_like_call,
+    raw_arguments,
+)
+from planproof.readers.pieces.conversation import is_message
+from planproof.readers.pieces.outcomes import stated
+from planproof.readers.pieces.parts import plain_text
+from planproof.readers.pieces.shapes import (
     is_list,
     is_object,
     key_with_text,
@@ -18,7 +24,7 @@ from planproof.readers.shapes import (
     time_of,
     written,
 )
-from planproof.readers.transcript import Draft, Result, Transcript
+from planproof.readers.pieces.transcript import Draft, Result, Transcript
 from planproof.trace import EventStatus, Kind
 
 _ENVELOPES = ("message", "payload", "item", "record", "event", "content")

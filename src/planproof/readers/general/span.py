@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from planproof.content import Json
 from planproof.pointer import escape
-from planproof.readers.outcomes import outcome_of, stated
-from planproof.readers.shapes import is_list, is_object, key_with_list, text_at
+from planproof.readers.pieces.outcomes import outcome_of, stated
+from planproof.readers.pieces.shapes import is_list, is_object, key_with_list, text_at
 from planproof.trace import EventStatus
 
 _ATTRIBUTES = ("attributes", "span_attributes", "spanAttributes", "span_data")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from planproof.content import Json
-from planproof.readers.calls import Call, arguments_of, as_call
-from planproof.readers.fences import blocks
 from planproof.readers.general.span import Span, is_span, spans_of
-from planproof.readers.shapes import (
+from planproof.readers.pieces.calls import Call, arguments_of, as_call
+from planproof.readers.pieces.fences import blocks
+from planproof.readers.pieces.shapes import (
     embedded,
     is_list,
     is_object,
@@ -17,7 +17,7 @@ from planproof.readers.shapes import (
     time_of,
     written,
 )
-from planproof.readers.transcript import Draft, Transcript
+from planproof.readers.pieces.transcript import Draft, Transcript
 from planproof.trace import Kind
 
 _TOOL_NAMES = ("gen_ai.tool.name", "tool.name", "tool_name", "traceloop.entity.name", "name")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from planproof.content import Json
-from planproof.readers.calls import Call, arguments_of, as_call
-from planproof.readers.shapes import is_list, is_object, text_at
-from planproof.readers.transcript import Draft, Result, Transcript
+from planproof.readers.pieces.calls import Call, arguments_of, as_call
+from planproof.readers.pieces.shapes import is_list, is_object, text_at
+from planproof.readers.pieces.transcript import Draft, Result, Transcript
 from planproof.trace import Kind
 
 

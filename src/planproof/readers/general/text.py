@@ -7,11 +7,11 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from planproof.readers.conversation import AGENTS, ROLES, SYSTEMS, TOOLS, USERS
 from planproof.readers.general.deeds import as_deed, write_deed
 from planproof.readers.general.logs import log_lines, read_log
-from planproof.readers.markup import segments
-from planproof.readers.transcript import Result, Transcript
+from planproof.readers.pieces.conversation import AGENTS, ROLES, SYSTEMS, TOOLS, USERS
+from planproof.readers.pieces.markup import segments
+from planproof.readers.pieces.transcript import Result, Transcript
 from planproof.trace import Kind
 
 _ANSI = re.compile(r"\x1b?\[\d{1,3}(?:;\d{1,3}){0,3}m")

@@ -6,8 +6,8 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from planproof.content import Json
-from planproof.readers.shapes import is_object, text_at
-from planproof.readers.transcript import Draft, Transcript
+from planproof.readers.pieces.shapes import is_object, text_at
+from planproof.readers.pieces.transcript import Draft, Transcript
 from planproof.trace import Kind
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from planproof.content import Json
 from planproof.pointer import escape
-from planproof.readers.conversation import is_message
 from planproof.readers.general.arrays import read_arrays
 from planproof.readers.general.chat import Chat, is_turn
 from planproof.readers.general.records import Records
 from planproof.readers.general.spans import is_span, read_spans
 from planproof.readers.general.stream import is_chunk, read_chunks
-from planproof.readers.shapes import is_list, is_object
-from planproof.readers.transcript import Transcript
+from planproof.readers.pieces.conversation import is_message
+from planproof.readers.pieces.shapes import is_list, is_object
+from planproof.readers.pieces.transcript import Transcript
 
 _HOLDERS = (
     "messages traj trajectory turn_history history chat_history conversation turns steps events "

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from planproof.readers.calls import Call, arguments_of, as_call
-from planproof.readers.fences import blocks
-from planproof.readers.shapes import embedded, is_object
+from planproof.readers.pieces.calls import Call, arguments_of, as_call
+from planproof.readers.pieces.fences import blocks
+from planproof.readers.pieces.shapes import embedded, is_object
 
 Sort: TypeAlias = Literal["prose", "call", "result", "thought", "answer"]
 

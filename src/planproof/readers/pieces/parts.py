@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from planproof.content import Image, Json
-from planproof.readers.shapes import is_list, is_object, key_with_text, text_at
+from planproof.readers.pieces.shapes import is_list, is_object, key_with_text, text_at
 
 Sort: TypeAlias = Literal["text", "thought", "call", "result", "unread"]
 

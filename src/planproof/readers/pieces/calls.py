@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planproof.content import Json
-from planproof.readers.shapes import embedded, is_list, is_object, text_at
+from planproof.readers.pieces.shapes import embedded, is_list, is_object, text_at
 
 _TOOLS = ("tool_name", "toolName", "tool", "tool.name", "function_name")
 # Some write the tool's name where others put an object with name and arguments.

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.readers.outcomes import outcome_of, stated
+from planproof.readers.pieces.outcomes import outcome_of, stated
 from planproof.trace import EventStatus
 
 FAILURES = [

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from planproof.content import Image
-from planproof.readers.parts import parts_of, plain_text
+from planproof.readers.pieces.parts import parts_of, plain_text
 
 
 def taken(content: Any) -> list[tuple[str, str]]:

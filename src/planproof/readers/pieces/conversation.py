@@ -5,13 +5,20 @@ from __future__ import annotations
 import re
 
 from planproof.content import Image, Json
-from planproof.readers.calls import as_call, call_id_of
-from planproof.readers.markup import segments
-from planproof.readers.outcomes import stated
-from planproof.readers.parts import Part, parts_of, plain_text
-from planproof.readers.shapes import embedded, is_list, is_object, key_with_text, text_at, written
-from planproof.readers.structured import write_structured
-from planproof.readers.transcript import Draft, Result, Transcript
+from planproof.readers.pieces.calls import as_call, call_id_of
+from planproof.readers.pieces.markup import segments
+from planproof.readers.pieces.outcomes import stated
+from planproof.readers.pieces.parts import Part, parts_of, plain_text
+from planproof.readers.pieces.shapes import (
+    embedded,
+    is_list,
+    is_object,
+    key_with_text,
+    text_at,
+    written,
+)
+from planproof.readers.pieces.structured import write_structured
+from planproof.readers.pieces.transcript import Draft, Result, Transcript
 from planproof.trace import EventStatus, Kind
 
 USERS = frozenset(("user", "human", "humanmessage", "customer", "user_proxy", "userproxy"))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planproof.content import Image, Json
-from planproof.readers.calls import Call
-from planproof.readers.outcomes import outcome_of
+from planproof.readers.pieces.calls import Call
+from planproof.readers.pieces.outcomes import outcome_of
 from planproof.trace import Event, EventStatus, Kind, Skipped, Trace
 
 

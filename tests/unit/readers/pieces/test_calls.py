@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.readers.calls import Call, as_call, looks_like_call
+from planproof.readers.pieces.calls import Call, as_call, looks_like_call
 
 
 @pytest.mark.parametrize(

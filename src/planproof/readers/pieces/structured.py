@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from planproof.content import Json
-from planproof.readers.calls import Call, arguments_of, as_call, raw_arguments
-from planproof.readers.shapes import is_list, is_object, text_at, written
-from planproof.readers.transcript import Transcript
+from planproof.readers.pieces.calls import Call, arguments_of, as_call, raw_arguments
+from planproof.readers.pieces.shapes import is_list, is_object, text_at, written
+from planproof.readers.pieces.transcript import Transcript
 from planproof.trace import Kind
 
 _THOUGHTS = ("thoughts", "thought", "reasoning", "analysis", "reflection", "current_state")

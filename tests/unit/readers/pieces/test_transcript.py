@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 from planproof.content import Image
-from planproof.readers.calls import Call
-from planproof.readers.transcript import Result, Transcript
+from planproof.readers.pieces.calls import Call
+from planproof.readers.pieces.transcript import Result, Transcript
 from planproof.trace import EventStatus, Kind, Skipped
 
 

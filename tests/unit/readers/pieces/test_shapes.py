@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.readers.shapes import embedded, is_deeper_than, time_of, written
+from planproof.readers.pieces.shapes import embedded, is_deeper_than, time_of, written
 
 
 def deep(levels: int) -> str:

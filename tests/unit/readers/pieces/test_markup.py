@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.readers.markup import segments
+from planproof.readers.pieces.markup import segments
 
 
 def calls(text: str) -> list[tuple[str, Any, str]]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.readers.fences import blocks
+from planproof.readers.pieces.fences import blocks
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from planproof.content import Json
-from planproof.readers.shapes import is_object
+from planproof.readers.pieces.shapes import is_object
 from planproof.trace import EventStatus
 
 _HEAD = 400
