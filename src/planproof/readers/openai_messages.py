@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 from typing import TypeGuard
 
 from planproof.content import Json
 from planproof.readers.pieces.conversation import Conversation
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
+from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.shapes import is_object, text_at, time_of
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
 from planproof.trace import Trace
@@ -16,7 +16,6 @@ from planproof.trace import Trace
 _ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
 _SAYS = frozenset(("content", "tool_calls", "function_call"))
 _HOLDERS = ("messages", "traj", "trajectory", "conversation", "history")
-_LOOKED_AT = 20
 
 
 class OpenAIMessagesReader:
@@ -29,7 +28,7 @@ class OpenAIMessagesReader:
         if source.form == "text":
             return False
         known: list[dict[str, Json]] = []
-        for _, message in islice(_messages(source), _LOOKED_AT):
+        for _, message in islice(entries(source, _HOLDERS), LOOKED_AT):
             if not _is_message(message) or _SAYS.isdisjoint(message):
                 return False
             known.append(message)
@@ -43,7 +42,7 @@ class OpenAIMessagesReader:
         """The events of the messages; what is no message is skipped."""
         transcript = Transcript(source.skipped)
         conversation = Conversation(transcript)
-        for pointer, message in _messages(source):
+        for pointer, message in entries(source, _HOLDERS):
             if _is_message(message):
                 moment = message.get("timestamp") or message.get("created_at")
                 transcript.time = time_of(moment) if moment else None
@@ -61,19 +60,3 @@ def _is_message(value: Json) -> TypeGuard[dict[str, Json]]:
 def _arrives_in_chunks(messages: list[dict[str, Json]]) -> bool:
     ids = [message["id"] for message in messages if isinstance(message.get("id"), str)]
     return len(ids) == len(messages) and len(set(ids)) * 2 <= len(ids)
-
-
-def _messages(source: Source) -> Iterator[tuple[str, Json]]:
-    if source.form == "jsonl":
-        for line, value in source.document:
-            yield f"L{line}", value
-        return
-    document, pointer = source.document, ""
-    if is_object(document):
-        key = next((key for key in _HOLDERS if is_list(document.get(key))), None)
-        if key is None:
-            return
-        document, pointer = document[key], f"/{key}"
-    if is_list(document):
-        for index, value in enumerate(document):
-            yield f"{pointer}/{index}", value

@@ -1,0 +1,29 @@
+"""The entries of a source: lines, the items of a list, or of a list that an object holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from planproof.content import Json
+from planproof.readers.pieces.shapes import is_list, is_object, key_with_list
+from planproof.readers.source import Source
+
+LOOKED_AT = 20
+"""How many entries a reader looks at to find out whether a source is of its format."""
+
+
+def entries(source: Source, holders: Sequence[str] = ()) -> Iterator[tuple[str, Json]]:
+    """Each entry with its pointer; `holders` are the keys under which an object has its list."""
+    if source.form == "jsonl":
+        for line, value in source.document:
+            yield f"L{line}", value
+        return
+    document, pointer = source.document, ""
+    if is_object(document):
+        key = key_with_list(document, holders)
+        if key is None:
+            return
+        document, pointer = document[key], f"/{key}"
+    if is_list(document):
+        for index, value in enumerate(document):
+            yield f"{pointer}/{index}", value
