@@ -12,7 +12,7 @@ EDGES := src/planproof/case_file.py,src/planproof/config.py
 export HYPOTHESIS_PROFILE ?= ci
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check test bench docs quality demo lock clean
+.PHONY: help setup fmt check test bench docs quality demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,10 +54,13 @@ quality: $(READY) ## figures on labelled cases
 demo: $(READY) ## three short cases, judged
 	$(BIN)/planproof demo
 
+examples: $(READY) ## run the real frameworks again that made examples/ (downloads them)
+	$(BIN)/python -m examples
+
 lock: ## write uv.lock, and requirements-dev.txt from it (needs uv)
 	uv lock
 	uv export --quiet --frozen --no-emit-project --output-file requirements-dev.txt
 
 clean: ## remove everything that was made here
-	rm -rf .venv site dist build .coverage .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venvs site dist build .coverage .hypothesis .import_linter_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,1 @@
+"""Small cases made by running real agent frameworks on a scripted model."""

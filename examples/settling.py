@@ -1,0 +1,112 @@
+"""What differs from run to run in a trace, replaced by what does not; nothing else is touched.
+
+Ids are counted in the order of their first appearance, in their own shape. Times keep their order
+and their form, and stand half a second apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+BEGAN = datetime(2026, 1, 1, 9, tzinfo=UTC)
+APART = timedelta(seconds=0.5)
+
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
+
+
+def settled(
+    value: Any,
+    *,
+    ids: str | None = None,
+    seconds: tuple[str, ...] = (),
+    nanoseconds: tuple[str, ...] = (),
+) -> Any:
+    """The value with its UUIDs, what `ids` matches, its ISO times and the named times settled."""
+    found = re.compile(_UUID if ids is None else f"{_UUID}|{ids}")
+    named: dict[str, str] = {}
+    for text in _strings(value):
+        for match in found.finditer(text):
+            named.setdefault(match[0], _numbered(match[0], len(named) + 1))
+    moments = sorted({time for _, time in _times(value, seconds, nanoseconds)})
+    moved = {time: BEGAN + rank * APART for rank, time in enumerate(moments)}
+
+    def replaced(key: str, item: Any) -> Any:
+        time = _time_of(key, item, seconds, nanoseconds)
+        if time is not None:
+            return _in_form_of(item, moved[time], nanoseconds=key in nanoseconds)
+        if isinstance(item, str):
+            return found.sub(lambda match: named[match[0]], item)
+        return item
+
+    return _mapped("", value, replaced)
+
+
+def _numbered(id_: str, number: int) -> str:
+    """The same shape with a number in it: letters in front and dashes stay."""
+    front = id_[: id_.index("_") + 1] if "_" in id_ else ""
+    rest = id_[len(front) :]
+    digits = iter(f"{number:0{len(rest.replace('-', ''))}x}")
+    return front + "".join(mark if mark == "-" else next(digits) for mark in rest)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield key
+            yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+
+
+def _times(
+    value: Any, seconds: tuple[str, ...], nanoseconds: tuple[str, ...], key: str = ""
+) -> Iterator[tuple[str, int]]:
+    time = _time_of(key, value, seconds, nanoseconds)
+    if time is not None:
+        yield key, time
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _times(item, seconds, nanoseconds, name)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _times(item, seconds, nanoseconds, key)
+
+
+def _time_of(
+    key: str, item: Any, seconds: tuple[str, ...], nanoseconds: tuple[str, ...]
+) -> int | None:
+    """The moment in nanoseconds, if this is one."""
+    if key in nanoseconds and isinstance(item, (int, str)):
+        return int(item)
+    if key in seconds and isinstance(item, (int, float)):
+        return int(item * 1e9)
+    if isinstance(item, str) and _TIME.fullmatch(item):
+        moment = datetime.fromisoformat(item)
+        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1e9)
+    return None
+
+
+def _in_form_of(item: Any, moment: datetime, *, nanoseconds: bool) -> Any:
+    if nanoseconds:
+        return type(item)(int(moment.timestamp()) * 10**9 + moment.microsecond * 1000)
+    if not isinstance(item, str):
+        return moment.timestamp()
+    text = moment.isoformat(sep=item[10], timespec="microseconds" if "." in item else "seconds")
+    if item.endswith("Z"):
+        return text.replace("+00:00", "Z")
+    return text if re.search(r"[+-]\d\d:\d\d$", item) else text.replace("+00:00", "")
+
+
+def _mapped(key: str, value: Any, replaced: Callable[[str, Any], Any]) -> Any:
+    if isinstance(value, dict):
+        return {name: _mapped(name, item, replaced) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_mapped(key, item, replaced) for item in value]
+    return replaced(key, value)

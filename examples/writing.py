@@ -1,0 +1,20 @@
+"""Writing an example down, beside the script that made it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def write_example(
+    script: str, *, task: str, plan: str, trace: Any, name: str = "trace.json"
+) -> None:
+    """Write the task, the plan and the trace; a list becomes lines if the name ends so."""
+    if name.endswith(".jsonl"):
+        text = "\n".join(json.dumps(item, ensure_ascii=False) for item in trace)
+    else:
+        text = json.dumps(trace, indent=1, ensure_ascii=False)
+    folder = Path(script).resolve().parent
+    for file, content in (("task.txt", task), ("plan.txt", plan), (name, text)):
+        folder.joinpath(file).write_text(content.rstrip() + "\n", encoding="utf-8")
