@@ -35,7 +35,7 @@ class Turn:
     thought: str = ""
 
 
-def call(name: str, **arguments: Any) -> Call:
+def call(name: str, /, **arguments: Any) -> Call:
     """A call, written as one."""
     return Call(name, arguments)
 

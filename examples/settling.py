@@ -13,6 +13,7 @@ from typing import Any
 
 BEGAN = datetime(2026, 1, 1, 9, tzinfo=UTC)
 APART = timedelta(seconds=0.5)
+LONGEST = timedelta(hours=1)
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?")
@@ -89,7 +90,10 @@ def _time_of(
         return int(item * 1e9)
     if isinstance(item, str) and _TIME.fullmatch(item):
         moment = datetime.fromisoformat(item)
-        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1e9)
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        # What the scripted model has counted is settled already.
+        if not BEGAN <= moment <= BEGAN + LONGEST:
+            return int(moment.timestamp() * 1e9)
     return None
 
 
