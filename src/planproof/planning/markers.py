@@ -39,6 +39,12 @@ _LETTER = re.compile(
 _BULLET = re.compile(r"(?:[-+•–—‣◦▪·●○■□➢➤→»]|\*(?!\*))\s+(?=\S)")
 _BOX = re.compile(r"(?:\[(?:[ xX✓✔✗✘→~\->.]?)\]|[☐☑☒✅✔✓⬜🔲❌⏳🔄]\ufe0f?)\s*")
 
+_BOXED = re.compile(
+    r"(?:[-+*•]\s{1,4})?(?:\d{1,4}[.)]\s{1,4})?"
+    r"(?:\[(?P<mark>[ xX✓✔✗✘→~\->.!]?)\]|(?P<sign>[☐☑☒✅✔✓⬜🔲❌⏳🔄]))"
+)
+_OPEN_MARKS = frozenset(["", " ", "→", "~", "-", ">", ".", "☐", "⬜", "🔲", "⏳", "🔄"])
+
 
 def read_marker(line: str) -> Marker | None:
     """The marker at the head of a line (without its indentation), or nothing."""
@@ -52,6 +58,12 @@ def read_marker(line: str) -> Marker | None:
 def read_number(text: str) -> Marker | None:
     """A printed number at the head of a text."""
     return _read_number(text)
+
+
+def has_open_box(line: str) -> bool | None:
+    """Whether the box before an item is still to be ticked; nothing when there is no box."""
+    found = _BOXED.match(line)
+    return None if found is None else (found["sign"] or found["mark"]) in _OPEN_MARKS
 
 
 def says_something(text: str) -> bool:
