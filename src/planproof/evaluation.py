@@ -18,6 +18,7 @@ from planproof.judges.registry import DEFAULT, find_judge
 from planproof.plan import Plan
 from planproof.planning.parse import parse_plan
 from planproof.readers.detect import read_trace
+from planproof.readers.members import pick
 from planproof.readers.native_form import native_form
 from planproof.readers.parsing import Limits
 from planproof.readers.source import Source
@@ -51,7 +52,7 @@ def evaluate(
     case = Case(
         task=task if isinstance(task, Content) else _task(task),
         plan=_in_file(plan) if isinstance(plan, Path) else plan,
-        trace=Source.of_path(trace) if isinstance(trace, Path) else trace,
+        trace=pick(Source.of_path(trace)) if isinstance(trace, Path) else trace,
         id=id,
         metadata=metadata or {},
     )

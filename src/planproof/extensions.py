@@ -32,6 +32,23 @@ def load(kind: str, name: str) -> Any:
         ) from error
 
 
+def package_of(kind: str, name: str) -> str | None:
+    """The package that registers a name, with its version; None for what is built in."""
+    entry = _entries(kind)[name]
+    if _is_built_in(entry):
+        return None
+    if entry.dist is None:
+        return entry.module.partition(".")[0]
+    return f"{entry.dist.name} {entry.dist.version}"
+
+
 @cache
 def _entries(kind: str) -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=f"planproof.{kind}")}
+    found = entry_points(group=f"planproof.{kind}")
+    # Where two have a name in common, the one from elsewhere replaces the built-in one.
+    ordered = sorted(found, key=lambda entry: (not _is_built_in(entry), entry.value))
+    return {entry.name: entry for entry in ordered}
+
+
+def _is_built_in(entry: EntryPoint) -> bool:
+    return entry.module.partition(".")[0] == "planproof"

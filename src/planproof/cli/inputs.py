@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from planproof.config import Configuration
     from planproof.judges.protocol import Judge
     from planproof.readers.parsing import Limits
+    from planproof.readers.source import Source
 
 ConfigOption: TypeAlias = Annotated[
     Path | None,
@@ -35,6 +36,14 @@ ReaderOption: TypeAlias = Annotated[
         "--reader",
         metavar="NAME",
         help="Reader of the trace, instead of finding out; `planproof readers` lists them.",
+    ),
+]
+PickOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--pick",
+        metavar="ID",
+        help="Trace of a file that holds several, by id or number; `planproof inspect` lists them.",
     ),
 ]
 MinScoreOption: TypeAlias = Annotated[
@@ -67,6 +76,13 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
             advice="Raise `max_bytes` under `limits` in the configuration, or split it.",
         )
     return data
+
+
+def read_source(path: Path, limits: Limits) -> Source:
+    """What a file or standard input holds: a trace, or several."""
+    from planproof.readers.source import Source
+
+    return Source.of_bytes(read_bytes(path, limits), name=name_of(path), limits=limits)
 
 
 def read_text(path: Path, limits: Limits) -> str:

@@ -13,11 +13,13 @@ from planproof.cli.inputs import (
     ConfigOption,
     JudgeOption,
     MinScoreOption,
+    PickOption,
     ReaderOption,
     chosen_judge,
     is_standard_input,
     name_of,
     read_bytes,
+    read_source,
     read_text,
     settled_configuration,
 )
@@ -45,6 +47,7 @@ def judge(
     trace: Annotated[
         Path | None, typer.Option("--trace", metavar="FILE", help="The execution trace.")
     ] = None,
+    pick: PickOption = None,
     form: Annotated[
         Format,
         typer.Option(
@@ -79,8 +82,10 @@ def judge(
     Exit code: 0 judged, 1 below --min-score, 2 bad usage or input, 3 could not be judged.
     """
     files = _usage(case, task, plan, trace)
+    if pick is not None and trace is None:
+        raise typer.BadParameter("--pick goes with --trace.")
     configuration = settled_configuration(config)
-    verdict = _verdict(files, configuration, judge_name, reader)
+    verdict = _verdict(files, configuration, judge_name, reader, pick)
     with writing(output) as stream:
         shown_on = stream if stream is sys.stdout else plain_stream()
         stream.write(written(verdict, form, secrets=no_redact, stream=shown_on))
@@ -109,10 +114,11 @@ def _verdict(
     configuration: Configuration,
     judge_name: str | None,
     reader: str | None,
+    picked: str | None,
 ) -> Verdict:
     from planproof.case_file import read_case
     from planproof.evaluation import evaluate, evaluate_case
-    from planproof.readers.source import Source
+    from planproof.readers.members import pick
     from planproof.verdict import Outcome
 
     limits, vocabulary = configuration.limits, configuration.vocabulary
@@ -130,7 +136,7 @@ def _verdict(
     return evaluate(
         task=read_text(task, limits) if is_standard_input(task) else task,
         plan=read_text(plan, limits) if is_standard_input(plan) else plan,
-        trace=Source.of_bytes(read_bytes(trace, limits), name=name_of(trace), limits=limits),
+        trace=pick(read_source(trace, limits), picked),
         judge=judge,
         reader=reader,
         vocabulary=vocabulary,

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 
-from planproof.errors import InvalidInput
-from planproof.extensions import load, registered
+from planproof.errors import InvalidInput, PlanproofError
+from planproof.extensions import package_of
+from planproof.readers.members import members, several
 from planproof.readers.protocol import Reader
+from planproof.readers.recognition import FALLBACK, claimant, reader_named
 from planproof.readers.source import Source
 from planproof.trace import Event, Kind, Trace
 from planproof.vocabulary import Vocabulary
 
-_FALLBACK = "general"
 _BUILT_IN = Vocabulary()
 
 
 def read_trace(
     source: Source, *, reader: str | None = None, vocabulary: Vocabulary = _BUILT_IN
 ) -> Trace:
-    """Read a source with the reader of that name, or with the first that recognises it."""
+    """Read a source with the reader of that name, or with the one that claims it."""
     if source.form == "json" and not isinstance(source.document, (dict, list)):
         raise InvalidInput(
             f"holds {_spoken(source.document)}, which is no trace.",
             where=source.name,
             advice="Give a list of messages, spans or events, or an object that holds one.",
         )
-    chosen = _reader(reader) if reader is not None else _recognise(source)
-    trace = chosen.read(source)
+    if source.form == "archive":
+        raise several(source, members(source))
+    trace = _read(source, _chosen(source) if reader is None else reader_named(reader))
     called = {event.name for event in trace.events if event.kind is Kind.ACTION}
     noting = {name for name in called if vocabulary.keeps_books(name)}
     if not noting:
@@ -35,19 +36,30 @@ def read_trace(
     return replace(trace, events=tuple(_as_bookkeeping(event, noting) for event in trace.events))
 
 
-def _recognise(source: Source) -> Reader:
-    for name in registered("readers"):
-        if name != _FALLBACK:
-            reader = _reader(name)
-            if reader.sniff(source):
-                return reader
-    return _reader(_FALLBACK)
+def _chosen(source: Source) -> Reader:
+    reader = claimant(source)
+    if reader is not None:
+        return reader
+    # Read as one, several traces would look like a single run of everything.
+    if found := members(source):
+        raise several(source, found)
+    return reader_named(FALLBACK)
 
 
-@cache
-def _reader(name: str) -> Reader:
-    found = load("readers", name)
-    return found() if isinstance(found, type) else found
+def _read(source: Source, reader: Reader) -> Trace:
+    try:
+        return reader.read(source)
+    except PlanproofError:
+        raise
+    except Exception as error:
+        package = package_of("readers", reader.name)
+        if package is None:
+            raise
+        raise InvalidInput(
+            f"the reader `{reader.name}` of {package} failed: {type(error).__name__}: {error}.",
+            where=source.name,
+            advice="Report it to them, or name another reader.",
+        ) from error
 
 
 def _as_bookkeeping(event: Event, noting: set[str | None]) -> Event:

@@ -14,11 +14,10 @@ from planproof.readers.pieces.shapes import DEEPEST, is_deeper_than, is_list, is
 from planproof.trace import Skipped
 
 _LONE = re.compile("[\ud800-\udfff]")
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD]")
-_LONE_ESCAPE = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
-    r"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F]"
-)
+# Characters beyond the first plane are escaped as two halves; a half alone is no character.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]")
+_NO_ESCAPE = re.compile(r"\\\\u[dD]")
 _BEGINS_LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[\[{"])')
 _STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
 
@@ -29,6 +28,8 @@ class Limits:
 
     bytes: int = 256 * 1024 * 1024
     depth: int = DEEPEST
+    entries: int = 100_000
+    """How many entries an archive may have."""
 
 
 class Parser:
@@ -61,7 +62,7 @@ class Parser:
         # What is nested so deeply needs as many brackets on either side.
         if len(text) > 2 * depth and is_deeper_than(value, depth):
             raise self.too_deep()
-        if _SURROGATE_ESCAPE.search(text) is not None and _LONE_ESCAPE.search(text) is not None:
+        if _HALF.search(text) is not None and _may_hold_a_lone_half(text):
             value = self._mend_surrogates(value)
         return value
 
@@ -155,10 +156,24 @@ class Parser:
 
 def without_lone_surrogates(text: str, parser: Parser) -> str:
     """The text itself, or with U+FFFD for each half of a character that can't be encoded."""
-    if text.isascii() or _LONE.search(text) is None:
+    if text.isascii():
+        return text
+    try:
+        # Quicker than looking at each character.
+        text.encode()
+    except UnicodeEncodeError:
+        pass
+    else:
         return text
     parser.skipped.append(Skipped("", "lone surrogates; read as U+FFFD"))
     return _LONE.sub("\ufffd", text)
+
+
+def _may_hold_a_lone_half(text: str) -> bool:
+    """Whether the escapes in a JSON text are more than whole pairs; never a wrong no."""
+    if _NO_ESCAPE.search(text) is not None:
+        return True
+    return len(_HALF.findall(text)) != 2 * len(_PAIR.findall(text))
 
 
 def _is_stream(filled: list[str]) -> bool:

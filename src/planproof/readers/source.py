@@ -5,16 +5,17 @@ from __future__ import annotations
 import codecs
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from planproof.content import Json
 from planproof.errors import InvalidInput
+from planproof.readers.archive import Archive, is_archive
 from planproof.readers.parsing import Limits, Parser, without_lone_surrogates
 from planproof.trace import Skipped
 
-Form: TypeAlias = Literal["json", "jsonl", "text"]
+Form: TypeAlias = Literal["json", "jsonl", "text", "archive"]
 
 _LONGEST_SCALAR = 400
 _MARKS = (
@@ -31,14 +32,25 @@ class Source:
     """A trace as it came in.
 
     `document` is a JSON value, a tuple of (line number, value) for JSON Lines and for streams of
-    server-sent events, or the text. `skipped` names what could not be parsed.
+    server-sent events, the text, or an `Archive`, which holds traces and is none.
+    `skipped` names what could not be parsed.
     """
 
     name: str
     form: Form
     document: Json
-    digest: str
     skipped: tuple[Skipped, ...] = ()
+    _digest: str | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text, or of JSON in its canonical form however it was written."""
+        if self._digest is None:
+            # Not before it is asked for: writing the document takes longer than reading it did.
+            canonical = json.dumps(self.document, separators=(",", ":"))
+            object.__setattr__(self, "_digest", _digest_of(canonical.encode()))
+        assert self._digest is not None
+        return self._digest
 
     @classmethod
     def of_path(cls, path: Path, *, limits: Limits | None = None) -> Source:
@@ -56,10 +68,12 @@ class Source:
 
     @classmethod
     def of_bytes(cls, data: bytes, *, name: str = "trace", limits: Limits | None = None) -> Source:
-        """Decode bytes: UTF-8, or UTF-16 and UTF-32 that begin with a byte order mark."""
+        """Decode bytes: UTF-8, or UTF-16 and UTF-32 that begin with a byte order mark; or a ZIP."""
         limits = limits or Limits()
         if len(data) > limits.bytes:
             raise _too_big(len(data), limits, name)
+        if is_archive(data):
+            return cls(name, "archive", Archive(data, name, limits), _digest=_digest_of(data))
         encoding, start = "utf-8", 0
         for mark, marked in _MARKS:
             if data.startswith(mark):
@@ -73,13 +87,19 @@ class Source:
                 where=name,
                 advice="Save the trace as UTF-8 text; unpack it first if it is an archive.",
             ) from error
-        return cls.of_text(text, name=name, limits=limits)
+        return cls._of_clean_text(text, Parser(name, limits))
 
     @classmethod
     def of_text(cls, text: str, *, name: str = "trace", limits: Limits | None = None) -> Source:
         """Find out whether a text is JSON, JSON Lines, an event stream, or just text."""
         parser = Parser(name, limits or Limits())
-        text = without_lone_surrogates(text.removeprefix("\ufeff"), parser)
+        return cls._of_clean_text(
+            without_lone_surrogates(text.removeprefix("\ufeff"), parser), parser
+        )
+
+    @classmethod
+    def _of_clean_text(cls, text: str, parser: Parser) -> Source:
+        name = parser.name
         failure: json.JSONDecodeError | None = None
         while True:
             start = text[:_LONGEST_SCALAR].strip()
@@ -93,19 +113,19 @@ class Source:
                 failure = error
                 break
             if not start.startswith('"'):
-                return cls._of_json(value, parser)
+                return cls(name, "json", value, tuple(parser.skipped))
             # A JSON string that holds a trace: what counts is the trace.
             text = value
         records = parser.lines(text)
         if records is not None:
-            return cls(name, "jsonl", records, _digest(text), tuple(parser.skipped))
+            return cls(name, "jsonl", records, tuple(parser.skipped), _digest_of(text.encode()))
         if failure is not None and parser.is_broken_json(text, failure):
             raise InvalidInput(
                 f"is JSON that breaks off or is malformed ({failure.msg}).",
                 where=f"{name}, line {failure.lineno} column {failure.colno}",
                 advice="Write the file again; JSON Lines may lose its last line, JSON may not.",
             )
-        return cls(name, "text", text, _digest(text), tuple(parser.skipped))
+        return cls(name, "text", text, tuple(parser.skipped), _digest_of(text.encode()))
 
     @classmethod
     def of_value(cls, value: Json, *, name: str = "trace", limits: Limits | None = None) -> Source:
@@ -124,17 +144,13 @@ class Source:
                 where=name,
                 advice="Give what json.loads gives: dicts, lists, strings, numbers.",
             ) from error
-        return cls._of_json(parser.parse(text), parser, canonical=text)
-
-    @classmethod
-    def _of_json(cls, value: Json, parser: Parser, canonical: str | None = None) -> Source:
-        if canonical is None or parser.skipped:
-            canonical = json.dumps(value, separators=(",", ":"))
-        return cls(parser.name, "json", value, _digest(canonical), tuple(parser.skipped))
+        parsed = parser.parse(text)
+        digest = None if parser.skipped else _digest_of(text.encode())
+        return cls(name, "json", parsed, tuple(parser.skipped), digest)
 
 
-def _digest(text: str) -> str:
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+def _digest_of(data: bytes) -> str:
+    return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def _too_big(size: int, limits: Limits, name: str) -> InvalidInput:
