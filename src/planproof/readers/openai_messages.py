@@ -8,6 +8,7 @@ from typing import TypeGuard
 from planproof.content import Json
 from planproof.readers.pieces.conversation import Conversation
 from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.flows import come_in_chunks
 from planproof.readers.pieces.shapes import is_object, text_at, time_of
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
@@ -32,7 +33,7 @@ class OpenAIMessagesReader:
             if not _is_message(message) or _SAYS.isdisjoint(message):
                 return False
             known.append(message)
-        if not known or _arrives_in_chunks(known):
+        if not known or come_in_chunks(known):
             return False
         # A group chat also has these roles, but there the speaker is the name.
         names = {text_at(m, "name") for m in known if m["role"] in ("user", "assistant")}
@@ -55,8 +56,3 @@ class OpenAIMessagesReader:
 def _is_message(value: Json) -> TypeGuard[dict[str, Json]]:
     role = value.get("role") if is_object(value) else None
     return isinstance(role, str) and role in _ROLES
-
-
-def _arrives_in_chunks(messages: list[dict[str, Json]]) -> bool:
-    ids = [message["id"] for message in messages if isinstance(message.get("id"), str)]
-    return len(ids) == len(messages) and len(set(ids)) * 2 <= len(ids)

@@ -16,6 +16,9 @@ BY_NAME = {
     "openai lines": "openai-messages",
     "native": "native",
     "native lines": "native",
+    "thoughts and commands": "auto-gpt",
+    "arrays": "intercode",
+    "stream": "event-stream",
 }
 
 

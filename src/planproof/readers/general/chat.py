@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 
 from planproof.content import Json
-from planproof.readers.general.deeds import as_deed, drives_browser, write_deed
 from planproof.readers.pieces.calls import Call
 from planproof.readers.pieces.conversation import (
     AGENTS,
@@ -17,6 +16,7 @@ from planproof.readers.pieces.conversation import (
     Conversation,
     role_of,
 )
+from planproof.readers.pieces.deeds import as_deed, drives_browser, write_deed
 from planproof.readers.pieces.fences import Block, blocks
 from planproof.readers.pieces.outcomes import outcome_of
 from planproof.readers.pieces.shapes import key_with_text, text_at, time_of

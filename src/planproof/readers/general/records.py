@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from planproof.content import Json
 from planproof.readers.general.chat import Chat
-from planproof.readers.general.commands import command_name
 from planproof.readers.general.threads import Threads
 from planproof.readers.pieces.calls import (
     Call,
@@ -13,6 +12,7 @@ from planproof.readers.pieces.calls import (
     looks_like_call,
     raw_arguments,
 )
+from planproof.readers.pieces.commands import command_name
 from planproof.readers.pieces.conversation import is_message
 from planproof.readers.pieces.outcomes import stated
 from planproof.readers.pieces.parts import plain_text

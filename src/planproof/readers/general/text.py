@@ -7,9 +7,9 @@ from bisect import bisect_right
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from planproof.readers.general.deeds import as_deed, write_deed
 from planproof.readers.general.logs import log_lines, read_log
 from planproof.readers.pieces.conversation import AGENTS, ROLES, SYSTEMS, TOOLS, USERS
+from planproof.readers.pieces.deeds import as_deed, write_deed
 from planproof.readers.pieces.markup import segments
 from planproof.readers.pieces.transcript import Result, Transcript
 from planproof.trace import Kind

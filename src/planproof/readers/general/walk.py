@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from planproof.content import Json
 from planproof.pointer import escape
-from planproof.readers.general.arrays import read_arrays
 from planproof.readers.general.chat import Chat, is_turn
 from planproof.readers.general.records import Records
 from planproof.readers.general.spans import is_span, read_spans
-from planproof.readers.general.stream import is_chunk, read_chunks
+from planproof.readers.intercode import read_arrays
 from planproof.readers.pieces.conversation import is_message
 from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.readers.pieces.transcript import Transcript
@@ -46,10 +45,6 @@ class Walk:
         head = [value for _, value in entries[:_LOOKED_AT]]
         if any(is_span(value) for value in head):
             read_spans(self._transcript, entries)
-            return
-        # Only lines have a pointer for what is spread over several of them.
-        if entries[:1] and entries[0][0].startswith("L") and any(map(is_chunk, head)):
-            read_chunks(self._transcript, entries)
             return
         silent: list[str] = []
         for pointer, value in entries:

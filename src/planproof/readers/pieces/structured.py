@@ -24,18 +24,20 @@ def write_structured(
         return False
     for key, thought in thoughts:
         for name, entry in thought.items() if is_object(thought) else [(key, thought)]:
-            # A plan that is stated anew with each answer notes progress; it does nothing.
-            kind = Kind.BOOKKEEPING if name in _PLANS else Kind.REASONING
+            if name in _PLANS:
+                # A plan that is stated anew with each answer notes progress; it does nothing.
+                transcript.plan("\n".join(_texts(entry)), pointer, actor)
+                continue
             for text in _texts(entry):
-                if text.strip().lower() not in _NOTHING:
-                    transcript.say(kind, text, pointer, actor)
+                transcript.say(Kind.REASONING, text, pointer, actor)
     if call is not None:
         transcript.call(call, pointer, actor)
     return True
 
 
 def _texts(entry: Json) -> list[str]:
-    return [written(item) for item in entry] if is_list(entry) else [written(entry)]
+    texts = [written(item) for item in entry] if is_list(entry) else [written(entry)]
+    return [text for text in texts if text.strip().lower() not in _NOTHING]
 
 
 def _command(value: dict[str, Json]) -> Call | None:

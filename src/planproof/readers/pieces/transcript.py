@@ -94,6 +94,13 @@ class Transcript:
             return None
         return self.add(Draft(kind, pointer, actor=actor, text=text))
 
+    def plan(self, text: str, pointer: str, actor: str | None) -> Draft | None:
+        """Write down a plan that the format itself marks as one, if there is anything in it."""
+        draft = self.say(Kind.BOOKKEEPING, text, pointer, actor)
+        if draft is not None:
+            draft.name = "plan"
+        return draft
+
     def call(self, call: Call, pointer: str, actor: str | None) -> Draft:
         """Write down an action whose result may follow."""
         self.calls += 1

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from planproof.readers.general.commands import command_name
 from planproof.trace import EventStatus
 from tests.unit.readers.samples import ARRAYS, actions, brief, read
 
@@ -56,19 +55,20 @@ def test_arrays_that_do_not_belong_together(run: dict[str, Any]) -> None:
     assert not read(run).events
 
 
-@pytest.mark.parametrize(
-    ("command", "name"),
-    [
-        ("ls -la", "ls"),
-        ("  ./run.sh", "./run.sh"),
-        ("```BASH\nfind . -name x\n```", "find"),
-        ("show tables", "sql"),
-        ("Let us try: `grep -c x a.txt` (count)", "grep"),
-        ("echo `date`", "echo"),
-        ("Let us go", "Let"),
-        ("", "command"),
-        ("((1))", "command"),
-    ],
-)
-def test_the_tool_behind_a_command(command: str, name: str) -> None:
-    assert command_name(command) == name
+def test_the_task_and_a_run_inside_two_wrappers() -> None:
+    run = {"query": "Count.", "logs": {"turn_history": {"actions": ["wc a"], "observations": []}}}
+    trace = read(run)
+    assert trace.reader == "intercode"
+    assert brief(trace) == [("message", None, "Count."), ("action", "wc", "wc a")]
+    assert trace.events[0].actor == "user"
+    assert trace.events[1].pointer == "/logs/turn_history/actions/0"
+
+
+@pytest.mark.parametrize("reader", ["intercode", "general"])
+def test_a_document_without_a_run_has_no_events(reader: str) -> None:
+    assert not read({"logs": {"turn_history": {"logs": {"turn_history": {}}}}}, reader).events
+
+
+def test_a_run_that_lies_elsewhere_is_found_by_the_general_reader() -> None:
+    trace = read({"x": [{"actions": ["ls"], "observations": ["a"]}]})
+    assert (trace.reader, brief(trace)) == ("general", [("action", "ls", "ls")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _FENCE = re.compile(r"\s{0,40}```[\w+-]{0,20}\s{1,40}")
+_FENCED = re.compile(r"\n```[\w+-]{0,20}\n\s{0,40}")
 _SQL = re.compile(
     r"(?:select|insert|update|delete|create|alter|drop|show|describe|desc|with|use|explain)\s",
     re.IGNORECASE,
@@ -18,10 +19,11 @@ def command_name(command: str) -> str:
     """The tool behind a command line: "sql" for a query, else its first word."""
     opened = _FENCE.match(command)
     start = opened.end() if opened else 0
-    # Prose around a command: the command is what stands between backticks.
-    quoted = _QUOTED.search(command, start, start + _LOOKED_AT)
-    if opened is None and quoted is not None and command[:1].isupper():
-        start = quoted.start(1)
+    if opened is None and command[:1].isupper():
+        # Prose around a command: the command is what stands between backticks.
+        fenced = _FENCED.search(command, 0, _LOOKED_AT)
+        quoted = _QUOTED.search(command, 0, _LOOKED_AT)
+        start = fenced.end() if fenced else quoted.start(1) if quoted else 0
     if _SQL.match(command, start):
         return "sql"
     word = _WORD.match(command, start)

@@ -1,0 +1,85 @@
+"""Auto-GPT: numbered answers, each a JSON text with the agent's thoughts and its command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from planproof.content import Json
+from planproof.pointer import escape
+from planproof.readers.pieces.conversation import SYSTEMS, USERS, role_of
+from planproof.readers.pieces.entries import LOOKED_AT
+from planproof.readers.pieces.shapes import embedded, is_object
+from planproof.readers.pieces.structured import write_structured
+from planproof.readers.pieces.transcript import Result, Transcript
+from planproof.readers.source import Source
+from planproof.trace import Kind, Trace
+
+_LONGEST_NUMBER = 9
+_RETURNED = re.compile(r"\s{0,8}Command (\w{1,80}) (?:returned|threw the following error): ")
+
+
+class AutoGPTReader:
+    """Reads `{"1": {"role", "content"}, "2": ...}` where content holds thoughts and a command."""
+
+    name = "auto-gpt"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether the document is numbered answers, and one of the first has thoughts in it."""
+        document = source.document
+        if source.form != "json" or not is_object(document):
+            return False
+        thinks = False
+        for key, value in islice(document.items(), LOOKED_AT):
+            if not _is_number(key) or not is_object(value):
+                return False
+            content = value.get("content")
+            if not isinstance(content, str):
+                return False
+            thinks = thinks or (content.lstrip()[:1] == "{" and '"thoughts"' in content)
+        return thinks
+
+    def read(self, source: Source) -> Trace:
+        """The answers by number: thoughts, the plan as it stands, and the command."""
+        transcript = Transcript(source.skipped)
+        for pointer, value in _steps(source.document):
+            content = value.get("content") if is_object(value) else None
+            if isinstance(content, str):
+                _write(transcript, role_of(value), content, f"{pointer}/content")
+            else:
+                transcript.skip(pointer, "is no answer of the agent")
+        return transcript.trace(self.name)
+
+
+def _steps(document: Json) -> Iterator[tuple[str, Json]]:
+    if is_object(document):
+        numbers = [key for key in document if _is_number(key)]
+        for key in sorted(numbers, key=int):
+            yield f"/{key}", document[key]
+        for key, value in document.items():
+            if not _is_number(key):
+                yield f"/{escape(key)}", value
+
+
+def _is_number(key: str) -> bool:
+    return key.isascii() and key.isdigit() and len(key) <= _LONGEST_NUMBER
+
+
+def _write(transcript: Transcript, role: str, content: str, pointer: str) -> None:
+    returned = _RETURNED.match(content)
+    if returned is not None and role not in ("assistant", ""):
+        text = content[returned.end() :]
+        transcript.answer(Result(text, pointer, name=returned[1], actor="command"))
+        return
+    transcript.begin_turn()
+    if role in SYSTEMS:
+        transcript.say(Kind.SYSTEM, content, pointer, "system")
+        return
+    if role in USERS:
+        transcript.say(Kind.MESSAGE, content, pointer, "user")
+        return
+    answer = embedded(content)
+    if not (is_object(answer) and write_structured(transcript, answer, pointer, "assistant")):
+        # Between the answers stand summaries that the model wrote: said, not done.
+        transcript.say(Kind.MESSAGE, content, pointer, "assistant")

@@ -1,0 +1,165 @@
+"""Event streams: messages and calls that arrive token by token, joined by their id.
+
+Three dialects are known: the chunks of LangGraph applications such as DeerFlow, the chunks of
+OpenAI chat completions, and the events of Anthropic messages.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from planproof.content import Json
+from planproof.readers.pieces.calls import Call, as_call
+from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.flows import Flows, come_in_chunks
+from planproof.readers.pieces.shapes import is_list, is_object, text_at
+from planproof.readers.pieces.transcript import Result, Transcript
+from planproof.readers.source import Source
+from planproof.trace import Trace
+
+_CHUNK_KEYS = frozenset(("finish_reason", "tool_call_chunks", "thread_id"))
+_COMPLETION = "chat.completion.chunk"
+_MESSAGE_EVENTS = frozenset(
+    "message_start content_block_start content_block_delta content_block_stop message_delta "
+    "message_stop ping".split()
+)
+
+
+class EventStreamReader:
+    """Reads server-sent events, or JSON Lines, of which each is a chunk of a message."""
+
+    name = "event-stream"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether the first lines are chunks of one of the dialects."""
+        # Only lines have a pointer for what is spread over several of them.
+        if source.form != "jsonl":
+            return False
+        chunks: list[dict[str, Json]] = []
+        found = False
+        for _, value in islice(entries(source), LOOKED_AT):
+            if not is_object(value):
+                continue
+            if _is_completion(value) or _is_message_event(value):
+                found = True
+            elif _is_chunk(value):
+                chunks.append(value)
+            elif "event" not in value:
+                return False
+        return found or come_in_chunks(chunks)
+
+    def read(self, source: Source) -> Trace:
+        """The messages and calls of the stream, each where its first chunk stands."""
+        transcript = Transcript(source.skipped)
+        flows = Flows(transcript)
+        message = ""
+        for line, value in entries(source):
+            if not is_object(value):
+                transcript.skip(line, "is no chunk of a message")
+            elif _is_completion(value):
+                _take_completion(flows, value, line)
+            elif _is_message_event(value):
+                message = _take_message_event(flows, value, line, message)
+            else:
+                _take_chunk(transcript, flows, value, line)
+        flows.finish()
+        return transcript.trace(self.name)
+
+
+def _is_chunk(value: dict[str, Json]) -> bool:
+    return (
+        isinstance(value.get("id"), str)
+        and isinstance(value.get("role"), str)
+        and not _CHUNK_KEYS.isdisjoint(value)
+    )
+
+
+def _is_completion(value: dict[str, Json]) -> bool:
+    return value.get("object") == _COMPLETION and is_list(value.get("choices"))
+
+
+def _is_message_event(value: dict[str, Json]) -> bool:
+    kind = value.get("type")
+    return isinstance(kind, str) and kind in _MESSAGE_EVENTS
+
+
+def _take_chunk(transcript: Transcript, flows: Flows, value: dict[str, Json], line: str) -> None:
+    actor = "user" if value.get("role") == "user" else text_at(value, "agent", "role")
+    if text_at(value, "tool_call_id") or value.get("event") == "tool_call_result":
+        transcript.answer(
+            Result(
+                text_at(value, "content") or "",
+                f"{line}/content" if "content" in value else line,
+                # The id of some calls is empty: their results come in the order of the calls.
+                call_id=text_at(value, "tool_call_id"),
+                actor=actor,
+            )
+        )
+        return
+    identity = text_at(value, "id") or ""
+    flows.actor = actor
+    flows.begin(identity)
+    flows.text(identity, value.get("reasoning_content"), f"{line}/reasoning_content", thought=True)
+    flows.text(identity, value.get("content"), f"{line}/content")
+    chunks, whole = value.get("tool_call_chunks"), value.get("tool_calls")
+    if is_list(chunks):
+        for index, chunk in enumerate(chunks):
+            if is_object(chunk):
+                call = (identity, str(chunk.get("index") or 0))
+                place = f"{line}/tool_call_chunks/{index}"
+                name = text_at(chunk, "name")
+                if name is not None:
+                    flows.call(call, Call(name, id=text_at(chunk, "id")), place)
+                flows.arguments(call, chunk.get("args"), f"{place}/args")
+    elif is_list(whole):
+        for index, entry in enumerate(whole):
+            call = as_call(entry)
+            if call is not None:
+                flows.call((identity, f"whole {index}"), call, f"{line}/tool_calls/{index}")
+
+
+def _take_completion(flows: Flows, value: dict[str, Json], line: str) -> None:
+    identity = text_at(value, "id") or ""
+    for index, choice in enumerate(value["choices"]):
+        delta = choice.get("delta") if is_object(choice) else None
+        if not is_object(delta):
+            continue
+        place = f"{line}/choices/{index}/delta"
+        flows.actor = "assistant"
+        flows.begin(identity)
+        flows.text(
+            identity, delta.get("reasoning_content"), f"{place}/reasoning_content", thought=True
+        )
+        flows.text(identity, delta.get("content"), f"{place}/content")
+        chunks = delta.get("tool_calls")
+        for number, chunk in enumerate(chunks if is_list(chunks) else ()):
+            function = chunk.get("function") if is_object(chunk) else None
+            if is_object(function):
+                call = (identity, str(chunk.get("index")))
+                spot = f"{place}/tool_calls/{number}/function"
+                name = text_at(function, "name")
+                if name is not None:
+                    flows.call(call, Call(name, id=text_at(chunk, "id")), spot)
+                flows.arguments(call, function.get("arguments"), f"{spot}/arguments")
+
+
+def _take_message_event(flows: Flows, value: dict[str, Json], line: str, message: str) -> str:
+    """Take one event; gives back the id of the message that is under way."""
+    started = value.get("message")
+    if is_object(started):
+        return text_at(started, "id") or line
+    stream = f"{message} {value.get('index')}"
+    block, delta = value.get("content_block"), value.get("delta")
+    flows.actor = "assistant"
+    if is_object(block):
+        name = text_at(block, "name")
+        if name is not None:
+            flows.begin(message)
+            call = Call(name, block.get("input") or None, id=text_at(block, "id"))
+            flows.call((message, stream), call, f"{line}/content_block")
+    elif is_object(delta):
+        flows.begin(message)
+        flows.text(stream, delta.get("thinking"), f"{line}/delta/thinking", thought=True)
+        flows.text(stream, delta.get("text"), f"{line}/delta/text", turn=message)
+        flows.arguments((message, stream), delta.get("partial_json"), f"{line}/delta/partial_json")
+    return message

@@ -1,0 +1,91 @@
+"""InterCode: a run as parallel arrays of what was done and what came back."""
+
+from __future__ import annotations
+
+from planproof.content import Json
+from planproof.readers.pieces.calls import Call, as_call
+from planproof.readers.pieces.commands import command_name
+from planproof.readers.pieces.shapes import is_list, is_object, key_with_list, text_at, written
+from planproof.readers.pieces.transcript import Transcript
+from planproof.readers.source import Source
+from planproof.trace import EventStatus, Kind, Trace
+
+_HOLDERS = ("turn_history", "logs")
+_DONE = ("actions", "commands")
+_CAME_BACK = ("observations", "results", "outputs")
+_THOUGHT = ("thoughts", "thought")
+_VALID = ("valid_action", "success")
+
+
+class InterCodeReader:
+    """Reads `actions` and `observations` side by side, bare or under `turn_history`."""
+
+    name = "intercode"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether the document is a run that is kept in arrays of the same length."""
+        return source.form == "json" and _run_in(source.document) is not None
+
+    def read(self, source: Source) -> Trace:
+        """Each action with what came back; rewards are no events."""
+        transcript = Transcript(source.skipped)
+        document = source.document
+        task = text_at(document, "query") if is_object(document) else None
+        if task is not None:
+            transcript.begin_turn()
+            transcript.say(Kind.MESSAGE, task, "/query", "user")
+        found = _run_in(document)
+        if found is not None:
+            read_arrays(transcript, *found)
+        return transcript.trace(self.name)
+
+
+def read_arrays(transcript: Transcript, value: dict[str, Json], pointer: str) -> bool:
+    """Write the actions of such a run; False when the object is none."""
+    if not _is_run(value):
+        return False
+    done, back = key_with_list(value, _DONE), key_with_list(value, _CAME_BACK)
+    thoughts, valid = key_with_list(value, _THOUGHT), key_with_list(value, _VALID)
+    for index, action in enumerate(value[done or ""]):
+        transcript.begin_turn()
+        thought = _nth(value, thoughts, index)
+        if isinstance(thought, str):
+            transcript.say(Kind.REASONING, thought, f"{pointer}/{thoughts}/{index}", "agent")
+        call = as_call(action) if is_object(action) else None
+        if call is None:
+            call = Call(command_name(written(action)), text=written(action))
+        draft = transcript.call(call, f"{pointer}/{done}/{index}", "agent")
+        if index < len(value[back or ""]):
+            rejected = _nth(value, valid, index) is False
+            draft.returned(
+                written(_nth(value, back, index)),
+                f"{pointer}/{back}/{index}",
+                EventStatus.ERROR if rejected else None,
+            )
+    return True
+
+
+def _run_in(document: Json) -> tuple[dict[str, Json], str] | None:
+    """The object with the arrays, and the pointer to it."""
+    pointer = ""
+    for _ in range(len(_HOLDERS) + 1):
+        if not is_object(document):
+            return None
+        if _is_run(document):
+            return document, pointer
+        key = next((key for key in _HOLDERS if is_object(document.get(key))), None)
+        if key is None:
+            return None
+        document, pointer = document[key], f"{pointer}/{key}"
+    return None
+
+
+def _is_run(value: dict[str, Json]) -> bool:
+    done, back = key_with_list(value, _DONE), key_with_list(value, _CAME_BACK)
+    # The last action may be still without its result.
+    return done is not None and back is not None and abs(len(value[done]) - len(value[back])) <= 1
+
+
+def _nth(value: dict[str, Json], key: str | None, index: int) -> Json:
+    entries = value.get(key) if key is not None else None
+    return entries[index] if is_list(entries) and index < len(entries) else None
