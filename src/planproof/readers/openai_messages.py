@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from planproof.content import Json
 from planproof.readers.pieces.conversation import Conversation
+from planproof.readers.pieces.dialects import dialect
 from planproof.readers.pieces.entries import LOOKED_AT, entries
 from planproof.readers.pieces.flows import come_in_chunks
 from planproof.readers.pieces.shapes import is_object, text_at, time_of
@@ -33,7 +34,7 @@ class OpenAIMessagesReader:
             if not _is_message(message) or _SAYS.isdisjoint(message):
                 return False
             known.append(message)
-        if not known or come_in_chunks(known):
+        if not known or come_in_chunks(known) or dialect(known) != "openai":
             return False
         # A group chat also has these roles, but there the speaker is the name.
         names = {text_at(m, "name") for m in known if m["role"] in ("user", "assistant")}

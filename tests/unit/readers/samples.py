@@ -8,6 +8,7 @@ from typing import Any
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
 from planproof.trace import Event, Trace
+from tests.unit.readers import api_samples
 
 
 def read(trace: Any, reader: str | None = None) -> Trace:
@@ -429,4 +430,5 @@ ALL: dict[str, Any] = {
     "notebook": NOTEBOOK,
     "react": REACT,
     "log": LOG,
+    **api_samples.ALL,
 }

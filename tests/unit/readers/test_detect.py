@@ -8,6 +8,7 @@ from planproof.errors import InvalidInput, UnknownName
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
 from planproof.vocabulary import Vocabulary
+from tests.unit.readers import api_samples
 from tests.unit.readers.samples import ALL, OPENAI, brief, read, tool_call
 
 BY_NAME = {
@@ -19,6 +20,7 @@ BY_NAME = {
     "thoughts and commands": "auto-gpt",
     "arrays": "intercode",
     "stream": "event-stream",
+    **api_samples.READERS,
 }
 
 

@@ -16,8 +16,8 @@ from planproof.readers.pieces.commands import command_name
 from planproof.readers.pieces.conversation import is_message
 from planproof.readers.pieces.outcomes import stated
 from planproof.readers.pieces.parts import plain_text
+from planproof.readers.pieces.response_items import ITEM_TYPES, ResponseItems
 from planproof.readers.pieces.shapes import (
-    is_list,
     is_object,
     key_with_text,
     text_at,
@@ -30,12 +30,9 @@ from planproof.trace import EventStatus, Kind
 _ENVELOPES = ("message", "payload", "item", "record", "event", "content")
 _TIMES = ("timestamp", "time", "created_at", "ts", "start_time")
 _RESULTS = frozenset(
-    "function_call_output tool_result tool_output local_shell_call_output tool_call_result "
-    "custom_tool_call_output tool_call_output tool-result tool-return".split()
+    "tool_result tool_output tool_call_result tool_call_output tool-result tool-return".split()
 )
-_CALLS = frozenset(
-    "function_call tool_call tool_use tool-call custom_tool_call local_shell_call mcp_call".split()
-)
+_CALLS = frozenset("tool_call tool_use tool-call".split())
 _SAYINGS = {
     "user-prompt": (Kind.MESSAGE, "user"),
     "system-prompt": (Kind.SYSTEM, "system"),
@@ -52,6 +49,7 @@ class Records:
     def __init__(self, transcript: Transcript, chat: Chat) -> None:
         self._transcript = transcript
         self._chat = chat
+        self._items = ResponseItems(transcript, chat.conversation)
         self._threads = Threads(transcript)
         self._model_speaks = False
 
@@ -90,7 +88,11 @@ class Records:
             if is_object(inner) and self._enveloped(value, inner, f"{pointer}/{key}"):
                 return True
         kind = text_at(value, "type", "part_kind")
-        if kind in ("reasoning", "thinking"):
+        if kind in ITEM_TYPES:
+            self._chat.flush()
+            return self._items.take(value, pointer)
+        self._items.end_turn()
+        if kind == "thinking":
             self._thought(value, pointer)
         elif kind in _SAYINGS and isinstance(value.get("content"), str):
             self._transcript.begin_turn()
@@ -111,6 +113,7 @@ class Records:
         if not is_message(inner):
             return self._take(inner, pointer)
         self._model_speaks = False
+        self._items.end_turn()
         with self._threads.around(envelope, inner) as is_prompt:
             if envelope.get("isMeta") is True or is_prompt:
                 text, place, _ = plain_text(inner.get("content"), f"{pointer}/content")
@@ -128,18 +131,11 @@ class Records:
             self._model_speaks = True
 
     def _thought(self, value: dict[str, Json], pointer: str) -> None:
-        before = len(self._transcript.drafts)
         self._begin_turn()
-        for key in ("summary", "content", "text"):
-            held = value.get(key)
-            for index, entry in enumerate(held if is_list(held) else [held]):
-                place = f"{pointer}/{key}/{index}" if is_list(held) else f"{pointer}/{key}"
-                if isinstance(entry, str):
-                    self._transcript.say(Kind.REASONING, entry, place, "assistant")
-                elif is_object(entry):
-                    thought = text_at(entry, "text") or ""
-                    self._transcript.say(Kind.REASONING, thought, f"{place}/text", "assistant")
-        if len(self._transcript.drafts) == before:
+        key = key_with_text(value, ("thinking", "content", "text"))
+        if key is not None:
+            self._transcript.say(Kind.REASONING, value[key], f"{pointer}/{key}", "assistant")
+        else:
             self._transcript.skip(pointer, "encrypted or empty reasoning")
 
     def _call(self, call: Call | None, value: dict[str, Json], pointer: str) -> bool:

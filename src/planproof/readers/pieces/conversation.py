@@ -8,7 +8,7 @@ from planproof.content import Image, Json
 from planproof.readers.pieces.calls import as_call, call_id_of
 from planproof.readers.pieces.markup import segments
 from planproof.readers.pieces.outcomes import stated
-from planproof.readers.pieces.parts import Part, parts_of, plain_text
+from planproof.readers.pieces.parts import Part, as_image, parts_of, plain_text
 from planproof.readers.pieces.shapes import (
     embedded,
     is_list,
@@ -58,10 +58,11 @@ def is_message(value: Json) -> bool:
 
 
 class Conversation:
-    """Writes messages, in order, into a transcript."""
+    """Writes messages, in order, into a transcript; `speaker` is who the model speaks as."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
+        self.speaker = "assistant"
         self._aside: Draft | None = None
         self._called_in_text = False
 
@@ -98,6 +99,13 @@ class Conversation:
                 said += [draft] if draft is not None and segment.sort == "prose" else []
         return said
 
+    def beside_calls(self, said: list[Draft]) -> None:
+        """What was said together with calls is a thought, unless the user answers it."""
+        for draft in said:
+            draft.kind = Kind.REASONING
+        if said:
+            self._aside = said[-1]
+
     def result(self, value: dict[str, Json], pointer: str) -> None:
         """Write a result that is a part of a message or a record of its own."""
         for wrapper in ("functionResponse", "toolResult"):
@@ -108,8 +116,11 @@ class Conversation:
         place = pointer if key is None else f"{pointer}/{key}"
         raw = None if key is None else value[key]
         images: tuple[Image, ...] = ()
+        picture = as_image(raw) if is_object(raw) else None
         if is_list(raw):
             text, place, images = plain_text(raw, place)
+        elif picture is not None:
+            text, images = "", (picture,)
         else:
             text = written(raw)
         self._transcript.answer(
@@ -126,7 +137,7 @@ class Conversation:
         )
 
     def _agent(self, message: dict[str, Json], pointer: str, turn: str | None) -> None:
-        actor = _actor(message)
+        actor = self._actor(message)
         self._transcript.begin_turn(turn)
         self._aside = None
         self._called_in_text = False
@@ -135,10 +146,15 @@ class Conversation:
             self._thoughts(message, pointer, actor)
         prose = self._spoken(message, pointer, actor)
         self._calls(message, pointer, actor)
-        if prose and self._transcript.calls > before:
-            for draft in prose:
-                draft.kind = Kind.REASONING
-            self._aside = prose[-1]
+        if self._transcript.calls > before:
+            self.beside_calls(prose)
+
+    def _actor(self, message: dict[str, Json]) -> str:
+        name = message.get("name")
+        if name and isinstance(name, str):
+            return name
+        # In a chat of named agents, "Assistant" may be the name of one.
+        return "Assistant" if message.get("role") == "Assistant" else self.speaker
 
     def _spoken(self, message: dict[str, Json], pointer: str, actor: str) -> list[Draft]:
         key = _content_key(message)
@@ -238,15 +254,6 @@ class Conversation:
                 images=images,
             )
         )
-
-
-def _actor(message: dict[str, Json]) -> str:
-    name = message.get("name")
-    if name and isinstance(name, str):
-        return name
-    role = message.get("role")
-    # In a chat of named agents, "Assistant" may be the name of one.
-    return role if isinstance(role, str) and role.lower() == "assistant" else "assistant"
 
 
 def _content_key(message: dict[str, Json]) -> str:

@@ -10,7 +10,7 @@ from planproof.readers.pieces.shapes import is_list, is_object, key_with_text, t
 
 Sort: TypeAlias = Literal["text", "thought", "call", "result", "unread"]
 
-_TEXT_KEYS = ("text", "content", "value", "output_text")
+_TEXT_KEYS = ("text", "content", "value", "output_text", "refusal")
 _THOUGHT_TYPES = frozenset(("thinking", "reasoning", "thought"))
 _CALL_TYPES = frozenset(
     ("tool_use", "tool-call", "tool_call", "function_call", "server_tool_use", "toolCall")

@@ -1,0 +1,128 @@
+"""OpenAI Responses: items, as a list, as the input and output of requests, or as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+
+from planproof.content import Json
+from planproof.readers.pieces.dialects import dialect
+from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.repeats import Told
+from planproof.readers.pieces.response_items import ResponseItems, is_item
+from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
+from planproof.readers.pieces.transcript import Transcript
+from planproof.readers.source import Source
+from planproof.trace import Kind, Trace
+
+_HOLDERS = ("items", "data", "responses")
+_ROLES = frozenset(("user", "assistant", "system", "developer"))
+
+
+class OpenAIResponsesReader:
+    """Reads items of the Responses API, and requests and responses that hold them."""
+
+    name = "openai-responses"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether the source holds items, or requests and responses with items."""
+        if source.form == "text":
+            return False
+        document = source.document
+        if is_object(document) and _is_exchange(document):
+            return True
+        items: list[Json] = []
+        for _, value in islice(entries(source, _HOLDERS), LOOKED_AT):
+            if is_object(value) and _is_exchange(value):
+                return True
+            if not is_item(value) and not _is_message(value):
+                return False
+            items.append(value)
+        return _are_items(items)
+
+    def read(self, source: Source) -> Trace:
+        """The events of the items; a prompt that is sent again gives only what is new in it."""
+        transcript = Transcript(source.skipped)
+        reading = _Reading(transcript)
+        document = source.document
+        if is_object(document) and _is_exchange(document):
+            reading.exchange(document, "")
+        else:
+            for pointer, value in entries(source, _HOLDERS):
+                if is_object(value) and _is_exchange(value):
+                    reading.exchange(value, pointer)
+                else:
+                    reading.item(value, pointer)
+        return transcript.trace(self.name)
+
+
+class _Reading:
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._items = ResponseItems(transcript)
+        self._told = Told()
+        self._instructions = ""
+
+    def item(self, value: Json, pointer: str) -> None:
+        """Write one item."""
+        if not is_object(value) or not self._items.take(value, pointer):
+            self._transcript.skip(pointer, "is no item of a response")
+
+    def exchange(self, value: dict[str, Json], pointer: str) -> None:
+        """Write what is new in a request, and the response to it."""
+        request, response = value, value
+        asked, answered = pointer, pointer
+        if is_object(value.get("response")):
+            response, answered = value["response"], f"{pointer}/response"
+        if is_object(value.get("request")):
+            request, asked = value["request"], f"{pointer}/request"
+        moment = response.get("created_at")
+        self._transcript.time = time_of(moment) if moment else None
+        self._items.end_turn()
+        self._instruct(response if request is value else request, asked)
+        prompt = request.get("input")
+        if isinstance(prompt, str):
+            prompt = {"role": "user", "content": prompt}
+            for _ in self._told.new_in([("", prompt)]):
+                self._transcript.begin_turn()
+                self._transcript.say(Kind.MESSAGE, prompt["content"], f"{asked}/input", "user")
+        for place, item in self._told.new_in(_listed(prompt, f"{asked}/input")):
+            self.item(item, place)
+        self._items.end_turn()
+        for place, item in _listed(response.get("output"), f"{answered}/output"):
+            self._told.note(item)
+            self.item(item, place)
+
+    def _instruct(self, holder: dict[str, Json], pointer: str) -> None:
+        text = text_at(holder, "instructions")
+        if text is not None and text != self._instructions:
+            self._instructions = text
+            self._transcript.begin_turn()
+            self._transcript.say(Kind.SYSTEM, text, f"{pointer}/instructions", "system")
+
+
+def _listed(value: Json, pointer: str) -> Iterator[tuple[str, Json]]:
+    for index, item in enumerate(value if is_list(value) else ()):
+        yield f"{pointer}/{index}", item
+
+
+def _is_message(value: Json) -> bool:
+    role = value.get("role") if is_object(value) else None
+    return isinstance(role, str) and role in _ROLES and "content" in value
+
+
+def _are_items(items: list[Json]) -> bool:
+    """Whether these are items, and not just the messages that many APIs have."""
+    if not all(is_item(item) or _is_message(item) for item in items):
+        return False
+    return any(map(is_item, items)) or (bool(items) and dialect(items) == "responses")
+
+
+def _is_exchange(value: dict[str, Json]) -> bool:
+    for holder in (value, value.get("response"), value.get("request")):
+        if is_object(holder) and (is_list(holder.get("output")) or is_list(holder.get("input"))):
+            if holder.get("object") == "response":
+                return True
+            held = chain(_listed(holder.get("output"), ""), _listed(holder.get("input"), ""))
+            return _are_items([item for _, item in islice(held, LOOKED_AT)])
+    return False

@@ -1,0 +1,46 @@
+"""Whose chat messages these are: model APIs give them the same roles and other contents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from planproof.content import Json
+from planproof.readers.pieces.shapes import is_list, is_object
+
+Dialect: TypeAlias = Literal["openai", "responses", "anthropic"]
+
+_RESPONSES_PARTS = frozenset(("input_text", "output_text", "input_image", "input_file", "refusal"))
+# A block of Anthropic's, and a key that others who use the word do not give it.
+_ANTHROPIC_BLOCKS = {
+    "tool_use": "input",
+    "server_tool_use": "input",
+    "mcp_tool_use": "input",
+    "tool_result": "tool_use_id",
+    "thinking": "thinking",
+    "redacted_thinking": "data",
+    "image": "source",
+    "document": "source",
+}
+_ANTHROPIC_ROLES = frozenset(("user", "assistant"))
+_LOOKED_AT = 20
+
+
+def dialect(messages: Sequence[dict[str, Json]]) -> Dialect:
+    """The API that messages with a role come from; plain text is OpenAI's as well as anybody's."""
+    anthropic = False
+    for message in messages:
+        if message.get("type") == "message" and "stop_reason" not in message:
+            return "responses"
+        anthropic = anthropic or "stop_reason" in message
+        content = message.get("content")
+        for part in content[:_LOOKED_AT] if is_list(content) else ():
+            kind = part.get("type") if is_object(part) else None
+            if not isinstance(kind, str):
+                continue
+            if kind in _RESPONSES_PARTS:
+                return "responses"
+            anthropic = anthropic or (kind in _ANTHROPIC_BLOCKS and _ANTHROPIC_BLOCKS[kind] in part)
+    if anthropic and all(message.get("role") in _ANTHROPIC_ROLES for message in messages):
+        return "anthropic"
+    return "openai"

@@ -1,0 +1,61 @@
+"""Prompts that are sent again and again: each holds all of the conversation up to then."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+
+from planproof.content import Json
+from planproof.readers.pieces.calls import call_id_of
+from planproof.readers.pieces.shapes import is_list, is_object, text_at
+
+_IDS = ("call_id", "tool_call_id", "tool_use_id")
+_SAYS = ("text", "thinking", "content", "arguments", "output", "encrypted_content", "data")
+
+
+class Told:
+    """Remembers what has been told, so that only what is new in a prompt becomes events."""
+
+    def __init__(self) -> None:
+        self._times: Counter[Hashable] = Counter()
+
+    def note(self, message: Json) -> None:
+        """Remember something that was told outside a prompt, such as the model's answer."""
+        self._times[_fingerprint(message)] += 1
+
+    def new_in(self, prompt: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Json]]:
+        """What a prompt holds that was not told before; the same words may well be said twice."""
+        here: Counter[Hashable] = Counter()
+        for pointer, message in prompt:
+            key = _fingerprint(message)
+            here[key] += 1
+            if here[key] > self._times[key]:
+                self._times[key] = here[key]
+                yield pointer, message
+
+
+def _fingerprint(message: Json) -> Hashable:
+    """What makes a message itself, whether it stands in an answer or in the next prompt."""
+    if not is_object(message):
+        return message if isinstance(message, str) else None
+    calls = message.get("tool_calls")
+    return (
+        text_at(message, "role", "type"),
+        text_at(message, *_IDS),
+        tuple(call_id_of(call) for call in calls if is_object(call)) if is_list(calls) else (),
+        _said(message),
+    )
+
+
+def _said(message: dict[str, Json]) -> Hashable:
+    content = message.get("content")
+    if is_list(content):
+        return tuple(
+            text_at(part, *_IDS, "id", *_SAYS) or text_at(part, "type")
+            if is_object(part)
+            else str(part)
+            for part in content
+        )
+    # A bare text and a single part with that text are the same.
+    said = text_at(message, *_SAYS) or text_at(message, "id")
+    return (said,) if said is not None else ()
