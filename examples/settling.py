@@ -47,8 +47,8 @@ def settled(
 
 
 def _numbered(id_: str, number: int) -> str:
-    """The same shape with a number in it: letters in front and dashes stay."""
-    front = id_[: id_.index("_") + 1] if "_" in id_ else ""
+    """The same shape with a number in it: what stands in front and dashes stay."""
+    front = re.match(r"(?:[a-z]+_|0x)?", id_)[0]
     rest = id_[len(front) :]
     digits = iter(f"{number:0{len(rest.replace('-', ''))}x}")
     return front + "".join(mark if mark == "-" else next(digits) for mark in rest)

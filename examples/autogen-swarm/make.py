@@ -1,0 +1,83 @@
+"""AutoGen AgentChat: the result of a swarm, in which agents hand over to one another.
+
+The plan is declared by the first agent and followed up to a tool that fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from autogen_agentchat.agents import AssistantAgent
+from autogen_agentchat.base import Handoff
+from autogen_agentchat.conditions import TextMentionTermination
+from autogen_agentchat.teams import Swarm
+from autogen_core.models import ModelFamily
+from autogen_ext.models.openai import OpenAIChatCompletionClient
+from scripted_model import MODEL, Turn, call, scripted
+from settling import settled
+from writing import write_example
+
+TASK = "The parcel DE-5520 has not arrived. Find it, or send a new one."
+PLAN = """\
+1. Track the parcel DE-5520.
+2. Hand over to the claims desk.
+3. Open a claim for DE-5520.
+4. Send a new parcel to the customer.
+5. Tell the customer when it will arrive.
+"""
+
+
+async def track_parcel(parcel: str) -> str:
+    """Where a parcel is."""
+    return f"{parcel}: last seen in Kassel, 9 days ago"
+
+
+async def open_claim(parcel: str) -> str:
+    """Open a claim."""
+    return f"Claim CL-17 opened for {parcel}."
+
+
+async def send_parcel(parcel: str) -> str:
+    """Send a parcel again."""
+    raise RuntimeError("the article is sold out")
+
+
+async def run(url: str) -> dict:
+    client = OpenAIChatCompletionClient(
+        model=MODEL,
+        base_url=url,
+        api_key="none",
+        model_info={
+            "vision": False,
+            "function_calling": True,
+            "json_output": False,
+            "structured_output": False,
+            "family": ModelFamily.UNKNOWN,
+        },
+    )
+    tracing = AssistantAgent(
+        "tracing_desk", client, tools=[track_parcel], handoffs=[Handoff(target="claims_desk")]
+    )
+    claims = AssistantAgent(
+        "claims_desk", client, tools=[open_claim, send_parcel], handoffs=["tracing_desk"]
+    )
+    swarm = Swarm([tracing, claims], termination_condition=TextMentionTermination("CLOSED"))
+    result = await swarm.run(task=TASK)
+    await client.close()
+    return result.model_dump(mode="json")
+
+
+def main() -> None:
+    with scripted(
+        Turn(f"I will do this:\n{PLAN}", [call("track_parcel", parcel="DE-5520")]),
+        Turn("", [call("transfer_to_claims_desk")]),
+        Turn("", [call("open_claim", parcel="DE-5520")]),
+        Turn("", [call("send_parcel", parcel="DE-5520")]),
+        Turn("The article is sold out, so we can't send it again; claim CL-17 is open. CLOSED"),
+    ) as url:
+        result = asyncio.run(run(url))
+    write_example(__file__, task=TASK, plan=PLAN, trace=settled(result))
+
+
+if __name__ == "__main__":
+    main()
