@@ -19,23 +19,18 @@ SIGNS = {
     "share": +1,  # of the step's words, by rarity, that the event has
     "best_step": +1,  # the words in common, against the step with most in common with the event
     "best_event": +1,  # likewise against the event with most, longer events counting less
-    "name_best_step": +1,  # the same two for the name of the tool alone
-    "name_best_event": +1,
-    "in_output": +1,  # words that only the output has
-    "literals": +1,  # values named by the step that stand in the call, rare ones more
-    "literals_in_output": +1,
-    "literals_elsewhere": -1,  # values that other events have and this one has not
+    "values_elsewhere": -1,  # of the step's values, that calls hold, the share; this one holds none
     "other_tool": -1,  # the step names a tool of this trace, but not this one
     "actor": +1,  # the step names who did it
-    "deed": +1,  # the sort of deed is one that the step asks for
-    "no_deed": -1,  # it is none of them
+    "no_deed": -1,  # it is none of the sorts of deed that the step asks for
     "said_as_asked": +1,  # a message where the step is to say something
     "said_unasked": -1,
     "done_for_saying": -1,  # an action where the step is only to say something
-    "thought_as_asked": +1,
     "thought_unasked": -1,
 }
 SCALE = 100
+_FINE = 1e9
+"""Sums are integers: a feature alone is weighed with this, and divided by it again."""
 
 
 class Weights(NamedTuple):
@@ -66,13 +61,18 @@ def affinity_of(units: Sequence[Unit], demands: Sequence[Demand], weights: Weigh
     """Compare every event with every step."""
     compared = Comparison(units, demands)
     of = {name: SCALE * weight for name, weight in zip(SIGNS, weights.of, strict=True)}
-    fits = [list(map(round, row)) for row in compared.sums(of, SCALE * weights.bias)]
     shares = compared.best_shares()
-    return Affinity(fits, sum(shares) / len(shares) if shares else 0.0)
+    return Affinity(
+        compared.sums(of, SCALE * weights.bias), sum(shares) / len(shares) if shares else 0.0
+    )
 
 
 def features(units: Sequence[Unit], demands: Sequence[Demand]) -> list[list[tuple[float, ...]]]:
     """The features of every pair, in the order of `SIGNS`: each is the sum with it alone."""
     compared = Comparison(units, demands)
-    tables = [compared.sums({**dict.fromkeys(SIGNS, 0.0), name: 1.0}, 0.0) for name in SIGNS]
-    return [list(zip(*rows, strict=True)) for rows in zip(*tables, strict=True)]
+    none = dict.fromkeys(SIGNS, 0.0)
+    tables = [compared.sums({**none, name: _FINE}, 0.0) for name in SIGNS]
+    return [
+        [tuple(value / _FINE for value in pair) for pair in zip(*rows, strict=True)]
+        for rows in zip(*tables, strict=True)
+    ]

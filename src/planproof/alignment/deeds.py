@@ -65,6 +65,13 @@ def _deeds() -> tuple[dict[str, frozenset[str]], dict[tuple[str, str], frozenset
     )
 
 
+@cache
+def verbs() -> frozenset[str]:
+    """The stems of all words that name a sort of deed."""
+    single, pairs = _deeds()
+    return frozenset(single).union(map(" ".join, pairs))
+
+
 def _deeds_of(stems: list[str]) -> frozenset[str]:
     single, pairs = _deeds()
     found = [single[word] for word in stems if word in single]

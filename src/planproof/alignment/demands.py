@@ -6,9 +6,10 @@ import json
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
-from planproof.alignment.deeds import deeds_asked
-from planproof.alignment.literals import Literal, fold, literals_of
+from planproof.alignment.deeds import deeds_asked, verbs
+from planproof.alignment.literals import Literal, LiteralKind, fold, literals_of
 from planproof.alignment.terms import Word, words_of
 from planproof.content import Json
 from planproof.plan import Plan, Step
@@ -24,6 +25,7 @@ _AGAIN = re.compile(
     r"|repeat(?:ed|ing)?|re-?try(?:ing)?|re-?issue|re-?send|re-?submit|anew|the same)\b",
     re.IGNORECASE,
 )
+_OPEN_ENDED = re.compile(r"\b(?:all|each|every|others?|further|etc)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +54,30 @@ class Call:
 class Demand:
     """A step with its words and its parts; `again` marks one that asks for a repetition.
 
-    `deeds` are, for each part, the sorts of deed that would execute it; `literals` the values that
-    the step names. `of_deeds` says that something must be done, neither said nor thought out alone.
+    `open_ended` is one that goes on to more than it names: "app.log and all other logs".
+    `stems` are those of its words, `terms` these and the concepts that may stand in for them,
+    `things` those of the words that name no sort of deed.
+    `deeds` are, for each part, the sorts of deed that would execute it, `asked` those of all parts;
+    `literals` are the names and values that the step names, `values` those that are no mere names.
+    `of_deeds` says that something must be done, neither said nor thought out alone.
     """
 
     step: Step
     words: tuple[Word, ...]
+    stems: frozenset[str]
+    terms: frozenset[str]
+    things: frozenset[str]
     parts: tuple[Part, ...]
     says: bool
     thinks: bool
     again: bool
+    open_ended: bool
     folded: str
     call: Call | None
     deeds: tuple[frozenset[str], ...]
+    asked: frozenset[str]
     literals: tuple[Literal, ...]
+    values: tuple[Literal, ...]
     of_deeds: bool
 
 
@@ -84,17 +96,27 @@ def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
     parts = _parts(step)
     deeds = tuple(part.deeds for part in parts)
     says = any(found & _SAYING for found in deeds)
+    literals = tuple(literal for part in parts for literal in part.literals)
+    words = words_of(text)
+    stems = frozenset(stem for word in words for stem in word.stems)
+    things = (word for word in words if word.text not in verbs())
     return Demand(
         step,
-        words_of(text),
+        words,
+        stems,
+        stems.union(*(word.concepts for word in words)),
+        frozenset(chain.from_iterable(word.stems + word.concepts for word in things)),
         parts,
         says=says,
         thinks=any(found & _THINKING for found in deeds),
         again=_AGAIN.search(text) is not None,
+        open_ended=step.loop or _OPEN_ENDED.search(step.text) is not None,
         folded=fold(text),
         call=_call(step.text),
         deeds=deeds,
-        literals=tuple(literal for part in parts for literal in part.literals),
+        asked=frozenset[str]().union(*deeds),
+        literals=literals,
+        values=tuple(item for item in literals if item.kind is not LiteralKind.NAME),
         of_deeds=not says and not all(_in_the_mind(found) for found in deeds),
     )
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from planproof.alignment.affinity import Affinity
 from planproof.alignment.demands import Demand
+from planproof.alignment.repeats import repeats_of
 from planproof.alignment.segmentation import freely, in_order
 from planproof.alignment.strays import take_out_strays
 from planproof.alignment.units import Unit
@@ -55,6 +57,15 @@ class Explanation:
     left: list[int]
     affinity: list[list[int]]
     in_order: bool
+    taken: frozenset[int] = field(init=False)
+    """The units that some step covers."""
+    best_fits: list[int] = field(init=False)
+    """For each step the fit of the event that fits it best."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "taken", frozenset(chain.from_iterable(self.runs)))
+        best = map(max, zip(*self.affinity, strict=True)) if self.affinity else [0] * len(self.runs)
+        object.__setattr__(self, "best_fits", list(best))
 
 
 def explain(units: Sequence[Unit], demands: Sequence[Demand], affinity: Affinity) -> Explanation:
@@ -63,11 +74,12 @@ def explain(units: Sequence[Unit], demands: Sequence[Demand], affinity: Affinity
     _hold_to_calls(units, demands, fits)
     prices = _prices(affinity.nearness)
     leave = [_leave(unit, prices) for unit in units]
-    ordered = in_order(fits, leave, prices.skip, len(demands))
-    free = freely(fits, leave, prices.jump, len(demands))
-    gain = _gain(units, fits, leave, free.steps, ordered.steps)
-    disorder = gain > prices.disorder
-    assigned = free.steps if disorder else ordered.steps
+    assigned = ordered = in_order(fits, leave, prices.skip, len(demands)).steps
+    disorder = _most_gain(fits, leave, ordered) > prices.disorder
+    if disorder:
+        free = freely(fits, leave, prices.jump, len(demands)).steps
+        disorder = _gain(units, fits, leave, free, ordered) > prices.disorder
+        assigned = free if disorder else ordered
     runs: list[list[int]] = [[] for _ in demands]
     for index, step in enumerate(assigned):
         if step >= 0:
@@ -79,6 +91,15 @@ def explain(units: Sequence[Unit], demands: Sequence[Demand], affinity: Affinity
     left.sort()
     _share(runs, fits, units)
     return Explanation(runs, left, fits, not disorder)
+
+
+def _most_gain(fits: list[list[int]], leave: list[int], ordered: list[int]) -> int:
+    """No free explanation can do better by more: each event under the step that it fits best."""
+    return sum(
+        max(*row, -price) - (row[step] if step >= 0 else -price)
+        for row, price, step in zip(fits, leave, ordered, strict=True)
+        if price
+    )
 
 
 def _gain(
@@ -93,10 +114,12 @@ def _gain(
     Of actions that are alike nobody can say which was meant: they do not count.
     """
     gains: dict[str, list[int]] = {}
-    for unit, row, price, one, other in zip(units, fits, leave, free, ordered, strict=True):
-        if price and not unit.repeats and not unit.repeated:
+    alike = frozenset[int]().union(*repeats_of(units))
+    for index, (row, price) in enumerate(zip(fits, leave, strict=True)):
+        if price and index not in alike:
+            one, other = free[index], ordered[index]
             gain = (row[one] if one >= 0 else -price) - (row[other] if other >= 0 else -price)
-            gains.setdefault(unit.event.id, []).append(gain)
+            gains.setdefault(units[index].event.id, []).append(gain)
     return sum(sum(found) / len(found) for found in gains.values())
 
 
@@ -130,12 +153,13 @@ def _without_claims(
         Kind.BOOKKEEPING: unplanned,
         Kind.ACTION: spoken,
     }
+    if again:
+        repeating = repeats_of(units).repeating
+        for index, (unit, row) in enumerate(zip(units, fits, strict=True)):
+            for step in again if unit.event.kind is Kind.ACTION else ():
+                row[step] += _AGAIN if index in repeating else -_AGAIN
     for unit, row in zip(units, fits, strict=True):
-        kind = unit.event.kind
-        if kind is Kind.ACTION:
-            for step in again:
-                row[step] += _AGAIN if unit.repeats else -_AGAIN
-        for step in barred.get(kind, ()):
+        for step in barred.get(unit.event.kind, ()):
             row[step] = min(row[step], _CLAIM)
     return fits
 

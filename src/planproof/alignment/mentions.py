@@ -1,49 +1,44 @@
-"""Which events hold the values that steps name, and how much that says."""
+"""Which events hold the values that steps name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import sqrt
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from planproof.alignment.demands import Demand
-from planproof.alignment.literals import Literal, LiteralKind, Texts
+from planproof.alignment.literals import Texts
 from planproof.alignment.units import Unit
 
-_MOST = 2.0
+
+class Mentioned(NamedTuple):
+    """What the values of a step say about some events."""
+
+    events: frozenset[int]
+    """Those that hold any of them, by index."""
+    share: float
+    """The share of the values that any event holds: it speaks against those that hold none."""
 
 
-class Mentions(NamedTuple):
-    """What the values of a step say about the events, by index."""
+class Mentions:
+    """For each step, for each of its values, the events that hold it; names are no values here."""
 
-    here: dict[int, float]
-    """The values in the call, rare ones more."""
-    in_output: dict[int, float]
-    """The share of the values that only the output has."""
-    elsewhere: float
-    """The share that some event has: it speaks against the events that have none."""
+    def __init__(self, units: Sequence[Unit], demands: Sequence[Demand]) -> None:
+        calls = Texts([unit.call_text for unit in units])
+        known: dict[tuple[str, str], list[int]] = {}
+        self._by_step: list[list[list[int]]] = []
+        for demand in demands:
+            for value in demand.values:
+                key = (value.kind, value.text)
+                if key not in known:
+                    known[key] = calls.holders(value)
+            self._by_step.append([known[value.kind, value.text] for value in demand.values])
 
-
-def mentions_of(units: Sequence[Unit], demands: Sequence[Demand]) -> Iterator[Mentions]:
-    """For each step which events hold its values; names are no values here."""
-    calls = Texts(unit.call_text for unit in units)
-    outputs = Texts(unit.output_text for unit in units)
-    known: dict[Literal, tuple[frozenset[int], frozenset[int]]] = {}
-    for demand in demands:
-        literals = [item for item in demand.literals if item.kind is not LiteralKind.NAME]
-        here: dict[int, float] = {}
-        later: dict[int, float] = {}
-        held = 0
-        for literal in literals:
-            if literal not in known:
-                holders = calls.holders(literal)
-                known[literal] = holders, outputs.holders(literal) - holders
-            callers, answered = known[literal]
-            if callers:
-                held += 1
-                worth = 1 / sqrt(len(callers))
-                for index in callers:
-                    here[index] = min(here.get(index, 0.0) + worth, _MOST)
-            for index in answered:
-                later[index] = later.get(index, 0.0) + 1 / len(literals)
-        yield Mentions(here, later, held / len(literals) if literals else 0.0)
+    def among(self, first: int, end: int) -> list[Mentioned]:
+        """For each step the events from `first` to before `end`, counted from `first` on."""
+        found: list[Mentioned] = []
+        for holders in self._by_step:
+            own = [[index - first for index in held if first <= index < end] for held in holders]
+            held = [indices for indices in own if indices]
+            share = len(held) / len(holders) if holders else 0.0
+            found.append(Mentioned(frozenset[int]().union(*held), share))
+        return found

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from itertools import chain, filterfalse
+from itertools import chain
 from math import log
 
 from planproof.alignment.demands import Demand
-from planproof.alignment.terms import TERMS_OF_TOKEN, Word
+from planproof.alignment.terms import Word
 
 _CONCEPT = 0.5
 _STAND_IN = 0.8
+_PHRASE = 0.3125
+_FRACTIONS = 2**20
 
 
 class PlanWords:
@@ -35,25 +37,7 @@ class PlanWords:
         self.words = list(words.values())
         self.places = list(places.values())
         self.in_steps = {**in_steps, **{text: len(found) for text, found in places.items()}}
-        self.by_stem: dict[str, list[int]] = {}
-        for index, word in enumerate(self.words):
-            for stem in word.stems:
-                self.by_stem.setdefault(stem, []).append(index)
-        self.stems = frozenset(self.by_stem)
-        self.terms = self.stems.union(*(word.concepts for word in self.words))
-
-    def stems_in(self, texts: Sequence[list[str]]) -> list[frozenset[str]]:
-        """For each text, given as tokens, the stems in it that are the plan's."""
-        tokens = set(chain.from_iterable(texts))
-        plain: frozenset[str] = frozenset()
-        found = {
-            token: terms & self.stems
-            # Outputs are full of numbers: those that the plan has not are not worth remembering.
-            for token in chain(filterfalse(str.isdigit, tokens), tokens & self.stems)
-            if not self.stems.isdisjoint(terms := TERMS_OF_TOKEN[token])
-        }
-        telling = frozenset(found)
-        return [plain.union(*map(found.__getitem__, telling.intersection(text))) for text in texts]
+        self.terms = frozenset[str]().union(*(word.stems + word.concepts for word in self.words))
 
 
 class Overlap:
@@ -66,69 +50,60 @@ class Overlap:
         """For each event the terms that the plan has as well."""
         self._in_events = Counter(chain.from_iterable(self.held))
         self._worths = [self._worth(word) for word in words.words]
-        self._fills = self._what_fills()
-        self._phrases = [
-            (index, word.stems) for index, word in enumerate(words.words) if len(word.stems) > 1
-        ]
+        self._has: dict[str, list[tuple[int, float]]] = {}
+        self._stands_in: dict[str, list[tuple[int, float]]] = {}
+        self._phrases: list[int] = []
+        self._what_fills()
         self._rows: dict[frozenset[str], dict[int, float]] = {}
-        total = self._by_step(dict(enumerate(self._worths)))
-        self.total = [total.get(step, 0.0) for step in range(words.steps)]
+        self.total = [0.0] * words.steps
         """For each step the worth of all its words."""
+        for worth, places in zip(self._worths, words.places, strict=True):
+            for step in places:
+                self.total[step] += worth
 
     def row(self, held: frozenset[str]) -> dict[int, float]:
         """By step the worth of its words that these terms hold or stand in for."""
         row = self._rows.get(held)
         if row is None:
-            best: dict[int, float] = {}
+            row = self._rows[held] = {}
             for term in held:
-                for word, value in self._fills[term]:
-                    if value > best.get(word, 0.0):
-                        best[word] = value
-            for word, stems in self._phrases:
-                if held.issuperset(stems):
-                    best[word] = self._worths[word]
-            row = self._rows[held] = self._by_step(best)
+                for step, worth in self._has.get(term, ()):
+                    row[step] = row.get(step, 0.0) + worth
+            for word, worth in self._beyond_words(held).items():
+                for step in self._plan.places[word]:
+                    row[step] = row.get(step, 0.0) + worth
         return row
 
-    def only_in(self, output: frozenset[str], held: frozenset[str]) -> dict[int, float]:
-        """By step the worth of the words that the output has and the call has not."""
-        plan = self._plan
-        return self._by_step(
-            {
-                word: self._worths[word]
-                for stem in output - held
-                for word in plan.by_stem[stem]
-                if output.issuperset(plan.words[word].stems)
-            }
-        )
-
-    def _by_step(self, worths: Mapping[int, float]) -> dict[int, float]:
-        # Sums of floats depend on their order: go by word, so that every process adds alike.
-        found: dict[int, float] = {}
-        places = self._plan.places
-        for word in sorted(worths):
-            worth = worths[word]
-            for step in places[word]:
-                found[step] = found.get(step, 0.0) + worth
+    def _beyond_words(self, held: frozenset[str]) -> dict[int, float]:
+        """The phrases that these terms hold, and the words that a concept stands in for."""
+        words = self._plan.words
+        found = {
+            word: self._worths[word] for word in self._phrases if held.issuperset(words[word].stems)
+        }
+        for concept in held & self._stands_in.keys():
+            for word, worth in self._stands_in[concept]:
+                if worth > found.get(word, 0.0) and not held.issuperset(words[word].stems):
+                    found[word] = worth
         return found
 
-    def _what_fills(self) -> dict[str, list[tuple[int, float]]]:
-        """Term -> the words of the plan that it is or stands in for, and what it is worth there."""
-        fills: dict[str, list[tuple[int, float]]] = {term: [] for term in self._in_events}
-        for index, word in enumerate(self._plan.words):
+    def _what_fills(self) -> None:
+        """Note what each term that events have is worth in the steps, and for which words."""
+        plan, known = self._plan, self._in_events
+        for index, word in enumerate(plan.words):
             worth = self._worths[index]
-            if len(word.stems) == 1 and word.stems[0] in fills:
-                fills[word.stems[0]].append((index, worth))
+            if len(word.stems) > 1:
+                self._phrases.append(index)
+            elif word.text in known:
+                self._has[word.text] = [(step, worth) for step in plan.places[index]]
             for concept in word.concepts:
-                if concept in fills:
-                    value = min(_CONCEPT * self._rarity(concept), _STAND_IN * worth)
-                    fills[concept].append((index, value))
-        return fills
+                if concept in known:
+                    value = _summable(min(_CONCEPT * self._rarity(concept), _STAND_IN * worth))
+                    self._stands_in.setdefault(concept, []).append((index, value))
 
     def _worth(self, word: Word) -> float:
         if len(word.stems) == 1:
             return self._rarity(word.stems[0])
-        return sum(map(self._rarity, word.stems)) / 2 + 0.3
+        return sum(map(self._rarity, word.stems)) / 2 + _PHRASE
 
     def _rarity(self, term: str) -> float:
         plan = self._plan
@@ -141,4 +116,9 @@ class Overlap:
 def _rarity(holding: int, events: int, naming: int, steps: int) -> float:
     """How much a term says that so many of the events hold and so many of the steps name."""
     rarity = log((events + 1) / (holding + 0.5)) + 0.1 if holding else log(events + 1) + 0.3
-    return max(rarity, 0.0) * log(1 + steps / naming) / log(1 + steps)
+    return _summable(max(rarity, 0.0) * log(1 + steps / naming) / log(1 + steps))
+
+
+def _summable(worth: float) -> float:
+    """Rounded so that sums are exact, and so the same in whatever order they are made."""
+    return round(worth * _FRACTIONS) / _FRACTIONS

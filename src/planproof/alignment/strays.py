@@ -6,17 +6,13 @@ fit, but not what a step leaves out.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
-from functools import cache
+from collections.abc import Sequence
 
 from planproof.alignment.demands import Demand
 from planproof.alignment.literals import Literal, LiteralKind, literals_of
-from planproof.alignment.terms import knowledge, stem
 from planproof.alignment.units import Unit
 from planproof.trace import EventStatus, Kind
 
-_OPEN_ENDED = re.compile(r"\b(?:all|each|every|others?|further|etc)\b", re.IGNORECASE)
 _DIGITS = 2
 _ANYTHING = frozenset({"run"})
 """Every action is this sort of deed, so it says nothing."""
@@ -46,32 +42,24 @@ def _strangers(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) ->
 
     What is done is enough only where no action shows what it is done to.
     """
-    words = {word.text: {*word.stems, *word.concepts} for word in demand.words}
-    things = frozenset[str]().union(*(words[text] for text in words.keys() - _verbs()))
-    others = [index for index in actions if things.isdisjoint(units[index].terms)]
-    if len(others) == len(actions) or _is_open(demand):
-        known = frozenset[str]().union(*words.values())
-        deeds = frozenset[str]().union(*demand.deeds) - _ANYTHING
-        others = [i for i in others if known.isdisjoint(units[i].terms)]
+    others = [index for index in actions if demand.things.isdisjoint(units[index].terms)]
+    if others and (len(others) == len(actions) or demand.open_ended):
+        deeds = demand.asked - _ANYTHING
+        others = [i for i in others if demand.terms.isdisjoint(units[i].terms)]
         others = [i for i in others if deeds.isdisjoint(units[i].deeds)]
     return {
         index
         for index in others
-        if not _answers(units[index], words.values())
+        if not _answers(units[index], demand)
         and not any(_held(literal, units[index]) for literal in demand.literals)
     }
 
 
-@cache
-def _verbs() -> frozenset[str]:
-    words = (word for _, words in knowledge("deeds.txt") for word in words)
-    return frozenset(" ".join(map(stem, word.split("_"))) for word in words)
-
-
-def _answers(unit: Unit, words: Collection[set[str]]) -> bool:
+def _answers(unit: Unit, demand: Demand) -> bool:
     """Whether what came back has half of the words; single ones in it say nothing."""
     returned = unit.output_terms
-    return sum(not word.isdisjoint(returned) for word in words) * 2 >= len(words)
+    held = [word for word in demand.words if not returned.isdisjoint(word.stems + word.concepts)]
+    return len(held) * 2 >= len(demand.words)
 
 
 def _held(literal: Literal, unit: Unit) -> bool:
@@ -80,7 +68,7 @@ def _held(literal: Literal, unit: Unit) -> bool:
 
 def _of_another_sort(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> set[int]:
     """Those that are none of the sorts of deed asked for, where another of the actions is one."""
-    asked = frozenset[str]().union(*demand.deeds) - _ANYTHING
+    asked = demand.asked - _ANYTHING
     if not asked or not all(demand.deeds):
         return set()
     sorts = {index: units[index].deeds - _ANYTHING for index in actions}
@@ -90,7 +78,7 @@ def _of_another_sort(units: Sequence[Unit], demand: Demand, actions: Sequence[in
 
 def _on_other_values(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> set[int]:
     """Those that do to something else what another call of the same tool does as the step says."""
-    if len(actions) == 1 or _is_open(demand):
+    if len(actions) == 1 or demand.open_ended:
         return set()
     values = [literal for literal in demand.literals if _is_telling(literal)]
     as_said = {i for i in actions if any(value.held_by(units[i].call_text) for value in values)}
@@ -105,11 +93,6 @@ def _on_other_values(units: Sequence[Unit], demand: Demand, actions: Sequence[in
     }
 
 
-def _is_open(demand: Demand) -> bool:
-    """Whether the step goes on to more than it names: "app.log and all other logs"."""
-    return demand.step.loop or _OPEN_ENDED.search(demand.step.text) is not None
-
-
 def _is_telling(literal: Literal) -> bool:
     if literal.kind is LiteralKind.NUMBER:
         return len(literal.forms[0]) >= _DIGITS
@@ -121,14 +104,16 @@ def _repeats(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> s
     if demand.step.loop or demand.again:
         return set()
     found: set[int] = set()
-    failed: set[tuple[str | None, str]] = set()
-    brought: set[tuple[str | None, str, str]] = set()
+    earlier: dict[tuple[str | None, str], list[Unit]] = {}
     for index in actions:
         unit = units[index]
-        call = (unit.event.name, unit.call_text)
-        if call in failed or (unit.output_text and (*call, unit.output_text) in brought):
+        alike = earlier.setdefault((unit.event.name, unit.call_text), [])
+        if any(_adds_nothing(unit, other) for other in alike):
             found.add(index)
-        brought.add((*call, unit.output_text))
-        if unit.event.status is EventStatus.ERROR:
-            failed.add(call)
+        alike.append(unit)
     return found
+
+
+def _adds_nothing(unit: Unit, other: Unit) -> bool:
+    same_output = unit.event.output == other.event.output
+    return other.event.status is EventStatus.ERROR or (same_output and bool(unit.event.output))

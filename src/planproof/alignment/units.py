@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from planproof.alignment.calls import call_text, commands_of
@@ -20,8 +18,6 @@ _NONE: frozenset[str] = frozenset()
 _LONG_MESSAGE = 600
 _PASSAGE = 300
 _MOST_PASSAGES = 12
-_LOOKED_BACK = 20
-_ALIKE = 0.7
 _CALL_READ = 20_000
 _OUTPUT_READ = 4_000
 
@@ -49,41 +45,39 @@ class Manner:
 class Unit:
     """One of the agent's own events, ready to be compared with steps.
 
-    `terms` are the words of what was done or said and of its manner. `call_text` and `output_text`
-    are folded, for the search of literals. What follows the manner is taken from it.
+    `terms` are the words of what was done or said and of its manner. `call_text` is folded, for the
+    search of literals. What follows the manner is taken from it.
     """
 
     position: int
     event: Event
     terms: frozenset[str]
     call_text: str
-    output_text: str
     manner: Manner
     said: bool
     """Whether it is words alone: a claim, an announcement, a thought."""
     deeds: frozenset[str]
     closing: bool
-    repeats: bool = False
-    """Whether it does what an action before it did, or nearly so."""
-    repeated: bool = False
-    """Whether an action after it does the same, or nearly so."""
+    _output_text: str | None = None
 
     @property
-    def output_tokens(self) -> list[str]:
-        """The tokens of the head of what came back."""
-        return tokens_of(self.event.output[:_OUTPUT_READ])
+    def output_text(self) -> str:
+        """What came back, folded, for the search of literals."""
+        # Few outputs are ever looked at, and they can be long.
+        if self._output_text is None:
+            self._output_text = fold(self.event.output)
+        return self._output_text
 
     @property
     def output_terms(self) -> frozenset[str]:
         """The words of the head of what came back."""
-        return terms_of_tokens(self.output_tokens)
+        return terms_of_tokens(tokens_of(self.event.output[:_OUTPUT_READ]))
 
 
 def units_of(trace: Trace, vocabulary: Vocabulary) -> list[Unit]:
     """The events that the agent made, in order; what users and systems said is not among them."""
     units: list[Unit] = []
     manners = _Manners(vocabulary)
-    earlier: dict[str | None, deque[Unit]] = {}
     for position, event in enumerate(trace.events):
         kind = event.kind
         if kind is Kind.SYSTEM or event.actor == "user":
@@ -98,29 +92,13 @@ def units_of(trace: Trace, vocabulary: Vocabulary) -> list[Unit]:
                     event,
                     terms_of_tokens(tokens_of(call[:_CALL_READ]), manner.terms),
                     fold(call),
-                    fold(event.output),
                     manner,
                     manner.said,
                     manner.deeds,
                     manner.closing,
                 )
             )
-        if kind is Kind.ACTION:
-            like = earlier.get(event.name)
-            if like is None:
-                like = earlier[event.name] = deque(maxlen=_LOOKED_BACK)
-            _mark_repeats(units[-1], like)
-            like.append(units[-1])
     return units
-
-
-def _mark_repeats(unit: Unit, earlier: Iterable[Unit]) -> None:
-    for other in earlier:
-        if unit.repeats and other.repeated:
-            continue
-        common = len(unit.terms & other.terms)
-        if common >= _ALIKE * (len(unit.terms) + len(other.terms) - common):
-            other.repeated = unit.repeats = True
 
 
 def _passages(text: str) -> list[str]:

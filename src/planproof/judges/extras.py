@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from planproof.alignment.explanation import Explanation
+from planproof.alignment.repeats import repeats_of
 from planproof.alignment.terms import terms_of
 from planproof.alignment.units import Unit
 from planproof.finding import Extra, Severity, StepFinding
@@ -42,16 +43,19 @@ def extras_of(
     done: set[tuple[str | None, str]] = set()
     failed: set[str | None] = set()
     closed = False
-    for unit, row in zip(units, explanation.affinity, strict=True):
+    repeating: frozenset[int] | None = None
+    for index, unit in enumerate(units):
         event = unit.event
         if event.kind is not Kind.ACTION:
             continue
         call = (event.name, unit.call_text)
         if event.id not in covered:
             closing = unit.closing and not closed
-            retried = unit.repeats and event.name in failed
+            if repeating is None:
+                repeating = repeats_of(units).repeating
+            retried = index in repeating and event.name in failed
             minor = closing or retried or call in done
-            sureness = of_extra(max(row, default=0))
+            sureness = of_extra(max(explanation.affinity[index], default=0))
             own = _Left(Severity.MINOR if minor else Severity.MAJOR, sureness)
             left[event.id] = left.get(event.parent or "", own)
             closed = closed or closing
@@ -72,10 +76,9 @@ def _undertakings(
 ) -> dict[str, _Left]:
     """What the agent says that it does besides, where it has no word in common with any step."""
     planned = frozenset[str]().union(*(terms_of(step.text) for step in steps))
-    taken = {index for run in explanation.runs for index in run}
     found: dict[str, _Left] = {}
     for index, unit in enumerate(units):
-        if unit.said and index not in taken:
+        if unit.said and index not in explanation.taken:
             for sentence in _BESIDES.finditer(unit.event.text):
                 words = terms_of(sentence[0])
                 if planned.isdisjoint(words):

@@ -10,6 +10,7 @@ from planproof.alignment.demands import Demand, Part
 from planproof.alignment.literals import Literal, LiteralKind, literals_of
 from planproof.alignment.terms import words_of
 from planproof.alignment.units import Unit
+from planproof.trace import Kind
 
 _HEAD = r"(?:^|\band\b|\bthen\b|,|;|\bto\b)\s*(?:also\s+)?"
 _KEEPING = re.compile(
@@ -37,7 +38,9 @@ _SHORT_NAME = 5
 _CALLED_BY = frozenset({LiteralKind.IDENTIFIER, LiteralKind.QUOTED})
 
 
-def ungrounded(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> list[str]:
+def ungrounded(
+    demand: Demand, run: Sequence[Unit], whole: Sequence[Unit], actors: frozenset[str]
+) -> list[str]:
     """What the step asks for and its events do not show, in words; empty when they show it all."""
     if demand.call is not None:
         same = any(unit.event.arguments == demand.call.arguments for unit in run)
@@ -63,7 +66,7 @@ def ungrounded(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> li
             found.append("it was sorted the other way")
     found.extend(_undone(demand, run))
     found.extend(_other_tables(demand, done, whole))
-    found.extend(_other_actors(demand, run, whole))
+    found.extend(_other_actors(demand, run, actors))
     return found
 
 
@@ -102,12 +105,13 @@ def _undone(demand: Demand, run: Sequence[Unit]) -> list[str]:
     ]
 
 
-def _other_actors(demand: Demand, run: Sequence[Unit], whole: Sequence[Unit]) -> list[str]:
+def _other_actors(demand: Demand, run: Sequence[Unit], actors: frozenset[str]) -> list[str]:
     """Who should have done it, where somebody else did."""
-    known = {unit.manner.actor for unit in whole}
-    asked = {actor for actor in known if len(actor) > _SHORT_NAME and actor in demand.folded}
+    asked = {actor for actor in actors if len(actor) > _SHORT_NAME and actor in demand.folded}
+    if not asked:
+        return []
     present = {name for unit in run for name in (unit.manner.actor, unit.manner.name)}
-    return [] if not asked or asked & present else [f"{min(asked)} had no part in it"]
+    return [] if asked & present else [f"{min(asked)} had no part in it"]
 
 
 def _turned(asked: str, call: str) -> bool:
@@ -126,8 +130,7 @@ def _other_tables(demand: Demand, done: Sequence[Unit], whole: Sequence[Unit]) -
     if not used:
         return []
     known = used.union(*(_LISTED.findall(unit.output_text) for unit in whole))
-    spoken = frozenset(stem for word in demand.words for stem in word.stems)
-    named = {table for table in known if _stems_of(table) <= spoken}
+    named = {table for table in known if _stems_of(table) <= demand.stems}
     return [] if not named or named & used else [f"{min(named)} was not described"]
 
 
@@ -144,7 +147,7 @@ def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequenc
     doing = [unit for unit in run if not unit.said and unit.deeds & part.deeds] or run
     if any(literal.held_by(unit.call_text) for unit in doing):
         return False
-    if literal.kind is LiteralKind.NUMBER and _held(literal, run):
+    if literal.kind is LiteralKind.NUMBER and (_counts(literal, run) or _held(literal, run)):
         return False
     read = literal.kind not in _CALLED_BY and any(
         literal.held_by(unit.output_text) for unit in doing
@@ -153,6 +156,12 @@ def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequenc
     unrecorded = not any(unit.output_text for unit in run) and not _competes(literal, doing)
     vague = literal.kind is LiteralKind.NAME or unrecorded
     return not read and not (vague and _held(literal, whole))
+
+
+def _counts(number: Literal, run: Sequence[Unit]) -> bool:
+    """Whether the number is that of the calls: "for 4 days" is shown by four of them."""
+    calls = [unit.event.name for unit in run if unit.event.kind is Kind.ACTION]
+    return len(calls) > 1 and str(max(map(calls.count, calls))) in number.forms
 
 
 def _competes(literal: Literal, units: Sequence[Unit]) -> bool:

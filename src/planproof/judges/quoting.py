@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from planproof.alignment.calls import strings_in
 from planproof.alignment.terms import terms_of
@@ -29,22 +29,20 @@ def cite(event: Event, wanted: frozenset[str]) -> Evidence:
     return Evidence(event.id, event.pointer, best)
 
 
-def _pieces(event: Event, *, by_name: bool) -> Iterator[str]:
+def _pieces(event: Event, *, by_name: bool) -> list[str]:
     """The pieces of an event that can be quoted, the telling ones first."""
+    told = _clipped(strings_in(event.arguments)) if event.arguments is not None else []
+    if event.text:
+        told += _sentences(event.text)
     # The name of a tool stands in its call; that of an agent who was spoken to need not.
-    named = [event.name] if event.name and event.arguments is not None else []
-    told = [*_clipped(strings_in(event.arguments)), *_sentences(event.text)]
-    yield from (*named, *told) if by_name else (*told, *named)
-    if event.name and not named and not told:
-        yield event.name
+    if event.name and (event.arguments is not None or not told):
+        return [event.name, *told] if by_name else [*told, event.name]
+    return told
 
 
-def _sentences(text: str) -> Iterator[str]:
-    return _clipped(match[0] for match in _PIECE.finditer(text[:_LOOKED_AT]))
+def _sentences(text: str) -> list[str]:
+    return _clipped(_PIECE.findall(text[:_LOOKED_AT]))
 
 
-def _clipped(texts: Iterable[str]) -> Iterator[str]:
-    for text in texts:
-        clipped = text.strip()[:_LONGEST].strip()
-        if clipped:
-            yield clipped
+def _clipped(texts: Iterable[str]) -> list[str]:
+    return [clipped for text in texts if (clipped := text.strip()[:_LONGEST].rstrip())]

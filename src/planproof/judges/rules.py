@@ -54,11 +54,14 @@ class Rules:
         units = units_of(without_restatements(trace, plan), self.vocabulary)
         demands = demands_of(plan, self.vocabulary)
         explanation = explain(units, demands, affinity_of(units, demands, shipped_weights()))
-        found = _in_order(
-            trace,
-            [finding_of(step, demand, explanation, units) for step, demand in enumerate(demands)],
+        actors = frozenset(unit.manner.actor for unit in units)
+        found = [
+            finding_of(step, demand, explanation, units, actors)
+            for step, demand in enumerate(demands)
+        ]
+        steps = _with_parents(
+            plan, _with_helpers(trace, _with_speakers(trace, _in_order(trace, found)))
         )
-        steps = _with_parents(plan, _with_helpers(trace, _with_speakers(trace, found)))
         return Findings(steps, extras_of(units, explanation, trace, steps))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from operator import itemgetter
 
 from planproof.alignment.demands import Demand
 from planproof.alignment.explanation import Explanation
@@ -16,7 +15,7 @@ from planproof.judges.quoting import cite
 from planproof.judges.sureness import of_execution, of_lapse
 from planproof.trace import EventStatus, Kind
 
-_MOST_CITED = 5
+_MOST_CITED = 3
 _SECURES = re.compile(
     r"\W*(?:(?:then|and|also|next|finally)\W+)*(?:confirm|ensure|verify|make (?:quite )?sure)\b",
     re.IGNORECASE,
@@ -29,18 +28,25 @@ _KEPT = frozenset({"plan", "change", "think"})
 
 
 def finding_of(
-    step: int, demand: Demand, explanation: Explanation, units: Sequence[Unit]
+    step: int,
+    demand: Demand,
+    explanation: Explanation,
+    units: Sequence[Unit],
+    actors: frozenset[str],
 ) -> StepFinding:
-    """The finding on one step, as far as it does not depend on the order of the others."""
+    """The finding on one step, as far as it does not depend on the order of the others.
+
+    `actors` are all who did anything, in lower case.
+    """
     run = [units[index] for index in explanation.runs[step]]
-    fit = max(map(itemgetter(step), explanation.affinity), default=0)
+    fit = explanation.best_fits[step]
     if not run:
         return _without_events(demand, _when_due(step, explanation.runs, units), fit)
     if demand.of_deeds and not _thought(demand, run) and all(_noted(unit, demand) for unit in run):
         # A claim is not evidence of an action: what is only spoken of may not have been done.
         return _finding(demand, Status.AMBIGUOUS, run, of_lapse(fit), "it is only spoken of")
-    around = _around(step, explanation.runs, units)
-    lacking = ungrounded(demand, around, units)
+    around = _around(explanation.runs[step], explanation.taken, units)
+    lacking = ungrounded(demand, around, units, actors)
     if _not_secured(demand, run, around):
         lacking.append("what it should make sure of did not come about")
     if lacking:
@@ -99,13 +105,12 @@ def _finding(
 ) -> StepFinding:
     step = demand.step
     events = list({unit.event.id: unit.event for unit in run}.values())
-    wanted = frozenset(stem for word in demand.words for stem in word.stems)
     return StepFinding(
         number=step.number,
         text=step.text,
         status=status,
         sureness=sureness,
-        evidence=tuple(cite(event, wanted) for event in events[:_MOST_CITED]),
+        evidence=tuple(cite(event, demand.stems) for event in events[:_MOST_CITED]),
         covers=tuple(event.id for event in events),
         note=note,
         parent=step.parent,
@@ -120,13 +125,12 @@ def _when_due(step: int, runs: Sequence[Sequence[int]], units: Sequence[Unit]) -
     return units[before : after + 1]
 
 
-def _around(step: int, runs: Sequence[Sequence[int]], units: Sequence[Unit]) -> list[Unit]:
+def _around(run: Sequence[int], taken: frozenset[int], units: Sequence[Unit]) -> list[Unit]:
     """The units of a step and those beside them that no neighbour claims."""
-    run = runs[step]
-    others = {index for k, other in enumerate(runs) if k != step for index in other}
     first, last = run[0], run[-1]
-    while first > 0 and first - 1 not in others:
+    while first > 0 and first - 1 not in taken:
         first -= 1
-    while last + 1 < len(units) and last + 1 not in others:
+    while last + 1 < len(units) and last + 1 not in taken:
         last += 1
-    return [units[i] for i in range(first, last + 1) if i in run or i not in others]
+    own = frozenset(run)
+    return [units[i] for i in range(first, last + 1) if i in own or i not in taken]

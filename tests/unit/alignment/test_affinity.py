@@ -43,13 +43,16 @@ def test_fits_are_the_weighted_sums_of_the_features() -> None:
     events = (call("read_invoice", id="A-17b", output="draft.txt"), says("I delete the file."))
     found = features(units(*events), demands(*STEPS))
     weights = shipped_weights()
-    assert fits(*events).fits == [
+    summed = [
         [
-            round(100 * (weights.bias + sum(w * f for w, f in zip(weights.of, pair, strict=True))))
+            100 * (weights.bias + sum(w * f for w, f in zip(weights.of, pair, strict=True)))
             for pair in row
         ]
         for row in found
     ]
+    # What a manner, a word and a value come to is rounded each for itself.
+    for row, expected in zip(fits(*events).fits, summed, strict=True):
+        assert row == pytest.approx(expected, abs=2.5)
 
 
 def test_words_in_common_speak_for_a_pair() -> None:
@@ -71,22 +74,6 @@ def test_a_concept_stands_in_for_a_word_but_is_worth_less() -> None:
     assert same[1]["share"] > akin[1]["share"] > 0
 
 
-def test_the_name_of_the_tool_speaks_for_itself() -> None:
-    reads, _ = compared(call("read_invoice"), call("zebra", text="read invoice"))
-    assert reads[0]["name_best_step"] == 1 > reads[1]["name_best_step"]
-    assert reads[0]["name_best_event"] == 1
-
-
-def test_words_that_only_the_output_has_count_apart() -> None:
-    ((pair, other),) = compared(call("zebra", output="the invoice"))
-    assert pair["in_output"] > 0 == pair["share"] == other["in_output"]
-
-
-def test_words_that_the_call_has_as_well_do_not() -> None:
-    ((pair, _),) = compared(call("zebra", text="the invoice", output="the invoice"))
-    assert pair["in_output"] == 0
-
-
 def test_a_phrase_counts_where_all_of_it_stands() -> None:
     steps = ("Give the final answer",)
     ((whole,),) = compared(call("zebra", text="the answer is final"), steps=steps)
@@ -94,30 +81,21 @@ def test_a_phrase_counts_where_all_of_it_stands() -> None:
     assert whole["share"] > part["share"]
 
 
-def test_a_phrase_counts_in_the_output_where_all_of_it_stands() -> None:
-    steps = ("Give the final answer",)
-    ((whole,),) = compared(call("zebra", text="final", output="the final answer"), steps=steps)
-    ((part,),) = compared(call("zebra", output="the answer"), steps=steps)
-    assert whole["in_output"] > part["in_output"] == 0
-
-
-def test_values_speak_for_the_events_that_hold_them() -> None:
+def test_values_speak_against_the_events_that_hold_none() -> None:
     holds, reports, neither = compared(
         call("zebra", id="A-17b"), call("zebra", output="A-17b"), call("zebra")
     )
-    assert (holds[0]["literals"], holds[0]["literals_elsewhere"]) == (1, 0)
-    assert (reports[0]["literals_in_output"], reports[0]["literals_elsewhere"]) == (1, 1)
-    assert (neither[0]["literals"], neither[0]["literals_elsewhere"]) == (0, 1)
+    assert [row[0]["values_elsewhere"] for row in (holds, reports, neither)] == [0, 1, 1]
 
 
-def test_a_value_that_many_events_hold_says_less() -> None:
-    one, two = compared(call("zebra", id="A-17b"), call("yak", id="A-17b"))
-    assert one[0]["literals"] == two[0]["literals"] < 1
+def test_what_came_back_changes_nothing() -> None:
+    called = call("zebra", invoice="x")
+    assert compared(replace(called, output="Read invoice A-17b")) == compared(called)
 
 
 def test_a_name_is_no_value_to_compare_by() -> None:
     ((pair,),) = compared(call("zebra", who="Ann"), steps=("Tell the good Ann",))
-    assert pair["literals"] == pair["literals_elsewhere"] == 0
+    assert pair["values_elsewhere"] == 0
 
 
 def test_a_step_that_names_a_tool_is_not_done_by_another() -> None:
@@ -141,9 +119,8 @@ def test_a_step_may_name_who_does_it() -> None:
 
 def test_the_sort_of_deed_counts() -> None:
     ((_, pair),) = compared(call("erase"))
-    assert pair["deed"] > 0 == pair["no_deed"]
+    assert pair["no_deed"] == 0
     ((_, pair),) = compared(thinks("so"))
-    assert pair["deed"] == 0
     assert pair["no_deed"] == 1
 
 
@@ -153,9 +130,8 @@ def test_the_sort_of_deed_counts() -> None:
         (says("x"), "Tell the user", "said_as_asked"),
         (says("x"), "Delete the file", "said_unasked"),
         (call("x"), "Tell the user", "done_for_saying"),
-        (thinks("x"), "Decide on one", "thought_as_asked"),
+        (thinks("x"), "Decide on one", None),
         (thinks("x"), "Delete the file", "thought_unasked"),
-        (replace(call("x"), kind=Kind.BOOKKEEPING), "Decide on one", "thought_as_asked"),
         (replace(call("x"), kind=Kind.BOOKKEEPING), "Delete the file", None),
         (replace(call("x"), kind=Kind.OBSERVATION), "Decide on one", None),
         (call("x"), "Delete the file", None),
@@ -163,7 +139,7 @@ def test_the_sort_of_deed_counts() -> None:
 )
 def test_kinds_of_events_suit_kinds_of_steps(event: Event, step: str, feature: str | None) -> None:
     ((pair,),) = compared(event, steps=(step,))
-    of_kind = list(SIGNS)[-5:]
+    of_kind = list(SIGNS)[-4:]
     assert {name for name in of_kind if pair[name]} == ({feature} if feature else set())
 
 

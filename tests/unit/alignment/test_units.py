@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planproof.alignment.units import units_of
-from planproof.trace import Event, Kind, Trace
+from planproof.trace import Kind, Trace
 from planproof.vocabulary import Vocabulary
 from tests.unit.alignment.made import call, says, thinks, units
 
@@ -82,24 +82,3 @@ def test_a_long_message_is_read_by_passages() -> None:
 def test_passages_are_no_more_than_a_dozen_and_none_is_empty() -> None:
     assert len(units(says("\n".join("word " * 60 for _ in range(40))))) == 12
     assert len(units(says(" " * 700 + "\n" + "word " * 80))) == 1
-
-
-def repeats(*events: Event) -> list[tuple[bool, bool]]:
-    return [(unit.repeats, unit.repeated) for unit in units(*events)]
-
-
-def test_a_call_like_one_before_repeats_it() -> None:
-    again = call("search", query="cheap flights to Rome")
-    other = call("search", query="weather tomorrow morning")
-    assert repeats(again, other, again) == [(False, True), (False, False), (True, False)]
-
-
-def test_a_call_of_another_tool_repeats_nothing() -> None:
-    assert not any(any(pair) for pair in repeats(call("read", path="a"), call("write", path="a")))
-
-
-def test_only_so_many_calls_are_looked_back_on() -> None:
-    between = [call("search", query=f"zebra{n}") for n in range(20)]
-    again = call("search", query="cheap flights to Rome")
-    assert repeats(again, *between, again)[-1] == (False, False)
-    assert repeats(again, *between[1:], again)[-1] == (True, False)

@@ -14,7 +14,8 @@ from tests.unit.judges.made import demand, units
 def lacking(step: str, *events: Event, beside: Sequence[Event] = ()) -> list[str]:
     """What a step lacks that is explained by these events, in a trace with others beside them."""
     whole = units(*events, *beside)
-    return ungrounded(demand(step), whole[: len(events)], whole)
+    actors = frozenset(unit.manner.actor for unit in whole)
+    return ungrounded(demand(step), whole[: len(events)], whole, actors)
 
 
 LIST_TABLES = did("sql", "[('flights',), ('airlines',)]", query="SHOW TABLES")
@@ -128,3 +129,11 @@ def test_somebody_else_did_it() -> None:
     step = "The Checker compares the sums"
     assert lacking(step, by_coder, beside=[by_checker]) == ["checker had no part in it"]
     assert lacking(step, by_checker, beside=[by_coder]) == []
+
+
+def test_a_number_may_count_the_calls() -> None:
+    days = [did("get_weather", station="K", day=f"d{n}") for n in "abc"]
+    step = "Fetch the weather at station K for {} days"
+    assert lacking(step.format(3), *days) == []
+    assert lacking(step.format(4), *days) == ["4 stands in no event of it"]
+    assert lacking(step.format(1), days[0]) == ["1 stands in no event of it"]
