@@ -15,9 +15,12 @@ from planproof.readers.detect import read_trace
 from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.readers.source import Source
 from planproof.trace import EventStatus, Kind, Trace
+from tests.golden_files import GOLDENS
 from tests.unit.readers.samples import ALL
 
 READERS = registered("readers")
+WHOLE = {golden.name: golden.text for golden in GOLDENS if golden.is_one_text}
+SAMPLES: dict[str, Any] = {**ALL, **WHOLE}
 
 
 def pieces(value: Json) -> list[str]:
@@ -47,9 +50,9 @@ def found_at(source: Source, pointer: str) -> str:
     return folded(*pieces(resolve(source.document, pointer)))
 
 
-@pytest.fixture(params=ALL)
+@pytest.fixture(params=SAMPLES)
 def sample(request: pytest.FixtureRequest) -> Any:
-    return ALL[request.param]
+    return SAMPLES[request.param]
 
 
 @pytest.fixture
