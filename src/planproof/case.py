@@ -9,9 +9,13 @@ from planproof.content import Content, Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What is to be judged. `plan` and `trace` are still raw: any shape that can be read."""
+    """What is to be judged. `plan` and `trace` are still raw: any shape that can be read.
 
-    task: Content
+    Without a plan, the one that was declared in the trace is meant; without a task, the first
+    thing that the user says there.
+    """
+
+    task: Content | None
     plan: Json
     trace: Json
     id: str | None = None

@@ -15,7 +15,9 @@ from planproof.errors import InvalidInput, PlanproofError
 from planproof.finding import Findings
 from planproof.judges.protocol import Judge
 from planproof.judges.registry import DEFAULT, find_judge
-from planproof.plan import Plan
+from planproof.plan import Origin, Plan
+from planproof.planning.in_force import part_judged, summary_of, why_no_plan
+from planproof.planning.locate import locate
 from planproof.planning.parse import parse_plan
 from planproof.readers.detect import read_trace
 from planproof.readers.members import pick
@@ -26,17 +28,18 @@ from planproof.readers.task import read_task
 from planproof.reasons import write_reason
 from planproof.scoring import level_of, nearest_better, score
 from planproof.trace import Kind, Trace
-from planproof.verdict import Coverage, Inputs, JudgeSummary, Outcome, PlanSummary, Verdict
+from planproof.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
 from planproof.vocabulary import Vocabulary
 
 _MOST_NOTES = 5
+_NO_STEPS = "The plan that was given has no steps, so there is nothing to hold the trace to."
 _log = logging.getLogger("planproof")
 
 
 def evaluate(
     *,
-    task: str | Path | Content | Json,
-    plan: str | Path | Plan | Json,
+    task: str | Path | Content | Json = None,
+    plan: str | Path | Plan | Json = None,
     trace: str | Path | Source | Trace | Json,
     id: str | None = None,  # noqa: A002 - the name of the field
     metadata: dict[str, Json] | None = None,
@@ -46,11 +49,14 @@ def evaluate(
 ) -> Verdict:
     """Judge one case. A `str` is content, a `Path` is a file; parsed JSON and nouns do as well.
 
+    Without a plan, the trace is searched for the one that was declared; without a task, it is the
+    first thing that the user says there.
+
     Raises `InvalidInput` for what can't be read at all; what can be read but not judged gives a
     verdict that says so.
     """
     case = Case(
-        task=task if isinstance(task, Content) else _task(task),
+        task=task if isinstance(task, Content | None) else _task(task),
         plan=_in_file(plan) if isinstance(plan, Path) else plan,
         trace=pick(Source.of_path(trace)) if isinstance(trace, Path) else trace,
         id=id,
@@ -61,8 +67,8 @@ def evaluate(
 
 async def aevaluate(
     *,
-    task: str | Path | Content | Json,
-    plan: str | Path | Plan | Json,
+    task: str | Path | Content | Json = None,
+    plan: str | Path | Plan | Json = None,
     trace: str | Path | Source | Trace | Json,
     id: str | None = None,  # noqa: A002 - the name of the field
     metadata: dict[str, Json] | None = None,
@@ -135,17 +141,20 @@ def _verdict(
     source = _source(case.trace, _place(where, "execution_trace"), limits)
     reader = "native" if isinstance(case.trace, Trace) else reader
     trace = read_trace(source, reader=reader, vocabulary=vocabulary or Vocabulary())
-    plan = _plan(case.plan, _place(where, "agent_plan"))
+    located = locate(trace) if case.plan is None else None
+    if located is None:
+        plan = _plan(case.plan, _place(where, "agent_plan"))
+    else:
+        plan = located.plan or Plan((), Origin.DECLARED)
+    task = _first_request(trace) if case.task is None else case.task
     unjudged = Verdict(
         outcome=Outcome.NO_PLAN,
-        reason="No plan was given, or none with steps, so there is nothing to hold the trace to.",
+        reason=why_no_plan(located) if located else _NO_STEPS,
         id=case.id,
-        plan=PlanSummary(origin=plan.origin.value, steps=len(plan.leaves)),
+        plan=summary_of(plan, located),
         coverage=_coverage(trace, source),
         judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
-        inputs=Inputs(
-            task=task_digest(case.task), plan=plan_digest(case.plan), trace=source.digest
-        ),
+        inputs=Inputs(task=task_digest(task), plan=plan_digest(case.plan), trace=source.digest),
         metadata=case.metadata,
     )
     if not plan.steps:
@@ -157,8 +166,10 @@ def _verdict(
             reason="No record in the trace could be read as an event, so nothing can be shown "
             "to have been done or left undone.",
         )
+    if located is not None and located.declaration is not None:
+        trace = part_judged(trace, located.declaration)
     try:
-        return _scored(unjudged, judge.judge(case.task, plan, trace))
+        return _scored(unjudged, judge.judge(task, plan, trace))
     except Exception as error:
         # A judge may be anybody's code, and a data set goes on after it: a failure is an outcome.
         _log.debug("the judge %s failed", judge.name, exc_info=True)
@@ -175,6 +186,14 @@ def _plan(raw: Json, place: str) -> Plan:
     except InvalidInput as error:
         pointer = f"#{error.where}" if (error.where or "").startswith("/") else ""
         raise InvalidInput(error.what, where=f"{place}{pointer}", advice=error.advice) from error
+
+
+def _first_request(trace: Trace) -> Content:
+    """What the user says first; no words where nobody says anything."""
+    for event in trace.events:
+        if event.actor == "user" and event.kind is Kind.MESSAGE and event.parent is None:
+            return Content(event.text, event.images)
+    return Content("")
 
 
 def _place(where: str | None, field: str) -> str:

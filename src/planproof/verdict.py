@@ -22,10 +22,23 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSummary:
-    """Which plan the trace was held against."""
+    """Which plan the trace was held against.
+
+    For a plan that was found in the trace: the event that declared it, and its pointer; by what
+    `sort` of declaration and by whom; whether before the first action. What came before the event
+    was not judged. `replans` are the events of later plans, `rejected` those of plans that the
+    user turned down.
+    """
 
     origin: str
     steps: int
+    event: str | None = None
+    pointer: str | None = None
+    sort: str | None = None
+    declared_by: str | None = None
+    before_acting: bool | None = None
+    replans: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from planproof.alignment.order import out_of_order
 from planproof.content import Json
+from planproof.digests import plan_digest
 from planproof.errors import PlanproofError
 from planproof.finding import Evidence, Extra, Status, StepFinding
-from planproof.plan import Plan
+from planproof.plan import Origin, Plan
+from planproof.planning.in_force import part_judged, summary_of
+from planproof.planning.locate import locate
+from planproof.planning.located import Located
 from planproof.pointer import escape, resolve
 from planproof.quotes import quotable, stands_in
 from planproof.readers.detect import read_trace
@@ -20,7 +25,7 @@ from planproof.readers.source import Source
 from planproof.reasons import check_reason, write_reason
 from planproof.scoring import level_of, nearest_better, score
 from planproof.trace import Kind, Trace
-from planproof.verdict import Outcome, Verdict
+from planproof.verdict import Outcome, PlanSummary, Verdict
 from planproof.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
@@ -41,8 +46,9 @@ def verify(
 ) -> tuple[str, ...]:
     """What is wrong with a verdict on this trace; empty when it can stand.
 
-    With the plan at hand the steps are compared with it. `vocabulary` is the one that the trace
-    was judged with, if tools were declared.
+    With the plan at hand the steps are compared with it; so they are with one that was found in
+    the trace, which is looked for again. `vocabulary` is the one that the trace was judged with,
+    if tools were declared.
     """
     read = _as_verdict(verdict)
     if isinstance(read, tuple):
@@ -55,12 +61,17 @@ def verify(
         trace = read_trace(source, reader=reader, vocabulary=vocabulary or Vocabulary())
     except PlanproofError as error:
         return (*checked, f"/coverage/reader: the trace can't be read so: {error}")
-    checked = (*checked, *_coverage(read, trace))
+    located = _located(read, trace)
+    checked = (*checked, *_coverage(read, trace), *_summary(read, located))
+    judged = trace
+    if located is not None and located.declaration is not None:
+        plan = located.plan
+        judged = part_judged(trace, located.declaration)
     if read.outcome is not Outcome.SCORED:
         return (*checked, *_unscored(read), *_nothing_to_judge(read, trace))
     if _gives_no_findings(read):
         return (*checked, *_model_score(read))
-    events = _Events(trace, source)
+    events = _Events(trace, source, judged)
     on_plan = _plan(read, plan) if plan is not None else ()
     return (*checked, *on_plan, *_steps(read, events), *_extras(read, events), *_scored(read))
 
@@ -126,6 +137,34 @@ def _nothing_to_judge(verdict: Verdict, trace: Trace) -> Iterator[str]:
         yield f"/outcome: the plan has {verdict.plan.steps} steps."
 
 
+def _located(verdict: Verdict, trace: Trace) -> Located | None:
+    """The plan in the trace, for a verdict that was given none."""
+    given = verdict.inputs is None or verdict.inputs.plan != plan_digest(None)
+    return None if given else locate(trace)
+
+
+def _summary(verdict: Verdict, located: Located | None) -> Iterator[str]:
+    """Whether what is said of the plan is what the trace shows."""
+    if verdict.plan is None:
+        yield "/plan: it is not said which plan the trace was held against."
+        return
+    steps = verdict.plan.steps
+    if located is None:
+        origin = Origin.GIVEN if verdict.plan.origin not in set(Origin) else verdict.plan.origin
+        expected = PlanSummary(origin=origin, steps=steps)
+    else:
+        plan = located.plan or Plan((), Origin.DECLARED)
+        expected = summary_of(plan, located)
+        if verdict.outcome is Outcome.NO_PLAN and plan.steps:
+            yield f"/outcome: a plan is declared at {expected.event}."
+        if verdict.outcome is Outcome.SCORED and not plan.steps:
+            yield "/outcome: no plan was given and none is declared in the trace."
+    for field in fields(PlanSummary):
+        there: object = getattr(expected, field.name)
+        if getattr(verdict.plan, field.name) != there:
+            yield _differs(f"/plan/{field.name}", "the plan is another", there)
+
+
 def _plan(verdict: Verdict, plan: Plan) -> Iterator[str]:
     """Whether the findings are on the steps of the plan, all of them, as they are written."""
     if len(verdict.steps) != len(plan.steps):
@@ -147,8 +186,9 @@ def _plan(verdict: Verdict, plan: Plan) -> Iterator[str]:
 class _Events:
     """The events of the trace by id, with the text that each of their pointers leads to."""
 
-    def __init__(self, trace: Trace, source: Source) -> None:
+    def __init__(self, trace: Trace, source: Source, judged: Trace) -> None:
         self.trace = trace
+        self.judged = judged
         self.index = {event.id: place for place, event in enumerate(trace.events)}
         self._document = source.document
         self._texts: dict[str, str] = {}
@@ -163,6 +203,8 @@ class _Events:
         if event is None:
             yield f"{where}/event: the trace has no event {cited.event!r}."
             return
+        if event.id not in self.judged.by_id:
+            yield f"{where}/event: {event.id} came before the plan."
         places = [event.pointer]
         if event.output_pointer is not None:
             places.append(event.output_pointer)
@@ -203,6 +245,8 @@ def _step(step: StepFinding, where: str, events: _Events, *, is_parent: bool) ->
     for place, event in enumerate(step.covers):
         if event not in events.index:
             yield f"{where}/covers/{place}: the trace has no event {event!r}."
+        elif event not in events.judged.by_id:
+            yield f"{where}/covers/{place}: {event} came before the plan."
     cited = [events.index[one.event] for one in step.evidence if one.event in events.index]
     if cited != sorted(cited) and not is_parent:
         yield f"{where}/evidence: the evidence is not in the order of the events."
@@ -250,7 +294,7 @@ def _extras(verdict: Verdict, events: _Events) -> Iterator[str]:
     accounted = {extra.event for extra in verdict.extras}
     for step in verdict.steps:
         accounted.update(step.covers, (evidence.event for evidence in step.evidence))
-    for event in events.trace.events:
+    for event in events.judged.events:
         if event.kind is Kind.ACTION and event.actor != "user" and event.id not in accounted:
             yield f"/extras: the action {event.id} is under no step and no extra."
 

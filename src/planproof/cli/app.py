@@ -10,6 +10,7 @@ from planproof.cli.demo import demo
 from planproof.cli.failures import tells_failures
 from planproof.cli.judge import judge
 from planproof.cli.judges import judges
+from planproof.cli.plan import plan
 from planproof.cli.readers import readers
 from planproof.cli.run import run
 from planproof.cli.verify import verify
@@ -44,12 +45,14 @@ def planproof(
     planproof demo                            three short cases, judged
     planproof judge CASE.json                 judge one case
     planproof run CASES.jsonl -o OUT.jsonl    judge many
+    planproof plan TRACE                      the plan that was declared in a trace
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     """
 
 
 app.command()(tells_failures(judge))
 app.command()(tells_failures(run))
+app.command()(tells_failures(plan))
 app.command()(tells_failures(verify))
 app.command()(tells_failures(demo))
 app.command()(tells_failures(readers))

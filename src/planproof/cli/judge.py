@@ -28,6 +28,7 @@ from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
+    from planproof.judges.protocol import Judge
     from planproof.verdict import Verdict
 
 
@@ -39,13 +40,19 @@ def judge(
     *,
     task: Annotated[
         Path | None,
-        typer.Option("--task", metavar="FILE", help="The user task, instead of a case."),
+        typer.Option(
+            "--task", metavar="FILE", help="The user task; else the first message of the user."
+        ),
     ] = None,
     plan: Annotated[
-        Path | None, typer.Option("--plan", metavar="FILE", help="The agent's plan.")
+        Path | None,
+        typer.Option(
+            "--plan", metavar="FILE", help="The agent's plan; else the one declared in the trace."
+        ),
     ] = None,
     trace: Annotated[
-        Path | None, typer.Option("--trace", metavar="FILE", help="The execution trace.")
+        Path | None,
+        typer.Option("--trace", metavar="FILE", help="The execution trace, instead of a case."),
     ] = None,
     pick: PickOption = None,
     form: Annotated[
@@ -76,16 +83,22 @@ def judge(
 
     \b
     planproof judge case.json
+    planproof judge --trace run.json
     planproof judge --task task.txt --plan plan.md --trace run.json
     cat case.json | planproof judge - --format json --min-score 0.75
 
     Exit code: 0 judged, 1 below --min-score, 2 bad usage or input, 3 could not be judged.
     """
-    files = _usage(case, task, plan, trace)
+    _check_usage(case, task, plan, trace)
     if pick is not None and trace is None:
         raise typer.BadParameter("--pick goes with --trace.")
     configuration = settled_configuration(config)
-    verdict = _verdict(files, configuration, judge_name, reader, pick)
+    chosen = chosen_judge(judge_name, configuration)
+    if case is not None:
+        verdict = _verdict_on_case(case, configuration, chosen, reader)
+    else:
+        assert trace is not None
+        verdict = _verdict_on_trace((task, plan, trace), configuration, chosen, reader, pick)
     with writing(output) as stream:
         shown_on = stream if stream is sys.stdout else plain_stream()
         stream.write(written(verdict, form, secrets=no_redact, stream=shown_on))
@@ -96,48 +109,54 @@ def judge(
         raise typer.Exit(BELOW_MINIMUM)
 
 
-def _usage(*files: Path | None) -> tuple[Path, ...]:
-    """The case file alone, or task, plan and trace."""
-    case, *parts = files
+def _check_usage(case: Path | None, *parts: Path | None) -> None:
+    """The case file alone, or a trace with or without its task and plan."""
+    *_, trace = parts
     given = [file for file in parts if file is not None]
-    if case is not None and not given:
-        return (case,)
-    if case is None and len(given) == len(parts):
-        if sum(map(is_standard_input, given)) > 1:
-            raise typer.BadParameter("only one of --task, --plan and --trace can be `-`.")
-        return tuple(given)
-    raise typer.BadParameter("give a case file, or all of --task, --plan and --trace.")
+    if (case is None) == (trace is None) or (case is not None and given):
+        raise typer.BadParameter("give a case file, or --trace, with --task and --plan or without.")
+    if sum(map(is_standard_input, given)) > 1:
+        raise typer.BadParameter("only one of --task, --plan and --trace can be `-`.")
 
 
-def _verdict(
-    files: tuple[Path, ...],
+def _verdict_on_case(
+    path: Path, configuration: Configuration, judge: Judge, reader: str | None
+) -> Verdict:
+    from planproof.case_file import read_case
+    from planproof.evaluation import evaluate_case
+    from planproof.verdict import Outcome
+
+    name, limits = name_of(path), configuration.limits
+    verdict = evaluate_case(
+        read_case(read_bytes(path, limits), name=name),
+        judge=judge,
+        reader=reader,
+        vocabulary=configuration.vocabulary,
+        limits=limits,
+        where=name,
+    )
+    if verdict.outcome is Outcome.INVALID_INPUT:
+        raise InvalidInput(verdict.reason)
+    return verdict
+
+
+def _verdict_on_trace(
+    files: tuple[Path | None, Path | None, Path],
     configuration: Configuration,
-    judge_name: str | None,
+    judge: Judge,
     reader: str | None,
     picked: str | None,
 ) -> Verdict:
-    from planproof.case_file import read_case
-    from planproof.evaluation import evaluate, evaluate_case
+    from planproof.evaluation import evaluate
     from planproof.readers.members import pick
-    from planproof.verdict import Outcome
 
-    limits, vocabulary = configuration.limits, configuration.vocabulary
-    judge = chosen_judge(judge_name, configuration)
-    if len(files) == 1:
-        name = name_of(files[0])
-        case = read_case(read_bytes(files[0], limits), name=name)
-        verdict = evaluate_case(
-            case, judge=judge, reader=reader, vocabulary=vocabulary, limits=limits, where=name
-        )
-        if verdict.outcome is Outcome.INVALID_INPUT:
-            raise InvalidInput(verdict.reason)
-        return verdict
+    limits = configuration.limits
     task, plan, trace = files
     return evaluate(
-        task=read_text(task, limits) if is_standard_input(task) else task,
-        plan=read_text(plan, limits) if is_standard_input(plan) else plan,
+        task=read_text(task, limits) if task is not None and is_standard_input(task) else task,
+        plan=read_text(plan, limits) if plan is not None and is_standard_input(plan) else plan,
         trace=pick(read_source(trace, limits), picked),
         judge=judge,
         reader=reader,
-        vocabulary=vocabulary,
+        vocabulary=configuration.vocabulary,
     )

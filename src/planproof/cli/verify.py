@@ -151,7 +151,7 @@ def _check_case(
 
     try:
         source = Source.of_value(case.trace, name=place, limits=configuration.limits)
-        plan = parse_plan(case.plan)
+        plan = None if case.plan is None else parse_plan(case.plan)
         if verdict["outcome"] == "invalid_input":
             read_trace(source)
             return ("the outcome is invalid_input, but the case can be read",)
@@ -168,7 +168,7 @@ def _other_inputs(verdict: Json, case: Case) -> Iterator[str]:
     if verdict.get("id") != case.id:
         yield f"the verdict is on {verdict.get('id')!r}, the case is {case.id!r}"
     if is_object(inputs := verdict.get("inputs")):
-        if inputs.get("task") != task_digest(case.task):
+        if case.task is not None and inputs.get("task") != task_digest(case.task):
             yield "the task is another one than the verdict is on"
         if inputs.get("plan") != plan_digest(case.plan):
             yield "the plan is another one than the verdict is on"

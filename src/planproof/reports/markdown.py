@@ -12,6 +12,7 @@ from planproof.reports.wording import (
     Show,
     coverage_line,
     headline,
+    plan_line,
     score_digits,
     shows,
     tally,
@@ -57,6 +58,8 @@ def _blocks(verdict: Verdict, show: Show) -> Iterator[str]:
     if coverage := verdict.coverage:
         judge = f", judged by {_escape(show(verdict.judge.name))}" if verdict.judge else ""
         lines = [f"{_escape(show(coverage_line(coverage)))}{judge}"]
+        if verdict.plan and (found := plan_line(verdict.plan)):
+            lines.insert(0, _escape(show(f"plan: {found}")))
         lines += [_escape(show(note)) for note in coverage.notes]
         yield f"<sub>{'<br>'.join(lines)}</sub>"
 

@@ -18,6 +18,7 @@ from planproof.reports.wording import (
     Show,
     coverage_line,
     headline,
+    plan_line,
     score_digits,
     shows,
     tally,
@@ -137,6 +138,8 @@ def _foot(verdict: Verdict, show: Show) -> Iterator[RenderableType]:
         yield Text.assemble(
             ("→ ", "green"), (score_digits(better.score), "bold"), f" {show(better.change)}"
         )
+    if verdict.plan and (found := plan_line(verdict.plan)):
+        yield Text(show(f"plan: {found}"), _QUIET)
     if coverage := verdict.coverage:
         judge = f", judged by {show(verdict.judge.name)}" if verdict.judge else ""
         yield Text(f"{show(coverage_line(coverage))}{judge}", _QUIET)

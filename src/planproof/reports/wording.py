@@ -8,7 +8,7 @@ from typing import TypeAlias
 from planproof.finding import Severity, Status
 from planproof.reports.plain_text import one_line
 from planproof.reports.redaction import redact
-from planproof.verdict import Coverage, Outcome, Verdict
+from planproof.verdict import Coverage, Outcome, PlanSummary, Verdict
 
 LEVELS = {
     1.0: "perfect adherence",
@@ -31,8 +31,20 @@ OUTCOMES = {
     Outcome.JUDGE_FAILED: "the judge failed",
 }
 
+SORTS = {
+    "todo_list": "to-do list",
+    "plan_mode": "plan put before the user",
+    "planning_step": "planning step",
+    "json_plan": "plan in JSON",
+    "checklist": "checklist",
+    "announced_list": "announced list",
+    "prescribed_steps": "prescribed steps",
+    "requested_steps": "requested steps",
+}
+
 # Far more than any report shows of one text; cut before the work, since a text may be megabytes.
 _LONGEST = 20_000
+_MOST_NAMED = 5
 
 Show: TypeAlias = Callable[[str], str]
 """Makes text from a case fit to be shown."""
@@ -82,6 +94,27 @@ def coverage_line(coverage: Coverage) -> str:
     if not coverage.skipped:
         return events
     return f"{events}, {_many(coverage.skipped, 'part')} of the trace left out"
+
+
+def plan_line(plan: PlanSummary) -> str | None:
+    """Where the plan was found, and what to know about it; nothing for one that was given."""
+    parts: list[str] = []
+    if plan.event is not None:
+        how = SORTS.get(plan.sort or "", "plan")
+        when = (
+            "" if plan.before_acting else ", after acting had begun: what came before is not judged"
+        )
+        parts.append(f"{how} of the {plan.declared_by} at {plan.event}{when}")
+    if plan.replans:
+        parts.append(f"planned anew at {_first(plan.replans)}")
+    if plan.rejected:
+        parts.append(f"rejected by the user: the plan at {_first(plan.rejected)}")
+    return "; ".join(parts) or None
+
+
+def _first(events: tuple[str, ...]) -> str:
+    more = "" if len(events) <= _MOST_NAMED else f" and {len(events) - _MOST_NAMED} more"
+    return ", ".join(events[:_MOST_NAMED]) + more
 
 
 def _many(count: int, noun: str) -> str:

@@ -1,0 +1,98 @@
+"""The plan that was found in a trace: for people, and as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from planproof.content import Json
+from planproof.plan import Plan
+from planproof.planning.in_force import why_no_plan
+from planproof.planning.located import Declaration, Located, Rejection, Replan
+from planproof.reports.wording import SORTS, Show
+
+_LONGEST_TEXT = 240
+
+
+def plan_lines(located: Located, show: Show) -> Iterator[str]:
+    """The steps, where they were found and who declared them; later plans and rejected ones."""
+    if located.declaration is None:
+        yield why_no_plan(located)
+    else:
+        yield from _declared(located.declaration, show)
+    for replan in located.replans:
+        yield f"planned anew at {show(replan.event)}"
+        yield from _changes(replan, show)
+    for rejection in located.rejected:
+        declared = rejection.declaration
+        yield f"rejected by the user at {show(rejection.by)}: the plan at {show(declared.event)}"
+        yield from _steps(declared.plan, show)
+
+
+def plan_json(located: Located) -> str:
+    """The same as JSON; nothing is masked or cut."""
+    declared = located.declaration
+    seen = located.looked_at
+    value: dict[str, Json] = {
+        "plan": declared and _declaration_value(declared),
+        "replans": [
+            {
+                "event": replan.event,
+                "pointer": replan.pointer,
+                "added": list(replan.added),
+                "dropped": list(replan.dropped),
+                "renamed": [list(pair) for pair in replan.renamed],
+            }
+            for replan in located.replans
+        ],
+        "rejected": [_rejection_value(rejection) for rejection in located.rejected],
+        "looked_at": {name: getattr(seen, name) for name in seen.__slots__},
+    }
+    return json.dumps(value, indent=2)
+
+
+def _declared(declared: Declaration, show: Show) -> Iterator[str]:
+    how = f"{SORTS[declared.sort]} of the {declared.declared_by}"
+    who = f" ({show(declared.actor)})" if declared.actor else ""
+    when = "before acting" if declared.before_acting else "after acting had begun"
+    yield f"{how}{who} at {show(declared.event)}, {when}"
+    yield show(declared.pointer)
+    yield from _steps(declared.plan, show)
+
+
+def _steps(plan: Plan, show: Show) -> Iterator[str]:
+    widest = max(len(step.number) for step in plan.steps)
+    for step in plan.steps:
+        yield f"  {show(step.number):>{widest}}  {_short(show(step.text))}"
+
+
+def _changes(replan: Replan, show: Show) -> Iterator[str]:
+    yield from (f"  added    {_short(show(text))}" for text in replan.added)
+    yield from (f"  dropped  {_short(show(text))}" for text in replan.dropped)
+    for old, new in replan.renamed:
+        yield f"  renamed  {_short(show(old))}"
+        yield f"       to  {_short(show(new))}"
+
+
+def _declaration_value(declared: Declaration) -> dict[str, Json]:
+    return {
+        "origin": declared.plan.origin.value,
+        "event": declared.event,
+        "pointer": declared.pointer,
+        "sort": declared.sort.value,
+        "declared_by": declared.declared_by.value,
+        "actor": declared.actor,
+        "before_acting": declared.before_acting,
+        "steps": [
+            {"number": step.number, "text": step.text, "parent": step.parent}
+            for step in declared.plan.steps
+        ],
+    }
+
+
+def _rejection_value(rejection: Rejection) -> Json:
+    return {**_declaration_value(rejection.declaration), "rejected_at": rejection.by}
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
