@@ -1,0 +1,203 @@
+"""Goldens cut off, shuffled, doubled and mixed up: events and what was left out, or an error.
+
+An entry is one message, span, step or line: an item of the longest list in the file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from planproof.errors import PlanproofError
+from planproof.pointer import escape, resolve
+from planproof.readers.detect import read_trace
+from planproof.readers.pieces.shapes import is_list, is_object
+from planproof.readers.source import Source
+from planproof.trace import Kind, Trace
+from tests.golden_files import GOLDENS, Golden
+
+TEXTS = [golden for golden in GOLDENS if golden.is_one_text]
+
+
+class Entries:
+    """The entries of a golden, and the file that others in their place would make.
+
+    `way` holds the keys that lead to them.
+    """
+
+    def __init__(self, golden: Golden, way: tuple[str, ...], values: list[Any]) -> None:
+        self.golden = golden
+        self.way = way
+        self.values = values
+
+    def __repr__(self) -> str:
+        return self.golden.name
+
+    @property
+    def as_lines(self) -> bool:
+        return self.golden.file.suffix == ".jsonl"
+
+    def file_of(self, values: list[Any]) -> str:
+        if self.as_lines:
+            return "\n".join(map(json.dumps, values))
+        document: Any = json.loads(self.golden.text)
+        if not self.way:
+            return json.dumps(values)
+        inside: Any = document
+        for key in self.way[:-1]:
+            inside = inside[key]
+        inside[self.way[-1]] = values
+        return json.dumps(document)
+
+    def place(self, number: int) -> str:
+        """The pointer to the entry of that number."""
+        if self.as_lines:
+            return f"L{number + 1}"
+        return "".join(f"/{escape(key)}" for key in self.way) + f"/{number}"
+
+
+def _lists(value: Any, way: tuple[str, ...] = ()) -> Iterator[tuple[int, tuple[str, ...]]]:
+    if is_list(value):
+        yield len(value), way
+    elif is_object(value):
+        for key, item in value.items():
+            yield from _lists(item, (*way, key))
+
+
+def _entries(golden: Golden) -> Entries | None:
+    if golden.file.suffix == ".jsonl":
+        return Entries(golden, (), [json.loads(line) for line in golden.text.splitlines()])
+    if golden.file.suffix != ".json":
+        return None
+    document: Any = json.loads(golden.text)
+    way = max(_lists(document), default=(0, ("",)))[1]
+    values = document
+    for key in way:
+        values = values[key]
+    return Entries(golden, way, values)
+
+
+WITH_ENTRIES = [entries for entries in map(_entries, TEXTS) if entries is not None]
+TIMED = {"openai-agents", "opentelemetry", "openinference"}
+LINES = [entries for entries in WITH_ENTRIES if entries.as_lines]
+SPANS = [entries for entries in WITH_ENTRIES if entries.golden.expected["reader"] in TIMED]
+
+
+def read(text: str) -> tuple[Source, Trace] | None:
+    """The source and its trace, which is sound; None for an error that says what is wrong."""
+    try:
+        source = Source.of_text(text)
+        trace = read_trace(source)
+    except PlanproofError:
+        return None
+    assert len(trace.by_id) == len(trace.events)
+    for event in trace.events:
+        resolve(source.document, event.pointer)
+        if event.output_pointer is not None:
+            resolve(source.document, event.output_pointer)
+        assert event.parent is None or event.parent in trace.by_id
+    return source, trace
+
+
+def deeds(trace: Trace) -> list[tuple[str | None, str]]:
+    """The actions: tool, and what it was called with."""
+    called = (event for event in trace.events if event.kind in (Kind.ACTION, Kind.BOOKKEEPING))
+    return [(event.name, f"{event.text} {json.dumps(event.arguments)}") for event in called]
+
+
+def are_calls(trace: Trace) -> bool:
+    """Whether actions are written as calls; code in a chat is run or not by what follows it."""
+    return all(event.arguments is not None for event in trace.events if event.kind is Kind.ACTION)
+
+
+def told(trace: Trace, place: str) -> bool:
+    """Whether an entry gave an event or is named as left out, alone or with what is around it."""
+    pointers = [event.pointer for event in trace.events]
+    pointers += [event.output_pointer or "" for event in trace.events]
+    left_out = [part.pointer for part in trace.skipped]
+    return any(_is_in(pointer, place) for pointer in pointers) or any(
+        _is_in(pointer, place) or _is_in(place, pointer) for pointer in left_out
+    )
+
+
+def _is_in(pointer: str, place: str) -> bool:
+    return pointer == place or (bool(place) and pointer.startswith((f"{place}/", f"{place}#")))
+
+
+def _in_any_order(entries: Entries) -> st.SearchStrategy[tuple[Entries, list[int]]]:
+    return st.tuples(st.just(entries), st.permutations(list(range(len(entries.values)))))
+
+
+@given(st.sampled_from(TEXTS), st.data())
+def test_cut_off(golden: Golden, data: st.DataObject) -> None:
+    text = golden.text.rstrip()
+    cut = text[: data.draw(st.integers(1, len(text) - 1))]
+    found = read(cut)
+    if golden.file.suffix == ".json":
+        # What is missing at the end of a document can't be known, so nothing of it is judged.
+        assert found is None or found[1].reader != golden.expected["reader"]
+
+
+@pytest.mark.skipif(not LINES, reason="no golden has lines yet")
+@given(st.sampled_from(LINES), st.data())
+def test_lines_cut_off_lose_the_last_one_and_say_so(entries: Entries, data: st.DataObject) -> None:
+    lines = entries.golden.text.splitlines()
+    number = data.draw(st.integers(1, len(lines) - 1))
+    whole, broken = lines[:number], lines[number]
+    cut = broken[: data.draw(st.integers(1, len(broken) - 1))]
+    before, after = read("\n".join(whole)), read("\n".join([*whole, cut]))
+    assume(before is not None and len(whole) > 1)
+    assert before is not None
+    assert after is not None
+    assert deeds(after[1]) == deeds(before[1])
+    assert len(after[0].skipped) == len(before[0].skipped) + 1
+
+
+@given(st.sampled_from(WITH_ENTRIES).flatmap(_in_any_order))
+def test_shuffled(shuffled: tuple[Entries, list[int]]) -> None:
+    entries, order = shuffled
+    found = read(entries.file_of([entries.values[number] for number in order]))
+    if found is None:
+        return
+    for place, number in enumerate(order):
+        if told(entries.golden.trace, entries.place(number)):
+            assert told(found[1], entries.place(place)), f"entry {number}"
+    if are_calls(entries.golden.trace):
+        assert Counter(deeds(found[1])) == Counter(deeds(entries.golden.trace))
+
+
+@pytest.mark.skipif(not SPANS, reason="no golden holds spans yet")
+@given(st.sampled_from(SPANS).flatmap(_in_any_order))
+def test_shuffled_spans_come_in_the_order_of_their_times(
+    shuffled: tuple[Entries, list[int]],
+) -> None:
+    entries, order = shuffled
+    found = read(entries.file_of([entries.values[number] for number in order]))
+    assert found is not None
+    assert deeds(found[1]) == deeds(entries.golden.trace)
+
+
+@given(st.sampled_from(WITH_ENTRIES))
+def test_doubled(entries: Entries) -> None:
+    found = read(entries.file_of([*entries.values, *entries.values]))
+    if found is not None:
+        once, twice = Counter(deeds(entries.golden.trace)), Counter(deeds(found[1]))
+        assert once <= twice
+
+
+@given(st.sampled_from(WITH_ENTRIES), st.sampled_from(WITH_ENTRIES), st.data())
+def test_mixed_up(entries: Entries, others: Entries, data: st.DataObject) -> None:
+    """What gave events in its own file is not passed over in a file of another format."""
+    number = data.draw(st.integers(0, len(others.values) - 1))
+    place = data.draw(st.integers(0, len(entries.values)))
+    assume(told(others.golden.trace, others.place(number)))
+    mixed = [*entries.values[:place], others.values[number], *entries.values[place:]]
+    found = read(entries.file_of(mixed))
+    if found is not None:
+        assert told(found[1], entries.place(place))
