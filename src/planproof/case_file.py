@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import NoneType
 from typing import BinaryIO
@@ -42,32 +42,32 @@ def read_case(data: bytes, *, name: str) -> Case:
     return case_of(_parsed(data, name), name=name)
 
 
-def read_cases(lines: BinaryIO, *, name: str, limits: Limits | None = None) -> Iterator[CaseLine]:
-    """The cases of a data set, one at a time; a line that holds none does not stop the rest."""
-    limits = limits or Limits()
+@dataclass(frozen=True, slots=True)
+class RawLine:
+    """A line that is not blank, as it stands in a file; `error` when it is too long."""
+
+    where: str
+    data: bytes
+    error: InvalidInput | None = None
+
+
+def raw_lines(file: BinaryIO, *, name: str, limits: Limits) -> Iterator[RawLine]:
+    """The lines of a file, one at a time."""
     number = 0
-    while line := lines.readline(limits.bytes + 1):
+    while line := file.readline(limits.bytes + 1):
         number += 1
         where = f"{name}, line {number}"
         if len(line) > limits.bytes and not line.endswith(b"\n"):
-            _skip_rest_of_line(lines, limits.bytes)
-            yield CaseLine(
-                where,
-                error=InvalidInput(
-                    f"has more than {limits.bytes:,} bytes.",
-                    where=where,
-                    advice="Raise `max_bytes` in [tool.planproof.limits], or split the trace.",
-                ),
-            )
-        elif line := line.strip():
-            if number == 1 and line in (b"{", b"["):
-                raise InvalidInput(
-                    "is one JSON document, not one case a line.",
-                    where=name,
-                    advice="Use `planproof judge` for a single case, or write each case on a "
-                    "line of its own.",
-                )
-            yield _case_line(line, where)
+            _skip_rest_of_line(file, limits.bytes)
+            yield RawLine(where, b"", _too_long(where, limits))
+        elif not line.isspace():
+            yield RawLine(where, line)
+
+
+def cases_in(lines: Iterable[RawLine]) -> Iterator[CaseLine]:
+    """The cases of a data set, one a line; a line that holds none does not stop the rest."""
+    for line in lines:
+        yield CaseLine(line.where, error=line.error) if line.error else _case_line(line)
 
 
 def case_of(value: Json, *, name: str) -> Case:
@@ -117,15 +117,23 @@ def _place(name: str, field: str) -> str:
     return f"{name}#/{field}"
 
 
-def _case_line(line: bytes, where: str) -> CaseLine:
+def _case_line(line: RawLine) -> CaseLine:
     id_ = None
     try:
-        value = _parsed(line, where)
+        value = _parsed(line.data.strip(), line.where)
         if is_object(value) and isinstance(value.get("id"), str):
             id_ = value["id"]
-        return CaseLine(where, case_of(value, name=where), id=id_)
+        return CaseLine(line.where, case_of(value, name=line.where), id=id_)
     except InvalidInput as error:
-        return CaseLine(where, error=error, id=id_)
+        return CaseLine(line.where, error=error, id=id_)
+
+
+def _too_long(where: str, limits: Limits) -> InvalidInput:
+    return InvalidInput(
+        f"has more than {limits.bytes:,} bytes.",
+        where=where,
+        advice="Raise `max_bytes` in [tool.planproof.limits], or split the trace.",
+    )
 
 
 def _parsed(data: bytes, name: str) -> Json:

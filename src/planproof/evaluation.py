@@ -24,7 +24,7 @@ from planproof.readers.members import pick
 from planproof.readers.native_form import native_form
 from planproof.readers.parsing import Limits
 from planproof.readers.source import Source
-from planproof.readers.task import read_task
+from planproof.readers.task import read_task, task_of
 from planproof.reasons import write_reason
 from planproof.scoring import level_of, nearest_better, score
 from planproof.trace import Kind, Trace
@@ -146,7 +146,7 @@ def _verdict(
         plan = _plan(case.plan, _place(where, "agent_plan"))
     else:
         plan = located.plan or Plan((), Origin.DECLARED)
-    task = _first_request(trace) if case.task is None else case.task
+    task = task_of(trace) if case.task is None else case.task
     unjudged = Verdict(
         outcome=Outcome.NO_PLAN,
         reason=why_no_plan(located) if located else _NO_STEPS,
@@ -186,14 +186,6 @@ def _plan(raw: Json, place: str) -> Plan:
     except InvalidInput as error:
         pointer = f"#{error.where}" if (error.where or "").startswith("/") else ""
         raise InvalidInput(error.what, where=f"{place}{pointer}", advice=error.advice) from error
-
-
-def _first_request(trace: Trace) -> Content:
-    """What the user says first; no words where nobody says anything."""
-    for event in trace.events:
-        if event.actor == "user" and event.kind is Kind.MESSAGE and event.parent is None:
-            return Content(event.text, event.images)
-    return Content("")
 
 
 def _place(where: str | None, field: str) -> str:

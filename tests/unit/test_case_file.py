@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from planproof.case_file import CaseLine, read_case, read_cases
+from planproof.case_file import CaseLine, read_case
+from planproof.content import Content, Image
 from planproof.errors import InvalidInput
 from planproof.readers.parsing import Limits
+from planproof.trace_file import read_many
 
 CASE: dict[str, Any] = {"user_task": "Do it.", "agent_plan": ["Do it"], "execution_trace": []}
 
@@ -20,12 +22,12 @@ def _bytes(**changes: Any) -> bytes:
 
 
 def _lines(data: bytes, limits: Limits | None = None) -> list[CaseLine]:
-    return list(read_cases(io.BytesIO(data), name="cases.jsonl", limits=limits))
+    return list(read_many(io.BytesIO(data), name="cases.jsonl", limits=limits))
 
 
 def test_a_case_is_read_with_the_fields_of_the_specification() -> None:
     case = read_case(_bytes(id="a", metadata={"team": 3}), name="case.json")
-    assert (case.task.text, case.plan, case.trace) == ("Do it.", ["Do it"], [])
+    assert (case.task, case.plan, case.trace) == (Content("Do it."), ["Do it"], [])
     assert (case.id, case.metadata) == ("a", {"team": 3})
 
 
@@ -42,8 +44,7 @@ def test_a_task_may_be_parts_with_images() -> None:
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
     ]
     task = read_case(_bytes(user_task=parts), name="c").task
-    assert task.text == "What is this?\nLook."
-    assert [(image.media_type, image.data) for image in task.images] == [("image/png", "AAAA")]
+    assert task == Content("What is this?\nLook.", (Image("image/png", data="AAAA"),))
 
 
 @pytest.mark.parametrize(("given", "kept"), [("x", "x"), (7, "7"), (None, None)])
@@ -63,7 +64,7 @@ def test_a_case_may_leave_the_plan_out() -> None:
 
 @pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16"])
 def test_byte_order_marks_are_understood(mark: str) -> None:
-    assert read_case(json.dumps(CASE).encode(mark), name="c").task.text == "Do it."
+    assert read_case(json.dumps(CASE).encode(mark), name="c").task == Content("Do it.")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_a_line_without_a_case_keeps_its_id() -> None:
 
 def test_a_data_set_is_not_read_ahead() -> None:
     stream = io.BytesIO(_bytes() + b"\n" + _bytes() + b"\n")
-    next(read_cases(stream, name="cases.jsonl"))
+    next(read_many(stream, name="cases.jsonl"))
     assert stream.tell() == len(_bytes()) + 1
 
 

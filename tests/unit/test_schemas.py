@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 from planproof import evaluate
-from planproof.case_file import read_cases
 from planproof.evaluation import evaluate_case, invalid
+from planproof.trace_file import read_many
 from planproof.verdict import Outcome, Verdict
 from scripts import schemas
 from scripts.refresh_docs import EXAMPLES
@@ -25,7 +25,7 @@ def _check(value: Any, schema: dict[str, Any]) -> None:
 
 def _verdicts() -> list[Verdict]:
     with (EXAMPLES / "cases.jsonl").open("rb") as lines:
-        read = list(read_cases(lines, name="cases.jsonl"))
+        read = list(read_many(lines, name="cases.jsonl"))
     verdicts = [evaluate_case(line.case) for line in read if line.case]
     verdicts += [invalid(line.error) for line in read if line.error]
     return [*verdicts, evaluate(task="", plan=["Look around."], trace=[])]

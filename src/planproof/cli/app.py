@@ -8,6 +8,7 @@ import typer
 
 from planproof.cli.demo import demo
 from planproof.cli.failures import tells_failures
+from planproof.cli.inspect import inspect
 from planproof.cli.judge import judge
 from planproof.cli.judges import judges
 from planproof.cli.plan import plan
@@ -47,6 +48,7 @@ def planproof(
     planproof run CASES.jsonl -o OUT.jsonl    judge many
     planproof plan TRACE                      the plan that was declared in a trace
     planproof verify VERDICT.json TRACE       check a verdict without a judge
+    planproof inspect TRACE                   see what is understood of a trace
     """
 
 
@@ -54,6 +56,7 @@ app.command()(tells_failures(judge))
 app.command()(tells_failures(run))
 app.command()(tells_failures(plan))
 app.command()(tells_failures(verify))
+app.command()(tells_failures(inspect))
 app.command()(tells_failures(demo))
 app.command()(tells_failures(readers))
 app.command()(tells_failures(judges))

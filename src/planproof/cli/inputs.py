@@ -79,10 +79,15 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
 
 
 def read_source(path: Path, limits: Limits) -> Source:
-    """What a file or standard input holds: a trace, or several."""
+    """What a file or standard input holds: a trace, several, or the one of a case."""
+    from planproof.readers.pieces.shapes import is_object
     from planproof.readers.source import Source
 
-    return Source.of_bytes(read_bytes(path, limits), name=name_of(path), limits=limits)
+    source = Source.of_bytes(read_bytes(path, limits), name=name_of(path), limits=limits)
+    if is_object(source.document) and "execution_trace" in source.document:
+        place = f"{source.name}, execution_trace"
+        return Source.of_value(source.document["execution_trace"], name=place, limits=limits)
+    return source
 
 
 def read_text(path: Path, limits: Limits) -> str:

@@ -23,7 +23,14 @@ from planproof.cli.inputs import (
     read_text,
     settled_configuration,
 )
-from planproof.cli.outputs import Format, OutputOption, plain_stream, writing, written
+from planproof.cli.outputs import (
+    Format,
+    NoRedactOption,
+    OutputOption,
+    plain_stream,
+    writing,
+    written,
+)
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -68,14 +75,7 @@ def judge(
     reader: ReaderOption = None,
     config: ConfigOption = None,
     output: OutputOption = None,
-    no_redact: Annotated[
-        bool,
-        typer.Option(
-            "--no-redact",
-            help="Show what looks like a secret. `json` and `full` never mask: quotes in them "
-            "must stay what the trace says.",
-        ),
-    ] = False,
+    no_redact: NoRedactOption = False,
 ) -> None:
     """Judge one case.
 

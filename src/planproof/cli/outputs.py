@@ -27,6 +27,15 @@ OutputOption: TypeAlias = Annotated[
     typer.Option("--output", "-o", metavar="FILE", help="Write to a file; it appears when whole."),
 ]
 
+NoRedactOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--no-redact",
+        help="Show what looks like a secret. Formats for programs never mask: what they say must "
+        "stay what the trace says.",
+    ),
+]
+
 
 class Format(StrEnum):
     """How a verdict is written."""

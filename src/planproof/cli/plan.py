@@ -16,7 +16,7 @@ from planproof.cli.inputs import (
     read_source,
     settled_configuration,
 )
-from planproof.cli.outputs import OutputOption, writing
+from planproof.cli.outputs import NoRedactOption, OutputOption, writing
 
 
 class PlanFormat(StrEnum):
@@ -41,9 +41,7 @@ def plan(
     reader: ReaderOption = None,
     config: ConfigOption = None,
     output: OutputOption = None,
-    no_redact: Annotated[
-        bool, typer.Option("--no-redact", help="Show what looks like a secret; `json` never masks.")
-    ] = False,
+    no_redact: NoRedactOption = False,
 ) -> None:
     """Show the plan that was declared in a trace.
 

@@ -35,7 +35,11 @@ if TYPE_CHECKING:
 
 def run(
     cases: Annotated[
-        Path, typer.Argument(metavar="CASES.jsonl", help="One case a line; - reads standard input.")
+        Path,
+        typer.Argument(
+            metavar="CASES",
+            help="One case a line, or a file of traces; - reads standard input.",
+        ),
     ],
     *,
     output: OutputOption = None,
@@ -51,6 +55,10 @@ def run(
     \b
     planproof run cases.jsonl -o verdicts.jsonl
     planproof run cases.jsonl --min-score 0.75 > verdicts.jsonl
+    planproof run log.eval -o verdicts.jsonl
+
+    The traces of a log, of an array or of lines that each hold one are cases too: the plan is
+    the one declared in the trace, the task what the user asked for first.
 
     A line that holds no case gives a verdict with the outcome `invalid_input`, and the run goes
     on. Nothing is masked in verdicts: quotes in them must stay what the trace says.
@@ -114,9 +122,9 @@ def _same(output: Path, cases: Path) -> bool:
 
 def _lines(lines: BinaryIO, cases: Path, configuration: Configuration) -> Iterator[CaseLine]:
     """The lines of the data set; on a terminal a bar shows how far it has been read."""
-    from planproof.case_file import read_cases
+    from planproof.trace_file import read_many
 
-    read = read_cases(lines, name=name_of(cases), limits=configuration.limits)
+    read = read_many(lines, name=name_of(cases), limits=configuration.limits)
     if not sys.stderr.isatty():
         yield from read
         return

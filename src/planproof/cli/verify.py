@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planproof.cli.failures import REJECTED
-from planproof.cli.inputs import ConfigOption, name_of, opened, read_bytes, settled_configuration
+from planproof.cli.inputs import (
+    ConfigOption,
+    PickOption,
+    name_of,
+    opened,
+    read_bytes,
+    settled_configuration,
+)
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -27,9 +34,10 @@ def verify(
     ],
     trace: Annotated[
         Path,
-        typer.Argument(metavar="TRACE", help="The trace or the case; for many, one case a line."),
+        typer.Argument(metavar="TRACE", help="The trace or the case; for many, what was run."),
     ],
     *,
+    pick: PickOption = None,
     config: ConfigOption = None,
 ) -> None:
     """Check verdicts without a judge.
@@ -47,7 +55,7 @@ def verify(
     """
     configuration = settled_configuration(config)
     checked = rejected = 0
-    for where, problems in _checks(verdict, trace, configuration):
+    for where, problems in _checks(verdict, trace, pick, configuration):
         checked += 1
         if problems:
             rejected += 1
@@ -63,17 +71,19 @@ def verify(
 
 
 def _checks(
-    verdict: Path, trace: Path, configuration: Configuration
+    verdict: Path, trace: Path, picked: str | None, configuration: Configuration
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each verdict's place, and what is wrong with it."""
     verdicts = list(_verdicts(read_bytes(verdict, configuration.limits), name_of(verdict)))
     if len(verdicts) == 1:
-        yield verdicts[0].where, _check_one(verdicts[0].value, trace, configuration)
+        yield verdicts[0].where, _check_one(verdicts[0].value, trace, picked, configuration)
         return
-    from planproof.case_file import read_cases
+    if picked is not None:
+        raise typer.BadParameter("--pick goes with a single verdict.")
+    from planproof.trace_file import read_many
 
     with opened(trace) as lines:
-        cases = read_cases(lines, name=name_of(trace), limits=configuration.limits)
+        cases = read_many(lines, name=name_of(trace), limits=configuration.limits)
         for given, line in zip_longest(verdicts, cases):
             if given is None:
                 yield line.where, ("there is no verdict on this case",)
@@ -127,8 +137,11 @@ def _verdict(data: bytes, where: str) -> Json:
     return value
 
 
-def _check_one(verdict: Json, trace: Path, configuration: Configuration) -> tuple[str, ...]:
+def _check_one(
+    verdict: Json, trace: Path, picked: str | None, configuration: Configuration
+) -> tuple[str, ...]:
     from planproof.case_file import case_of
+    from planproof.readers.members import pick
     from planproof.readers.pieces.shapes import is_object
     from planproof.readers.source import Source
     from planproof.verification import verify as problems_of
@@ -138,7 +151,7 @@ def _check_one(verdict: Json, trace: Path, configuration: Configuration) -> tupl
     if is_object(source.document) and "execution_trace" in source.document:
         case = case_of(source.document, name=name)
         return _check_case(verdict, case, f"{name}, execution_trace", configuration)
-    return problems_of(verdict, source, vocabulary=configuration.vocabulary)
+    return problems_of(verdict, pick(source, picked), vocabulary=configuration.vocabulary)
 
 
 def _check_case(
@@ -150,7 +163,9 @@ def _check_case(
     from planproof.verification import verify as problems_of
 
     try:
-        source = Source.of_value(case.trace, name=place, limits=configuration.limits)
+        source = case.trace
+        if not isinstance(source, Source):
+            source = Source.of_value(source, name=place, limits=configuration.limits)
         plan = None if case.plan is None else parse_plan(case.plan)
         if verdict["outcome"] == "invalid_input":
             read_trace(source)

@@ -117,7 +117,7 @@ def _samples(archive: Archive) -> tuple[Member, ...]:
 
     return tuple(
         Member(id_, partial(sample, number, f"{archive.name}#{id_}"))
-        for number, id_ in enumerate(_unique(archive.names))
+        for number, id_ in enumerate(unique(archive.names))
     )
 
 
@@ -127,11 +127,12 @@ def _named(
     parts = list(found)
     return tuple(
         Member(id_, partial(Source, f"{source.name}#{id_}", "json", value, notes))
-        for id_, (_, value, notes) in zip(_unique(i for i, _, _ in parts), parts, strict=True)
+        for id_, (_, value, notes) in zip(unique(i for i, _, _ in parts), parts, strict=True)
     )
 
 
-def _unique(ids: Iterable[str | None]) -> Iterator[str]:
+def unique(ids: Iterable[str | None]) -> Iterator[str]:
+    """The same ids, those that came before with a number added, and the number where none is."""
     given: set[str] = set()
     for number, id_ in enumerate(ids, 1):
         name = base = id_ or str(number)

@@ -7,6 +7,7 @@ from typing import cast
 from planproof.content import Content, Json
 from planproof.errors import InvalidInput
 from planproof.readers.pieces.parts import parts_of
+from planproof.trace import Kind, Trace
 
 _ADVICE = 'Give text, or parts such as {"type": "text", "text": "..."} and image parts.'
 
@@ -35,3 +36,11 @@ def read_task(value: Json, *, where: str = "/user_task") -> Content:
                 "is neither a text part nor an image part.", where=part.pointer, advice=_ADVICE
             )
     return Content("\n".join(part.value for part in parts), images)
+
+
+def task_of(trace: Trace) -> Content:
+    """What the user says first in a trace; no words where nobody says anything."""
+    for event in trace.events:
+        if event.actor == "user" and event.kind is Kind.MESSAGE and event.parent is None:
+            return Content(event.text, event.images)
+    return Content()

@@ -73,7 +73,7 @@ def tally(verdict: Verdict) -> str:
     """How many steps there were and what became of them, and the extras."""
     counted = verdict.findings.counted
     found = [step.status for step in counted]
-    parts = [f"{found.count(Status.EXECUTED)} of {_many(len(counted), 'step')} executed"]
+    parts = [f"{found.count(Status.EXECUTED)} of {many(len(counted), 'step')} executed"]
     parts += [
         f"{found.count(status)} {STATUSES[status]}"
         for status in Status
@@ -81,7 +81,7 @@ def tally(verdict: Verdict) -> str:
     ]
     grave = [extra.severity for extra in verdict.extras]
     parts += [
-        _many(grave.count(severity), f"{severity} extra")
+        many(grave.count(severity), f"{severity} extra")
         for severity in Severity
         if severity in grave
     ]
@@ -90,10 +90,12 @@ def tally(verdict: Verdict) -> str:
 
 def coverage_line(coverage: Coverage) -> str:
     """How much of the trace was read, and by which reader."""
-    events = f"{coverage.events:,} of {_many(coverage.events, 'event')} read by {coverage.reader}"
+    events = f"{coverage.events:,} of {many(coverage.events, 'event')} read by {coverage.reader}"
+    if coverage.reader == "general":
+        events += " (no reader knows this format)"
     if not coverage.skipped:
         return events
-    return f"{events}, {_many(coverage.skipped, 'part')} of the trace left out"
+    return f"{events}, {many(coverage.skipped, 'part')} of the trace left out"
 
 
 def plan_line(plan: PlanSummary) -> str | None:
@@ -117,5 +119,6 @@ def _first(events: tuple[str, ...]) -> str:
     return ", ".join(events[:_MOST_NAMED]) + more
 
 
-def _many(count: int, noun: str) -> str:
+def many(count: int, noun: str) -> str:
+    """A number of things: `1 event`, `2 events`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,0 +1,47 @@
+"""The traces of a file that holds several, one a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from planproof.reports.wording import many, shows
+
+_WIDTH = 80
+_WIDEST_ID = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What is told of one trace: its reader and events, or why it can't be read."""
+
+    id: str
+    reader: str = ""
+    events: int = 0
+    task: str = ""
+    error: str | None = None
+
+
+def listing(name: str, traces: Iterable[Listed], *, secrets: bool = False) -> Iterator[str]:
+    """Lines of at most 80 columns: number, id, reader, events, and the first line of the task."""
+    show = shows(secrets=secrets)
+    rows = [_cells(number, trace) for number, trace in enumerate(traces, 1)]
+    yield f"{show(name)} holds {many(len(rows), 'trace')}; take one with --pick"
+    widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
+    widths[1] = min(widths[1], _WIDEST_ID)
+    for number, id_, reader, events, rest in rows:
+        head = (
+            f"{number:>{widths[0]}}  {_cut(show(id_), widths[1]):<{widths[1]}}  "
+            f"{reader:<{widths[2]}}  {events:>{widths[3]}}  "
+        )
+        yield f"{head}{_cut(show(rest), _WIDTH - len(head))}".rstrip()
+
+
+def _cells(number: int, trace: Listed) -> tuple[str, str, str, str, str]:
+    events = "" if trace.error is not None else f"{trace.events:,}"
+    rest = trace.task.strip().partition("\n")[0] if trace.error is None else f"✗ {trace.error}"
+    return str(number), trace.id, trace.reader, events, rest
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"

@@ -1,0 +1,158 @@
+"""`planproof inspect`, and the picking of one trace among several."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.command_line import CommandLine
+from tests.small_cases import FOLLOWED, PLAN, TASK, USER, called
+from tests.unit.readers.inspect_logs import packed
+
+TODOS = called(9, "write_todos", todos=[{"content": step, "status": "pending"} for step in PLAN])
+PLANNED = [USER, *TODOS, *FOLLOWED["execution_trace"][1:]]
+
+
+@pytest.fixture
+def log(folder: Path) -> Path:
+    (folder / "log.eval").write_bytes(packed())
+    return folder / "log.eval"
+
+
+def written(folder: Path, value: Any, name: str = "trace.json") -> str:
+    (folder / name).write_text(json.dumps(value), encoding="utf-8")
+    return name
+
+
+def test_a_trace_is_shown_as_it_was_understood(planproof: CommandLine, folder: Path) -> None:
+    done = planproof("inspect", written(folder, PLANNED))
+    assert (done.code, done.err) == (0, "")
+    assert "read by openai-messages: 5 events (3 actions, 1 message, 1 bookkeeping)" in done.out
+    assert "e1 user      message     Archive report 12 and mail it to Ann." in done.out
+    assert 'e3 assistant action      read_file {"path": "report-12.txt"}' in done.out
+    assert "plan: to-do list of the agent (assistant) at e2, before acting" in done.out
+    assert "    3  Delete file draft-7.txt" in done.out
+    assert all(len(line) <= 80 for line in done.out.splitlines())
+
+
+def test_a_trace_without_a_plan_says_what_was_looked_at(
+    planproof: CommandLine, folder: Path
+) -> None:
+    done = planproof("inspect", written(folder, FOLLOWED["execution_trace"]))
+    assert "none is declared in the trace: looked at 1 prompt, 0" in done.out
+
+
+def test_a_case_is_shown_by_its_trace(planproof: CommandLine) -> None:
+    done = planproof("inspect", "case.json")
+    assert "case.json, execution_trace\n  read by openai-messages: 4 events" in done.out
+
+
+def test_errors_and_sub_agents_are_marked(planproof: CommandLine, folder: Path) -> None:
+    events = [
+        {"id": "a", "kind": "action", "name": "Task", "actor": "lead", "text": "look"},
+        {"id": "b", "kind": "action", "name": "ls", "parent": "a", "status": "error"},
+    ]
+    done = planproof("inspect", written(folder, {"events": events}))
+    assert "a lead action Task look\n" in done.out
+    assert "b      action   ✗ ls\n" in done.out
+
+
+def test_a_long_trace_shows_its_head_and_its_tail(planproof: CommandLine, folder: Path) -> None:
+    events = [{"kind": "action", "name": f"tool_{n}", "status": "error"} for n in range(100)]
+    done = planproof("inspect", written(folder, events))
+    assert "e14" in done.out
+    assert "e15" not in done.out
+    assert "78 events between, 78 errors in them" in done.out
+    assert "e93" in done.out
+    assert len(done.out.splitlines()) < 40
+
+
+def test_what_was_skipped_is_told_with_its_reasons(planproof: CommandLine, folder: Path) -> None:
+    odd = [{"no": n} for n in range(3)]
+    done = planproof("inspect", written(folder, [*FOLLOWED["execution_trace"] * 9, *odd]))
+    assert "skipped 3 parts of the trace" in done.out
+    assert "3 is no chat message, first at /63" in done.out
+
+
+def test_an_unknown_format_is_said_to_be_one(planproof: CommandLine, folder: Path) -> None:
+    done = planproof("inspect", written(folder, {"a": [{"b": 1}]}))
+    assert "read by general, for no reader knows this format: 0 events" in done.out
+
+
+def test_secrets_are_masked_unless_asked_for(planproof: CommandLine, folder: Path) -> None:
+    name = written(folder, called(1, "login", password="hunter2hunter2"))
+    assert "hunter2" not in planproof("inspect", name).out
+    assert "hunter2" in planproof("inspect", name, "--no-redact").out
+    assert "hunter2" in planproof("inspect", name, "--format", "json").out
+
+
+def test_the_native_form_gives_the_same_verdict(planproof: CommandLine, folder: Path) -> None:
+    (folder / "task.txt").write_text(TASK, encoding="utf-8")
+    written(folder, PLAN, "plan.json")
+    planproof("inspect", written(folder, PLANNED), "--format", "json", "-o", "native.json")
+    judged = [
+        planproof(
+            "judge", "--task", "task.txt", "--plan", "plan.json", "--trace", name, "-f", "json"
+        )
+        for name in ("trace.json", "native.json")
+    ]
+    assert judged[0] == judged[1]
+    assert judged[0].code == 0
+
+
+def test_several_traces_are_listed(planproof: CommandLine, log: Path) -> None:
+    done = planproof("inspect", log.name)
+    head, *rows = done.out.splitlines()
+    assert head == "log.eval holds 3 traces; take one with --pick"
+    assert [row.split()[:2] for row in rows] == [[str(n), f"task-{n}_epoch_1"] for n in (1, 2, 3)]
+    assert rows[2].endswith("Find flag 3.")
+    assert all(len(row) <= 80 for row in rows)
+
+
+def test_a_listed_trace_that_can_not_be_read_says_why(planproof: CommandLine, folder: Path) -> None:
+    (folder / "log.eval").write_bytes(packed({"samples/cut_epoch_1.json": b'{"messages": ['}))
+    done = planproof("inspect", "log.eval")
+    assert done.code == 0
+    assert "cut_epoch_1" in done.out.splitlines()[4]
+    assert "✗ is JSON that breaks off" in done.out
+
+
+@pytest.mark.parametrize("wanted", ["2", "task-2_epoch_1"])
+def test_one_of_several_is_picked(planproof: CommandLine, log: Path, wanted: str) -> None:
+    done = planproof("inspect", log.name, "--pick", wanted)
+    assert "log.eval#task-2_epoch_1" in done.out
+    assert "Find flag 2." in done.out
+
+
+def test_an_unknown_pick_is_an_error_with_suggestions(planproof: CommandLine, log: Path) -> None:
+    done = planproof("inspect", log.name, "--pick", "task-2_epoch_2")
+    assert done.code == 2
+    assert "none of the 3 traces has the id or the number `task-2_epoch_2`" in done.err
+    assert "Did you mean `task-2_epoch_1`?" in done.err
+
+
+def test_one_of_several_is_judged_and_verified(
+    planproof: CommandLine, folder: Path, log: Path
+) -> None:
+    (folder / "task.txt").write_text("Find flag 2.", encoding="utf-8")
+    (folder / "plan.md").write_text("1. Run ls in bash\n", encoding="utf-8")
+    files = ("--task", "task.txt", "--plan", "plan.md", "--trace", log.name)
+    without = planproof("judge", *files)
+    assert without.code == 2
+    assert "holds 3 traces: task-1_epoch_1, task-2_epoch_1" in without.err
+    done = planproof("judge", *files, "--pick", "2", "-f", "full", "-o", "verdict.json")
+    assert done.code == 0
+    accepted = planproof("verify", "verdict.json", log.name, "--pick", "2")
+    assert accepted.out == "accepted: verdict.json\n"
+    rejected = planproof("verify", "verdict.json", log.name, "--pick", "3")
+    assert "/inputs/trace: this is the digest of another trace" in rejected.out
+    assert planproof("verify", "verdict.json", log.name).code == 2
+
+
+def test_pick_goes_with_a_trace(planproof: CommandLine) -> None:
+    done = planproof("judge", "case.json", "--pick", "1")
+    assert done.code == 2
+    assert "--pick goes with --trace" in done.err

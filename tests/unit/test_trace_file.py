@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+
+from planproof.case_file import CaseLine
+from planproof.errors import InvalidInput
+from planproof.readers.parsing import Limits
+from planproof.readers.source import Source
+from planproof.trace_file import read_many
+from tests.small_cases import FOLLOWED
+from tests.unit.readers.inspect_logs import log, packed
+from tests.unit.readers.samples import ALL
+
+CHAT = FOLLOWED["execution_trace"]
+
+
+def read(data: bytes | str, limits: Limits | None = None) -> list[CaseLine]:
+    data = data.encode() if isinstance(data, str) else data
+    return list(read_many(io.BytesIO(data), name="f", limits=limits))
+
+
+def lines(*values: Any) -> str:
+    return "".join(f"{json.dumps(value)}\n" for value in values)
+
+
+SEVERAL: dict[str, bytes | str] = {
+    "archive": packed(),
+    "log": json.dumps(log()),
+    "log over many lines": json.dumps(log(), indent=2),
+    "lines": lines(*log()["samples"]),
+    "blank lines": "\n\n" + lines(*log()["samples"]).replace("\n", "\n\n"),
+    "array": json.dumps(log()["samples"]),
+    "array over many lines": json.dumps(log()["samples"], indent=1),
+}
+
+
+@pytest.mark.parametrize("name", SEVERAL)
+def test_each_trace_of_a_file_is_a_case(name: str) -> None:
+    found = read(SEVERAL[name])
+    assert [line.id for line in found] == ["task-1_epoch_1", "task-2_epoch_1", "task-3_epoch_1"]
+    for line in found:
+        assert line.where == f"f#{line.id}"
+        assert line.case is not None
+        assert isinstance(line.case.trace, Source)
+        assert line.case.trace.name == line.where
+        assert line.case.plan is None
+
+
+def test_lines_of_traces_are_read_one_at_a_time() -> None:
+    one = lines({"messages": CHAT})
+    file = io.BytesIO(one.encode() * 9)
+    next(read_many(file, name="f"))
+    assert file.tell() <= 3 * len(one)
+
+
+def test_a_trace_a_line_with_lines_that_are_none() -> None:
+    broken = '{"messages": [\n5\nplain text\n'
+    found = read(lines({"messages": CHAT}) + broken + lines({"id": "x", "messages": CHAT}))
+    assert [line.id for line in found] == ["1", None, None, None, "x"]
+    told = [str(line.error) for line in found if line.error]
+    assert [error.split(":")[0] for error in told] == [
+        "f, line 2",
+        "f, line 3",
+        "f, line 4",
+    ]
+    assert told[1].startswith("f, line 3: is no trace. ")
+
+
+def test_a_line_of_a_trace_beyond_the_limit_is_left_out() -> None:
+    short = lines({"messages": CHAT[:1]})
+    found = read(short + lines({"messages": CHAT * 20}) + short, Limits(bytes=2_000))
+    assert [line.error is None for line in found] == [True, False, True]
+
+
+@pytest.mark.parametrize("name", ["openai", "openai lines", "native", "native lines"])
+def test_a_single_trace_is_a_single_case(name: str) -> None:
+    sample = ALL[name]
+    text = sample if isinstance(sample, str) else json.dumps(sample, indent=1)
+    [line] = read(text)
+    assert line.case is not None
+
+
+@pytest.mark.parametrize("first", [b"{broken", b'{"id": 1}', b"[]", b"7"])
+def test_a_data_set_may_begin_with_a_line_that_holds_no_case(first: bytes) -> None:
+    found = read(first + b"\n" + json.dumps(FOLLOWED).encode() + b"\n" + b"x\n")
+    assert [line.error is None for line in found] == [False, True, False]
+
+
+def test_a_sample_that_can_not_be_read_does_not_stop_the_rest() -> None:
+    found = read(packed({"samples/cut_epoch_1.json": b'{"messages": ['}))
+    assert [line.error is None for line in found] == [True, True, True, False]
+    assert found[3].id == "cut_epoch_1"
+
+
+def test_one_document_that_holds_no_traces_is_refused() -> None:
+    with pytest.raises(InvalidInput, match="is one JSON document, not one case a line"):
+        read(json.dumps({"a": 1}, indent=1))
