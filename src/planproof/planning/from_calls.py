@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ _HELD = (
     "todos todo todo_list todoList newTodos plan steps tasks task_list taskList items plan_steps "
     "subtasks checklist phases"
 ).split()
+_TICKS = frozenset("status state activeForm active_form done completed notes result".split())
 _TITLES = ("subject", "title", "content", "name", "description")
 
 
@@ -50,7 +52,7 @@ def plan_of_call(event: Event) -> ToolPlan | None:
     if held is None or isinstance(held, (bool, int, float)):
         return None
     try:
-        plan = parse_plan(held)
+        plan = _parsed(held)
     except InvalidInput:
         return None
     if not plan.steps:
@@ -72,6 +74,19 @@ def is_about_planning(event: Event) -> bool:
     """Whether a call only hands over to a planner, or declares a plan: that is not yet acting."""
     words = _words(event.name or "")
     return bool(words & {"planner", "replanner"}) or plan_of_call(event) is not None
+
+
+def _parsed(held: Json) -> Plan:
+    """The plan; a list that is sent again with other ticks is the same text, and parsed once."""
+    if not isinstance(held, list):
+        return parse_plan(held)
+    items = [
+        {key: value for key, value in cast("dict[str, Json]", item).items() if key not in _TICKS}
+        if isinstance(item, dict)
+        else item
+        for item in cast("list[Json]", held)
+    ]
+    return parse_plan(json.dumps(items))
 
 
 def _arguments(event: Event) -> dict[str, Json] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from planproof.plan import Plan
 from planproof.planning.announcements import lists_other_things, lists_steps, prescribes_steps
-from planproof.planning.clauses import gives_order, sentences
+from planproof.planning.clauses import gives_order, required_parts, sentences
 from planproof.planning.listing import Listing, lists_in
 from planproof.planning.located import Declarer, Sort
 from planproof.planning.parse import parse_plan
@@ -81,7 +81,8 @@ def _told(text: str) -> list[str]:
         return []
     if any(not _is_order(sentence) for sentence in sentences(request)):
         return []
-    steps = [_without_lead(step) for step in read_prose(request)]
+    parts = (part for step in read_prose(request) for part in required_parts(step))
+    steps = [_without_lead(part) for part in parts]
     return steps if len(steps) > 1 else []
 
 

@@ -52,7 +52,7 @@ class _Found:
 
 def locate(trace: Trace) -> Located:
     """The plan in force, which is the first that was declared; and what became of it later."""
-    found = list(_declarations(trace.events))
+    found = [one for one in _declarations(trace.events) if one.declaration.plan.steps]
     rejected: dict[int, Rejection] = {}
     for one in found:
         by = rejection_of(trace.events, one.place)

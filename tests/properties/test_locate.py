@@ -1,0 +1,69 @@
+"""Whatever a trace holds, a plan that is found in it stands in the event that it names."""
+
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planproof.planning.changes import folded
+from planproof.planning.in_force import part_judged, summary_of, why_no_plan
+from planproof.planning.locate import locate
+from planproof.trace import Event, Kind, Trace
+
+_PIECES = st.sampled_from(
+    [
+        "Here is my plan:\n", "Follow these steps:\n", "## Plan\n",
+        "1. ", "2. ", "3. ", "- ", "[ ] ",
+        "[x] ", "Read the file", "run the tests", "then ", "Finally, ",
+        "\n", "\n\n", "   ", "```\n",
+        '{"steps": ["a", "b"]}', "You can ", ": ", ". ", "**", "Step 1: ", "é", "\x00", "<plan>\n",
+    ]
+)  # fmt: skip
+_TEXTS = st.lists(_PIECES, max_size=14).map("".join)
+_LISTS = st.lists(st.one_of(_TEXTS, st.fixed_dictionaries({"content": _TEXTS})), max_size=4)
+
+
+@st.composite
+def _traces(draw: st.DrawFn) -> Trace:
+    events: list[Event] = []
+    for number in range(draw(st.integers(0, 6))):
+        kind = draw(st.sampled_from(list(Kind)))
+        held = draw(_LISTS) if kind in {Kind.BOOKKEEPING, Kind.ACTION} else None
+        events.append(
+            Event(
+                id=f"e{number}",
+                kind=kind,
+                pointer=f"/{number}",
+                name=draw(st.sampled_from(["plan", "TodoWrite", "ExitPlanMode", "read", None])),
+                actor=draw(st.sampled_from(["user", "assistant", "planner", None])),
+                text=draw(_TEXTS),
+                arguments=None if held is None else {"todos": held},
+                turn=draw(st.integers(0, 3)),
+                parent=draw(st.sampled_from([None, None, "e0"])),
+            )
+        )
+    return Trace(tuple(events))
+
+
+@given(_traces())
+def test_a_plan_that_is_found_stands_in_its_event(trace: Trace) -> None:
+    located = locate(trace)
+    declared = located.declaration
+    if declared is None:
+        assert why_no_plan(located)
+        return
+    event = trace.by_id[declared.event]
+    assert event.parent is None
+    assert declared.plan.steps
+    said = folded(f"{event.text} {json.dumps(event.arguments, ensure_ascii=False)}")
+    for step in declared.plan.steps:
+        assert all(word in said for word in folded(step.text).split())
+    assert summary_of(declared.plan, located).event == event.id
+    assert event.id not in part_judged(trace, declared).by_id
+
+
+@given(_traces())
+def test_the_same_trace_gives_the_same_plan(trace: Trace) -> None:
+    assert locate(trace) == locate(trace)
