@@ -21,6 +21,8 @@ BY_NAME = {
     "arrays": "intercode",
     "stream": "event-stream",
     **api_samples.READERS,
+    "group chat": "autogen",
+    "staged chat": "magentic-one",
 }
 
 

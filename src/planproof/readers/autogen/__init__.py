@@ -1,0 +1,56 @@
+"""AutoGen: the group chats of 0.2, where the speaker is `name`, and the messages of 0.4 and on."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from planproof.readers.autogen.group_chat import GroupChat
+from planproof.readers.autogen.team import Team, is_team_message
+from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.shapes import is_object, text_at
+from planproof.readers.pieces.speakers import Speakers
+from planproof.readers.pieces.transcript import Transcript
+from planproof.readers.source import Source
+from planproof.trace import Trace
+
+_HOLDERS = ("messages", "chat_history", "history")
+_ROLES = frozenset(("system", "user", "assistant", "tool", "function"))
+
+
+class AutoGenReader:
+    """Reads lists of messages, bare, as JSON Lines, or under `messages` or `chat_history`."""
+
+    name = "autogen"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether the messages are of known types, or roles are shared by several names."""
+        names: set[str] = set()
+        team = False
+        for _, message in islice(entries(source, _HOLDERS), LOOKED_AT):
+            if not is_object(message):
+                return False
+            if is_team_message(message):
+                team = True
+                continue
+            role = message.get("role")
+            if team or not isinstance(role, str) or role not in _ROLES:
+                return False
+            name = text_at(message, "name")
+            if name is not None and role in ("user", "assistant"):
+                names.add(name)
+        return team != (len(names) > 1)
+
+    def read(self, source: Source) -> Trace:
+        """What the agents said, the code that was run, and the calls with their results."""
+        transcript = Transcript(source.skipped)
+        speakers = Speakers(transcript)
+        chat, team = GroupChat(transcript, speakers), Team(transcript, speakers)
+        for pointer, message in entries(source, _HOLDERS):
+            if not is_object(message):
+                transcript.skip(pointer, "is no message")
+            elif is_team_message(message):
+                team.message(message, pointer)
+            else:
+                chat.message(message, pointer)
+        speakers.flush()
+        return transcript.trace(self.name)

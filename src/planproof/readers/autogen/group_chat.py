@@ -1,0 +1,65 @@
+"""Group chats of AutoGen 0.2: the role says little, the name says who speaks."""
+
+from __future__ import annotations
+
+import re
+
+from planproof.content import Json
+from planproof.readers.pieces.conversation import Conversation
+from planproof.readers.pieces.places import at
+from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
+from planproof.readers.pieces.speakers import Speakers
+from planproof.readers.pieces.transcript import Transcript
+from planproof.trace import Kind
+
+_TASK = "You are given: (1) a task"
+_PLAN = re.compile(r"^## Plan for solving the task[^\n]{0,80}\n", re.MULTILINE)
+_NEXT_SECTION = re.compile(r"^#", re.MULTILINE)
+
+
+class GroupChat:
+    """Writes the messages of a chat, in order, into a transcript."""
+
+    def __init__(self, transcript: Transcript, speakers: Speakers) -> None:
+        self._transcript = transcript
+        self._conversation = Conversation(transcript)
+        self._speakers = speakers
+
+    def message(self, message: dict[str, Json], pointer: str) -> None:
+        """Write one message."""
+        role = text_at(message, "role") or ""
+        content = message.get("content")
+        responses = message.get("tool_responses")
+        self._transcript.time = time_of(message.get("timestamp"))
+        if is_list(responses) and responses:
+            self._speakers.flush()
+            for index, response in enumerate(responses):
+                if is_object(response):
+                    place = f"{pointer}/tool_responses/{index}"
+                    self._conversation.message({**response, "role": "tool"}, place)
+        elif (
+            role in ("tool", "function")
+            or not isinstance(content, str)
+            or message.get("tool_calls")
+            or message.get("function_call")
+        ):
+            self._speakers.flush()
+            self._conversation.message(message, pointer)
+        elif not content or content.isspace():
+            return
+        elif content.startswith(_TASK):
+            self._task(content, f"{pointer}/content")
+        else:
+            name = text_at(message, "name") or role or "assistant"
+            self._speakers.said(content, at(f"{pointer}/content"), name)
+
+    def _task(self, text: str, pointer: str) -> None:
+        """Write the task of a chat, which its manager gives together with the plan."""
+        self._speakers.flush()
+        self._transcript.begin_turn()
+        self._transcript.say(Kind.MESSAGE, text, pointer, "user")
+        heading = _PLAN.search(text)
+        if heading is not None:
+            end = _NEXT_SECTION.search(text, heading.end())
+            plan = text[heading.end() : end.start() if end is not None else len(text)]
+            self._transcript.plan(plan.strip(), pointer, "manager")

@@ -1,0 +1,48 @@
+"""Magentic-One: a history of turns whose role is free text, such as "Orchestrator (thought)"."""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.places import at
+from planproof.readers.pieces.shapes import is_object, text_at, time_of
+from planproof.readers.pieces.speakers import Speakers
+from planproof.readers.pieces.transcript import Transcript
+from planproof.readers.source import Source
+from planproof.trace import Trace
+
+_HOLDERS = ("history", "messages", "chat_history")
+_STAGE = re.compile(r"[^()]{1,80}\((?:thought|-> ?[^()]{1,80}|termination condition)\)")
+
+
+class MagenticOneReader:
+    """Reads `[{"role": "Orchestrator (-> WebSurfer)", "content": ...}]`, bare or under a key."""
+
+    name = "magentic-one"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether all turns have a role and text, and some role has a stage direction."""
+        staged = False
+        for _, turn in islice(entries(source, _HOLDERS), LOOKED_AT):
+            role = turn.get("role") if is_object(turn) else None
+            if not isinstance(role, str) or not isinstance(turn.get("content"), str):
+                return False
+            staged = staged or _STAGE.fullmatch(role.strip()) is not None
+        return staged
+
+    def read(self, source: Source) -> Trace:
+        """Thoughts, hand-offs, and what the agents that were sent to work did and said."""
+        transcript = Transcript(source.skipped)
+        speakers = Speakers(transcript)
+        for pointer, turn in entries(source, _HOLDERS):
+            role = text_at(turn, "role") if is_object(turn) else None
+            content = turn.get("content") if is_object(turn) else None
+            if role is not None and isinstance(content, str):
+                transcript.time = time_of(turn.get("timestamp"))
+                speakers.said(content, at(f"{pointer}/content"), role)
+            else:
+                transcript.skip(pointer, "is no turn of a speaker")
+        speakers.flush()
+        return transcript.trace(self.name)

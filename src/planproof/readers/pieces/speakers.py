@@ -1,0 +1,96 @@
+"""Speakers: the turns of several agents, each known by a free name, in prose.
+
+What counts as done: code that the next turn ran, a call in the text, a hand-off to another
+agent, and what a program reports that it did. What an agent merely says it did is a message.
+"""
+
+from __future__ import annotations
+
+import re
+
+from planproof.readers.pieces.calls import Call
+from planproof.readers.pieces.code_runs import CodeRuns, is_executor, is_run_result
+from planproof.readers.pieces.conversation import SYSTEMS, TOOLS, USERS
+from planproof.readers.pieces.deeds import as_deed, drives_browser, write_deed
+from planproof.readers.pieces.ledgers import is_ledger, write_ledger
+from planproof.readers.pieces.markup import segments
+from planproof.readers.pieces.places import Place
+from planproof.readers.pieces.shapes import embedded, is_object
+from planproof.readers.pieces.structured import write_structured
+from planproof.readers.pieces.transcript import Result, Transcript
+from planproof.trace import Kind
+
+_STAGE = re.compile(r"(?P<who>[^()]{1,80})\((?P<how>[^()]{1,80})\)\s{0,8}")
+_THINKING = frozenset(("thought", "thinking", "reasoning"))
+
+
+class Speakers:
+    """Writes what named speakers say, in order, into a transcript."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self.code = CodeRuns(transcript)
+        self._sent: set[str] = set()
+
+    def flush(self) -> None:
+        """Write what still waited for the next turn."""
+        self.code.flush()
+
+    def said(self, text: str, place: Place, speaker: str) -> None:
+        """Write one turn; a stage direction may stand behind the name: "Boss (thought)"."""
+        stage = _STAGE.fullmatch(speaker)
+        who, how = (stage["who"].strip(), stage["how"].strip()) if stage else (speaker, "")
+        whole = place(0, len(text))
+        if is_run_result(text) or is_executor(who):
+            self.code.report(text, whole, who)
+            return
+        self.flush()
+        role, thinks = who.lower(), how.lower() in _THINKING
+        if role in TOOLS:
+            self._transcript.answer(Result(text, whole, actor="tool"))
+            return
+        self._transcript.begin_turn()
+        if role in USERS:
+            self._transcript.say(Kind.MESSAGE, text, whole, "user")
+        elif role in SYSTEMS:
+            self._transcript.say(Kind.SYSTEM, text, whole, "system")
+        elif how.startswith("->"):
+            self.hand_off(how[2:].strip(), text, whole, who)
+        elif (thinks or "orchestrator" in role) and is_ledger(text):
+            write_ledger(self._transcript, text, place, who)
+        elif thinks:
+            self._transcript.say(Kind.REASONING, text, whole, who)
+        else:
+            self._acted(text, place, who)
+
+    def hand_off(self, receiver: str, text: str, pointer: str, who: str) -> None:
+        """Write that one agent sends another to work.
+
+        The turns of the other are not made its children: it is one chat, in which each of them
+        is as much a step of the work as the hand-off.
+        """
+        self._sent.add(receiver)
+        self._transcript.call(Call(receiver or "hand-off", text=text), pointer, who)
+
+    def _acted(self, text: str, place: Place, who: str) -> None:
+        deed = as_deed(text, by_program=who in self._sent and drives_browser(who))
+        if deed is not None:
+            write_deed(self._transcript, deed, place(0, len(text)), who)
+        elif not self.code.hold(text, place, who):
+            self._spoke(text, place, who)
+
+    def _spoke(self, text: str, place: Place, who: str) -> None:
+        value = embedded(text)
+        whole = place(0, len(text))
+        if is_object(value) and write_structured(self._transcript, value, whole, who):
+            return
+        for segment in segments(text):
+            piece = text[segment.start : segment.end].strip()
+            pointer = place(segment.start, segment.end)
+            if segment.call is not None:
+                self._transcript.call(segment.call, pointer, who)
+            elif segment.sort == "result":
+                self._transcript.answer(Result(piece, pointer))
+            else:
+                kind = Kind.REASONING if segment.sort == "thought" else Kind.MESSAGE
+                self._transcript.say(kind, piece, pointer, who)
