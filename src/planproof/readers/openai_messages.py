@@ -10,7 +10,8 @@ from planproof.readers.pieces.conversation import Conversation
 from planproof.readers.pieces.dialects import dialect
 from planproof.readers.pieces.entries import LOOKED_AT, entries
 from planproof.readers.pieces.flows import come_in_chunks
-from planproof.readers.pieces.shapes import is_object, text_at, time_of
+from planproof.readers.pieces.shapes import is_object, time_of
+from planproof.readers.pieces.speakers import speak_by_name
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
 from planproof.trace import Trace
@@ -34,11 +35,9 @@ class OpenAIMessagesReader:
             if not _is_message(message) or _SAYS.isdisjoint(message):
                 return False
             known.append(message)
-        if not known or come_in_chunks(known) or dialect(known) != "openai":
+        if not known or come_in_chunks(known) or speak_by_name(known):
             return False
-        # A group chat also has these roles, but there the speaker is the name.
-        names = {text_at(m, "name") for m in known if m["role"] in ("user", "assistant")}
-        return len(names - {None}) < 2
+        return dialect(known) == "openai"
 
     def read(self, source: Source) -> Trace:
         """The events of the messages; what is no message is skipped."""

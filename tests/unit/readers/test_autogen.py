@@ -88,6 +88,18 @@ def test_the_task_of_the_manager_holds_the_plan() -> None:
     assert [event.kind.value for event in bare.events] == ["message", "message"]
 
 
+def test_the_proxy_that_opens_a_chat_speaks_for_the_user() -> None:
+    task = "Count the primes.\n\n## Plan for solving the task\n1. Count.\n"
+    trace = read(chat(("Computer_terminal", task), ("Expert", "I count.")))
+    assert [(event.name, event.actor) for event in trace.events] == [
+        (None, "user"),
+        ("plan", "manager"),
+        (None, "Expert"),
+    ]
+    later = read(chat(("Expert", "I count."), ("Computer_terminal", "Hello.")))
+    assert later.events[1].kind == "system"
+
+
 def test_calls_and_their_responses_in_a_group_chat() -> None:
     trace = read(
         [
@@ -108,6 +120,7 @@ def test_calls_and_their_responses_in_a_group_chat() -> None:
         ]
     )
     assert brief(trace) == [("message", None, "Look up 7."), ("action", "get", "")]
+    assert trace.events[0].actor == "user"
     assert (actions(trace)[0].output, actions(trace)[0].actor) == ("found", "clerk")
     assert actions(trace)[0].output_pointer == "/2/tool_responses/0/content"
 

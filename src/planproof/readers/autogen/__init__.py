@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import islice
 
-from planproof.readers.autogen.group_chat import GroupChat
+from planproof.content import Json
+from planproof.readers.autogen.group_chat import GroupChat, proxies_in
 from planproof.readers.autogen.team import Team, is_team_message
 from planproof.readers.pieces.entries import LOOKED_AT, entries
-from planproof.readers.pieces.shapes import is_object, text_at
-from planproof.readers.pieces.speakers import Speakers
+from planproof.readers.pieces.shapes import is_object
+from planproof.readers.pieces.speakers import Speakers, speak_by_name
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
 from planproof.trace import Trace
@@ -24,7 +25,7 @@ class AutoGenReader:
 
     def sniff(self, source: Source) -> bool:
         """Whether the messages are of known types, or roles are shared by several names."""
-        names: set[str] = set()
+        chat: list[dict[str, Json]] = []
         team = False
         for _, message in islice(entries(source, _HOLDERS), LOOKED_AT):
             if not is_object(message):
@@ -35,17 +36,17 @@ class AutoGenReader:
             role = message.get("role")
             if team or not isinstance(role, str) or role not in _ROLES:
                 return False
-            name = text_at(message, "name")
-            if name is not None and role in ("user", "assistant"):
-                names.add(name)
-        return team != (len(names) > 1)
+            chat.append(message)
+        return team != speak_by_name(chat)
 
     def read(self, source: Source) -> Trace:
         """What the agents said, the code that was run, and the calls with their results."""
         transcript = Transcript(source.skipped)
         speakers = Speakers(transcript)
-        chat, team = GroupChat(transcript, speakers), Team(transcript, speakers)
-        for pointer, message in entries(source, _HOLDERS):
+        messages = list(entries(source, _HOLDERS))
+        team = Team(transcript, speakers)
+        chat = GroupChat(transcript, speakers, proxies_in(messages))
+        for pointer, message in messages:
             if not is_object(message):
                 transcript.skip(pointer, "is no message")
             elif is_team_message(message):

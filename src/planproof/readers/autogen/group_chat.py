@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from planproof.content import Json
+from planproof.readers.pieces.code_runs import is_executor, is_report
 from planproof.readers.pieces.conversation import Conversation
 from planproof.readers.pieces.places import at
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
@@ -17,11 +19,24 @@ _PLAN = re.compile(r"^## Plan for solving the task[^\n]{0,80}\n", re.MULTILINE)
 _NEXT_SECTION = re.compile(r"^#", re.MULTILINE)
 
 
+def proxies_in(messages: Iterable[tuple[str, Json]]) -> frozenset[str]:
+    """The names under which the results of calls come: programs that stand in for the user."""
+    names = (
+        text_at(message, "name")
+        for _, message in messages
+        if is_object(message) and "tool_responses" in message
+    )
+    return frozenset(name for name in names if name is not None)
+
+
 class GroupChat:
     """Writes the messages of a chat, in order, into a transcript."""
 
-    def __init__(self, transcript: Transcript, speakers: Speakers) -> None:
+    def __init__(
+        self, transcript: Transcript, speakers: Speakers, proxies: frozenset[str] = frozenset()
+    ) -> None:
         self._transcript = transcript
+        self._proxies = proxies
         self._conversation = Conversation(transcript)
         self._speakers = speakers
 
@@ -47,14 +62,23 @@ class GroupChat:
             self._conversation.message(message, pointer)
         elif not content or content.isspace():
             return
-        elif content.startswith(_TASK):
-            self._task(content, f"{pointer}/content")
         else:
             name = text_at(message, "name") or role or "assistant"
-            self._speakers.said(content, at(f"{pointer}/content"), name)
+            if self._is_task(content, name):
+                self._task(content, f"{pointer}/content")
+            else:
+                self._speakers.said(content, at(f"{pointer}/content"), name)
+
+    def _is_task(self, text: str, name: str) -> bool:
+        if text.startswith(_TASK):
+            return True
+        # The proxy that runs what the others ask for also opens the chat, with the user's words.
+        return not self._transcript.drafts and (
+            name in self._proxies or (is_executor(name) and not is_report(text))
+        )
 
     def _task(self, text: str, pointer: str) -> None:
-        """Write the task of a chat, which its manager gives together with the plan."""
+        """Write the task that opens a chat; some managers give the plan together with it."""
         self._speakers.flush()
         self._transcript.begin_turn()
         self._transcript.say(Kind.MESSAGE, text, pointer, "user")

@@ -23,7 +23,12 @@ def is_executor(name: str) -> bool:
 
 def is_run_result(text: str) -> bool:
     """Whether a text begins like the report of a program that ran code."""
-    return text[:80].lstrip().lower().startswith(_RUN_RESULT)
+    return _begins_with(text, _RUN_RESULT)
+
+
+def is_report(text: str) -> bool:
+    """Whether a program that runs code says that it ran some, or that there was none to run."""
+    return _begins_with(text, _RUN_RESULT) or _begins_with(text, _NO_RUN)
 
 
 @dataclass(slots=True)
@@ -70,7 +75,7 @@ class CodeRuns:
         self, output: str, pointer: str, executor: str, status: EventStatus | None = None
     ) -> None:
         """Take what a program says that runs code; the code that was held back is what it ran."""
-        if output[:80].lstrip().lower().startswith(_NO_RUN):
+        if _begins_with(output, _NO_RUN):
             self.flush()
         held, self._held = self._held, None
         if held is not None:
@@ -105,3 +110,7 @@ class CodeRuns:
     def _add(self, held: _Held, draft: Draft) -> None:
         draft.turn, draft.time = held.turn, held.time
         self._transcript.add(draft)
+
+
+def _begins_with(text: str, openings: tuple[str, ...]) -> bool:
+    return text[:80].lstrip().lower().startswith(openings)

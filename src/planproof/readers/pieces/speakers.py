@@ -7,7 +7,9 @@ agent, and what a program reports that it did. What an agent merely says it did 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
+from planproof.content import Json
 from planproof.readers.pieces.calls import Call
 from planproof.readers.pieces.code_runs import CodeRuns, is_executor, is_run_result
 from planproof.readers.pieces.conversation import SYSTEMS, TOOLS, USERS
@@ -15,13 +17,24 @@ from planproof.readers.pieces.deeds import as_deed, drives_browser, write_deed
 from planproof.readers.pieces.ledgers import is_ledger, write_ledger
 from planproof.readers.pieces.markup import segments
 from planproof.readers.pieces.places import Place
-from planproof.readers.pieces.shapes import embedded, is_object
+from planproof.readers.pieces.shapes import embedded, is_object, text_at
 from planproof.readers.pieces.structured import write_structured
 from planproof.readers.pieces.transcript import Result, Transcript
 from planproof.trace import Kind
 
 _STAGE = re.compile(r"(?P<who>[^()]{1,80})\((?P<how>[^()]{1,80})\)\s{0,8}")
 _THINKING = frozenset(("thought", "thinking", "reasoning"))
+
+
+def speak_by_name(messages: Sequence[dict[str, Json]]) -> bool:
+    """Whether messages with the usual roles are a group chat, where the speaker is the name."""
+    names: set[str | None] = set()
+    for message in messages:
+        if "tool_responses" in message:
+            return True
+        if message.get("role") in ("user", "assistant"):
+            names.add(text_at(message, "name"))
+    return len(names - {None}) > 1
 
 
 class Speakers:
