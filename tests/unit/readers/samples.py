@@ -8,7 +8,7 @@ from typing import Any
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
 from planproof.trace import Event, Trace
-from tests.unit.readers import api_samples
+from tests.unit.readers import api_samples, span_samples
 
 
 def read(trace: Any, reader: str | None = None) -> Trace:
@@ -128,98 +128,6 @@ LANGCHAIN: dict[str, Any] = {
         ]
     },
     "created_at": "2026-01-25T01:37:48+00:00",
-}
-FLAT_SPANS: list[dict[str, Any]] = [
-    {
-        "name": "call_llm m",
-        "start_time": 1758026599903043000,
-        "status": {"status_code": "ok"},
-        "context": {"span_id": 11},
-        "parent": {"span_id": 99},
-        "attributes": {
-            "gen_ai.operation.name": "call_llm",
-            "gen_ai.output": '[{"tool.name": "get_time", "tool.args": "{\\"zone\\": \\"UTC\\"}"}]',
-        },
-    },
-    {
-        "name": "execute_tool get_time",
-        "start_time": 1758026600206847000,
-        "status": {"status_code": "ok"},
-        "context": {"span_id": 12},
-        "parent": {"span_id": 99},
-        "attributes": {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": "get_time",
-            "gen_ai.tool.args": '{"zone": "UTC"}',
-            "gen_ai.output": "12:00",
-        },
-    },
-    {
-        "name": "invoke_agent",
-        "start_time": 1758026599000000000,
-        "status": {"status_code": "ok"},
-        "context": {"span_id": 99},
-        "parent": {"span_id": None},
-        "attributes": {"gen_ai.operation.name": "invoke_agent"},
-    },
-]
-
-
-def nested_span(name: str, kind: str, start: int, **attributes: Any) -> dict[str, Any]:
-    """A span of a tree of spans; `children` are those inside it."""
-    children = attributes.pop("children", [])
-    status = attributes.pop("status", "Ok")
-    return {
-        "span_name": name,
-        "span_id": f"s{start}",
-        "timestamp": f"2025-03-19T16:49:{start:02d}Z",
-        "status_code": status,
-        "span_attributes": {
-            "openinference.span.kind": kind,
-            **{key.replace("__", "."): value for key, value in attributes.items()},
-        },
-        "child_spans": children,
-    }
-
-
-SPAN_TREE: dict[str, Any] = {
-    "trace_id": "t",
-    "spans": [
-        nested_span(
-            "CodeAgent.run",
-            "AGENT",
-            1,
-            children=[
-                nested_span("LLM", "LLM", 2, llm__output_messages__0__message__content="Facts."),
-                nested_span(
-                    "Step 1",
-                    "CHAIN",
-                    3,
-                    output__value="Execution logs:\n3 results",
-                    children=[
-                        nested_span(
-                            "LLM",
-                            "LLM",
-                            4,
-                            llm__output_messages__0__message__content="Thought: I search.\n"
-                            "Code:\n```py\nfor q in queries:\n    search(q)\n```<end_code>",
-                        ),
-                        nested_span(
-                            "SearchTool",
-                            "TOOL",
-                            5,
-                            tool__name="search",
-                            input__value='{"args": [], "kwargs": {"query": "ships"}}',
-                            output__value="ship 1",
-                        ),
-                    ],
-                ),
-                nested_span(
-                    "LLM", "LLM", 8, output__value='{"role": "assistant", "content": "Done."}'
-                ),
-            ],
-        )
-    ],
 }
 CODING_SESSION: str = lines(
     {
@@ -421,8 +329,6 @@ ALL: dict[str, Any] = {
     "thoughts and commands": THOUGHTS_AND_COMMANDS,
     "arrays": ARRAYS,
     "langchain": LANGCHAIN,
-    "flat spans": FLAT_SPANS,
-    "span tree": SPAN_TREE,
     "coding session": CODING_SESSION,
     "rollout": ROLLOUT,
     "deed records": DEED_RECORDS,
@@ -431,4 +337,5 @@ ALL: dict[str, Any] = {
     "react": REACT,
     "log": LOG,
     **api_samples.ALL,
+    **span_samples.ALL,
 }

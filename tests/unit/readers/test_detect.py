@@ -8,7 +8,7 @@ from planproof.errors import InvalidInput, UnknownName
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
 from planproof.vocabulary import Vocabulary
-from tests.unit.readers import api_samples
+from tests.unit.readers import api_samples, span_samples
 from tests.unit.readers.samples import ALL, OPENAI, brief, read, tool_call
 
 BY_NAME = {
@@ -23,6 +23,7 @@ BY_NAME = {
     **api_samples.READERS,
     "group chat": "autogen",
     "staged chat": "magentic-one",
+    **span_samples.READERS,
 }
 
 

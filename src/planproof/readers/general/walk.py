@@ -6,10 +6,11 @@ from planproof.content import Json
 from planproof.pointer import escape
 from planproof.readers.general.chat import Chat, is_turn
 from planproof.readers.general.records import Records
-from planproof.readers.general.spans import is_span, read_spans
+from planproof.readers.general.spans import read_spans
 from planproof.readers.intercode import read_arrays
 from planproof.readers.pieces.conversation import is_message
 from planproof.readers.pieces.shapes import is_list, is_object
+from planproof.readers.pieces.span import is_span
 from planproof.readers.pieces.transcript import Transcript
 
 _HOLDERS = (

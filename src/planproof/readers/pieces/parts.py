@@ -16,7 +16,8 @@ _CALL_TYPES = frozenset(
     ("tool_use", "tool-call", "tool_call", "function_call", "server_tool_use", "toolCall")
 )
 _RESULT_TYPES = frozenset(
-    ("tool_result", "tool-result", "function_call_output", "toolResult", "web_search_tool_result")
+    "tool_result tool-result tool_call_response function_call_output toolResult "
+    "web_search_tool_result".split()
 )
 _IMAGE_TYPES = frozenset(("image", "image_url", "input_image"))
 

@@ -1,0 +1,69 @@
+"""Messages that are spread over the attributes of a span, a key for each of their fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from planproof.readers.pieces.calls import Call, arguments_of
+from planproof.readers.pieces.shapes import text_at
+from planproof.readers.pieces.span import Span
+from planproof.readers.pieces.spoken import Spoken, role_named
+
+_MOST = 100_000
+_THOUGHTS = frozenset(("reasoning", "thinking"))
+
+
+@dataclass(frozen=True, slots=True)
+class FlatKeys:
+    """How the keys are made: `prefix`.0`message`.tool_calls.0`call``function`.name."""
+
+    prefix: str
+    message: str = ""
+    call: str = ""
+    function: str = ""
+
+    def messages(self, span: Span) -> Iterator[Spoken]:
+        """What the messages under these keys say."""
+        attributes = span.attributes
+        for number in range(_MOST):
+            base = f"{self.prefix}.{number}{self.message}"
+            content = f"{base}.content"
+            role = role_named(text_at(attributes, f"{base}.role") or "")
+            held = [*self._contents(span, base), *self._calls(span, base)]
+            if f"{base}.role" not in attributes and content not in attributes and not held:
+                return
+            text = text_at(attributes, content)
+            if text is not None and role == "tool":
+                call_id = text_at(attributes, f"{base}.tool_call_id")
+                yield Spoken("result", role, text, span.pointer_to(content), call_id=call_id)
+            elif text is not None:
+                yield Spoken("text", role, text, span.pointer_to(content))
+            for said in held:
+                said.role = role
+                yield said
+
+    def _contents(self, span: Span, base: str) -> Iterator[Spoken]:
+        for number in range(_MOST):
+            part = f"{base}.contents.{number}.message_content"
+            key = f"{part}.text"
+            if key not in span.attributes and f"{part}.type" not in span.attributes:
+                return
+            text = text_at(span.attributes, key)
+            if text is not None:
+                is_thought = text_at(span.attributes, f"{part}.type") in _THOUGHTS
+                sort = "thought" if is_thought else "text"
+                yield Spoken(sort, "", text, span.pointer_to(key))
+
+    def _calls(self, span: Span, base: str) -> Iterator[Spoken]:
+        attributes = span.attributes
+        for number in range(_MOST):
+            call = f"{base}.tool_calls.{number}{self.call}"
+            name = text_at(attributes, f"{call}{self.function}.name")
+            if name is None:
+                return
+            key = f"{call}{self.function}.arguments"
+            place = span.pointer_to(key if key in attributes else f"{call}{self.function}.name")
+            arguments, text = arguments_of(attributes.get(key))
+            identity = text_at(attributes, f"{call}.id")
+            yield Spoken("call", "", "", place, Call(name, arguments, text, identity), identity)

@@ -1,0 +1,191 @@
+"""One span of a trace: its attributes, where they stand, how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from planproof.content import Json
+from planproof.pointer import escape
+from planproof.readers.pieces.outcomes import outcome_of, stated
+from planproof.readers.pieces.shapes import is_list, is_object, key_with_text, text_at, written
+from planproof.readers.pieces.transcript import Draft
+from planproof.trace import EventStatus
+
+STARTS = (
+    "start_time",
+    "startTimeUnixNano",
+    "start_time_unix_nano",
+    "started_at",
+    "startTime",
+    "timestamp",
+)
+_ATTRIBUTES = ("attributes", "span_attributes", "spanAttributes", "span_data")
+_IDS = ("span_id", "spanId", "context", *STARTS)
+_OBSERVED = frozenset("GENERATION SPAN TOOL AGENT CHAIN RETRIEVER".split())
+_LISTS = frozenset(("arrayValue", "array_value"))
+_MAPS = frozenset(("kvlistValue", "kvlist_value"))
+# Where exporters write why a span failed: beside it, in its status, or as an event of it.
+_WHY = ("status_message", "statusMessage", "error")
+_WHY_IN_STATUS = ("description", "message")
+_FAILURES = {"exception": "exception.message", "agent.step_recovery": "message"}
+
+
+@dataclass(slots=True)
+class Note:
+    """A log record or an event that belongs to a span: its name, its place, what it holds."""
+
+    name: str
+    pointer: str
+    attributes: dict[str, Json]
+    span_id: Json = None
+
+
+@dataclass(slots=True, eq=False)
+class Span:
+    """A span; `place` is the pointer to its attributes, `places` to those that stand elsewhere.
+
+    `last` is the last span that began inside it. What reading it has found out is kept with it:
+    the agent whose work it is, the model call around it, and the action that it is a part of.
+    """
+
+    value: dict[str, Json]
+    pointer: str
+    attributes: dict[str, Json]
+    place: str
+    places: dict[str, str]
+    parent: Span | None = None
+    start: Json = None
+    last: Span | None = None
+    sort: str = ""
+    agent: Span | None = None
+    model: Span | None = None
+    around: Draft | None = None
+    notes: list[Note] = field(default_factory=list[Note])
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return text_at(self.value, "name", "span_name", "spanName") or ""
+
+    def pointer_to(self, key: str) -> str:
+        """Where an attribute stands."""
+        return self.places.get(key) or f"{self.place}/{escape(key)}"
+
+    def key_of(self, keys: Iterable[str]) -> str | None:
+        """The first of these attributes that is there."""
+        return next((key for key in keys if self.attributes.get(key) is not None), None)
+
+    def events(self) -> Iterator[Note]:
+        """The events noted in it, and the log records that name it."""
+        events = self.value.get("events")
+        for index, event in enumerate(events if is_list(events) else []):
+            if is_object(event):
+                yield note_of(event, f"{self.pointer}/events/{index}")
+        yield from self.notes
+
+    def failure(self) -> tuple[str, str] | None:
+        """Why it failed, and where that is said."""
+        key = key_with_text(self.value, _WHY)
+        if key is not None:
+            return self.value[key], f"{self.pointer}/{key}"
+        status = self.value.get("status")
+        if is_object(status):
+            key = key_with_text(status, _WHY_IN_STATUS)
+            if key is not None:
+                return status[key], f"{self.pointer}/status/{key}"
+        for note in self.events():
+            why = note.attributes.get(_FAILURES.get(note.name, ""))
+            if isinstance(why, str) and why:
+                return why, note.pointer
+        return None
+
+    def status(self, output: str | None) -> EventStatus:
+        """How it ended: an error if it says so or if the output does."""
+        said = stated(self.value.get("status_code")) or stated(self.value.get("status"))
+        if self.value.get("error"):
+            said = EventStatus.ERROR
+        if said is not EventStatus.ERROR and output is not None:
+            found = outcome_of(output)
+            return found if found is EventStatus.ERROR else said or found
+        return said or EventStatus.UNKNOWN
+
+    def answers(self, draft: Draft, keys: Iterable[str]) -> None:
+        """Note as the outcome of an action what this span gave back, or why it failed."""
+        key = self.key_of(keys)
+        if key is not None:
+            draft.returned(written(self.attributes[key]), self.pointer_to(key))
+            draft.status = self.status(draft.output)
+            return
+        why = self.failure()
+        if why is not None:
+            draft.returned(*why, EventStatus.ERROR)
+        else:
+            draft.status = self.status(None)
+
+
+def is_span(value: Json) -> bool:
+    """Whether this is a span: attributes together with an id or a time."""
+    if not is_object(value):
+        return False
+    if isinstance(value.get("run_type"), str):
+        return True
+    if text_at(value, "type") in _OBSERVED and any(key in value for key in STARTS):
+        return True
+    return any(key in value for key in _ATTRIBUTES) and any(key in value for key in _IDS)
+
+
+def raw_attributes(value: dict[str, Json]) -> Json:
+    """What stands under the first key that attributes are known to have."""
+    return next((value[key] for key in _ATTRIBUTES if key in value), None)
+
+
+def span_of(value: dict[str, Json], pointer: str, parent: Span | None) -> Span:
+    """A span with its attributes as one flat object, however they are written."""
+    key = next((key for key in _ATTRIBUTES if key in value), None)
+    raw = value if key is None else value[key]
+    place = pointer if key is None else f"{pointer}/{key}"
+    start = next((value[name] for name in STARTS if value.get(name) is not None), None)
+    places: dict[str, str] = {}
+    attributes = _from_pairs(raw, place, places) if is_list(raw) else raw
+    attributes = attributes if is_object(attributes) else {}
+    return Span(value, pointer, attributes, place, places, parent, start)
+
+
+def note_of(value: dict[str, Json], pointer: str) -> Note:
+    """An event of a span or a log record; what its body holds counts as attributes of it."""
+    # One exporter writes these words with capitals.
+    raw = value.get("attributes", value.get("Attributes"))
+    attributes = _from_pairs(raw, pointer, {}) if is_list(raw) else raw
+    found = dict(attributes) if is_object(attributes) else {}
+    body = _bare(value.get("body"))
+    if is_object(body):
+        found.update(body)
+    name = text_at(value, "name", "Name", "eventName", "event_name") or text_at(found, "event.name")
+    return Note(name or "", pointer, found, value.get("spanId", value.get("span_id")))
+
+
+def _from_pairs(entries: list[Json], place: str, places: dict[str, str]) -> dict[str, Json]:
+    found: dict[str, Json] = {}
+    for index, entry in enumerate(entries):
+        key = entry.get("key") if is_object(entry) else None
+        if isinstance(key, str):
+            found[key] = _bare(entry.get("value"))
+            places[key] = f"{place}/{index}/value"
+    return found
+
+
+def _bare(value: Json) -> Json:
+    """A value without the name of its type, as protocol buffers write it in JSON."""
+    if not is_object(value) or len(value) != 1:
+        return value
+    kind, inner = next(iter(value.items()))
+    if kind in _LISTS or kind in _MAPS:
+        values = inner.get("values") if is_object(inner) else inner
+        if not is_list(values):
+            return []
+        if kind in _LISTS:
+            return [_bare(item) for item in values]
+        pairs = [item for item in values if is_object(item) and isinstance(item.get("key"), str)]
+        return {item["key"]: _bare(item.get("value")) for item in pairs}
+    return inner
