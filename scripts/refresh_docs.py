@@ -1,7 +1,8 @@
 """Writes into the docs what the program shows: outputs of commands, help texts, JSON schemas.
 
-A console block under `<!-- run -->` is run in a copy of docs/examples, and what the commands print
-replaces what stood there. A test checks that a run of this script would change nothing.
+A console block under `<!-- run -->` is run in a copy of docs/examples, with the examples of the
+repository beside it, and what the commands print replaces what stood there. A test checks
+that a run of this script would change nothing.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ def _rerun(session: str) -> str:
     commands = [line for line in session.splitlines() if line.startswith("$ ")]
     with tempfile.TemporaryDirectory() as folder:
         shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
+        Path(folder, "examples").symlink_to(ROOT / "examples")
         return "".join(f"{command}\n{_output(command[2:], folder)}" for command in commands)
 
 

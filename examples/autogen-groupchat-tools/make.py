@@ -18,7 +18,7 @@ PLAN = """\
 2. Work out the consumption of each flat since last year.
 3. Enter both values in the billing sheet.
 """
-TASK = f"Prepare the heating bill for 2025. Work through this list:\n{PLAN}"
+TASK = f"Prepare the heating bill for 2025. Carry out the following steps in this order:\n{PLAN}"
 
 
 def read_meter(flat: str) -> int:

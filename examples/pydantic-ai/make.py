@@ -58,7 +58,7 @@ def main() -> None:
     change = {"account": "AC-3051", "subscription": "team-yearly"}
     with scripted(
         Turn(
-            f"This is how I go about it:\n{PLAN}",
+            f"Here is how I will approach this:\n{PLAN}",
             [call("find_account", name="Studio Nord")],
             thought="The account has to be known before anything can be changed.",
         ),
