@@ -7,7 +7,7 @@ from dataclasses import asdict
 from planproof.content import Json
 from planproof.trace import Event, Trace
 
-_PLAIN = ("name", "actor", "text", "arguments", "output", "time", "parent", "turn")
+_PLAIN = ("name", "actor", "text", "output", "time", "parent", "turn")
 
 
 def native_form(trace: Trace) -> Json:
@@ -18,6 +18,8 @@ def native_form(trace: Trace) -> Json:
 def _written(event: Event) -> Json:
     fields: dict[str, Json] = {"id": event.id, "kind": event.kind.value}
     fields |= {key: value for key in _PLAIN if (value := getattr(event, key))}
+    if event.arguments is not None:
+        fields["arguments"] = event.arguments
     fields["status"] = event.status.value
     if event.images:
         fields["images"] = [asdict(image) for image in event.images]
