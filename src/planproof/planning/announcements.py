@@ -57,6 +57,11 @@ _OTHER_LISTS = re.compile(
     r"outputs?|format|questions|hints|background|feedback|what\s+to\s+\w+)\b[^.!?]{0,40}$",
     re.IGNORECASE,
 )
+_PLAN_HEADING = re.compile(
+    r"(?:#{1,6}\s{0,4}|\*\*|__)(?:(?:the|your|action|suggested|proposed)\s+){0,2}plan"
+    r"(?:\s+(?:for|to)\b[^.?!]{0,60})?:?(?:\*\*|__)?:?",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _HANDED_DOWN = re.compile(
     r"\b(?:from|by)\s+(?:your|the)\s+(?:manager|planner|orchestrator|supervisor|lead)\b",
@@ -82,6 +87,11 @@ def announces_own_plan(lead: str) -> bool:
     """Whether it says so in words that can hardly mean anything else, even late in a run."""
     last = _last_sentence(lead)
     return _OWN.search(last) is not None and not _OTHERWISE.search(last)
+
+
+def heads_plan(lead: str) -> bool:
+    """Whether a heading over a list in a prompt calls it the plan."""
+    return _PLAN_HEADING.fullmatch(_last_sentence(lead)) is not None
 
 
 def prescribes_steps(lead: str) -> bool:

@@ -6,7 +6,13 @@ import re
 from dataclasses import dataclass
 
 from planproof.plan import Plan
-from planproof.planning.announcements import lists_other_things, lists_steps, prescribes_steps
+from planproof.planning.announcements import (
+    comes_from_manager,
+    heads_plan,
+    lists_other_things,
+    lists_steps,
+    prescribes_steps,
+)
 from planproof.planning.clauses import gives_order, required_parts, sentences
 from planproof.planning.listing import Listing, lists_in
 from planproof.planning.located import Declarer, Sort
@@ -48,10 +54,9 @@ def plan_in_prompt(event: Event) -> PromptPlan | None:
     text = event.text[:_LONGEST]
     lists = [listing for listing in lists_in(text) if len(listing.items) > 1 and listing.numbered]
     for listing in lists:
-        if prescribes_steps(listing.lead):
-            scaffold = event.kind is Kind.SYSTEM or _TEMPLATE.search(text) is not None
-            by = Declarer.SCAFFOLD if scaffold else Declarer.USER
-            return PromptPlan(parse_plan(listing.as_plan()), Sort.PRESCRIBED_STEPS, by)
+        if prescribes_steps(listing.lead) or heads_plan(listing.lead):
+            plan = parse_plan(listing.as_plan())
+            return PromptPlan(plan, Sort.PRESCRIBED_STEPS, _prescriber(event, text))
     if event.kind is Kind.SYSTEM:
         return None
     for listing in lists:
@@ -60,6 +65,13 @@ def plan_in_prompt(event: Event) -> PromptPlan | None:
             return PromptPlan(plan, Sort.REQUESTED_STEPS, Declarer.USER)
     told = _told(text) if not lists else []
     return PromptPlan(parse_plan(told), Sort.REQUESTED_STEPS, Declarer.USER) if told else None
+
+
+def _prescriber(event: Event, text: str) -> Declarer:
+    if comes_from_manager(text):
+        return Declarer.PLANNER
+    scaffold = event.kind is Kind.SYSTEM or _TEMPLATE.search(text) is not None
+    return Declarer.SCAFFOLD if scaffold else Declarer.USER
 
 
 def _asks_for(listing: Listing) -> bool:

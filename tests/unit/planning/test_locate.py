@@ -159,6 +159,13 @@ REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was
             Sort.PRESCRIBED_STEPS,
             Declarer.SCAFFOLD,
         ),
+        (
+            _user(
+                f"Advice from your manager.\n\n## Plan for solving the task\n{_LIST}\n\n## Notes"
+            ),
+            Sort.PRESCRIBED_STEPS,
+            Declarer.PLANNER,
+        ),
         (_user(_LIST), Sort.REQUESTED_STEPS, Declarer.USER),
         (
             _user("Read the file and then fix the bug. Finally, run the tests."),
