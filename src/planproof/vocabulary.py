@@ -11,7 +11,8 @@ _BOOKKEEPING = frozenset(
     "manage_todo_list update_plan exitplanmode exit_plan_mode enterplanmode enter_plan_mode "
     "set_plan create_plan planning "
     "think thought thinking sequentialthinking sequential_thinking reflect scratchpad note_to_self "
-    "taskcreate taskupdate tasklist taskget task_create task_update task_list".split()
+    "taskcreate taskupdate tasklist taskget task_create task_update task_list "
+    "task_tracker task_tracking".split()
 )
 _CLOSING = frozenset(
     "submit finish finished final_answer final_output final_result final_response task_complete "

@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 from planproof.content import Json
 from planproof.readers.pieces.conversation import Conversation
-from planproof.readers.pieces.dialects import dialect
+from planproof.readers.pieces.dialects import dialect, is_inspect, is_swe_agent
 from planproof.readers.pieces.entries import LOOKED_AT, entries
 from planproof.readers.pieces.flows import come_in_chunks
 from planproof.readers.pieces.shapes import is_object, time_of
@@ -33,6 +33,8 @@ class OpenAIMessagesReader:
         known: list[dict[str, Json]] = []
         for _, message in islice(entries(source, _HOLDERS), LOOKED_AT):
             if not _is_message(message) or _SAYS.isdisjoint(message):
+                return False
+            if is_inspect(message) or is_swe_agent(message):
                 return False
             known.append(message)
         if not known or come_in_chunks(known) or speak_by_name(known):

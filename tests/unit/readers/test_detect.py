@@ -12,6 +12,9 @@ from tests.unit.readers import api_samples, span_samples
 from tests.unit.readers.samples import ALL, OPENAI, brief, read, tool_call
 
 BY_NAME = {
+    "coding session": "claude-code",
+    "rollout": "codex",
+    "deed records": "openhands",
     "openai": "openai-messages",
     "openai under a key": "openai-messages",
     "openai lines": "openai-messages",

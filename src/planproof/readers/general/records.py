@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from planproof.content import Json
 from planproof.readers.general.chat import Chat
-from planproof.readers.general.threads import Threads
 from planproof.readers.pieces.calls import (
     Call,
     arguments_of,
@@ -15,7 +14,6 @@ from planproof.readers.pieces.calls import (
 from planproof.readers.pieces.commands import command_name
 from planproof.readers.pieces.conversation import is_message
 from planproof.readers.pieces.outcomes import stated
-from planproof.readers.pieces.parts import plain_text
 from planproof.readers.pieces.response_items import ITEM_TYPES, ResponseItems
 from planproof.readers.pieces.shapes import (
     is_object,
@@ -24,7 +22,7 @@ from planproof.readers.pieces.shapes import (
     time_of,
     written,
 )
-from planproof.readers.pieces.transcript import Draft, Result, Transcript
+from planproof.readers.pieces.transcript import Draft, Transcript
 from planproof.trace import EventStatus, Kind
 
 _ENVELOPES = ("message", "payload", "item", "record", "event", "content")
@@ -50,7 +48,6 @@ class Records:
         self._transcript = transcript
         self._chat = chat
         self._items = ResponseItems(transcript, chat.conversation)
-        self._threads = Threads(transcript)
         self._model_speaks = False
 
     def take(self, value: dict[str, Json], pointer: str) -> bool:
@@ -62,30 +59,10 @@ class Records:
             self._transcript.time = before
         return taken
 
-    def take_deed(self, value: dict[str, Json], pointer: str) -> bool:
-        """Write a record that names an action with arguments, or what was observed after it."""
-        if isinstance(value.get("action"), str) and is_object(value.get("args")):
-            self._transcript.time = _time(value)
-            self._deed(value, pointer)
-            return True
-        if isinstance(value.get("observation"), str) and isinstance(value.get("content"), str):
-            cause = value.get("cause")
-            self._transcript.time = _time(value)
-            self._transcript.answer(
-                Result(
-                    value["content"],
-                    f"{pointer}/content",
-                    call_id=str(cause) if cause is not None else None,
-                    actor=text_at(value, "source") or "environment",
-                )
-            )
-            return True
-        return False
-
     def _take(self, value: dict[str, Json], pointer: str) -> bool:
         for key in _ENVELOPES:
             inner = value.get(key)
-            if is_object(inner) and self._enveloped(value, inner, f"{pointer}/{key}"):
+            if is_object(inner) and self._enveloped(inner, f"{pointer}/{key}"):
                 return True
         kind = text_at(value, "type", "part_kind")
         if kind in ITEM_TYPES:
@@ -109,19 +86,12 @@ class Records:
             return self._step(value, pointer) or self._notice(value, pointer)
         return True
 
-    def _enveloped(self, envelope: dict[str, Json], inner: dict[str, Json], pointer: str) -> bool:
+    def _enveloped(self, inner: dict[str, Json], pointer: str) -> bool:
         if not is_message(inner):
             return self._take(inner, pointer)
         self._model_speaks = False
         self._items.end_turn()
-        with self._threads.around(envelope, inner) as is_prompt:
-            if envelope.get("isMeta") is True or is_prompt:
-                text, place, _ = plain_text(inner.get("content"), f"{pointer}/content")
-                self._transcript.begin_turn()
-                self._transcript.say(Kind.SYSTEM, text, place, "system")
-            else:
-                self._chat.turn(inner, pointer, text_at(inner, "id"))
-        self._threads.note_calls()
+        self._chat.turn(inner, pointer, text_at(inner, "id"))
         return True
 
     def _begin_turn(self) -> None:
@@ -158,30 +128,6 @@ class Records:
             draft.returned(written(value[key]), f"{pointer}/{key}", status)
         elif status is not None:
             draft.status = status
-
-    def _deed(self, value: dict[str, Json], pointer: str) -> None:
-        action, args = value["action"], value["args"]
-        actor = text_at(value, "source") or "agent"
-        self._chat.flush()
-        self._transcript.begin_turn(_response_id(value))
-        key = key_with_text(args, ("content", "message", "text"))
-        if action in ("message", "system") or actor == "user":
-            if key is not None:
-                kind = Kind.MESSAGE if action == "message" else Kind.SYSTEM
-                self._transcript.say(kind, args[key], f"{pointer}/args/{key}", actor)
-            else:
-                self._transcript.skip(pointer, f"{action!r} without text")
-            return
-        if action != "think":
-            thought = text_at(args, "thought") or ""
-            self._transcript.say(Kind.REASONING, thought, f"{pointer}/args/thought", actor)
-            args = {name: item for name, item in args.items() if name != "thought"}
-        identity = value.get("id")
-        self._transcript.call(
-            Call(action, args, id=None if identity is None else str(identity)),
-            f"{pointer}/args",
-            actor,
-        )
 
     def _step(self, value: dict[str, Json], pointer: str) -> bool:
         key = "action" if "action" in value else "command"
@@ -226,10 +172,3 @@ class Records:
 
 def _time(value: dict[str, Json]) -> str | None:
     return next((time_of(value[key]) for key in _TIMES if key in value), None)
-
-
-def _response_id(value: dict[str, Json]) -> str | None:
-    """The model's answer that an action came from: what it asked for at once is one turn."""
-    metadata = value.get("tool_call_metadata")
-    response = metadata.get("model_response") if is_object(metadata) else None
-    return text_at(response, "id") if is_object(response) else None

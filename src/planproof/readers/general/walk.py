@@ -65,8 +65,6 @@ class Walk:
         if is_span(value):
             read_spans(self._transcript, [(pointer, value)])
             return True
-        if self._records.take_deed(value, pointer):
-            return True
         if is_message(value) or is_turn(value):
             self._chat.turn(value, pointer)
             return True

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from planproof.content import Json
-from planproof.readers.pieces.shapes import is_list, is_object
+from planproof.readers.pieces.shapes import is_list, is_object, text_at
 
 Dialect: TypeAlias = Literal["openai", "responses", "anthropic"]
 
@@ -24,6 +24,7 @@ _ANTHROPIC_BLOCKS = {
 }
 _ANTHROPIC_ROLES = frozenset(("user", "assistant"))
 _LOOKED_AT = 20
+_INSPECT_SOURCES = frozenset(("input", "generate", "operator"))
 
 
 def dialect(messages: Sequence[dict[str, Json]]) -> Dialect:
@@ -44,3 +45,20 @@ def dialect(messages: Sequence[dict[str, Json]]) -> Dialect:
     if anthropic and all(message.get("role") in _ANTHROPIC_ROLES for message in messages):
         return "anthropic"
     return "openai"
+
+
+def is_inspect(message: dict[str, Json]) -> bool:
+    """Inspect AI: a call names its function in a string, a result too, and a source is given."""
+    calls = message.get("tool_calls")
+    if is_list(calls) and calls:
+        return is_object(calls[0]) and isinstance(calls[0].get("function"), str)
+    if message.get("role") == "tool":
+        return isinstance(message.get("function"), str)
+    return text_at(message, "source") in _INSPECT_SOURCES
+
+
+def is_swe_agent(message: dict[str, Json]) -> bool:
+    """SWE-agent: the agent's name stands in every message, thought and action apart in its own."""
+    if not isinstance(message.get("agent"), str):
+        return False
+    return message.get("role") != "assistant" or ("thought" in message and "action" in message)

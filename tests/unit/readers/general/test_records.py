@@ -4,12 +4,9 @@ from typing import Any
 
 import pytest
 
-from planproof.trace import EventStatus, Trace
+from planproof.trace import Trace
 from tests.unit.readers.samples import (
-    CODING_SESSION,
-    DEED_RECORDS,
     LANGCHAIN,
-    ROLLOUT,
     actions,
     brief,
     lines,
@@ -19,55 +16,6 @@ from tests.unit.readers.samples import (
 
 def skipped(trace: Trace) -> list[str]:
     return [part.pointer for part in trace.skipped]
-
-
-def test_a_coding_session() -> None:
-    trace = read(CODING_SESSION)
-    assert brief(trace) == [
-        ("message", None, "Look around."),
-        ("reasoning", None, "A list helps."),
-        ("action", "Bash", ""),
-        ("action", "Task", ""),
-        ("system", None, "Dig."),
-        ("action", "Read", ""),
-        ("message", None, "There is a.txt."),
-    ]
-    bash, task, dug = actions(trace)
-    assert (bash.output, bash.output_pointer) == ("a.txt", "L7/message/content/0/content")
-    assert (task.output, task.status) == ("refused", EventStatus.ERROR)
-    assert bash.turn == task.turn == trace.events[1].turn
-    assert dug.parent == trace.events[4].parent == task.id
-    assert trace.events[-1].parent is None
-    assert trace.events[1].time == "2025-09-03T00:47:20Z"
-    assert skipped(trace) == ["L8"]
-
-
-def test_lines_of_a_sub_agent_whose_call_is_not_there() -> None:
-    trace = read(
-        lines(
-            {
-                "isSidechain": True,
-                "message": {"role": "assistant", "content": [{"type": "text", "text": "Hm."}]},
-            },
-            {"isMeta": True, "message": {"role": "user", "content": [{"text": "A caveat."}]}},
-        )
-    )
-    assert brief(trace) == [("message", None, "Hm."), ("system", None, "A caveat.")]
-    assert trace.events[0].parent is None
-
-
-def test_a_rollout() -> None:
-    trace = read(ROLLOUT)
-    assert brief(trace) == [
-        ("message", None, "Make it fast."),
-        ("reasoning", None, "I look."),
-        ("action", "shell", ""),
-    ]
-    [shell] = actions(trace)
-    assert (shell.arguments, shell.status) == ({"command": ["ls"]}, EventStatus.ERROR)
-    assert (shell.turn, shell.actor) == (trace.events[1].turn, "assistant")
-    assert shell.time == "2025-09-25T01:22:23Z"
-    assert skipped(trace) == ["L1", "L6/payload"]
 
 
 def test_calls_with_a_result_in_between_are_two_turns() -> None:
@@ -82,44 +30,6 @@ def test_calls_with_a_result_in_between_are_two_turns() -> None:
     found = actions(read(records))
     assert [event.turn for event in found] == [1, 1, 2]
     assert [event.output for event in found] == ["x", "y", ""]
-
-
-def test_deeds_and_what_was_observed() -> None:
-    trace = read(DEED_RECORDS)
-    assert brief(trace) == [
-        ("message", None, "Fix it."),
-        ("reasoning", None, "I look first."),
-        ("action", "run", ""),
-    ]
-    [run] = actions(trace)
-    assert (run.arguments, run.output) == ({"command": "ls"}, "a.c")
-    assert (run.pointer, run.output_pointer, run.time) == (
-        "/1/args",
-        "/2/content",
-        "2025-04-30T16:32:57",
-    )
-
-
-def test_deeds_of_one_answer_of_the_model_are_one_turn() -> None:
-    asked = {"tool_call_metadata": {"model_response": {"id": "r"}}}
-    records = [
-        {"id": 1, "source": "agent", "action": "run", "args": {"command": "a"}, **asked},
-        {"id": 2, "source": "agent", "action": "run", "args": {"command": "b"}, **asked},
-        {"id": 3, "source": "agent", "action": "think", "args": {"thought": "hm"}},
-        {"source": "user", "action": "recall", "args": {"query": "x"}},
-        {"source": "agent", "action": "system", "args": {"content": "Be good."}},
-        {"observation": "null", "content": "lost"},
-    ]
-    trace = read(records)
-    assert brief(trace) == [
-        ("action", "run", ""),
-        ("action", "run", ""),
-        ("bookkeeping", "think", ""),
-        ("system", None, "Be good."),
-    ]
-    assert [event.turn for event in trace.events][:3] == [1, 1, 2]
-    assert trace.events[2].output == "lost"
-    assert skipped(trace) == ["/3"]
 
 
 def test_messages_of_a_graph_under_keys_of_its_own() -> None:

@@ -1,0 +1,64 @@
+"""Inspect AI: one sample of a log, or a list of messages as Inspect writes them."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TypeGuard
+
+from planproof.content import Json
+from planproof.readers.inspect_ai.messages import Messages
+from planproof.readers.inspect_ai.sample import read_events
+from planproof.readers.pieces.dialects import is_inspect
+from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.shapes import is_list, is_object, text_at
+from planproof.readers.pieces.transcript import Transcript
+from planproof.readers.source import Source
+from planproof.trace import Trace
+
+_HOLDERS = ("messages",)
+_ROLES = frozenset(("system", "user", "assistant", "tool"))
+_SAMPLE = frozenset(("id", "epoch", "input"))
+
+
+class InspectReader:
+    """Reads a sample by its events, which know more than its messages; else by its messages."""
+
+    name = "inspect-ai"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether this is a sample, or a list of messages with Inspect's calls or sources."""
+        if source.form == "text":
+            return False
+        if _is_sample(source.document):
+            return True
+        marked = False
+        for _, message in islice(entries(source, _HOLDERS), LOOKED_AT):
+            if not _is_message(message):
+                return False
+            marked = marked or is_inspect(message)
+        return marked
+
+    def read(self, source: Source) -> Trace:
+        """The events of the sample."""
+        transcript = Transcript(source.skipped)
+        sample = source.document if is_object(source.document) else {}
+        messages = Messages(transcript, sample.get("attachments"))
+        if not read_events(transcript, messages, sample):
+            for pointer, message in entries(source, _HOLDERS):
+                if _is_message(message):
+                    messages.write(message, pointer, message["role"])
+                else:
+                    transcript.skip(pointer, "is no message")
+        return transcript.trace(self.name)
+
+
+def _is_sample(document: Json) -> bool:
+    return (
+        is_object(document)
+        and document.keys() >= _SAMPLE
+        and (is_list(document.get("messages")) or is_list(document.get("events")))
+    )
+
+
+def _is_message(message: Json) -> TypeGuard[dict[str, Json]]:
+    return is_object(message) and text_at(message, "role") in _ROLES

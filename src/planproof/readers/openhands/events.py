@@ -1,0 +1,140 @@
+"""Events of OpenHands: an action with its arguments, or what was observed after it."""
+
+from __future__ import annotations
+
+from planproof.content import Image, Json
+from planproof.readers.pieces.calls import Call
+from planproof.readers.pieces.parts import as_image
+from planproof.readers.pieces.shapes import is_list, is_object, key_with_text, text_at, written
+from planproof.readers.pieces.transcript import Draft, Result, Transcript
+from planproof.trace import EventStatus, Kind
+
+_SOURCES = frozenset(("agent", "user", "environment"))
+_OWN = frozenset(("action", "observation"))
+_SAID = ("content", "message", "text")
+# The program's own business: states, prompts to go on, what it looked up for the agent.
+_BESIDE = frozenset(
+    "null change_agent_state agent_state_changed recall loop_recovery condensation_request "
+    "pause resume start stop server_ready status".split()
+)
+# How a call was carried out, not what it asked for.
+_PLUMBING = frozenset(
+    "thought hidden blocking is_input is_static confirmation_state security_risk keep_prompt "
+    "kernel_init_code include_extra impl_source translated_ipython_code return_axtree".split()
+)
+
+
+def is_event(event: dict[str, Json]) -> bool:
+    """Whether this is an action or an observation, with a source."""
+    if "source" in event and text_at(event, "source") not in _SOURCES:
+        return False
+    if isinstance(event.get("action"), str):
+        return is_object(event.get("args")) and ("id" in event or "source" in event)
+    if isinstance(event.get("observation"), str):
+        return "content" in event and ("cause" in event or "extras" in event)
+    return "source" in event and "message" in event and "timestamp" in event
+
+
+class Events:
+    """Writes events, in order, into a transcript."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._by_id: dict[str, Draft] = {}
+        self._seen: set[str] = set()
+        self._delegated: list[Draft] = []
+
+    def take(self, event: dict[str, Json], pointer: str) -> None:
+        """Write one event."""
+        identity = event.get("id")
+        if identity is not None:
+            if str(identity) in self._seen:
+                self._transcript.skip(pointer, "the same event again")
+                return
+            self._seen.add(str(identity))
+        action, observation = event.get("action"), event.get("observation")
+        self._transcript.parent = self._delegated[-1] if self._delegated else None
+        if isinstance(action, str):
+            self._action(action, event, pointer)
+        elif isinstance(observation, str):
+            self._observation(observation, event, pointer)
+        elif _OWN.isdisjoint(event):
+            self._transcript.skip(pointer, "neither an action nor an observation")
+
+    def _action(self, action: str, event: dict[str, Json], pointer: str) -> None:
+        args = event.get("args")
+        args = args if is_object(args) else {}
+        actor = text_at(event, "source") or "agent"
+        if action in _BESIDE:
+            return
+        self._transcript.begin_turn(_response_id(event))
+        if action in ("message", "system", "condensation") or actor != "agent":
+            kind = Kind.MESSAGE if action == "message" else Kind.SYSTEM
+            self._say(kind, args, f"{pointer}/args", actor, action)
+            return
+        if action != "think":
+            thought = text_at(args, "thought") or ""
+            self._transcript.say(Kind.REASONING, thought, f"{pointer}/args/thought", actor)
+        call = Call(action, {k: v for k, v in args.items() if k not in _PLUMBING and v is not None})
+        if action == "think":
+            call.arguments = {"thought": args.get("thought")}
+        elif action == "call_tool_mcp" and text_at(args, "name"):
+            call.name, call.arguments = args["name"], args.get("arguments")
+        call.id = str(event["id"]) if event.get("id") is not None else None
+        draft = self._transcript.call(call, f"{pointer}/args", actor)
+        if call.id is not None:
+            self._by_id[call.id] = draft
+        if action == "delegate":
+            self._delegated.append(draft)
+
+    def _say(
+        self, kind: Kind, args: dict[str, Json], pointer: str, actor: str, action: str
+    ) -> None:
+        key = key_with_text(args, (*_SAID, "summary"))
+        if key is None:
+            self._transcript.skip(pointer, f"{action!r} without text")
+            return
+        draft = self._transcript.say(kind, args[key], f"{pointer}/{key}", actor)
+        if draft is not None:
+            draft.images = _images(args.get("image_urls"))
+
+    def _observation(self, observation: str, event: dict[str, Json], pointer: str) -> None:
+        if observation in _BESIDE:
+            return
+        cause = event.get("cause")
+        draft = self._by_id.get(str(cause)) if cause is not None else None
+        if observation == "delegate" and draft is not None and draft in self._delegated:
+            del self._delegated[self._delegated.index(draft) :]
+        text, place = written(event.get("content")), f"{pointer}/content"
+        status = _status(observation, event)
+        if draft is not None and draft.output_pointer is None:
+            draft.returned(text, place, status)
+        else:
+            self._transcript.answer(
+                Result(text, place, str(cause or pointer), actor="environment", status=status)
+            )
+
+
+def _response_id(event: dict[str, Json]) -> str | None:
+    """The model's answer that an action came from: what it asked for at once is one turn."""
+    metadata = event.get("tool_call_metadata")
+    response = metadata.get("model_response") if is_object(metadata) else None
+    return text_at(response, "id") if is_object(response) else None
+
+
+def _status(observation: str, event: dict[str, Json]) -> EventStatus | None:
+    if observation in ("error", "user_rejected") or event.get("success") is False:
+        return EventStatus.ERROR
+    extras = event.get("extras")
+    if not is_object(extras):
+        return None
+    metadata = extras.get("metadata")
+    code = metadata.get("exit_code") if is_object(metadata) else extras.get("exit_code")
+    if isinstance(code, int) and not isinstance(code, bool) and code >= 0:
+        return EventStatus.OK if code == 0 else EventStatus.ERROR
+    return None
+
+
+def _images(urls: Json) -> tuple[Image, ...]:
+    found = [as_image({"image_url": url}) for url in urls] if is_list(urls) else []
+    return tuple(image for image in found if image is not None)

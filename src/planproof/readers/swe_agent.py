@@ -1,0 +1,140 @@
+"""SWE-agent: the steps of a .traj file, or the history of messages where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice, takewhile
+
+from planproof.content import Json
+from planproof.readers.pieces.calls import Call, as_call
+from planproof.readers.pieces.commands import command_name
+from planproof.readers.pieces.dialects import is_swe_agent
+from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.parts import plain_text
+from planproof.readers.pieces.shapes import is_list, is_object, text_at
+from planproof.readers.pieces.transcript import Result, Transcript
+from planproof.readers.source import Source
+from planproof.trace import Kind, Trace
+
+_STEP = frozenset(("action", "observation", "thought", "response"))
+_ACTOR = "assistant"
+
+
+class SweAgentReader:
+    """Reads `trajectory` or `history`; the prompts that steps repeat are read once."""
+
+    name = "swe-agent"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether there are steps of a trajectory, or messages with thought and action apart."""
+        if source.form == "text":
+            return False
+        if _steps(source):
+            return True
+        head = [message for _, message in islice(entries(source, ("history",)), LOOKED_AT)]
+        if not all(is_object(message) and is_swe_agent(message) for message in head):
+            return False
+        return any(message.get("role") == "assistant" for message in head)
+
+    def read(self, source: Source) -> Trace:
+        """Thoughts, commands and what came back; of the prompts only what came before them."""
+        transcript = Transcript(source.skipped)
+        steps = _steps(source)
+        if steps:
+            for pointer, message in _prompts(source, steps):
+                _asked(transcript, message, pointer)
+            for index, step in enumerate(steps):
+                _step(transcript, step, f"/trajectory/{index}")
+        else:
+            _history(transcript, source)
+        return transcript.trace(self.name)
+
+
+def _steps(source: Source) -> list[Json]:
+    document = source.document
+    steps = document.get("trajectory") if is_object(document) else None
+    if is_list(steps) and steps and is_object(steps[0]) and steps[0].keys() >= _STEP:
+        return steps
+    return []
+
+
+def _prompts(source: Source, steps: list[Json]) -> Iterator[tuple[str, dict[str, Json]]]:
+    """What the agent was told at the start: in the history, else in the prompt of step one."""
+    held = [("/history", source.document.get("history"))]
+    held += [(f"/trajectory/0/{key}", steps[0].get(key)) for key in ("query", "messages")]
+    for pointer, messages in held:
+        if is_list(messages) and any(map(is_object, messages)):
+            for index, message in enumerate(messages):
+                if not is_object(message) or message.get("role") == "assistant":
+                    return
+                yield f"{pointer}/{index}", message
+            return
+
+
+def _asked(transcript: Transcript, message: dict[str, Json], pointer: str) -> None:
+    transcript.begin_turn()
+    text, place, _ = plain_text(message.get("content"), f"{pointer}/content")
+    if message.get("role") == "user" and not message.get("is_demo"):
+        transcript.say(Kind.MESSAGE, text, place, "user")
+    else:
+        transcript.say(Kind.SYSTEM, text, place, "system")
+
+
+def _step(transcript: Transcript, step: Json, pointer: str) -> None:
+    if not is_object(step):
+        transcript.skip(pointer, "is no step")
+        return
+    transcript.begin_turn()
+    thought = text_at(step, "thought") or ""
+    transcript.say(Kind.REASONING, thought, f"{pointer}/thought", _ACTOR)
+    seen, place = step.get("observation"), f"{pointer}/observation"
+    action = text_at(step, "action") or ""
+    if action.strip():
+        call = Call(command_name(action), text=action)
+        draft = transcript.call(call, f"{pointer}/action", _ACTOR)
+        if isinstance(seen, str):
+            draft.returned(seen, place)
+    elif isinstance(seen, str):
+        transcript.say(Kind.SYSTEM, seen, place, "environment")
+
+
+def _history(transcript: Transcript, source: Source) -> None:
+    found = list(entries(source, ("history",)))
+    before = list(takewhile(lambda entry: not _is_agents(entry[1]), found))
+    for pointer, message in before:
+        if is_object(message):
+            _asked(transcript, message, pointer)
+        else:
+            transcript.skip(pointer, "is no message")
+    for pointer, message in found[len(before) :]:
+        if not is_object(message):
+            transcript.skip(pointer, "is no message")
+        elif _is_agents(message):
+            _acted(transcript, message, pointer)
+        else:
+            text, place, _ = plain_text(message.get("content"), f"{pointer}/content")
+            ids = message.get("tool_call_ids")
+            for identity in ids if is_list(ids) and ids else [None]:
+                call_id = identity if isinstance(identity, str) else None
+                transcript.answer(Result(text, place, call_id, actor="environment"))
+
+
+def _is_agents(message: Json) -> bool:
+    return is_object(message) and message.get("role") == "assistant"
+
+
+def _acted(transcript: Transcript, message: dict[str, Json], pointer: str) -> None:
+    transcript.begin_turn()
+    thought = "thought" if text_at(message, "thought") else "content"
+    text, place, _ = plain_text(message.get(thought), f"{pointer}/{thought}")
+    transcript.say(Kind.REASONING, text, place, _ACTOR)
+    calls = message.get("tool_calls")
+    for index, value in enumerate(calls if is_list(calls) else ()):
+        call, place = as_call(value), f"{pointer}/tool_calls/{index}"
+        if call is None:
+            transcript.skip(place, "a call without a name")
+        else:
+            transcript.call(call, place, _ACTOR)
+    action = text_at(message, "action") or ""
+    if not calls and action.strip():
+        transcript.call(Call(command_name(action), text=action), f"{pointer}/action", _ACTOR)

@@ -1,0 +1,175 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from planproof.trace import EventStatus
+from tests.unit.readers.samples import ROLLOUT, actions, brief, lines, read
+
+
+def item(kind: str, **more: Any) -> dict[str, Any]:
+    """A line that wraps an item."""
+    payload = {"type": kind, **more}
+    return {"timestamp": "2026-01-01T09:00:00.000Z", "type": "response_item", "payload": payload}
+
+
+def said(role: str, text: str) -> dict[str, Any]:
+    part = "output_text" if role == "assistant" else "input_text"
+    return item("message", role=role, content=[{"type": part, "text": text}])
+
+
+def event(kind: str, **more: Any) -> dict[str, Any]:
+    return {**item(kind, **more), "type": "event_msg"}
+
+
+def call(name: str, call_id: str, **given: Any) -> dict[str, Any]:
+    return item("function_call", name=name, call_id=call_id, arguments=json.dumps(given))
+
+
+def back(call_id: str, output: Any) -> dict[str, Any]:
+    return item("function_call_output", call_id=call_id, output=output)
+
+
+def test_a_rollout() -> None:
+    trace = read(ROLLOUT)
+    assert trace.reader == "codex"
+    assert brief(trace) == [
+        ("message", None, "Make it fast."),
+        ("reasoning", None, "I look."),
+        ("action", "shell", ""),
+    ]
+    [shell] = actions(trace)
+    assert (shell.arguments, shell.status) == ({"command": ["ls"]}, EventStatus.ERROR)
+    assert (shell.output, shell.output_pointer) == ("a.ts", "L5/payload/output")
+    assert (shell.turn, shell.actor) == (trace.events[1].turn, "assistant")
+    assert shell.time == "2025-09-25T01:22:23Z"
+    assert [part.pointer for part in trace.skipped] == ["L6/payload"]
+
+
+def test_what_the_screen_was_told_again_is_no_event() -> None:
+    trace = read(
+        lines(
+            {**item("x"), "type": "session_meta"},
+            said("developer", "Be brief."),
+            said("user", "<environment_context>\n<cwd>/a</cwd>\n</environment_context>"),
+            said("user", "# AGENTS.md instructions for /a"),
+            event("user_message", message="Go."),
+            said("user", "Go."),
+            event("agent_reasoning", text="Hm."),
+            item("reasoning", summary=[{"type": "summary_text", "text": "Hm."}]),
+            event("token_count", info=None),
+            {**item("x"), "type": "turn_context"},
+            event("agent_message", message="Done."),
+            said("assistant", "Done."),
+            event("turn_aborted", reason="interrupted"),
+            {**item("x", message="So far: nothing."), "type": "compacted"},
+        )
+    )
+    assert [(e.kind.value, e.actor, e.text[:18]) for e in trace.events] == [
+        ("system", "system", "Be brief."),
+        ("system", "system", "<environment_conte"),
+        ("system", "system", "# AGENTS.md instru"),
+        ("message", "user", "Go."),
+        ("reasoning", "assistant", "Hm."),
+        ("message", "assistant", "Done."),
+        ("system", "system", "interrupted"),
+        ("system", "system", "So far: nothing."),
+    ]
+    assert trace.skipped == ()
+
+
+def test_calls_of_one_answer_and_the_words_before_them() -> None:
+    trace = read(
+        lines(
+            said("assistant", "I look."),
+            call("exec_command", "1", cmd="ls"),
+            call("exec_command", "2", cmd="cat a"),
+            back("2", "Wall time: 0.1 seconds\nProcess exited with code 1\nOutput:\nno a"),
+            back("1", "Process exited with code 0\nOutput:\nb"),
+            call("update_plan", "3", plan=[{"step": "Dig", "status": "pending"}]),
+            back("3", "Plan updated"),
+        )
+    )
+    assert [(e.kind.value, e.turn) for e in trace.events] == [
+        ("reasoning", 1),
+        ("action", 1),
+        ("action", 1),
+        ("bookkeeping", 2),
+    ]
+    assert [e.status.value for e in trace.events] == ["unknown", "ok", "error", "ok"]
+
+
+def test_tools_of_other_kinds() -> None:
+    shell = {"type": "exec", "command": ["ls"]}
+    trace = read(
+        lines(
+            item("local_shell_call", call_id="1", status="completed", action=shell),
+            back("1", {"content": "denied", "success": False}),
+            item("custom_tool_call", call_id="2", name="apply_patch", input="*** Begin Patch"),
+            item("custom_tool_call_output", call_id="2", output='{"output": "ok", "metadata": {}}'),
+            item("web_search_call", action={"type": "search", "query": "rain"}),
+            back("9", [{"type": "input_text", "text": "nobody asked"}]),
+            item("ghost_snapshot", ghost_commit={}),
+            item("odd"),
+        )
+    )
+    ran, patched, searched = actions(trace)
+    assert (ran.name, ran.arguments, ran.output, ran.status) == ("shell", shell, "denied", "error")
+    assert (patched.name, patched.text, patched.output) == ("apply_patch", "*** Begin Patch", "ok")
+    assert (searched.name, searched.arguments) == ("web_search", {"query": "rain"})
+    assert brief(trace)[-1] == ("observation", None, "nobody asked")
+    assert [part.why for part in trace.skipped] == ["an item of the type 'odd'"]
+
+
+def test_a_tool_that_is_not_there() -> None:
+    trace = read(lines(call("update_plan", "1"), back("1", "unsupported call: update_plan")))
+    assert trace.events[0].status == "error"
+
+
+def test_a_proposed_plan_is_set_apart() -> None:
+    marked = "So:\n<proposed_plan>\n1. Dig\n</proposed_plan>\nShall I?"
+    trace = read(lines(said("user", "Plan it."), said("assistant", marked)))
+    assert brief(trace)[1:] == [
+        ("bookkeeping", "plan", "1. Dig"),
+        ("message", None, "So:"),
+        ("message", None, "Shall I?"),
+    ]
+
+
+def test_what_a_resumed_session_repeats_is_read_once() -> None:
+    once = [call("shell", "1"), back("1", "a")]
+    trace = read(lines(*once, *once))
+    assert [e.output for e in trace.events] == ["a"]
+    assert [part.pointer for part in trace.skipped] == ["L3/payload", "L4/payload"]
+
+
+def test_the_first_generation_has_bare_items() -> None:
+    trace = read(
+        lines(
+            {"id": "x", "timestamp": "2025-08-01T09:00:00.000Z", "instructions": None},
+            said("user", "Go.")["payload"],
+            {"record_type": "state"},
+            call("shell", "1", command=["ls"])["payload"],
+            {"record_type": "state"},
+            back("1", '{"output":"a\\n","metadata":{"exit_code":0}}')["payload"],
+        )
+    )
+    assert trace.reader == "codex"
+    assert brief(trace) == [("message", None, "Go."), ("action", "shell", "")]
+    assert (trace.events[1].output, trace.events[1].status) == ("a\n", "ok")
+    assert trace.skipped == ()
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [said("user", "Go.")["payload"]],
+        [{"type": "odd", "payload": {}}],
+        [{"type": "response_item", "payload": []}],
+        [said("user", "Go."), {"payload": {}}],
+    ],
+)
+def test_lines_of_other_formats(records: list[dict[str, Any]]) -> None:
+    assert read(records).reader != "codex"
