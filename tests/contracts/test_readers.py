@@ -11,6 +11,7 @@ import pytest
 from planproof.content import Json
 from planproof.extensions import load, registered
 from planproof.pointer import resolve
+from planproof.quotes import quotable, stands_in
 from planproof.readers.detect import read_trace
 from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.readers.source import Source
@@ -50,6 +51,13 @@ def found_at(source: Source, pointer: str) -> str:
     return folded(*pieces(resolve(source.document, pointer)))
 
 
+def stands(text: str, source: Source, pointer: str) -> bool:
+    """Whether a text is there as it is, or an object is there that it writes as JSON."""
+    if folded(text) in found_at(source, pointer):
+        return True
+    return stands_in(text, quotable(resolve(source.document, pointer)))
+
+
 @pytest.fixture(params=SAMPLES)
 def sample(request: pytest.FixtureRequest) -> Any:
     return SAMPLES[request.param]
@@ -79,7 +87,7 @@ def test_ids_are_unique_and_known(trace: Trace) -> None:
 def test_text_and_arguments_stand_where_the_pointer_leads(source: Source, trace: Trace) -> None:
     for event in trace.events:
         raw = found_at(source, event.pointer)
-        assert folded(event.text) in raw
+        assert stands(event.text, source, event.pointer)
         for piece in pieces(event.arguments):
             assert folded(piece) in raw
 
@@ -89,7 +97,7 @@ def test_outputs_stand_where_their_pointer_leads(source: Source, trace: Trace) -
         if event.output_pointer is None:
             assert not event.output
         else:
-            assert folded(event.output) in found_at(source, event.output_pointer)
+            assert stands(event.output, source, event.output_pointer)
 
 
 def test_what_was_skipped_is_there(source: Source, trace: Trace) -> None:

@@ -39,7 +39,8 @@ class OpenAIMessagesReader:
             known.append(message)
         if not known or come_in_chunks(known) or speak_by_name(known):
             return False
-        return dialect(known) == "openai"
+        around = source.document if is_object(source.document) else None
+        return dialect(known, around) == "openai"
 
     def read(self, source: Source) -> Trace:
         """The events of the messages; what is no message is skipped."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain, islice
 
 from planproof.content import Json
 from planproof.readers.pieces.dialects import dialect
-from planproof.readers.pieces.entries import LOOKED_AT, entries
-from planproof.readers.pieces.repeats import Told
+from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
+from planproof.readers.pieces.repeats import Instructions, Told
 from planproof.readers.pieces.response_items import ResponseItems, is_item
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
 from planproof.readers.pieces.transcript import Transcript
@@ -61,7 +60,7 @@ class _Reading:
         self._transcript = transcript
         self._items = ResponseItems(transcript)
         self._told = Told()
-        self._instructions = ""
+        self._instructions = Instructions(transcript)
 
     def item(self, value: Json, pointer: str) -> None:
         """Write one item."""
@@ -79,31 +78,20 @@ class _Reading:
         moment = response.get("created_at")
         self._transcript.time = time_of(moment) if moment else None
         self._items.end_turn()
-        self._instruct(response if request is value else request, asked)
+        holder, place = (request, asked) if "instructions" in request else (response, answered)
+        self._instructions.write(text_at(holder, "instructions"), f"{place}/instructions")
         prompt = request.get("input")
         if isinstance(prompt, str):
             prompt = {"role": "user", "content": prompt}
             for _ in self._told.new_in([("", prompt)]):
                 self._transcript.begin_turn()
                 self._transcript.say(Kind.MESSAGE, prompt["content"], f"{asked}/input", "user")
-        for place, item in self._told.new_in(_listed(prompt, f"{asked}/input")):
+        for place, item in self._told.new_in(listed(prompt, f"{asked}/input")):
             self.item(item, place)
         self._items.end_turn()
-        for place, item in _listed(response.get("output"), f"{answered}/output"):
+        for place, item in listed(response.get("output"), f"{answered}/output"):
             self._told.note(item)
             self.item(item, place)
-
-    def _instruct(self, holder: dict[str, Json], pointer: str) -> None:
-        text = text_at(holder, "instructions")
-        if text is not None and text != self._instructions:
-            self._instructions = text
-            self._transcript.begin_turn()
-            self._transcript.say(Kind.SYSTEM, text, f"{pointer}/instructions", "system")
-
-
-def _listed(value: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    for index, item in enumerate(value if is_list(value) else ()):
-        yield f"{pointer}/{index}", item
 
 
 def _is_message(value: Json) -> bool:
@@ -123,6 +111,6 @@ def _is_exchange(value: dict[str, Json]) -> bool:
         if is_object(holder) and (is_list(holder.get("output")) or is_list(holder.get("input"))):
             if holder.get("object") == "response":
                 return True
-            held = chain(_listed(holder.get("output"), ""), _listed(holder.get("input"), ""))
+            held = chain(listed(holder.get("output"), ""), listed(holder.get("input"), ""))
             return _are_items([item for _, item in islice(held, LOOKED_AT)])
     return False

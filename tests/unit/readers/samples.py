@@ -113,22 +113,6 @@ ARRAYS: dict[str, Any] = {
     },
     "info": {"actions": [{"name": "not_done", "kwargs": {"a": 1}}]},
 }
-LANGCHAIN: dict[str, Any] = {
-    "values": {
-        "messages": [
-            {"type": "human", "content": [{"type": "text", "text": "What is new?"}]},
-            {
-                "type": "ai",
-                "content": "",
-                "additional_kwargs": {"reasoning_content": "I search."},
-                "tool_calls": [{"name": "web_search", "args": {"query": "news"}, "id": "t1"}],
-            },
-            {"type": "tool", "name": "web_search", "tool_call_id": "t1", "content": "[]"},
-            {"type": "ai", "content": "Nothing is new."},
-        ]
-    },
-    "created_at": "2026-01-25T01:37:48+00:00",
-}
 CODING_SESSION: str = lines(
     {
         "type": "user",
@@ -328,7 +312,6 @@ ALL: dict[str, Any] = {
     "staged chat": STAGED_CHAT,
     "thoughts and commands": THOUGHTS_AND_COMMANDS,
     "arrays": ARRAYS,
-    "langchain": LANGCHAIN,
     "coding session": CODING_SESSION,
     "rollout": ROLLOUT,
     "deed records": DEED_RECORDS,

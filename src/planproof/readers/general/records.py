@@ -28,14 +28,9 @@ from planproof.trace import EventStatus, Kind
 _ENVELOPES = ("message", "payload", "item", "record", "event", "content")
 _TIMES = ("timestamp", "time", "created_at", "ts", "start_time")
 _RESULTS = frozenset(
-    "tool_result tool_output tool_call_result tool_call_output tool-result tool-return".split()
+    "tool_result tool_output tool_call_result tool_call_output tool-result".split()
 )
 _CALLS = frozenset("tool_call tool_use tool-call".split())
-_SAYINGS = {
-    "user-prompt": (Kind.MESSAGE, "user"),
-    "system-prompt": (Kind.SYSTEM, "system"),
-    "text": (Kind.MESSAGE, "assistant"),
-}
 _OUTPUTS = ("output", "result", "observation", "response", "tool_output", "tool_response")
 _NOTICES = frozenset(("system", "summary", "notice"))
 _SAID = ("content", "summary", "text", "message")
@@ -64,18 +59,13 @@ class Records:
             inner = value.get(key)
             if is_object(inner) and self._enveloped(inner, f"{pointer}/{key}"):
                 return True
-        kind = text_at(value, "type", "part_kind")
+        kind = text_at(value, "type")
         if kind in ITEM_TYPES:
             self._chat.flush()
             return self._items.take(value, pointer)
         self._items.end_turn()
         if kind == "thinking":
             self._thought(value, pointer)
-        elif kind in _SAYINGS and isinstance(value.get("content"), str):
-            self._transcript.begin_turn()
-            self._model_speaks = False
-            said, actor = _SAYINGS[kind]
-            self._transcript.say(said, value["content"], f"{pointer}/content", actor)
         elif kind in _RESULTS:
             self._chat.flush()
             self._model_speaks = False

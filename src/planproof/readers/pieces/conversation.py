@@ -118,7 +118,11 @@ class Conversation:
         images: tuple[Image, ...] = ()
         picture = as_image(raw) if is_object(raw) else None
         if is_list(raw):
-            text, place, images = plain_text(raw, place)
+            text, inner, images = plain_text(raw, place)
+            if text or images or not raw:
+                place = inner
+            else:
+                text = written(raw)
         elif picture is not None:
             text, images = "", (picture,)
         else:
@@ -131,7 +135,7 @@ class Conversation:
                 or call_id_of(value),
                 name=text_at(value, "name"),
                 actor="tool",
-                status=_failed(value),
+                status=EventStatus.ERROR if _is_error(raw) else _failed(value),
                 images=images,
             )
         )
@@ -161,6 +165,11 @@ class Conversation:
         if message.get(key) is None:
             return []
         parts, images = parts_of(message[key], f"{pointer}/{key}")
+        calls = message.get("tool_calls")
+        if is_list(calls) and calls and is_list(message[key]):
+            # Some give the calls as parts of the content and once more in a list.
+            listed = {call_id_of(call) for call in calls if is_object(call)}
+            parts = [part for part in parts if not _is_listed(part, listed)]
         prose = [draft for part in parts for draft in self._part(part, actor)]
         if images and prose:
             prose[-1].images += images
@@ -256,6 +265,12 @@ class Conversation:
         )
 
 
+def _is_listed(part: Part, calls: set[str | None]) -> bool:
+    return part.sort == "call" and not calls.isdisjoint(
+        (text_at(part.value, "id"), text_at(part.value, "call_id"))
+    )
+
+
 def _content_key(message: dict[str, Json]) -> str:
     if message.get("content") is not None or _CONTENT_ELSEWHERE.isdisjoint(message):
         return "content"
@@ -270,6 +285,12 @@ def _content(message: dict[str, Json], pointer: str) -> tuple[str, str, tuple[Im
     if key not in message:
         return "", pointer, ()
     return plain_text(message[key], f"{pointer}/{key}")
+
+
+def _is_error(result: Json) -> bool:
+    # Such as "web_search_tool_result_error".
+    kind = result.get("type") if is_object(result) else None
+    return isinstance(kind, str) and kind.endswith("_error")
 
 
 def _failed(value: dict[str, Json]) -> EventStatus | None:

@@ -27,9 +27,12 @@ _LOOKED_AT = 20
 _INSPECT_SOURCES = frozenset(("input", "generate", "operator"))
 
 
-def dialect(messages: Sequence[dict[str, Json]]) -> Dialect:
-    """The API that messages with a role come from; plain text is OpenAI's as well as anybody's."""
-    anthropic = False
+def dialect(messages: Sequence[dict[str, Json]], around: dict[str, Json] | None = None) -> Dialect:
+    """The API that messages with a role come from; plain text is OpenAI's as well as anybody's.
+
+    `around` is the object that holds them: Anthropic's has the system prompt beside the messages.
+    """
+    anthropic = bool(around) and bool(around.get("system"))
     for message in messages:
         if message.get("type") == "message" and "stop_reason" not in message:
             return "responses"
@@ -42,9 +45,11 @@ def dialect(messages: Sequence[dict[str, Json]]) -> Dialect:
             if kind in _RESPONSES_PARTS:
                 return "responses"
             anthropic = anthropic or (kind in _ANTHROPIC_BLOCKS and _ANTHROPIC_BLOCKS[kind] in part)
-    if anthropic and all(message.get("role") in _ANTHROPIC_ROLES for message in messages):
-        return "anthropic"
-    return "openai"
+    return "anthropic" if anthropic and all(map(_may_be_anthropic, messages)) else "openai"
+
+
+def _may_be_anthropic(message: dict[str, Json]) -> bool:
+    return message.get("role") in _ANTHROPIC_ROLES and not message.get("tool_calls")
 
 
 def is_inspect(message: dict[str, Json]) -> bool:

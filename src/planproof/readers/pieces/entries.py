@@ -27,3 +27,9 @@ def entries(source: Source, holders: Sequence[str] = ()) -> Iterator[tuple[str, 
     if is_list(document):
         for index, value in enumerate(document):
             yield f"{pointer}/{index}", value
+
+
+def listed(value: Json, pointer: str) -> Iterator[tuple[str, Json]]:
+    """The items of a list with their pointers; nothing when it is no list."""
+    for index, item in enumerate(value if is_list(value) else ()):
+        yield f"{pointer}/{index}", item

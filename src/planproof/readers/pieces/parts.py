@@ -13,12 +13,13 @@ Sort: TypeAlias = Literal["text", "thought", "call", "result", "unread"]
 _TEXT_KEYS = ("text", "content", "value", "output_text", "refusal")
 _THOUGHT_TYPES = frozenset(("thinking", "reasoning", "thought"))
 _CALL_TYPES = frozenset(
-    ("tool_use", "tool-call", "tool_call", "function_call", "server_tool_use", "toolCall")
+    "tool_use tool-call tool_call function_call server_tool_use mcp_tool_use toolCall".split()
 )
 _RESULT_TYPES = frozenset(
-    "tool_result tool-result tool_call_response function_call_output toolResult "
-    "web_search_tool_result".split()
+    "tool_result tool-result tool_call_response function_call_output toolResult".split()
 )
+# A hosted tool gives its own results, such as "web_search_tool_result".
+_HOSTED_RESULT = "_tool_result"
 _IMAGE_TYPES = frozenset(("image", "image_url", "input_image"))
 
 
@@ -99,8 +100,14 @@ def _part(item: dict[str, Json], pointer: str) -> Part | None:
         return Part("call", item, pointer)
     if kind in _RESULT_TYPES or "functionResponse" in item or "toolResult" in item:
         return Part("result", item, pointer)
+    if kind is not None and kind.endswith(_HOSTED_RESULT) and "tool_use_id" in item:
+        return Part("result", item, pointer)
     if kind in _THOUGHT_TYPES or item.get("thought") is True:
         key = key_with_text(item, ("thinking", "reasoning", "text", "summary", "content"))
+        if key is None and is_list(item.get("summary")):
+            text, place, _ = plain_text(item["summary"], f"{pointer}/summary")
+            if text:
+                return Part("thought", text, place)
         if key is None:
             return Part("unread", "encrypted or empty reasoning", pointer)
         return Part("thought", item[key], f"{pointer}/{key}")

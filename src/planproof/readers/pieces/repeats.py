@@ -8,6 +8,8 @@ from collections.abc import Hashable, Iterable, Iterator
 from planproof.content import Json
 from planproof.readers.pieces.calls import call_id_of
 from planproof.readers.pieces.shapes import is_list, is_object, text_at
+from planproof.readers.pieces.transcript import Transcript
+from planproof.trace import Kind
 
 _IDS = ("call_id", "tool_call_id", "tool_use_id")
 _SAYS = ("text", "thinking", "content", "arguments", "output", "encrypted_content", "data")
@@ -32,6 +34,21 @@ class Told:
             if here[key] > self._times[key]:
                 self._times[key] = here[key]
                 yield pointer, message
+
+
+class Instructions:
+    """Writes system prompts that every request carries, each only where it differs."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._last = ""
+
+    def write(self, text: str | None, pointer: str) -> None:
+        """Write a system prompt unless it is the last one again."""
+        if text and text != self._last:
+            self._last = text
+            self._transcript.begin_turn()
+            self._transcript.say(Kind.SYSTEM, text, pointer, "system")
 
 
 def _fingerprint(message: Json) -> Hashable:

@@ -132,6 +132,11 @@ class Transcript:
         """Whether the last turn that called something has not had all its results yet."""
         return bool(self._unanswered)
 
+    def is_answered(self, call_id: str | None) -> bool:
+        """Whether the call of this id has its result already, told where the tool ran."""
+        waiting = self._by_id.get(call_id) if call_id is not None else None
+        return bool(waiting) and waiting[0].output_pointer is not None
+
     def skip(self, pointer: str, why: str) -> None:
         """Note a part of the source that gives no event."""
         self._skipped.append(Skipped(pointer, why))

@@ -6,7 +6,6 @@ import pytest
 
 from planproof.trace import Trace
 from tests.unit.readers.samples import (
-    LANGCHAIN,
     actions,
     brief,
     lines,
@@ -30,19 +29,6 @@ def test_calls_with_a_result_in_between_are_two_turns() -> None:
     found = actions(read(records))
     assert [event.turn for event in found] == [1, 1, 2]
     assert [event.output for event in found] == ["x", "y", ""]
-
-
-def test_messages_of_a_graph_under_keys_of_its_own() -> None:
-    trace = read(LANGCHAIN)
-    assert brief(trace) == [
-        ("message", None, "What is new?"),
-        ("reasoning", None, "I search."),
-        ("action", "web_search", ""),
-        ("message", None, "Nothing is new."),
-    ]
-    assert trace.events[1].pointer == "/values/messages/1/additional_kwargs/reasoning_content"
-    assert actions(trace)[0].arguments == {"query": "news"}
-    assert {event.time for event in trace.events} == {None}
 
 
 STEPS: list[Any] = [
@@ -155,50 +141,3 @@ def test_events_whose_content_is_a_message_of_parts() -> None:
         ("action", "a", ""),
     ]
     assert actions(trace)[0].output == '{"y": 2}'
-
-
-def test_parts_that_say_what_they_are() -> None:
-    trace = read(
-        [
-            {
-                "kind": "request",
-                "parts": [
-                    {"part_kind": "system-prompt", "content": "Be good."},
-                    {"part_kind": "user-prompt", "content": "Go."},
-                ],
-            },
-            {
-                "kind": "response",
-                "parts": [
-                    {"part_kind": "thinking", "content": "Hm."},
-                    {
-                        "part_kind": "tool-call",
-                        "tool_name": "a",
-                        "args": '{"x": 1}',
-                        "tool_call_id": "1",
-                    },
-                ],
-            },
-            {
-                "kind": "request",
-                "parts": [
-                    {
-                        "part_kind": "tool-return",
-                        "tool_name": "a",
-                        "content": "b",
-                        "tool_call_id": "1",
-                    }
-                ],
-            },
-            {"kind": "response", "parts": [{"part_kind": "text", "content": "Done."}]},
-        ]
-    )
-    assert brief(trace) == [
-        ("system", None, "Be good."),
-        ("message", None, "Go."),
-        ("reasoning", None, "Hm."),
-        ("action", "a", ""),
-        ("message", None, "Done."),
-    ]
-    assert actions(trace)[0].output == "b"
-    assert trace.events[2].turn == trace.events[3].turn

@@ -1,0 +1,217 @@
+"""Google ADK: the events of a session, in camel case or with underscores."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from planproof.content import Image, Json
+from planproof.readers.pieces.calls import Call
+from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.handoffs import Handoffs
+from planproof.readers.pieces.outcomes import stated
+from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of, written
+from planproof.readers.pieces.transcript import Draft, Result, Transcript
+from planproof.readers.source import Source
+from planproof.trace import EventStatus, Kind, Trace
+
+_HOLDERS = ("events",)
+_INVOCATIONS = ("invocation_id", "invocationId")
+_RETURNED = ("result", "output")
+
+
+class GoogleADKReader:
+    """Reads sessions of the Agent Development Kit, and bare lists or lines of their events."""
+
+    name = "google-adk"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether the source is a list of events with an author and an invocation."""
+        if source.form == "text":
+            return False
+        found = False
+        for _, value in islice(entries(source, _HOLDERS), LOOKED_AT):
+            if not _is_event(value):
+                return False
+            found = found or is_object(value.get("content"))
+        return found
+
+    def read(self, source: Source) -> Trace:
+        """The events of the agents in the order of their times; partial ones come again whole."""
+        transcript = Transcript(source.skipped)
+        reading = _Reading(transcript)
+        listed = list(entries(source, _HOLDERS))
+        if all(_moment(value) is not None for _, value in listed):
+            listed.sort(key=lambda entry: _moment(entry[1]) or 0.0)
+        for pointer, value in listed:
+            if _is_event(value):
+                reading.event(value, pointer)
+            else:
+                transcript.skip(pointer, "is no event of a session")
+        return transcript.trace(self.name)
+
+
+class _Reading:
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._handoffs = Handoffs()
+
+    def event(self, value: dict[str, Json], pointer: str) -> None:
+        """Write one event."""
+        if value.get("partial") is True:
+            self._transcript.skip(pointer, "a part of what a later event says whole")
+            return
+        author = text_at(value, "author") or "assistant"
+        moment = value.get("timestamp")
+        self._transcript.time = time_of(moment) if moment is not None else None
+        is_user = author == "user"
+        self._transcript.parent = None if is_user else self._handoffs.parent_of(author)
+        self._parts(value, pointer, author)
+        message = _under(value, "error_message", "errorMessage")
+        if message is not None and isinstance(value[message], str):
+            self._transcript.begin_turn()
+            self._transcript.say(Kind.SYSTEM, value[message], f"{pointer}/{message}", author)
+        self._transfer(value, pointer, author)
+        self._transcript.parent = None
+
+    def _parts(self, value: dict[str, Json], pointer: str, author: str) -> None:
+        content = value.get("content")
+        parts = content.get("parts") if is_object(content) else None
+        said: list[Draft] = []
+        calls, begun = self._transcript.calls, False
+        for index, part in enumerate(parts if is_list(parts) else ()):
+            place = f"{pointer}/content/parts/{index}"
+            if not is_object(part):
+                self._transcript.skip(place, "is no part of an event")
+            elif self._result(part, place):
+                continue
+            else:
+                if not begun:
+                    self._transcript.begin_turn()
+                    begun = True
+                said += self._part(part, place, author)
+        if self._transcript.calls > calls:
+            for draft in said:
+                draft.kind = Kind.REASONING
+
+    def _part(self, part: dict[str, Json], pointer: str, author: str) -> list[Draft]:
+        key = _under(part, "function_call", "functionCall")
+        if key is not None:
+            self._call(part[key], f"{pointer}/{key}", author)
+            return []
+        key = _under(part, "executable_code", "executableCode")
+        if key is not None and is_object(part[key]):
+            language = (text_at(part[key], "language") or "python").lower()
+            call = Call(
+                language, text=text_at(part[key], "code") or "", id=text_at(part[key], "id")
+            )
+            self._transcript.call(call, f"{pointer}/{key}", author)
+            return []
+        text = part.get("text")
+        if isinstance(text, str):
+            kind = Kind.REASONING if part.get("thought") is True else Kind.MESSAGE
+            draft = self._transcript.say(kind, text, f"{pointer}/text", author)
+            return [draft] if draft is not None and kind is Kind.MESSAGE else []
+        image = _image(part)
+        if image is not None:
+            draft = Draft(Kind.MESSAGE, pointer, actor=author, images=(image,))
+            return [self._transcript.add(draft)]
+        held = next((key for key, item in part.items() if item is not None), "nothing")
+        self._transcript.skip(pointer, f"a part with {held!r}")
+        return []
+
+    def _call(self, value: Json, pointer: str, author: str) -> None:
+        name = text_at(value, "name") if is_object(value) else None
+        if name is None:
+            self._transcript.skip(pointer, "a call without a name")
+            return
+        arguments = value.get("args") or None
+        draft = self._transcript.call(
+            Call(name, arguments, id=text_at(value, "id")), pointer, author
+        )
+        self._handoffs.note(draft)
+
+    def _result(self, part: dict[str, Json], pointer: str) -> bool:
+        key = _under(part, "function_response", "functionResponse")
+        if key is not None and is_object(part[key]):
+            self._responded(part[key], f"{pointer}/{key}")
+            return True
+        key = _under(part, "code_execution_result", "codeExecutionResult")
+        if key is None or not is_object(part[key]):
+            return False
+        result = part[key]
+        outcome = text_at(result, "outcome")
+        self._transcript.answer(
+            Result(
+                text_at(result, "output") or "",
+                f"{pointer}/{key}/output" if "output" in result else f"{pointer}/{key}",
+                call_id=text_at(result, "id"),
+                actor="tool",
+                status=None if outcome in (None, "OUTCOME_OK") else EventStatus.ERROR,
+            )
+        )
+        return True
+
+    def _responded(self, value: dict[str, Json], pointer: str) -> None:
+        place, raw = f"{pointer}/response", value.get("response")
+        if is_object(raw) and len(raw) == 1:
+            # What is no object is put into one, under a key that says nothing.
+            key = next((key for key in _RETURNED if isinstance(raw.get(key), str)), None)
+            if key is not None:
+                raw, place = raw[key], f"{place}/{key}"
+        failed = is_object(raw) and (
+            bool(raw.get("error")) or stated(raw.get("status")) is EventStatus.ERROR
+        )
+        self._transcript.answer(
+            Result(
+                written(raw),
+                place if "response" in value else pointer,
+                call_id=text_at(value, "id"),
+                name=text_at(value, "name"),
+                actor="tool",
+                status=EventStatus.ERROR if failed else None,
+            )
+        )
+
+    def _transfer(self, value: dict[str, Json], pointer: str, author: str) -> None:
+        actions = value.get("actions")
+        if not is_object(actions):
+            return
+        key = _under(actions, "transfer_to_agent", "transferToAgent")
+        receiver = text_at(actions, key) if key is not None else None
+        if key is None or receiver is None:
+            return
+        last = self._handoffs.started(receiver)
+        if last is None or last.actor != author:
+            # An agent's own code handed over, and no tool was called for it.
+            self._transcript.begin_turn()
+            call = Call("transfer_to_agent", {key: receiver})
+            draft = self._transcript.call(call, f"{pointer}/actions", author)
+            self._handoffs.note(draft, receiver)
+
+
+def _under(value: dict[str, Json], *keys: str) -> str | None:
+    """The key, as one of the two ways of writing has it, under which there is anything."""
+    return next((key for key in keys if value.get(key) is not None), None)
+
+
+def _moment(value: Json) -> float | None:
+    moment = value.get("timestamp") if is_object(value) else None
+    return moment if isinstance(moment, (int, float)) else None
+
+
+def _is_event(value: Json) -> bool:
+    if not is_object(value) or not isinstance(value.get("author"), str):
+        return False
+    return any(isinstance(value.get(key), str) for key in _INVOCATIONS) and (
+        "content" in value or "actions" in value or "partial" in value
+    )
+
+
+def _image(part: dict[str, Json]) -> Image | None:
+    key = _under(part, "inline_data", "inlineData", "file_data", "fileData")
+    held = part[key] if key is not None else None
+    media = text_at(held, "mime_type", "mimeType") if is_object(held) else None
+    if not is_object(held) or media is None or not media.startswith("image/"):
+        return None
+    url, data = text_at(held, "file_uri", "fileUri"), text_at(held, "data")
+    return Image(media, url, data) if url or data else None
