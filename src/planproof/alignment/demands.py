@@ -69,6 +69,7 @@ class Demand:
     things: frozenset[str]
     parts: tuple[Part, ...]
     says: bool
+    only_says: bool
     thinks: bool
     again: bool
     open_ended: bool
@@ -108,6 +109,7 @@ def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
         frozenset(chain.from_iterable(word.stems + word.concepts for word in things)),
         parts,
         says=says,
+        only_says=all(found and found <= _SAYING for found in deeds),
         thinks=any(found & _THINKING for found in deeds),
         again=_AGAIN.search(text) is not None,
         open_ended=step.loop or _OPEN_ENDED.search(step.text) is not None,

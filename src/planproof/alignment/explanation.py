@@ -46,7 +46,6 @@ _SAME_TOOL = -150
 _OTHER_CALL = -900
 _MOVED = 20
 _PLANNING = frozenset({"plan", "change"})
-_SAYING = frozenset({"ask", "tell", "delegate", "finish"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +142,7 @@ def _without_claims(
     unplanned = [
         step for step in silent if not any(deeds & _PLANNING for deeds in demands[step].deeds)
     ]
-    spoken = [
-        step for step, demand in steps if all(deeds and deeds <= _SAYING for deeds in demand.deeds)
-    ]
+    spoken = [step for step, demand in steps if demand.only_says]
     again = [step for step, demand in steps if demand.again]
     barred = {
         Kind.MESSAGE: silent,

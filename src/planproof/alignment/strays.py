@@ -28,6 +28,7 @@ def take_out_strays(
         found = _strangers(units, demand, actions)
         found |= _on_other_values(units, demand, actions)
         found |= _repeats(units, demand, actions)
+        found |= _after_the_words(units, demand, run)
         if len(demands) == 1:
             # No other step could have claimed them, so to be under this one says little.
             found |= _of_another_sort(units, demand, actions)
@@ -74,6 +75,20 @@ def _of_another_sort(units: Sequence[Unit], demand: Demand, actions: Sequence[in
     sorts = {index: units[index].deeds - _ANYTHING for index in actions}
     strangers = {index for index, deeds in sorts.items() if deeds and not deeds & asked}
     return strangers if any(deeds & asked for deeds in sorts.values()) else set()
+
+
+def _after_the_words(units: Sequence[Unit], demand: Demand, run: Sequence[int]) -> set[int]:
+    """Those that come when what the step is to say has been said: they can't serve it."""
+    said = next((i for i in run if units[i].event.kind is Kind.MESSAGE), None)
+    if said is None or not demand.only_says:
+        return set()
+    return {
+        i
+        for i in run
+        if i > said
+        and units[i].event.kind is Kind.ACTION
+        and units[i].manner.name not in demand.folded
+    }
 
 
 def _on_other_values(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> set[int]:

@@ -10,6 +10,7 @@ from planproof.alignment.demands import Demand, Part
 from planproof.alignment.literals import Literal, LiteralKind, literals_of
 from planproof.alignment.terms import words_of
 from planproof.alignment.units import Unit
+from planproof.judges.tellings import untold
 from planproof.trace import Kind
 
 _HEAD = r"(?:^|\band\b|\bthen\b|,|;|\bto\b)\s*(?:also\s+)?"
@@ -35,6 +36,7 @@ _LISTED = re.compile(r"\('([a-z_]\w*)',\)")
 _LEAVES_A_MARK = frozenset({"compute", "write", "change", "remove", "transact"})
 _KEEPS = frozenset({"write", "change"})
 _SHORT_NAME = 5
+_CURRENCIES = frozenset("$€£")
 _CALLED_BY = frozenset({LiteralKind.IDENTIFIER, LiteralKind.QUOTED})
 
 
@@ -67,6 +69,7 @@ def ungrounded(
     found.extend(_undone(demand, run))
     found.extend(_other_tables(demand, done, whole))
     found.extend(_other_actors(demand, run, actors))
+    found.extend(untold(demand, run))
     return found
 
 
@@ -141,8 +144,9 @@ def _stems_of(text: str) -> frozenset[str]:
 def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequence[Unit]) -> bool:
     if part.of_words:
         # Words may speak of a value without naming it again: it need only be known to the trace.
+        # A code is named by what is done with it, and a price by whoever tells it.
         coded = literal.kind is LiteralKind.IDENTIFIER and any(c.isdigit() for c in literal.text)
-        strict = coded and any(not unit.said for unit in run)
+        strict = literal.text[:1] in _CURRENCIES or (coded and any(not u.said for u in run))
         return not _held(literal, run) and (strict or not _held(literal, whole))
     doing = [unit for unit in run if not unit.said and unit.deeds & part.deeds] or run
     if any(literal.held_by(unit.call_text) for unit in doing):

@@ -108,3 +108,18 @@ def test_a_lone_step_whose_verb_is_not_known_covers_what_fits() -> None:
     events = units(did("get_order", "60", order="A-1"), did("refund_order", "ok", order="A-1"))
 
     assert take_out_strays(events, [demand("Frobnicate the parcel A-1")], [[0, 1]]) == []
+
+
+def test_what_is_done_when_all_is_said_does_not_serve_the_saying() -> None:
+    before, after = did("get_order", "60", order="A-1"), did("get_order", "70", order="A-2")
+    events = units(before, said("Which of the orders do you mean?"), after)
+    plan = [demand("Ask which of the orders applies"), demand("Say goodbye")]
+
+    assert take_out_strays(events, plan, [[0, 1, 2], []]) == [(0, 2)]
+
+
+def test_a_tool_that_the_step_names_may_come_after_the_words() -> None:
+    events = units(said("It is not enough."), did("calculate", "74", expression="348 - 274"))
+    plan = [demand("Say so and offer other ways, then calculate"), demand("Say goodbye")]
+
+    assert take_out_strays(events, plan, [[0, 1], []]) == []

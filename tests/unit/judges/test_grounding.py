@@ -137,3 +137,12 @@ def test_a_number_may_count_the_calls() -> None:
     assert lacking(step.format(3), *days) == []
     assert lacking(step.format(4), *days) == ["4 stands in no event of it"]
     assert lacking(step.format(1), days[0]) == ["1 stands in no event of it"]
+
+
+def test_an_amount_of_money_is_told_by_whoever_tells_of_it() -> None:
+    paid = did("pay", amount="$414")
+    step = "Tell Ann that $414 went back"
+    assert lacking(step, said("It went back, Ann."), beside=[paid]) == [
+        "$414 stands in no event of it"
+    ]
+    assert lacking(step, said("$414 went back, Ann."), beside=[paid]) == []
