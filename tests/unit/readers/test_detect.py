@@ -27,6 +27,9 @@ BY_NAME = {
     "group chat": "autogen",
     "staged chat": "magentic-one",
     **span_samples.READERS,
+    "notebook": "text-log",
+    "react": "text-log",
+    "log": "text-log",
 }
 
 

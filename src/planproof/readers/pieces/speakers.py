@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 from planproof.content import Json
 from planproof.readers.pieces.calls import Call
+from planproof.readers.pieces.checklists import checklists
 from planproof.readers.pieces.code_runs import CodeRuns, is_executor, is_run_result
 from planproof.readers.pieces.conversation import SYSTEMS, TOOLS, USERS
 from planproof.readers.pieces.deeds import as_deed, drives_browser, write_deed
 from planproof.readers.pieces.ledgers import is_ledger, write_ledger
-from planproof.readers.pieces.markup import segments
+from planproof.readers.pieces.markup import Segment, segments
 from planproof.readers.pieces.places import Place
 from planproof.readers.pieces.shapes import embedded, is_object, text_at
 from planproof.readers.pieces.structured import write_structured
@@ -60,19 +61,19 @@ class Speakers:
         self.flush()
         role, thinks = who.lower(), how.lower() in _THINKING
         if role in TOOLS:
-            self._transcript.answer(Result(text, whole, actor="tool"))
+            self._transcript.answer(Result(text.strip(), whole, actor="tool"))
             return
         self._transcript.begin_turn()
         if role in USERS:
-            self._transcript.say(Kind.MESSAGE, text, whole, "user")
+            self._transcript.say(Kind.MESSAGE, text.strip(), whole, "user")
         elif role in SYSTEMS:
-            self._transcript.say(Kind.SYSTEM, text, whole, "system")
+            self._transcript.say(Kind.SYSTEM, text.strip(), whole, "system")
         elif how.startswith("->"):
             self.hand_off(how[2:].strip(), text, whole, who)
         elif (thinks or "orchestrator" in role) and is_ledger(text):
             write_ledger(self._transcript, text, place, who)
         elif thinks:
-            self._transcript.say(Kind.REASONING, text, whole, who)
+            self._transcript.say(Kind.REASONING, text.strip(), whole, who)
         else:
             self._acted(text, place, who)
 
@@ -86,24 +87,39 @@ class Speakers:
         self._transcript.call(Call(receiver or "hand-off", text=text), pointer, who)
 
     def _acted(self, text: str, place: Place, who: str) -> None:
+        whole = place(0, len(text))
         deed = as_deed(text, by_program=who in self._sent and drives_browser(who))
         if deed is not None:
-            write_deed(self._transcript, deed, place(0, len(text)), who)
-        elif not self.code.hold(text, place, who):
-            self._spoke(text, place, who)
-
-    def _spoke(self, text: str, place: Place, who: str) -> None:
+            write_deed(self._transcript, deed, whole, who)
+            return
         value = embedded(text)
-        whole = place(0, len(text))
         if is_object(value) and write_structured(self._transcript, value, whole, who):
             return
-        for segment in segments(text):
+        found = segments(text)
+        acts = any(segment.call is not None for segment in found)
+        if acts or not self.code.hold(text, place, who):
+            # Of one who speaks to others it is a message also beside a call.
+            thinks = acts and who == "assistant"
+            for segment in found:
+                self._spoke(segment, text, place, who, thinks=thinks)
+
+    def _spoke(self, segment: Segment, text: str, place: Place, who: str, *, thinks: bool) -> None:
+        pointer = place(segment.start, segment.end)
+        if segment.call is not None:
+            self._transcript.call(segment.call, pointer, who)
+        elif segment.sort == "result":
             piece = text[segment.start : segment.end].strip()
-            pointer = place(segment.start, segment.end)
-            if segment.call is not None:
-                self._transcript.call(segment.call, pointer, who)
-            elif segment.sort == "result":
-                self._transcript.answer(Result(piece, pointer))
-            else:
-                kind = Kind.REASONING if segment.sort == "thought" else Kind.MESSAGE
-                self._transcript.say(kind, piece, pointer, who)
+            self._transcript.answer(Result(piece, pointer, actor="environment"))
+        else:
+            thought = segment.sort == "thought" or (thinks and segment.sort == "prose")
+            kind = Kind.REASONING if thought else Kind.MESSAGE
+            position = segment.start
+            for start, end in checklists(text[segment.start : segment.end]):
+                first, last = segment.start + start, segment.start + end
+                self._say(kind, text, (position, first), place, who)
+                self._transcript.plan(text[first:last].strip(), place(first, last), who)
+                position = last
+            self._say(kind, text, (position, segment.end), place, who)
+
+    def _say(self, kind: Kind, text: str, stretch: tuple[int, int], place: Place, who: str) -> None:
+        self._transcript.say(kind, text[slice(*stretch)].strip(), place(*stretch), who)

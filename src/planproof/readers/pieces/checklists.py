@@ -1,0 +1,32 @@
+"""Checklists: steps with marks, which agents print again as the work goes on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+_MARK = r"(?:[ xX✓✔✗✘→>~!\-✅❌⏳]\ufe0f?|->|)"
+_ITEM = re.compile(rf"[ \t]{{0,40}}(?:\d{{1,3}}[.)]|[-*•])[ \t]{{1,8}}\[{_MARK}\][ \t]")
+_CONTINUED = re.compile(r"[ \t]{2,40}\S")
+
+
+def checklists(text: str) -> Iterator[tuple[int, int]]:
+    """Where the checklists of a text begin and end."""
+    if "[" not in text:
+        return
+    start = end = -1
+    position = 0
+    while position < len(text):
+        line_end = text.find("\n", position)
+        line_end = len(text) if line_end < 0 else line_end
+        if _ITEM.match(text, position, line_end):
+            start = position if start < 0 else start
+            end = line_end
+        elif start >= 0 and _CONTINUED.match(text, position, line_end):
+            end = line_end
+        elif start >= 0:
+            yield start, end
+            start = -1
+        position = line_end + 1
+    if start >= 0:
+        yield start, end

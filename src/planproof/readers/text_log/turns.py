@@ -1,0 +1,173 @@
+"""Turns: a text in which headers say who speaks."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from planproof.readers.pieces.conversation import AGENTS, ROLES
+from planproof.readers.pieces.markup import segments
+from planproof.readers.pieces.places import Place
+from planproof.readers.pieces.speakers import Speakers
+from planproof.readers.pieces.transcript import Transcript
+from planproof.readers.text_log.console import read_console_turn
+from planproof.trace import Kind
+
+_ANSI = re.compile(r"\x1b?\[\d{1,3}(?:;\d{1,3}){0,3}m")
+_LABEL = re.compile(
+    r"(?:#{1,4} {0,2}|\*\*|\[)?(user|human|assistant|ai|agent|system|tool)(?:\*\*|\])? ?:(?:\*\*)?",
+    re.IGNORECASE,
+)
+_LOGGED = r"\S{1,80} - (?:DEBUG|INFO|WARNING|ERROR|CRITICAL) - "
+_RESPONSE = re.compile(rf"(?:{_LOGGED})?([\w. -]{{1,60}})(?:'s [Rr]esponse|(->)[\w. -]{{1,60}}):")
+_SENT = re.compile(r"^Intern Name: ?([\w .-]{1,80})\nSubgoal: ?", re.MULTILINE)
+_NOTICE = re.compile(_LOGGED)
+_TYPED = re.compile(r"(\w{1,60}) \(([\w. -]{1,80})\)")
+_LONGEST_HEADER = 300
+_MOST_DASHES = 12
+
+
+@dataclass(slots=True)
+class _Header:
+    """Who speaks next, what is said on the same line, and the type that a console prints."""
+
+    speaker: str
+    rest: str = ""
+    type: str = ""
+    ruled: bool = False
+    relays: bool = False
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A stretch of lines under one header."""
+
+    header: _Header
+    first: int
+    lines: list[str]
+
+
+def has_turns(text: str) -> bool:
+    """Whether there is a header in a text, or an action that is written as one."""
+    lines = text.split("\n")
+    if any(_header(line) is not None for line in lines):
+        return True
+    return any(segment.sort != "prose" for segment in segments(text))
+
+
+def read_turns(transcript: Transcript, lines: list[str], place: Place) -> None:
+    """Write the turns of a text; `place` makes a pointer of a first and a last line."""
+    turns = _turns(lines)
+    speakers = Speakers(transcript)
+    before: _Turn | None = None
+    for number, turn in enumerate(turns):
+        text = "\n".join(turn.lines)
+        if not text or text.isspace():
+            continue
+        at = _Lines(text, turn, place)
+        if number == 0 and len(turns) > 1 and turns[1].header.ruled and not _acts(text):
+            # A console prints whatever was installed or warned of before the agents speak.
+            transcript.skip(at.pointer(0, len(text)), "stands before the first turn")
+        elif before is not None and before.header == turn.header and before.lines == turn.lines:
+            transcript.skip(at.pointer(0, len(text)), "the same turn was logged just before")
+        else:
+            _read_turn(transcript, speakers, turn.header, text, at.pointer)
+        before = turn
+    speakers.flush()
+
+
+def _read_turn(
+    transcript: Transcript, speakers: Speakers, header: _Header, text: str, place: Place
+) -> None:
+    who = _actor(header.speaker)
+    sent = _SENT.search(text)
+    if header.type:
+        read_console_turn(transcript, speakers, text, place, header.type, who)
+    elif header.relays:
+        # What an agent passes on to another it has done before, if at all.
+        speakers.flush()
+        transcript.begin_turn()
+        transcript.say(Kind.MESSAGE, text.strip(), place(0, len(text)), who)
+    elif sent is not None:
+        speakers.said(text[: sent.start()], place, f"{who} (thought)")
+        goal = text[sent.end() :].strip()
+        speakers.hand_off(sent[1].strip(), goal, place(sent.start(), len(text)), who)
+    else:
+        speakers.said(text, place, who)
+
+
+def _acts(text: str) -> bool:
+    return any(segment.call is not None for segment in segments(text))
+
+
+def _actor(speaker: str) -> str:
+    who = speaker.lower().removesuffix(" message")
+    if who in ROLES:
+        return "assistant" if who in AGENTS else who
+    return speaker or "assistant"
+
+
+def _turns(lines: list[str]) -> list[_Turn]:
+    turns = [_Turn(_Header(""), 1, [])]
+    inside = False
+    for number, line in enumerate(lines, 1):
+        # A header within what came back is part of what came back.
+        header = None if inside else _header(line)
+        if "<observation>" in line:
+            inside = True
+        if "</observation>" in line:
+            inside = False
+        if header is None:
+            turns[-1].lines.append(line)
+        elif header.rest:
+            turns.append(_Turn(header, number, [header.rest]))
+        else:
+            turns.append(_Turn(header, number + 1, []))
+    return turns
+
+
+def _header(line: str) -> _Header | None:
+    if not line or len(line) > _LONGEST_HEADER:
+        return None
+    if line[0] in "=-#*":
+        bare = _ANSI.sub("", line).strip()
+        name = bare.strip(line[0]).strip()
+        ruled = len(bare) - len(bare.lstrip(line[0]))
+        if ruled > 3 and bare.endswith(line[0] * 4):
+            dashed = line[0] == "-" and ruled <= _MOST_DASHES
+            typed = _TYPED.fullmatch(name) if dashed else None
+            if typed is not None:
+                return _Header(typed[2], type=typed[1], ruled=True)
+            if name.lower().removesuffix(" message") in ROLES:
+                return _Header(name, ruled=dashed)
+            if dashed and name.replace("_", "").isalnum():
+                return _Header(name, ruled=True)
+    label = _LABEL.match(line) or _RESPONSE.match(line)
+    if label is not None:
+        relays = label.re is _RESPONSE and label[2] is not None
+        return _Header(label[1], line[label.end() :], relays=relays)
+    notice = _NOTICE.match(line)
+    return _Header("system", line[notice.end() :]) if notice is not None else None
+
+
+class _Lines:
+    """Turns offsets in a turn's text into pointers to lines."""
+
+    def __init__(self, text: str, turn: _Turn, place: Place) -> None:
+        self._text = text
+        self._place = place
+        self._first = turn.first
+        self._starts = [0]
+        for line in turn.lines:
+            self._starts.append(self._starts[-1] + len(line) + 1)
+
+    def pointer(self, start: int, end: int) -> str:
+        """The lines that a stretch of the text covers, without blank lines around it."""
+        piece = self._text[start:end]
+        first = start + len(piece) - len(piece.lstrip())
+        last = max(first, end - (len(piece) - len(piece.rstrip())) - 1)
+        above = self._first - 1
+        return self._place(
+            above + bisect_right(self._starts, first), above + bisect_right(self._starts, last)
+        )

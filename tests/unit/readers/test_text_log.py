@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planproof.errors import InvalidInput
+from planproof.pointer import resolve
+from planproof.readers.source import Source
+from planproof.readers.text_log import TextLogReader
+from planproof.trace import EventStatus
+from tests.unit.readers.samples import INFO, LOG, NOTEBOOK, REACT, actions, brief, read
+
+
+def test_turns_under_ruled_headers() -> None:
+    trace = read(NOTEBOOK)
+    assert brief(trace) == [
+        ("reasoning", None, "Let me look at the genes."),
+        ("action", "python", "print('genes')"),
+        ("bookkeeping", "plan", "1. [✓] look\n2. [ ] choose"),
+        ("message", None, "Go on."),
+        ("message", None, "I am done."),
+    ]
+    [run] = actions(trace)
+    assert run.output == "genes\n---------- not_a_header ----------"
+    assert (run.pointer, run.output_pointer) == ("L3-5", "L8-9")
+    assert resolve(NOTEBOOK, trace.events[3].pointer) == "Go on."
+    assert [event.actor for event in trace.events] == ["assistant"] * 3 + ["user", "assistant"]
+
+
+def test_thought_action_observation() -> None:
+    trace = read(REACT)
+    assert brief(trace) == [
+        ("reasoning", None, "I need the weather."),
+        ("action", "weather", ""),
+        ("reasoning", None, "I know it now."),
+        ("action", "look_up", "Oslo"),
+        ("message", None, "It is cold in Oslo."),
+    ]
+    assert [(a.arguments, a.output) for a in actions(trace)] == [
+        ({"city": "Oslo"}, "4 degrees"),
+        (None, "a town"),
+    ]
+
+
+def test_a_log() -> None:
+    trace = read(LOG)
+    assert brief(trace) == [
+        ("reasoning", None, "I search."),
+        ("action", "search", ""),
+        ("bookkeeping", "plan", "0. [✓] search\n1. [ ] tell"),
+    ]
+    [call] = actions(trace)
+    assert (call.arguments, call.output) == ({"query": "news"}, "three\nlines\nhere")
+    assert (call.pointer, call.output_pointer) == ("L3", "L4-6")
+    assert call.time == "2025-04-01 02:57:53.500"
+
+
+def test_a_log_without_calls_is_notices() -> None:
+    trace = read("2025-04-01 02:57:55 INFO: start\n2025-04-01 02:57:56 INFO: stop\n")
+    assert brief(trace) == [("system", None, "start"), ("system", None, "stop")]
+
+
+HEADERS: list[Any] = [
+    (
+        "---------- user ----------\nGo.\n---------- Web ----------\nI clicked 'A'.\nscreenshot",
+        [("message", None, "Go."), ("action", "click", "I clicked 'A'.")],
+    ),
+    (
+        "User: Go.\nAssistant: I go.\nOn and on.\nTool: gone\nSystem: well",
+        [
+            ("message", None, "Go."),
+            ("message", None, "I go.\nOn and on."),
+            ("observation", None, "gone"),
+            ("system", None, "well"),
+        ],
+    ),
+    ("**user**: Go.\n[assistant]: Yes.", [("message", None, "Go."), ("message", None, "Yes.")]),
+    ("just some words", [("message", None, "just some words")]),
+    (
+        "Run_1 - INFO - Planner's Response: I plan.\nNavigator->Planner: I looked.",
+        [("message", None, "I plan."), ("message", None, "I looked.")],
+    ),
+    (
+        "==== FAILURES ====\n---------------------- x ----------------------",
+        [
+            (
+                "message",
+                None,
+                "==== FAILURES ====\n---------------------- x ----------------------",
+            )
+        ],
+    ),
+    ("\n\n---------- A ----------\n\n", []),
+]
+
+
+@pytest.mark.parametrize(("text", "events"), HEADERS)
+def test_other_headers(text: str, events: list[Any]) -> None:
+    assert brief(read(text)) == events
+
+
+def test_a_deed_under_a_header_has_its_outcome() -> None:
+    trace = read(
+        "---------- Surfer ----------\nI clicked 'A'.\n\nHere is a screenshot.\nError: 404"
+    )
+    [deed] = trace.events
+    assert (deed.actor, deed.pointer, deed.status) == ("Surfer", "L2-5", EventStatus.ERROR)
+
+
+def test_a_log_as_a_list_of_its_lines() -> None:
+    trace = read(REACT.splitlines())
+    assert [event.name for event in actions(trace)] == ["weather", "look_up"]
+    assert trace.events[0].pointer == "/0"
+    assert actions(trace)[0].pointer == ""
+
+
+def test_a_list_of_strings_without_events_is_an_error() -> None:
+    with pytest.raises(InvalidInput, match="holds a list of strings"):
+        read(["apples", "pears"])
+
+
+def test_the_console_of_a_team_after_what_was_installed() -> None:
+    trace = read(
+        "Collecting pip\nInstalling: x\n"
+        "---------- user ----------\nCount the files.\n"
+        "---------- MagenticOneOrchestrator ----------\n"
+        "\nWe are working to address the following user request:\n\nCount the files.\n\n"
+        "Here is the plan to follow as best as possible:\n\n- Coder counts.\n- Coder tells.\n\n"
+        "---------- Coder ----------\nSo:\n```sh\nls | wc -l\n```\n"
+        "---------- ComputerTerminal ----------\n"
+        "The script ran, then exited with an error (POSIX exit code: 1)\nno ls\n"
+        "---------- WebSurfer ----------\nI clicked 'A', believe me.\n"
+    )
+    assert brief(trace) == [
+        ("message", None, "Count the files."),
+        (
+            "bookkeeping",
+            None,
+            "We are working to address the following user request:\n\nCount the files.",
+        ),
+        ("bookkeeping", "plan", "- Coder counts.\n- Coder tells."),
+        ("message", None, "So:"),
+        ("action", "sh", "ls | wc -l"),
+        ("message", None, "I clicked 'A', believe me."),
+    ]
+    [run] = actions(trace)
+    assert (run.status, run.pointer, run.output_pointer) == (EventStatus.ERROR, "L18-20", "L22-23")
+    assert trace.events[2].pointer == "L13-14"
+    assert [(part.pointer, part.why) for part in trace.skipped] == [
+        ("L1-2", "stands before the first turn")
+    ]
+
+
+def test_the_console_of_a_team_that_prints_types() -> None:
+    trace = read(
+        "---------- TextMessage (user) ----------\nWhat time is it?\n"
+        "---------- ThoughtEvent (clerk) ----------\nI look.\n"
+        "---------- ToolCallRequestEvent (clerk) ----------\n"
+        "[FunctionCall(id='c1', arguments='{\"city\":\"L\\'Aquila\"}', name='clock'), "
+        "FunctionCall(id='c2', arguments=\"{'}\", name='bell')]\n"
+        "---------- ToolCallExecutionEvent (clerk) ----------\n"
+        "[FunctionExecutionResult(content=\"it's\\nlate\", name='clock', call_id='c1', "
+        "is_error=True), FunctionExecutionResult(content='ding', call_id='c2')]\n"
+        "---------- TextMessage (clerk) ----------\nIt is late.\n"
+    )
+    assert brief(trace) == [
+        ("message", None, "What time is it?"),
+        ("reasoning", None, "I look."),
+        ("action", "clock", ""),
+        ("action", "bell", "{'}"),
+        ("message", None, "It is late."),
+    ]
+    clock, bell = actions(trace)
+    assert (clock.arguments, clock.output) == ({"city": "L'Aquila"}, "it's\nlate")
+    assert (clock.status, bell.output, bell.turn) == (EventStatus.ERROR, "ding", clock.turn)
+
+
+def test_a_checklist_in_an_answer_is_the_plan() -> None:
+    trace = read("User: Go.\nAssistant: Now:\n1. [x] look\n   twice\n2. [ ] tell\n\n- [1] a note")
+    assert brief(trace)[1:] == [
+        ("message", None, "Now:"),
+        ("bookkeeping", "plan", "1. [x] look\n   twice\n2. [ ] tell"),
+        ("message", None, "- [1] a note"),
+    ]
+
+
+def test_calls_of_a_log_that_does_not_tell_their_arguments() -> None:
+    trace = read(
+        "INFO [root] hello\nEnter your prompt: Find news.\n"
+        f"{INFO.format(1)}🧰 Tools being prepared: ['search', 'save']\n"
+        f"{INFO.format(2)}🔧 Tool arguments: " + '{"query": "news"}\n'
+        f"{INFO.format(3)}🔧 Activating tool: 'search'...\n"
+        f"{INFO.format(4)}🎯 Tool 'search' completed its mission! Result: three\n"
+        f"{INFO.format(5)}🔧 Activating tool: 'save'...\n"
+        f"{INFO.format(6)}🎯 Tool 'save' completed its mission! Result: Error: full\n"
+    )
+    assert brief(trace) == [
+        ("message", None, "Find news."),
+        ("action", "search", ""),
+        ("action", "save", ""),
+    ]
+    search, save = actions(trace)
+    assert (search.arguments, search.output, save.output) == (
+        {"query": "news"},
+        "three",
+        "Error: full",
+    )
+    assert search.turn == save.turn
+    assert trace.events[0].actor == "user"
+
+
+def test_noise_above_a_log_is_counted() -> None:
+    trace = read(f"noise\n{LOG}")
+    assert [part.pointer for part in trace.skipped] == ["L1"]
+
+
+HYPER = [
+    "HyperAgent_x - INFO - Initialized",
+    "HyperAgent_x - INFO - Planner's Response: Thought: Find it.",
+    "Intern Name: Codebase Navigator",
+    "Subgoal: find the bug",
+    "HyperAgent_x - INFO - Inner-Navigator-Assistant's Response: Thought: I search.",
+    "Action:",
+    "```python",
+    "search('bug')",
+    "```",
+    "HyperAgent_x - INFO - Inner-Navigator-Assistant's Response: Thought: I search.",
+    "Action:",
+    "```python",
+    "search('bug')",
+    "```",
+    "HyperAgent_x - INFO - Navigator->Planner: Thought: It is in a.py.",
+    "Action: none",
+]
+
+
+@pytest.mark.parametrize("document", [HYPER * 2, {"trajectory": HYPER * 2, "instance_id": "x"}])
+def test_the_lines_of_a_planner_and_its_interns(document: Any) -> None:
+    trace = read(document)
+    assert trace.reader == "text-log"
+    assert brief(trace) == [
+        ("system", None, "Initialized"),
+        ("reasoning", None, "Thought: Find it."),
+        ("action", "Codebase Navigator", "find the bug"),
+        ("reasoning", None, "I search."),
+        ("action", "python", "search('bug')"),
+        ("message", None, "Thought: It is in a.py.\nAction: none"),
+    ]
+    assert [part.why for part in trace.skipped] == [
+        "the log is repeated from here on",
+        "the same turn was logged just before",
+    ]
+
+
+@pytest.mark.parametrize("document", ["just some words", ["apples"], [["a"]], {"log": [{"a": 1}]}])
+def test_what_is_no_text_log(document: Any) -> None:
+    assert not TextLogReader().sniff(Source.of_value(document))
