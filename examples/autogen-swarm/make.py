@@ -1,6 +1,6 @@
 """AutoGen AgentChat: the result of a swarm, in which agents hand over to one another.
 
-The plan is declared by the first agent and followed up to a tool that fails.
+The plan is declared by the first agent; the second does something else altogether.
 """
 
 from __future__ import annotations
@@ -39,7 +39,14 @@ async def open_claim(parcel: str) -> str:
 
 async def send_parcel(parcel: str) -> str:
     """Send a parcel again."""
-    raise RuntimeError("the article is sold out")
+    return f"{parcel} is packed again."
+
+
+async def refund(parcel: str, reason: str) -> str:
+    """Pay back what a parcel has cost."""
+    if not reason:
+        raise ValueError("a refund needs a reason")
+    return f"{parcel} is refunded."
 
 
 async def run(url: str) -> dict:
@@ -59,7 +66,7 @@ async def run(url: str) -> dict:
         "tracing_desk", client, tools=[track_parcel], handoffs=[Handoff(target="claims_desk")]
     )
     claims = AssistantAgent(
-        "claims_desk", client, tools=[open_claim, send_parcel], handoffs=["tracing_desk"]
+        "claims_desk", client, tools=[open_claim, send_parcel, refund], handoffs=["tracing_desk"]
     )
     swarm = Swarm([tracing, claims], termination_condition=TextMentionTermination("CLOSED"))
     result = await swarm.run(task=TASK)
@@ -69,11 +76,10 @@ async def run(url: str) -> dict:
 
 def main() -> None:
     with scripted(
-        Turn(f"I will do this:\n{PLAN}", [call("track_parcel", parcel="DE-5520")]),
-        Turn("", [call("transfer_to_claims_desk")]),
-        Turn("", [call("open_claim", parcel="DE-5520")]),
-        Turn("", [call("send_parcel", parcel="DE-5520")]),
-        Turn("The article is sold out, so we can't send it again; claim CL-17 is open. CLOSED"),
+        Turn(f"I will do this:\n{PLAN}", [call("transfer_to_claims_desk")]),
+        Turn("", [call("refund", parcel="DE-5520", reason="")]),
+        Turn("", [call("refund", parcel="DE-5520", reason="lost")]),
+        Turn("The parcel DE-5520 is refunded. CLOSED"),
     ) as url:
         result = asyncio.run(run(url))
     write_example(__file__, task=TASK, plan=PLAN, trace=settled(result))

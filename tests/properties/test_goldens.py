@@ -85,7 +85,7 @@ def _entries(golden: Golden) -> Entries | None:
 
 WITH_ENTRIES = [entries for entries in map(_entries, TEXTS) if entries is not None]
 TIMED = {"openai-agents", "opentelemetry", "openinference"}
-LINES = [entries for entries in WITH_ENTRIES if entries.as_lines]
+LINES = [entries for entries in WITH_ENTRIES if entries.as_lines and len(entries.values) > 2]
 SPANS = [entries for entries in WITH_ENTRIES if entries.golden.expected["reader"] in TIMED]
 
 
@@ -148,11 +148,10 @@ def test_cut_off(golden: Golden, data: st.DataObject) -> None:
 @given(st.sampled_from(LINES), st.data())
 def test_lines_cut_off_lose_the_last_one_and_say_so(entries: Entries, data: st.DataObject) -> None:
     lines = entries.golden.text.splitlines()
-    number = data.draw(st.integers(1, len(lines) - 1))
+    number = data.draw(st.integers(2, len(lines) - 1))
     whole, broken = lines[:number], lines[number]
     cut = broken[: data.draw(st.integers(1, len(broken) - 1))]
     before, after = read("\n".join(whole)), read("\n".join([*whole, cut]))
-    assume(before is not None and len(whole) > 1)
     assert before is not None
     assert after is not None
     assert deeds(after[1]) == deeds(before[1])
@@ -169,7 +168,7 @@ def test_shuffled(shuffled: tuple[Entries, list[int]]) -> None:
         if told(entries.golden.trace, entries.place(number)):
             assert told(found[1], entries.place(place)), f"entry {number}"
     if are_calls(entries.golden.trace):
-        assert Counter(deeds(found[1])) == Counter(deeds(entries.golden.trace))
+        assert Counter(deeds(entries.golden.trace)) <= Counter(deeds(found[1]))
 
 
 @pytest.mark.skipif(not SPANS, reason="no golden holds spans yet")
@@ -187,8 +186,7 @@ def test_shuffled_spans_come_in_the_order_of_their_times(
 def test_doubled(entries: Entries) -> None:
     found = read(entries.file_of([*entries.values, *entries.values]))
     if found is not None:
-        once, twice = Counter(deeds(entries.golden.trace)), Counter(deeds(found[1]))
-        assert once <= twice
+        assert Counter(deeds(entries.golden.trace)) <= Counter(deeds(found[1]))
 
 
 @given(st.sampled_from(WITH_ENTRIES), st.sampled_from(WITH_ENTRIES), st.data())

@@ -167,7 +167,6 @@ def test_messages_of_a_team(document: Any) -> None:
         ("reasoning", None, "I ask the clock."),
         ("action", "clock", ""),
         ("action", "clock", ""),
-        ("message", None, "12:00\nno such city"),
         ("system", None, '["writer"]'),
         ("message", None, '{"time": "12:00"}'),
         ("message", None, "TERMINATE"),
@@ -177,7 +176,16 @@ def test_messages_of_a_team(document: Any) -> None:
     assert (rome.output, rome.status) == ("no such city", EventStatus.ERROR)
     assert oslo.turn == rome.turn
     assert trace.events[0].time == "2025-06-01T10:00:00Z"
-    assert len(trace.skipped) == 2
+    assert [part.why for part in trace.skipped] == [
+        "a call without a name",
+        "is no result",
+        "repeats what the calls just before gave back",
+    ]
+
+
+def test_a_summary_of_calls_that_were_not_kept_is_said() -> None:
+    alone = [TEAM[0], said("ToolCallSummaryMessage", "clerk", "12:00")]
+    assert brief(read(alone))[1:] == [("message", None, "12:00")]
 
 
 def test_a_hand_off_is_one_action_whether_a_tool_was_called_for_it_or_not() -> None:

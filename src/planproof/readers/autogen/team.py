@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from planproof.content import Image, Json
 from planproof.readers.pieces.calls import as_call
 from planproof.readers.pieces.places import at
@@ -72,6 +74,9 @@ class Team:
             self._handed(message, pointer)
         elif kind in _NOTICES:
             self._transcript.say(Kind.SYSTEM, written(content), place, "system")
+        elif kind == "ToolCallSummaryMessage" and self._gave_back(written(content), source):
+            # Made by the framework, not by the model: nothing is said that was not there before.
+            self._transcript.skip(pointer, "repeats what the calls just before gave back")
         else:
             self._transcript.say(Kind.MESSAGE, written(content), place, source)
 
@@ -131,6 +136,14 @@ class Team:
             self._transcript.skip(pointer, "the hand-off that was called for just before")
         else:
             self._speakers.hand_off(receiver, text, f"{pointer}/content", source)
+
+    def _gave_back(self, text: str, source: str) -> bool:
+        drafts = self._transcript.drafts
+        last_turn = takewhile(lambda draft: draft.turn == drafts[-1].turn, reversed(drafts))
+        return bool(drafts) and all(
+            draft.kind is Kind.ACTION and draft.actor == source and draft.output in text
+            for draft in last_turn
+        )
 
     def _called_for(self, text: str, source: str) -> bool:
         for draft in reversed(self._transcript.drafts):
