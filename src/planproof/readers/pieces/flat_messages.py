@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planproof.readers.pieces.calls import Call, arguments_of
 from planproof.readers.pieces.shapes import text_at
@@ -22,10 +22,20 @@ class FlatKeys:
     message: str = ""
     call: str = ""
     function: str = ""
+    _beginnings: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        base = f"{self.prefix}.0{self.message}"
+        call = f"{base}.tool_calls.0{self.call}{self.function}.name"
+        part = f"{base}.contents.0.message_content"
+        found = (f"{base}.role", f"{base}.content", call, f"{part}.text", f"{part}.type")
+        object.__setattr__(self, "_beginnings", frozenset(found))
 
     def messages(self, span: Span) -> Iterator[Spoken]:
         """What the messages under these keys say."""
         attributes = span.attributes
+        if self._beginnings.isdisjoint(attributes):
+            return
         for number in range(_MOST):
             base = f"{self.prefix}.{number}{self.message}"
             content = f"{base}.content"

@@ -20,7 +20,7 @@ STARTS = (
     "startTime",
     "timestamp",
 )
-_ATTRIBUTES = ("attributes", "span_attributes", "spanAttributes", "span_data")
+ATTRIBUTES = ("attributes", "span_attributes", "spanAttributes", "span_data")
 _IDS = ("span_id", "spanId", "context", *STARTS)
 _OBSERVED = frozenset("GENERATION SPAN TOOL AGENT CHAIN RETRIEVER".split())
 _LISTS = frozenset(("arrayValue", "array_value"))
@@ -132,17 +132,17 @@ def is_span(value: Json) -> bool:
         return True
     if text_at(value, "type") in _OBSERVED and any(key in value for key in STARTS):
         return True
-    return any(key in value for key in _ATTRIBUTES) and any(key in value for key in _IDS)
+    return any(key in value for key in ATTRIBUTES) and any(key in value for key in _IDS)
 
 
 def raw_attributes(value: dict[str, Json]) -> Json:
     """What stands under the first key that attributes are known to have."""
-    return next((value[key] for key in _ATTRIBUTES if key in value), None)
+    return next((value[key] for key in ATTRIBUTES if key in value), None)
 
 
 def span_of(value: dict[str, Json], pointer: str, parent: Span | None) -> Span:
     """A span with its attributes as one flat object, however they are written."""
-    key = next((key for key in _ATTRIBUTES if key in value), None)
+    key = next((key for key in ATTRIBUTES if key in value), None)
     raw = value if key is None else value[key]
     place = pointer if key is None else f"{pointer}/{key}"
     start = next((value[name] for name in STARTS if value.get(name) is not None), None)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 from planproof.content import Json
 from planproof.readers.pieces.entries import LOOKED_AT, entries
 from planproof.readers.pieces.shapes import is_list, is_object, key_with_list
-from planproof.readers.pieces.span import Note, Span, note_of, raw_attributes
+from planproof.readers.pieces.span import ATTRIBUTES, Note, Span, note_of, raw_attributes
 from planproof.readers.pieces.span_tree import spans_of
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
@@ -22,13 +22,18 @@ _EXPORTS = ("resourceSpans", "resource_spans", "batches", "resourceLogs", "resou
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "scopeLogs", "scope_logs")
 _RECORDS = ("spans", "logRecords", "log_records")
 _GEN_AI = ("gen_ai.", "traceloop.", "logfire.", "ai.operationId", "llm.request.type")
-_OTHERS = ("run_type", "span_data")
+_ATTRIBUTES = frozenset(ATTRIBUTES)
+_MARKS = frozenset(("span_id", "spanId", "context", "start_time", "id"))
+_OTHERS = frozenset(("run_type", "span_data"))
 _KINDS = frozenset("LLM TOOL AGENT CHAIN RETRIEVER EMBEDDING RERANKER GUARDRAIL EVALUATOR".split())
+_BEGINNINGS = frozenset((*ATTRIBUTES, *_EXPORTS, *_HOLDERS))
 _DEEPEST = 4
 
 
 def convention(source: Source) -> Convention:
     """Which words the first spans use; nothing when the source does not begin with spans."""
+    if not _may_begin(source.document):
+        return ""
     found: Convention = ""
     looks_like: Convention = ""
     for value in islice(_head(source), LOOKED_AT):
@@ -40,6 +45,15 @@ def convention(source: Source) -> Convention:
         if not found and any(key.startswith(_GEN_AI) for key in keys):
             found = "gen_ai"
     return found or looks_like
+
+
+def _may_begin(document: Json) -> bool:
+    """A first look, which all but a few of the sources that are none of these fail."""
+    if is_list(document):
+        document = document[0] if document else None
+    elif isinstance(document, tuple):
+        [_, document] = cast("tuple[tuple[int, Json], ...]", document)[0]
+    return is_object(document) and not _BEGINNINGS.isdisjoint(document)
 
 
 def read_spans(source: Source, transcript: Transcript) -> list[Span]:
@@ -68,9 +82,9 @@ def read_spans(source: Source, transcript: Transcript) -> list[Span]:
 def _is_span(value: Json) -> bool:
     return (
         is_object(value)
-        and raw_attributes(value) is not None
-        and any(key in value for key in ("span_id", "spanId", "context", "start_time", "id"))
-        and not any(key in value for key in _OTHERS)
+        and not _ATTRIBUTES.isdisjoint(value)
+        and not _MARKS.isdisjoint(value)
+        and _OTHERS.isdisjoint(value)
     )
 
 
@@ -120,8 +134,6 @@ def _exported(resources: list[Json], pointer: str) -> Iterator[tuple[str, Json]]
 
 def _head(source: Source) -> Iterator[dict[str, Json]]:
     """The first spans, those inside others too; nothing as soon as something else turns up."""
-    if source.form == "text":
-        return
     for _, value in _entries(source):
         if not _is_span(value):
             if is_object(value) and "body" in value and "spanId" in value:

@@ -13,28 +13,35 @@ from planproof.readers.pieces.span import Span, span_of
 Skip: TypeAlias = Callable[[str, str], None]
 
 _CHILDREN = ("child_spans", "children", "child_runs", "spans")
+_HOLDERS = frozenset(_CHILDREN)
+_TRACES = ("trace_id", "traceId")
+_OWN = ("span_id", "spanId", "id")
 _PARENTS = ("parent_span_id", "parentSpanId", "parent_id", "parent_run_id")
 _LATEST = 10**20
 # Where the count since 1970 becomes one of seconds, of milli-, micro- and of nanoseconds.
 _SCALES = ((10**11, 10**9), (10**14, 10**6), (10**17, 10**3))
-_Id: TypeAlias = "tuple[str | int | None, str | int]"
+_Key: TypeAlias = str | int | None
+_Id: TypeAlias = tuple[_Key, str | int]
 
 
 def spans_of(entries: Iterable[tuple[str, Json]], skip: Skip) -> list[Span]:
     """All spans, also those inside others; a span that is there twice is taken once."""
     found: list[Span] = []
     known: dict[_Id, Span] = {}
+    above: list[tuple[Span, _Id]] = []
     stack: list[tuple[Json, str, Span | None]] = [(v, pointer, None) for pointer, v in entries]
     stack.reverse()
     while stack:
         value, pointer, parent = stack.pop()
         span = span_of(value, pointer, parent)
-        own = _own_id(value)
-        if own is None or known.setdefault(own, span) is span:
+        trace, own, outer = _ids(value)
+        if own is None or known.setdefault((trace, own), span) is span:
             found.append(span)
+            if parent is None and outer is not None:
+                above.append((span, (trace, outer)))
         else:
             skip(pointer, "the same span again")
-        key = key_with_list(value, _CHILDREN)
+        key = None if _HOLDERS.isdisjoint(value) else key_with_list(value, _CHILDREN)
         if key is not None:
             children = value[key]
             stack.extend(
@@ -42,10 +49,8 @@ def spans_of(entries: Iterable[tuple[str, Json]], skip: Skip) -> list[Span]:
                 for index in range(len(children) - 1, -1, -1)
                 if is_object(children[index])
             )
-    for span in found:
-        if span.parent is None:
-            above = _parent_id(span.value)
-            span.parent = known.get(above) if above is not None else None
+    for span, outer in above:
+        span.parent = known.get(outer)
     found = _in_time(_outer_first(found))
     for span in found:
         if span.parent is not None:
@@ -53,28 +58,25 @@ def spans_of(entries: Iterable[tuple[str, Json]], skip: Skip) -> list[Span]:
     return found
 
 
-def _own_id(value: dict[str, Json]) -> _Id | None:
-    context = value.get("context")
-    own = _id(value, "span_id", "spanId", "id") or _id(context, "span_id", "spanId")
-    return None if own is None else (_trace_id(value), own)
+def _ids(value: dict[str, Json]) -> tuple[_Key, _Key, _Key]:
+    """The ids of its trace, of the span, and of the one around it."""
+    context, parent = value.get("context"), value.get("parent")
+    trace, own = _first(value, _TRACES), _first(value, _OWN)
+    if is_object(context):
+        trace, own = trace or _first(context, _TRACES), _first(context, _OWN) or own
+    outer = _first(value, _PARENTS)
+    if outer is None:
+        outer = _first(parent, _OWN) if is_object(parent) else _first(value, ("parent",))
+    return trace, own, outer
 
 
-def _parent_id(value: dict[str, Json]) -> _Id | None:
-    parent = value.get("parent")
-    above = _id(value, *_PARENTS)
-    above = above or (_id(parent, "span_id", "spanId") if is_object(parent) else parent)
-    return (_trace_id(value), above) if isinstance(above, (str, int)) and above else None
-
-
-def _trace_id(value: dict[str, Json]) -> str | int | None:
-    # Ids of spans are only unique within their trace.
-    return _id(value, "trace_id", "traceId") or _id(value.get("context"), "trace_id", "traceId")
-
-
-def _id(value: Json, *keys: str) -> str | int | None:
-    if not is_object(value):
-        return None
-    return next((value[key] for key in keys if isinstance(value.get(key), (str, int))), None)
+def _first(value: dict[str, Json], keys: Iterable[str]) -> _Key:
+    for key in keys:
+        found = value.get(key)
+        # A root says so with an empty id or with zero.
+        if found and isinstance(found, (str, int)):
+            return found
+    return None
 
 
 def _outer_first(spans: list[Span]) -> list[Span]:
