@@ -47,8 +47,10 @@ _TELLING: tuple[tuple[str, SpanSort], ...] = (
     ("all_messages_events", "agent"),
 )
 _TRACELOOP: dict[str, SpanSort] = {"tool": "tool", "agent": "agent"}
+_ARGUMENTS = "gen_ai.tool.call.arguments"
+_RESULT = "gen_ai.tool.call.result"
 _OUTPUTS = (
-    "gen_ai.tool.call.result",
+    _RESULT,
     "gen_ai.output",
     "tool_response",
     "ai.toolCall.result",
@@ -89,7 +91,11 @@ class OpenTelemetryReader:
     def read(self, source: Source) -> Trace:
         """What agents, models and tools did, in the order in which the spans began."""
         transcript = Transcript(source.skipped)
-        SpanReading(transcript, (GEN_AI,)).read(read_spans(source, transcript))
+        spans = read_spans(source, transcript)
+        for span in spans:
+            if span.notes or span.value.get("events"):
+                _take_from_events(span)
+        SpanReading(transcript, (GEN_AI,)).read(spans)
         return transcript.trace(self.name)
 
 
@@ -153,6 +159,25 @@ def _noted(span: Span) -> Iterator[tuple[Spoken, bool]]:
             yield from _note(Note(name, span.pointer_to("events"), event))
 
 
+def _take_from_events(span: Span) -> None:
+    """Give a tool its arguments and its result as attributes, where only events tell them."""
+    if _sort_of(span) != "tool":
+        return
+    found: dict[str, Json] = {}
+    for note in span.events():
+        if note.name == "gen_ai.tool.message":
+            key, value = _ARGUMENTS, note.attributes.get("content")
+        elif note.name == "gen_ai.choice":
+            texts = [said.text for said, _ in _note(note) if said.sort == "text"]
+            key, value = _RESULT, "\n".join(texts)
+        else:
+            continue
+        if value and key not in span.attributes:
+            found[key] = value
+            span.places[key] = note.pointer
+    span.attributes = {**span.attributes, **found}
+
+
 def _note(note: Note) -> Iterator[tuple[Spoken, bool]]:
     held = note.attributes
     content = held.get("gen_ai.event.content")
@@ -180,7 +205,7 @@ GEN_AI = Dialect(
     tool_names=("gen_ai.tool.name", "ai.toolCall.name", "traceloop.entity.name", "name"),
     call_ids=("gen_ai.tool.call.id", "ai.toolCall.id"),
     inputs=(
-        "gen_ai.tool.call.arguments",
+        _ARGUMENTS,
         "gen_ai.tool.args",
         "tool_arguments",
         "ai.toolCall.args",

@@ -76,6 +76,11 @@ class Span:
         """The first of these attributes that is there."""
         return next((key for key in keys if self.attributes.get(key) is not None), None)
 
+    def place_of(self, key: str | None) -> str:
+        """What there is to see of it: its attributes, or all of it if this one stands elsewhere."""
+        elsewhere = self.places.get(key, self.place) if key is not None else self.place
+        return self.place if elsewhere.startswith(self.place) else self.pointer
+
     def events(self) -> Iterator[Note]:
         """The events noted in it, and the log records that name it."""
         events = self.value.get("events")

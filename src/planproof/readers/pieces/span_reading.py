@@ -97,7 +97,7 @@ class SpanReading:
             draft.turn = self._turn_without_asking(span, scope)
             scope.recent.append(self._transcript.add(draft))
         if arguments or text or not (draft.arguments or draft.text):
-            draft.pointer, draft.arguments, draft.text = span.place, arguments, text
+            draft.pointer, draft.arguments, draft.text = span.place_of(given), arguments, text
         span.answers(draft, dialect.outputs)
         if call_id and draft.output_pointer is not None:
             scope.unanswered.pop(call_id, None)

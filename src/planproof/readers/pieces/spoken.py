@@ -60,8 +60,8 @@ def message_says(message: dict[str, Json], pointer: str) -> Iterator[Spoken]:
     if thought is not None:
         yield Spoken("thought", role, thought, pointer)
     content = _content(message)
-    if content is None and not role and "type" in message:
-        content = message  # a call that stands by itself among messages
+    if content is None and not role:
+        content = message  # a part that stands by itself among messages
     elif isinstance(content, str) and content.startswith("[{"):
         content = embedded(content) or content
     parts, _ = parts_of(content, pointer)
