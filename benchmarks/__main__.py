@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks import peers
 from benchmarks.cases import GeneratedCase, generate
 from benchmarks.floor import match_in_order
-from benchmarks.measure import Row, child_cpu_seconds, cpu_seconds, peak_bytes, per_call
+from benchmarks.measure import Row, child_cpu_seconds, cpu_seconds, peak_bytes, per_call, show
 from planproof import evaluate
 
 SMALL = [generate(steps=10, events=50, seed=seed) for seed in range(12)]
@@ -20,13 +20,7 @@ LARGE = generate(steps=100, events=5_000)
 def main() -> int:
     """Print every row; 1 when a budget is missed, else 0."""
     rows = [*small_cases(), *large_case(), *memory(), *start_up()]
-    print(f"{'what':<44} {'measured':>9} {'against':>9} {'ratio':>7} {'budget':>7}")
-    for row in rows:
-        budget = "" if row.budget is None else f"{row.budget:7.1f}"
-        mark = "" if row.budget is None else ("  pass" if row.holds else "  FAIL")
-        print(
-            f"{row.what:<44} {row.measured:>9} {row.against:>9} {row.ratio:7.2f} {budget:>7}{mark}"
-        )
+    show(rows)
     return 0 if all(row.holds for row in rows) else 1
 
 

@@ -7,7 +7,7 @@ import resource
 import subprocess
 import time
 import tracemalloc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 
@@ -61,6 +61,17 @@ def peak_bytes(run: Callable[[], object]) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def show(rows: Iterable[Row]) -> None:
+    """Print the table."""
+    print(f"{'what':<44} {'measured':>9} {'against':>9} {'ratio':>7} {'budget':>7}")
+    for row in rows:
+        budget = "" if row.budget is None else f"{row.budget:7.1f}"
+        mark = "" if row.budget is None else ("  pass" if row.holds else "  FAIL")
+        print(
+            f"{row.what:<44} {row.measured:>9} {row.against:>9} {row.ratio:7.2f} {budget:>7}{mark}"
+        )
 
 
 def per_call(seconds: float) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from benchmarks.cases import generate
 from benchmarks.floor import match_in_order
+from benchmarks.growing import grown
 from benchmarks.measure import Row
 from planproof.planning.parse import parse_plan
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
+from planproof.trace import Kind
 
 
 @pytest.mark.parametrize(("steps", "events"), [(10, 50), (8, 60), (100, 1_250)])
@@ -43,3 +46,33 @@ def test_a_row_without_a_budget_always_holds() -> None:
     assert Row("", "", "", 99.0).holds
     assert Row("", "", "", 2.0, budget=2.0).holds
     assert not Row("", "", "", 2.1, budget=2.0).holds
+
+
+def test_a_grown_trace_is_the_same_one_many_times_over(tmp_path: Path) -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    messages = [
+        {"role": "assistant", "content": "I look at what is there.", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "a.txt"},
+    ]
+    for name, text in {
+        "list.json": json.dumps(messages),
+        "object.json": json.dumps({"model": "m", "messages": messages}),
+        "lines.jsonl": "\n".join(map(json.dumps, messages)),
+    }.items():
+        file = tmp_path / name
+        file.write_text(text, encoding="utf-8")
+        data = grown(file, 20_000)
+        trace = read_trace(Source.of_bytes(data))
+        assert 20_000 <= len(data) < 25_000
+        assert trace.reader == "openai-messages"
+        calls = [event for event in trace.events if event.kind is Kind.ACTION]
+        assert len(calls) == len(trace.events) // 2 > 5
+        assert all(event.output == "a.txt" for event in calls)
+
+
+def test_numbers_that_are_ids_are_numbered_anew(tmp_path: Path) -> None:
+    file = tmp_path / "t.json"
+    file.write_text(json.dumps([{"id": 3, "cause": 2, "trace_id": 9, "count": 1}]))
+    entries = json.loads(grown(file, 300))
+    assert [entry["id"] for entry in entries[:3]] == [3, 1_000_003, 2_000_003]
+    assert {entry["trace_id"] for entry in entries} == {9}

@@ -156,3 +156,28 @@ def test_pick_goes_with_a_trace(planproof: CommandLine) -> None:
     done = planproof("judge", "case.json", "--pick", "1")
     assert done.code == 2
     assert "--pick goes with --trace" in done.err
+
+
+@pytest.mark.parametrize("form", ["lines", "array"])
+def test_all_traces_of_a_file_are_run_and_verified(
+    planproof: CommandLine, folder: Path, form: str
+) -> None:
+    skipped = [*PLANNED[:-4], PLANNED[-1]]
+    traces = [
+        {"instance_id": name, "messages": messages}
+        for name, messages in (("a", PLANNED), ("b", skipped), ("c", FOLLOWED["execution_trace"]))
+    ]
+    text = json.dumps(traces) if form == "array" else "\n".join(map(json.dumps, traces))
+    (folder / "traces").write_text(text, encoding="utf-8")
+    done = planproof("run", "traces", "-o", "verdicts.jsonl")
+    assert done.code == 3  # the last one has no plan
+    lines = (folder / "verdicts.jsonl").read_text(encoding="utf-8").splitlines()
+    verdicts = [json.loads(line) for line in lines]
+    assert [verdict["id"] for verdict in verdicts] == ["a", "b", "c"]
+    assert [verdict["outcome"] for verdict in verdicts] == ["scored", "scored", "no_plan"]
+    assert verdicts[0]["score"] == 1.0 > verdicts[1]["score"]
+    assert planproof("verify", "verdicts.jsonl", "traces").out == "3 of 3 accepted\n"
+    picked = planproof("verify", "verdicts.jsonl", "traces", "--pick", "a")
+    assert "--pick goes with a single verdict" in picked.err
+    alone = planproof("judge", "--trace", "traces", "--pick", "b", "-f", "full")
+    assert json.loads(alone.out)["score"] == verdicts[1]["score"]

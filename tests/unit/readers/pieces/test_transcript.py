@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
+import pytest
+
 from planproof.content import Image
 from planproof.readers.pieces.calls import Call
 from planproof.readers.pieces.transcript import Result, Transcript
-from planproof.trace import EventStatus, Kind, Skipped
+from planproof.trace import Event, EventStatus, Kind, Skipped
 
 
 def test_a_result_finds_its_call_by_id_also_when_ids_repeat() -> None:
@@ -81,3 +85,18 @@ def test_the_trace_has_ids_in_order_parents_by_id_and_what_was_skipped() -> None
     assert trace.events[0].images
     assert trace.skipped == (Skipped("L1", "before"), Skipped("/2", "odd"))
     assert transcript.writes == 4
+
+
+def test_a_draft_becomes_an_event_that_nobody_can_change() -> None:
+    transcript = Transcript()
+    first = transcript.call(Call("ls"), "/0", "agent")
+    transcript.parent = first
+    transcript.say(Kind.MESSAGE, "hi", "/1", "agent")
+    events = transcript.trace("x").events
+    assert events[1] == Event(
+        id="e2", kind=Kind.MESSAGE, pointer="/1", actor="agent", text="hi", parent="e1"
+    )
+    assert isinstance(events[0], Event)
+    assert len({*events}) == 2
+    with pytest.raises(FrozenInstanceError):
+        events[0].text = "other"  # pyright: ignore[reportAttributeAccessIssue]
