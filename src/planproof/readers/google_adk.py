@@ -54,6 +54,7 @@ class _Reading:
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
         self._handoffs = Handoffs()
+        self._handing_over: set[str] = set()
 
     def event(self, value: dict[str, Json], pointer: str) -> None:
         """Write one event."""
@@ -128,7 +129,8 @@ class _Reading:
         draft = self._transcript.call(
             Call(name, arguments, id=text_at(value, "id")), pointer, author
         )
-        self._handoffs.note(draft)
+        if self._handoffs.note(draft):
+            self._handing_over.add(author)
 
     def _result(self, part: dict[str, Json], pointer: str) -> bool:
         key = _under(part, "function_response", "functionResponse")
@@ -180,8 +182,9 @@ class _Reading:
         receiver = text_at(actions, key) if key is not None else None
         if key is None or receiver is None:
             return
-        last = self._handoffs.started(receiver)
-        if last is None or last.actor != author:
+        if author in self._handing_over:
+            self._handing_over.remove(author)
+        else:
             # An agent's own code handed over, and no tool was called for it.
             self._transcript.begin_turn()
             call = Call("transfer_to_agent", {key: receiver})

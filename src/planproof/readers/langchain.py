@@ -7,7 +7,7 @@ from itertools import islice
 
 from planproof.content import Json
 from planproof.readers.pieces.conversation import AGENTS, Conversation, role_of
-from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
 from planproof.readers.pieces.handoffs import Handoffs
 from planproof.readers.pieces.repeats import Told
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
@@ -20,6 +20,7 @@ _TYPES = frozenset(
     "functionmessage chatmessage removemessage aimessagechunk humanmessagechunk toolmessagechunk "
     "systemmessagechunk".split()
 )
+_REMOVED = ("remove", "RemoveMessage")
 _STATES = ("values", "channel_values")
 _HOLDERS = ("messages",)
 _DEEPEST = 8
@@ -91,11 +92,18 @@ class _Reading:
     def message(self, value: Json, pointer: str) -> None:
         """Write one message."""
         message, place = _opened(value, pointer) if is_object(value) else ({}, pointer)
-        role = role_of(message)
-        if role == "remove" or not _is_message(value):
-            self._transcript.skip(pointer, "is no message" if message else "is no object")
-            return
-        speaker = text_at(message, "name") if role in AGENTS else None
+        if not _is_open_message(message) or message["type"] in _REMOVED:
+            self._transcript.skip(pointer, "is no message")
+        elif message.get("tool_calls") or message.get("name"):
+            self._agent(message, place)
+        else:
+            self._transcript.parent = self._within
+            self._conversation.message(message, place)
+        for where, _ in listed(message.get("invalid_tool_calls"), f"{place}/invalid_tool_calls"):
+            self._transcript.skip(where, "a call that could not be parsed")
+
+    def _agent(self, message: dict[str, Json], place: str) -> None:
+        speaker = text_at(message, "name") if role_of(message) in AGENTS else None
         parent = self._handoffs.parent_of(speaker) if speaker is not None else None
         self._transcript.parent = parent or self._within
         before = len(self._transcript.drafts)
@@ -103,12 +111,6 @@ class _Reading:
         for draft in self._transcript.drafts[before:]:
             if draft.kind is Kind.ACTION:
                 self._handoffs.note(draft)
-        self._transcript.parent = None
-        invalid = message.get("invalid_tool_calls")
-        for index in range(len(invalid) if is_list(invalid) else 0):
-            self._transcript.skip(
-                f"{place}/invalid_tool_calls/{index}", "a call that could not be parsed"
-            )
 
     def _one_state(self, value: dict[str, Json], place: str, depth: int) -> None:
         state = _state(value, place)
@@ -116,7 +118,7 @@ class _Reading:
             self._transcript.skip(place, "a state without messages")
             return
         messages, place_of_messages = state
-        for pointer, message in self._told.new_in(_listed(messages, place_of_messages)):
+        for pointer, message in self._told.new_in(_all_opened(messages, place_of_messages)):
             self.message(message, pointer)
         tasks = value.get("tasks")
         for index, task in enumerate(tasks if is_list(tasks) else ()):
@@ -165,9 +167,10 @@ def _opened(value: dict[str, Json], pointer: str) -> tuple[dict[str, Json], str]
 
 
 def _is_message(value: Json) -> bool:
-    if not is_object(value):
-        return False
-    message, _ = _opened(value, "")
+    return is_object(value) and _is_open_message(_opened(value, "")[0])
+
+
+def _is_open_message(message: dict[str, Json]) -> bool:
     kind = message.get("type")
     if not isinstance(kind, str) or "content" not in message:
         return False
@@ -175,7 +178,7 @@ def _is_message(value: Json) -> bool:
     return kind.lower() in _TYPES and ("role" not in message or kind.lower().startswith("chat"))
 
 
-def _listed(messages: list[Json], pointer: str) -> Iterator[tuple[str, Json]]:
+def _all_opened(messages: list[Json], pointer: str) -> Iterator[tuple[str, Json]]:
     for index, value in enumerate(messages):
         if is_object(value):
             message, place = _opened(value, f"{pointer}/{index}")

@@ -47,6 +47,21 @@ def test_a_hand_over_without_a_tool() -> None:
     assert (look.parent, trace.events[-1].parent) == (transfer.id, None)
 
 
+def test_work_that_is_handed_back_is_no_second_call() -> None:
+    back = adk_call("transfer_to_agent", {"agent_name": "root"}, "f9")
+    returned = adk_response("transfer_to_agent", {"result": None}, "f9")
+    trace = read(
+        [
+            *ADK_EVENTS[:7],
+            adk_event("weather", back, at=7.0),
+            adk_event("weather", returned, at=8.0, actions={"transfer_to_agent": "root"}),
+            adk_event("root", adk_call("look", {}, "f8"), at=9.0),
+        ]
+    )
+    assert [action.name for action in actions(trace)][-2:] == ["transfer_to_agent", "look"]
+    assert actions(trace)[-1].parent is None
+
+
 def test_calls_without_ids_are_tied_by_name() -> None:
     call = {"function_call": {"name": "look", "args": {"at": "sky"}}}
     response = {"function_response": {"name": "look", "response": {"seen": 3}}}

@@ -27,10 +27,6 @@ class Handoffs:
             self._began.add(key)
         return parent
 
-    def started(self, agent: str) -> Draft | None:
-        """The call that handed over to an agent, whether or not it has begun."""
-        return self._started_by.get(_key(agent))
-
     def note(self, call: Draft, receiver: str | None = None) -> bool:
         """Remember a call that hands over to another agent; False when it does not."""
         receiver = receiver or receiver_of(call)
