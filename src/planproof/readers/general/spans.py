@@ -20,13 +20,11 @@ _KINDS_BESIDE = ("run_type", "span_type", "type")
 _SORTS: dict[str, SpanSort] = {
     "tool": "tool",
     "execute_tool": "tool",
-    "function": "tool",
     "llm": "model",
     "chat": "model",
     "chat_model": "model",
     "completion": "model",
     "generation": "model",
-    "handoff": "hand-off",
 }
 _OUTPUTS = ("tool_response", "output.value", "mlflow.spanOutputs", "outputs", "output")
 

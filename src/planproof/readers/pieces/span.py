@@ -20,7 +20,7 @@ STARTS = (
     "startTime",
     "timestamp",
 )
-ATTRIBUTES = ("attributes", "span_attributes", "spanAttributes", "span_data")
+ATTRIBUTES = ("attributes", "span_attributes", "spanAttributes")
 _IDS = ("span_id", "spanId", "context", *STARTS)
 _OBSERVED = frozenset("GENERATION SPAN TOOL AGENT CHAIN RETRIEVER".split())
 _LISTS = frozenset(("arrayValue", "array_value"))

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from planproof.readers.pieces.span import Span
 from planproof.readers.pieces.spoken import Spoken
 
-SpanSort: TypeAlias = Literal["tool", "model", "agent", "hand-off", "plan", ""]
+SpanSort: TypeAlias = Literal["tool", "model", "agent", "plan", ""]
 
 
 def _no_step(_: Span) -> Span | None:

@@ -68,8 +68,6 @@ class SpanReading:
             self._agent(span, dialect)
         elif sort == "plan":
             self._plan(span, dialect)
-        elif sort == "hand-off":
-            self._hand_off(span)
 
     def _scope(self, agent: Span | None) -> Scope:
         return self._scopes.setdefault(id(agent), Scope())
@@ -205,12 +203,6 @@ class SpanReading:
             self._drafts[id(span)] = draft
             if draft.output_pointer is None:
                 span.answers(draft, dialect.outputs)
-
-    def _hand_off(self, span: Span) -> None:
-        self._begin_turn(self._scope(span.agent))
-        name = text_at(span.attributes, "to_agent", "target") or "hand-off"
-        actor = text_at(span.attributes, "from_agent", "source")
-        self._transcript.add(Draft(Kind.ACTION, span.place, name, actor))
 
     def _actor(self, agent: Span | None, dialect: Dialect) -> str:
         return (agent and text_at(agent.attributes, *dialect.agent_names)) or _AGENT

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from planproof.content import Json
+from planproof.readers.pieces.handoffs import receiver_of
+from planproof.readers.pieces.repeats import Told
 from planproof.readers.pieces.shapes import is_object
 from planproof.readers.pieces.span import Span
 from planproof.readers.pieces.spoken import Spoken
 from planproof.readers.pieces.transcript import Draft, Transcript
 from planproof.trace import Kind
 
-_HANDS_OVER = ("", "transfer_to_", "handoff_to_", "handoff to ", "delegate_to_", "call_", "ask_")
 _RECENT = 64
 
 
@@ -68,10 +69,9 @@ class Scope:
 
     def calling(self, agent: str) -> Draft | None:
         """The call of this turn that gave the word to an agent of that name."""
-        names = {f"{prefix}{agent}".lower() for prefix in _HANDS_OVER}
         waiting = [draft for draft in self.recent if id(draft) in self.asked]
         for draft in (*waiting, *self.recent):
-            if (draft.name or "").lower() in names or agent in _values(draft.arguments):
+            if agent in (draft.name, receiver_of(draft), *_values(draft.arguments)):
                 break
         else:
             # Some name the class of the agent, and not what it is called by.
@@ -86,21 +86,17 @@ def _values(arguments: Json) -> list[Json]:
 
 
 class Hearing:
-    """Takes from prompts what no span tells: the user's words, and results of calls.
-
-    Every prompt repeats what was said before. A text is new when it stands in a prompt more
-    often than it was heard.
-    """
+    """Takes from prompts what no span tells: the user's words, and results of calls."""
 
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
-        self._heard: Counter[tuple[str, str]] = Counter()
+        self._told = Told()
         self._is_told = False
 
     def tell(self, task: Spoken, scope: Scope) -> None:
         """Take the task from elsewhere: then no prompt holds anything new of the user."""
         self._is_told = True
-        self._say(task, scope)
+        self._say("user", task.text, task.pointer, scope)
 
     def hear(
         self, prompt: Iterable[Spoken], scope: Scope, span: Span, *, is_scaffold: bool
@@ -114,29 +110,27 @@ class Hearing:
         is_told = self._is_told or span.around is not None
         if is_told and not scope.unanswered:
             return
-        counts: Counter[tuple[str, str]] = Counter()
+        said: list[tuple[str, Json]] = []
         for piece in prompt:
             if is_scaffold and piece.role == "agent":
-                return
+                break
             if piece.sort == "result" and piece.call_id:
                 draft = scope.answered(piece.call_id)
                 if draft is not None:
                     draft.returned(piece.text, piece.pointer)
-            elif piece.sort == "text" and not is_told:
-                if piece.role != "user" and (piece.role != "system" or is_scaffold):
-                    continue
-                key = (piece.role, piece.text)
-                counts[key] += 1
-                if counts[key] > self._heard[key]:
-                    self._heard[key] += 1
-                    self._say(piece, scope)
+            elif piece.sort == "text" and (
+                piece.role == "user" or (piece.role == "system" and not is_scaffold)
+            ):
+                said.append((piece.pointer, {"role": piece.role, "content": piece.text}))
+        for pointer, message in self._told.new_in([] if is_told else said):
+            self._say(message["role"], message["content"], pointer, scope)
 
-    def _say(self, piece: Spoken, scope: Scope) -> None:
+    def _say(self, role: str, text: str, pointer: str, scope: Scope) -> None:
         self._transcript.begin_turn()
-        if piece.role == "system":
-            self._transcript.say(Kind.SYSTEM, piece.text, piece.pointer, "system")
+        if role == "system":
+            self._transcript.say(Kind.SYSTEM, text, pointer, "system")
             return
         if scope.said is not None:
             scope.said.kind = Kind.MESSAGE  # the user answers it, so it was said to the user
             scope.said = None
-        self._transcript.say(Kind.MESSAGE, piece.text, piece.pointer, "user")
+        self._transcript.say(Kind.MESSAGE, text, pointer, "user")

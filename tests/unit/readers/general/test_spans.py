@@ -61,32 +61,6 @@ def test_spans_that_have_a_reader_are_read_where_nobody_expects_them_too() -> No
     assert brief(read({"a": {"b": SPAN_TREE}})) != []
 
 
-def test_spans_with_their_data_beside_them() -> None:
-    spans = [
-        {"id": "1", "started_at": "2025-01-01", "span_data": {"type": "agent", "name": "Triage"}},
-        {
-            "id": "2",
-            "parent_id": "1",
-            "started_at": "2025-01-02",
-            "span_data": {
-                "type": "function",
-                "name": "look_up",
-                "input": '{"x": 1}',
-                "output": "y",
-            },
-        },
-        {
-            "id": "3",
-            "parent_id": "1",
-            "started_at": "2025-01-03",
-            "span_data": {"type": "handoff", "from_agent": "Triage", "to_agent": "Refunds"},
-        },
-    ]
-    trace = read(spans)
-    assert brief(trace) == [("action", "look_up", ""), ("action", "Refunds", "")]
-    assert (trace.events[0].arguments, trace.events[1].actor) == ({"x": 1}, "Triage")
-
-
 def test_observations_that_are_spans() -> None:
     run: dict[str, Any] = {
         "observations": [
