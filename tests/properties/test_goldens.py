@@ -126,6 +126,13 @@ def told(trace: Trace, place: str) -> bool:
     )
 
 
+def gave_more_than_notices(entries: Entries, number: int) -> bool:
+    """Whether an entry gave an event of its own: something done, said or thought."""
+    place = entries.place(number)
+    events = entries.golden.trace.events
+    return any(_is_in(event.pointer, place) for event in events if event.kind is not Kind.SYSTEM)
+
+
 def _is_in(pointer: str, place: str) -> bool:
     return pointer == place or (bool(place) and pointer.startswith((f"{place}/", f"{place}#")))
 
@@ -194,8 +201,11 @@ def test_mixed_up(entries: Entries, others: Entries, data: st.DataObject) -> Non
     """What gave events in its own file is not passed over in a file of another format."""
     number = data.draw(st.integers(0, len(others.values) - 1))
     place = data.draw(st.integers(0, len(entries.values)))
-    assume(told(others.golden.trace, others.place(number)))
+    assume(gave_more_than_notices(others, number))
     mixed = [*entries.values[:place], others.values[number], *entries.values[place:]]
     found = read(entries.file_of(mixed))
-    if found is not None:
-        assert told(found[1], entries.place(place))
+    if found is None:
+        return
+    _, trace = found
+    # Nobody knows the mixture: the general reader may see less in an entry, if it says that it did.
+    assert told(trace, entries.place(place)) or (trace.reader == "general" and trace.skipped)

@@ -122,12 +122,10 @@ class Transcript:
         self.writes += 1
         draft = self._called(result)
         if draft is None:
-            self._last_turn += 1
-            draft = Draft(Kind.OBSERVATION, result.pointer, result.name, result.actor, result.text)
-            draft.turn = self._last_turn
-            draft.images = result.images
-            draft.status = result.status or outcome_of(result.text)
-            return self.add(draft)
+            return self._observe(result)
+        if draft.output_pointer is not None:
+            # What merely came next was tied to the call; this one names it.
+            self._observe(Result(draft.output, draft.output_pointer, status=draft.status))
         draft.returned(result.text, result.pointer, result.status)
         draft.images += result.images
         return draft
@@ -155,6 +153,14 @@ class Transcript:
             made.__class__ = Event
         events = cast("tuple[Event, ...]", tuple(self.drafts))
         return Trace(events, reader, tuple(self._skipped))
+
+    def _observe(self, result: Result) -> Draft:
+        self._last_turn += 1
+        draft = Draft(Kind.OBSERVATION, result.pointer, result.name, result.actor, result.text)
+        draft.turn = self._last_turn
+        draft.images = result.images
+        draft.status = result.status or outcome_of(result.text)
+        return self.add(draft)
 
     def _called(self, result: Result) -> Draft | None:
         if result.call_id:

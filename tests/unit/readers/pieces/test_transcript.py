@@ -37,6 +37,17 @@ def test_a_result_without_an_id_goes_to_the_first_open_call_of_the_last_turn() -
     assert transcript.answer(Result("c", "/5")).kind is Kind.OBSERVATION
 
 
+def test_a_result_that_names_its_call_takes_the_place_of_one_that_came_next() -> None:
+    transcript = Transcript()
+    transcript.begin_turn()
+    call = transcript.call(Call("a", id="1"), "/0", "x")
+    transcript.answer(Result("a log line", "/1"))
+    transcript.answer(Result("4", "/2", call_id="1"))
+    assert (call.output, call.output_pointer) == ("4", "/2")
+    other = transcript.drafts[-1]
+    assert (other.kind, other.text, other.pointer) == (Kind.OBSERVATION, "a log line", "/1")
+
+
 def test_a_result_of_another_tool_is_an_observation() -> None:
     transcript = Transcript()
     transcript.begin_turn()
