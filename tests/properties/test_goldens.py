@@ -76,11 +76,14 @@ def _entries(golden: Golden) -> Entries | None:
     if golden.file.suffix != ".json":
         return None
     document: Any = json.loads(golden.text)
-    way = max(_lists(document), default=(0, ("",)))[1]
-    values = document
-    for key in way:
-        values = values[key]
-    return Entries(golden, way, values)
+    for _, way in sorted(_lists(document), reverse=True):
+        values = document
+        for key in way:
+            values = values[key]
+        # Parallel arrays are no entries: what stands at one place belongs together.
+        if any(map(is_object, values)):
+            return Entries(golden, way, values)
+    return None
 
 
 WITH_ENTRIES = [entries for entries in map(_entries, TEXTS) if entries is not None]

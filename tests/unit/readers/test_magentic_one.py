@@ -64,6 +64,8 @@ def test_a_deed_is_what_has_something_to_show(text: str, events: list[Any] | Non
         ),
         (f"{WARNING}{WARNING}I scrolled down.", ("action", "scroll", "I scrolled down.")),
         ("I searched the web and found 7.", None),
+        ("I clicked through all the pages and found 7.", None),
+        ("I clicked 'Details' and 'More'\nand found 7.", None),
         ("The answer is 7. I clicked 'Details'.", None),
     ],
 )

@@ -2,7 +2,7 @@
 
 Browsing agents are programs that report so. A model that merely claims to have clicked has
 nothing to show for it: the page that was seen then is what makes it a deed. Only of an agent that
-is known to drive a browser, and that was just sent to work, the program's words suffice.
+is known to drive a browser, and that was just sent to work, the program's own words suffice.
 """
 
 from __future__ import annotations
@@ -35,7 +35,13 @@ _VERBS = {
     "waited": "wait",
     "went": "go",
 }
-_BY_HAND = frozenset(("click", "hover", "navigate", "press", "scroll", "select", "type", "visit"))
+# The sentences of the program itself; a model that speaks in its place uses others.
+_REPORT = re.compile(
+    r"I (?:(?:clicked|hovered over|selected) (?:'.{1,1000}'|the control|the browser back button)"
+    r"|typed '.{1,2000}' into (?:'.{1,1000}'|the browser (?:search|address) bar)"
+    r"|scrolled (?:'.{1,1000}' )?(?:up|down)(?: one page in the browser)?)\.",
+    re.DOTALL,
+)
 _DRIVER = re.compile(r"(?:multimodal[_ ]?)?(?:web|file)[_ ]?surfer", re.IGNORECASE)
 # What the program's libraries complain of may stand before its own words.
 _WARNINGS = r"(?:[^\n]{0,400}Warning: [^\n]{0,400}\n(?:[ \t]{1,8}[^\n]{0,400}\n)?){0,4}"
@@ -77,7 +83,8 @@ def as_deed(text: str, *, by_program: bool = False) -> Deed | None:
         if page is None:
             return None
         name, start, cut = "open", 0, page.end()
-    if not (by_program and name in _BY_HAND) and not _SEEN.search(text, cut, cut + _LOOKED_AT):
+    reported = by_program and _REPORT.fullmatch(text[start:cut].strip())
+    if not reported and not _SEEN.search(text, cut, cut + _LOOKED_AT):
         return None
     answer = _ANSWER.search(text, cut)
     close = answer.start() if answer is not None else len(text)
