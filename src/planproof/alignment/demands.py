@@ -25,6 +25,11 @@ _AGAIN = re.compile(
     r"|repeat(?:ed|ing)?|re-?try(?:ing)?|re-?issue|re-?send|re-?submit|anew|the same)\b",
     re.IGNORECASE,
 )
+_SUBJECT = re.compile(r"\W*([A-Z]\w{3,40})\W*(?::|\bwill\b|\bshould\b|\bshall\b)")
+_BY_TOOL = re.compile(
+    r"\b(?:use|using|via|with|through|call|ask|direct|instruct|have|let)\b[^.;:]{0,60}?(?:\btool\b|\b[a-z]+_agent\b)",
+    re.IGNORECASE,
+)
 _OPEN_ENDED = re.compile(r"\b(?:all|each|every|others?|further|etc)\b", re.IGNORECASE)
 
 
@@ -59,6 +64,7 @@ class Demand:
     `things` those of the words that name no sort of deed.
     `deeds` are, for each part, the sorts of deed that would execute it, `asked` those of all parts;
     `literals` are the names and values that the step names, `values` those that are no mere names.
+    `subject` is the agent, in lower case, that the step gives the work to.
     `of_deeds` says that something must be done, neither said nor thought out alone.
     """
 
@@ -68,6 +74,7 @@ class Demand:
     terms: frozenset[str]
     things: frozenset[str]
     parts: tuple[Part, ...]
+    subject: str
     says: bool
     only_says: bool
     thinks: bool
@@ -96,7 +103,8 @@ def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
             text = f"{text} {tool}"
     parts = _parts(step)
     deeds = tuple(part.deeds for part in parts)
-    says = any(found & _SAYING for found in deeds)
+    by_tool = _BY_TOOL.search(step.text) is not None
+    says = not by_tool and any(found & _SAYING for found in deeds)
     literals = tuple(literal for part in parts for literal in part.literals)
     words = words_of(text)
     stems = frozenset(stem for word in words for stem in word.stems)
@@ -108,9 +116,10 @@ def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
         stems.union(*(word.concepts for word in words)),
         frozenset(chain.from_iterable(word.stems + word.concepts for word in things)),
         parts,
+        subject=(_SUBJECT.match(step.text) or {1: ""})[1].lower(),
         says=says,
-        only_says=all(found and found <= _SAYING for found in deeds),
-        thinks=any(found & _THINKING for found in deeds),
+        only_says=not by_tool and all(found and found <= _SAYING for found in deeds),
+        thinks=not by_tool and any(found & _THINKING for found in deeds),
         again=_AGAIN.search(text) is not None,
         open_ended=step.loop or _OPEN_ENDED.search(step.text) is not None,
         folded=fold(text),
@@ -119,7 +128,7 @@ def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
         asked=frozenset[str]().union(*deeds),
         literals=literals,
         values=tuple(item for item in literals if item.kind is not LiteralKind.NAME),
-        of_deeds=not says and not all(_in_the_mind(found) for found in deeds),
+        of_deeds=by_tool or (not says and not all(_in_the_mind(found) for found in deeds)),
     )
 
 

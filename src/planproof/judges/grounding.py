@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from planproof.alignment.calls import call_text
 from planproof.alignment.demands import Demand, Part
 from planproof.alignment.literals import Literal, LiteralKind, literals_of
 from planproof.alignment.terms import words_of
@@ -31,11 +32,13 @@ _DOWNWARDS = re.compile(
     r"\bdescending|most .{0,40}(?:first|to fewest)|(?:largest|biggest) first", re.IGNORECASE
 )
 _UPWARDS = re.compile(r"\bascending|(?:smallest|fewest) .{0,40}(?:first|to most)", re.IGNORECASE)
-_DESCRIBED = re.compile(r"^\W*(?:sql\s+)?(?:describe|desc|show columns from)\s+`?([a-z_]\w*)")
+_DESCRIBED = re.compile(r"(?:^\W*|\bsql\s+|: )(?:describe|desc|show columns from)\s+`?([a-z_]\w*)")
+_EACH_TABLE = re.compile(r"\b(?:each|every|all)\b(?: of)?(?: the)? tables?\b", re.IGNORECASE)
 _LISTED = re.compile(r"\('([a-z_]\w*)',\)")
 _LEAVES_A_MARK = frozenset({"compute", "write", "change", "remove", "transact"})
 _KEEPS = frozenset({"write", "change"})
 _SHORT_NAME = 5
+_FLAG = re.compile(r"-[A-Za-z]{1,8}")
 _CURRENCIES = frozenset("$€£")
 _CALLED_BY = frozenset({LiteralKind.IDENTIFIER, LiteralKind.QUOTED})
 
@@ -96,6 +99,13 @@ def _stands_in(value: Literal, choices: Sequence[str]) -> bool:
     return any(value.text in choice for choice in choices)
 
 
+def _has_flag(flag: str, run: Sequence[Unit]) -> bool:
+    """Whether a call has this option, in this very case, be it among others: -R in `ls -aR`."""
+    alone = rf"(?<!\S)-[A-Za-z]{{0,20}}{flag[1]}"
+    pattern = re.compile(alone if len(flag) == 2 else re.escape(flag))
+    return any(pattern.search(call_text(unit.event)) for unit in run)
+
+
 def _undone(demand: Demand, run: Sequence[Unit]) -> list[str]:
     """The later parts of a step that ask for a deed of a sort that none of its events is."""
     if not run or any(unit.said for unit in run):
@@ -111,6 +121,8 @@ def _undone(demand: Demand, run: Sequence[Unit]) -> list[str]:
 def _other_actors(demand: Demand, run: Sequence[Unit], actors: frozenset[str]) -> list[str]:
     """Who should have done it, where somebody else did."""
     asked = {actor for actor in actors if len(actor) > _SHORT_NAME and actor in demand.folded}
+    if demand.subject in actors:
+        asked = {demand.subject}
     if not asked:
         return []
     present = {name for unit in run for name in (unit.manner.actor, unit.manner.name)}
@@ -133,6 +145,8 @@ def _other_tables(demand: Demand, done: Sequence[Unit], whole: Sequence[Unit]) -
     if not used:
         return []
     known = used.union(*(_LISTED.findall(unit.output_text) for unit in whole))
+    if _EACH_TABLE.search(demand.step.text) and used < known:
+        return [f"{min(known - used)} was not described"]
     named = {table for table in known if _stems_of(table) <= demand.stems}
     return [] if not named or named & used else [f"{min(named)} was not described"]
 
@@ -142,6 +156,8 @@ def _stems_of(text: str) -> frozenset[str]:
 
 
 def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequence[Unit]) -> bool:
+    if _FLAG.fullmatch(literal.text):
+        return not _has_flag(literal.text, run)
     if part.of_words:
         # Words may speak of a value without naming it again: it need only be known to the trace.
         # A code is named by what is done with it, and a price by whoever tells it.

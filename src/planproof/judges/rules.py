@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
 from planproof.alignment.affinity import affinity_of, shipped_weights
-from planproof.alignment.demands import demands_of
+from planproof.alignment.demands import Demand, demands_of
 from planproof.alignment.explanation import explain
 from planproof.alignment.order import out_of_order
-from planproof.alignment.units import units_of
+from planproof.alignment.units import Unit, units_of
 from planproof.content import Content
 from planproof.finding import Findings, Status, StepFinding
 from planproof.judges.extras import extras_of
@@ -54,7 +55,7 @@ class Rules:
         units = units_of(without_restatements(trace, plan), self.vocabulary)
         demands = demands_of(plan, self.vocabulary)
         explanation = explain(units, demands, affinity_of(units, demands, shipped_weights()))
-        actors = frozenset(unit.manner.actor for unit in units)
+        actors = _actors(units, demands)
         found = [
             finding_of(step, demand, explanation, units, actors)
             for step, demand in enumerate(demands)
@@ -63,6 +64,13 @@ class Rules:
             plan, _with_helpers(trace, _with_speakers(trace, _in_order(trace, found)))
         )
         return Findings(steps, extras_of(units, explanation, trace, steps))
+
+
+def _actors(units: Sequence[Unit], demands: Sequence[Demand]) -> frozenset[str]:
+    """Who did anything, and who should have: agents that the plan gives steps to by name."""
+    acting = frozenset(unit.manner.actor for unit in units)
+    charged = frozenset(demand.subject for demand in demands if demand.subject)
+    return acting | charged if acting & charged else acting
 
 
 def _in_order(trace: Trace, found: list[StepFinding]) -> list[StepFinding]:

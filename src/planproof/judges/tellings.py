@@ -13,7 +13,7 @@ from planproof.alignment.units import Unit
 _TELLING = frozenset({"tell", "write"})
 _TELLS = re.compile(
     r"\b(?:tell|stat|report|quot|giv|nam|list|inform|notify|messag|mention|provid|present|cit|show"
-    r"|pass|includ|not|writ|sav|stor|record|with|end)(?:e|es|ing|s|ting)?\b",
+    r"|pass|includ|not|writ|sav|stor|record|with|end|summari[sz]|compil)(?:e|es|ing|s|ting)?\b",
     re.IGNORECASE,
 )
 _ABOUT = re.compile(
@@ -71,6 +71,7 @@ _SORTS = (
         r"\b(?:departure|arrival|opening|closing) (?:and \w{1,20} )?times?\b|\btime of day\b",
         r"\d:\d\d|\d ?[ap]\.?m\b",
     ),
+    _sort("summary", r"\b(?:summar(?:y|ies)|overviews?|findings)\b", r"(?:\S{1,200} ){10}"),
     _sort("e-mail address", r"\be-?mail address(?:es)?\b", r"\w@\w"),
 )
 

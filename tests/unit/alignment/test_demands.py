@@ -69,3 +69,14 @@ def test_what_follows_a_step_in_the_same_item_is_left_out() -> None:
 
 def test_the_same_step_is_read_once() -> None:
     assert demands("Write a.txt")[0] is demands("Write a.txt")[0]
+
+
+def test_a_step_for_a_tool_takes_an_action() -> None:
+    seen, asked = demands("Use the visualizer tool to inspect it", "Ask the search_agent for it")
+    assert (seen.thinks, seen.of_deeds) == (False, True)
+    assert (asked.says, asked.only_says, asked.of_deeds) == (False, False, True)
+
+
+def test_the_subject_is_who_gets_the_work() -> None:
+    steps = ("**WebSurfer**: search", "Assistant will sum up", "Search the web", "We will search")
+    assert [demand.subject for demand in demands(*steps)] == ["websurfer", "assistant", "", ""]

@@ -146,3 +146,29 @@ def test_an_amount_of_money_is_told_by_whoever_tells_of_it() -> None:
         "$414 stands in no event of it"
     ]
     assert lacking(step, said("$414 went back, Ann."), beside=[paid]) == []
+
+
+def test_an_agent_that_the_step_gives_the_work_to_must_have_a_part_in_it() -> None:
+    searched = {**said("Here is the list from the web."), "actor": "WebSurfer"}
+    step = demand("**Assistant**: once WebSurfer has the list, sort it out")
+    run = units(searched)
+    assert ungrounded(step, run, run, frozenset({"websurfer", "assistant"})) == [
+        "assistant had no part in it"
+    ]
+    assert ungrounded(step, run, run, frozenset({"websurfer"})) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [("ls -r /tmp", ["-R stands in no event of it"]), ("ls -R /tmp", []), ("ls -aR /tmp", [])],
+)
+def test_options_keep_their_case(command: str, found: list[str]) -> None:
+    assert lacking("List the folder with `ls` and its option `-R`", did("ls", c=command)) == found
+
+
+def test_each_table_is_to_be_described() -> None:
+    described = did("sql", "...", query="DESCRIBE flights")
+    step = "Inspect each table to see what it holds"
+    assert lacking(step, described, beside=[LIST_TABLES]) == ["airlines was not described"]
+    both = [described, did("sql", "...", query="DESCRIBE airlines")]
+    assert lacking(step, *both, beside=[LIST_TABLES]) == []
