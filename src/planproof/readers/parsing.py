@@ -19,6 +19,8 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 _PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]")
 _NO_ESCAPE = re.compile(r"\\\\u[dD]")
 _BEGINS_LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[\[{"])')
+_LONG = 100_000
+_LINE_END = "\n"
 _STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
 
 
@@ -59,8 +61,9 @@ class Parser:
         except RecursionError as error:
             raise self.too_deep() from error
         depth = self.limits.depth
-        # What is nested so deeply opens as many brackets; counting them is the cheaper way.
-        if text.count("{") + text.count("[") > depth and is_deeper_than(value, depth):
+        # What is nested so deeply opens as many brackets, as any long text does.
+        opens = len(text) > _LONG or text.count("{") + text.count("[") > depth
+        if opens and is_deeper_than(value, depth):
             raise self.too_deep()
         if _HALF.search(text) is not None and _may_hold_a_lone_half(text):
             value = self._mend_surrogates(value)
@@ -68,6 +71,9 @@ class Parser:
 
     def lines(self, text: str) -> tuple[tuple[int, Json], ...] | None:
         """The records of JSON Lines or of an event stream; None when the text is neither."""
+        together = self._objects_together(text)
+        if together is not None:
+            return tuple(enumerate(together, 1))
         lines = text.split("\n")
         filled = [line for line in lines if line and not line.isspace()]
         if _is_stream(filled):
@@ -102,6 +108,25 @@ class Parser:
             where=f"{self.name}, line {self._place[1:]}" if self._place else self.name,
             advice="No agent framework writes such traces; check how the file was made.",
         )
+
+    def _objects_together(self, text: str) -> list[Json] | None:
+        """What flawless lines with an object each hold, parsed at once: that is twice as fast.
+
+        None where a line may need a look of its own: then they are parsed one by one.
+        """
+        text = text.rstrip()
+        ends = text.count("\n")
+        # No string holds a line end, so every one is between two objects or inside a broken one.
+        if not text.startswith("{") or text.count("\n{") != ends or text.count("}\n") != ends:
+            return None
+        if _HALF.search(text) is not None and _may_hold_a_lone_half(text):
+            return None
+        try:
+            values: list[Json] = _STRICT.decode(f"[{text.replace(_LINE_END, ',')}]")
+        except (ValueError, RecursionError):
+            return None
+        flawless = len(values) == ends + 1 and not is_deeper_than(values, self.limits.depth + 1)
+        return values if flawless else None
 
     def _records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Json]]:
         for number, line in lines:
@@ -152,6 +177,18 @@ class Parser:
         note = Skipped(self._place, why)
         if note not in self.skipped[-3:]:
             self.skipped.append(note)
+
+
+def _refuse(text: str) -> str:
+    raise ValueError(text)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else float(_refuse(text))
+
+
+_STRICT = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 
 
 def without_lone_surrogates(text: str, parser: Parser) -> str:

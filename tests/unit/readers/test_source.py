@@ -60,6 +60,25 @@ def test_json_lines_keep_their_line_numbers_and_name_the_broken_line() -> None:
     assert "no whole JSON" in reason
 
 
+@pytest.mark.parametrize(
+    ("text", "records"),
+    [
+        ('{"a": 1}\n{"a": 2}\n', ((1, {"a": 1}), (2, {"a": 2}))),
+        ('{"a": 1}\r\n{"a": 2}\r\n', ((1, {"a": 1}), (2, {"a": 2}))),
+        ('{"a": [1,\n{"b": 2}\n{"c": 3}\n{"d": 4}', ((2, {"b": 2}), (3, {"c": 3}), (4, {"d": 4}))),
+        # Joined, these would parse: the first line would swallow the others.
+        (
+            '{"a": [{}\n{"b": 2}\n{"c": 1}]}\n{"d": 4}\n{"e": 5}',
+            ((2, {"b": 2}), (4, {"d": 4}), (5, {"e": 5})),
+        ),
+        ('{"a": 1}\n{"a": 1e999}', ((1, {"a": 1}), (2, {"a": "1e999"}))),
+        ('{"a": 1}\n{"a": "\\ud800"}', ((1, {"a": 1}), (2, {"a": "\ufffd"}))),
+    ],
+)
+def test_lines_are_parsed_each_for_itself(text: str, records: Any) -> None:
+    assert Source.of_text(text).document == records
+
+
 def test_a_line_that_is_no_object_is_named() -> None:
     assert why(Source.of_text('{"a": 1}\n{"a": 2}\n7\n')) == [("L3", "is no object")]
 
