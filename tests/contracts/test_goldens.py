@@ -13,7 +13,7 @@ from planproof.extensions import load, registered
 from planproof.planning.locate import locate
 from planproof.planning.parse import parse_plan
 from planproof.trace import Event, Kind
-from tests.golden_files import EXAMPLES, GOLDENS, Golden
+from tests.golden_files import EXAMPLES, GOLDENS, ROOT, Golden
 
 FIELDS = {"reader", "made_by", "kinds", "actions", "plan", "plan_before_acting", "skipped"}
 ROW = {"name", "holds", "output", "status", "parent"}
@@ -23,6 +23,7 @@ DEDICATED = [name for name in registered("readers") if name != "general"]
 MISJUDGED = {
     "autogen": "3 June is written 2026-06-03 in the call, and 264 EUR are at most 300 EUR",
     "autogen-swarm": "a refund passes for a claim, and for a parcel that is sent",
+    "google-adk": "approving a discount passes for applying it",
     "langgraph": "the claim that #ops has the link passes for posting it",
     "langgraph-dump": "clearing a cache passes for publishing the page",
     "openai-agents-handoff": "who is handed over to is taken for who should have handed over",
@@ -120,3 +121,9 @@ def test_an_example_declares_the_plan_that_it_is_judged_by(golden: Golden) -> No
     given = parse_plan(golden.folder.joinpath("plan.txt").read_text(encoding="utf-8"))
     declared = golden.expected["plan"]
     assert declared in (None, [step.text for step in given.steps])
+
+
+def test_every_example_can_be_made_again_and_was_counted() -> None:
+    made = {script.parent for script in ROOT.glob("examples/*/make.py")}
+    assert made
+    assert made == {golden.folder for golden in EXAMPLES}

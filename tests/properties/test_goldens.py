@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -154,7 +153,6 @@ def test_cut_off(golden: Golden, data: st.DataObject) -> None:
         assert found is None or found[1].reader != golden.expected["reader"]
 
 
-@pytest.mark.skipif(not LINES, reason="no golden has lines yet")
 @given(st.sampled_from(LINES), st.data())
 def test_lines_cut_off_lose_the_last_one_and_say_so(entries: Entries, data: st.DataObject) -> None:
     lines = entries.golden.text.splitlines()
@@ -181,7 +179,6 @@ def test_shuffled(shuffled: tuple[Entries, list[int]]) -> None:
         assert Counter(deeds(entries.golden.trace)) <= Counter(deeds(found[1]))
 
 
-@pytest.mark.skipif(not SPANS, reason="no golden holds spans yet")
 @given(st.sampled_from(SPANS).flatmap(_in_any_order))
 def test_shuffled_spans_come_in_the_order_of_their_times(
     shuffled: tuple[Entries, list[int]],
