@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from planproof.content import Json
 from planproof.readers.pieces.calls import Call
@@ -38,6 +39,31 @@ def speak_by_name(messages: Sequence[dict[str, Json]]) -> bool:
     return len(names - {None}) > 1
 
 
+@dataclass(frozen=True, slots=True)
+class _Speaker:
+    """What a name says of whoever bears it, and the stage direction behind it."""
+
+    who: str
+    role: str
+    receiver: str | None
+    thinks: bool
+    executes: bool
+    browses: bool
+
+    @classmethod
+    def named(cls, name: str) -> _Speaker:
+        stage = _STAGE.fullmatch(name)
+        who, how = (stage["who"].strip(), stage["how"].strip()) if stage else (name, "")
+        return cls(
+            who=who,
+            role=who.lower(),
+            receiver=how[2:].strip() if how.startswith("->") else None,
+            thinks=how.lower() in _THINKING,
+            executes=is_executor(who),
+            browses=drives_browser(who),
+        )
+
+
 class Speakers:
     """Writes what named speakers say, in order, into a transcript."""
 
@@ -45,6 +71,7 @@ class Speakers:
         self._transcript = transcript
         self.code = CodeRuns(transcript)
         self._sent: set[str] = set()
+        self._known: dict[str, _Speaker] = {}
 
     def flush(self) -> None:
         """Write what still waited for the next turn."""
@@ -52,14 +79,15 @@ class Speakers:
 
     def said(self, text: str, place: Place, speaker: str) -> None:
         """Write one turn; a stage direction may stand behind the name: "Boss (thought)"."""
-        stage = _STAGE.fullmatch(speaker)
-        who, how = (stage["who"].strip(), stage["how"].strip()) if stage else (speaker, "")
+        known = self._known.get(speaker)
+        if known is None:
+            known = self._known[speaker] = _Speaker.named(speaker)
+        who, role = known.who, known.role
         whole = place(0, len(text))
-        if is_run_result(text) or is_executor(who):
+        if known.executes or is_run_result(text):
             self.code.report(text, whole, who)
             return
         self.flush()
-        role, thinks = who.lower(), how.lower() in _THINKING
         if role in TOOLS:
             self._transcript.answer(Result(text.strip(), whole, actor="tool"))
             return
@@ -68,14 +96,14 @@ class Speakers:
             self._transcript.say(Kind.MESSAGE, text.strip(), whole, "user")
         elif role in SYSTEMS:
             self._transcript.say(Kind.SYSTEM, text.strip(), whole, "system")
-        elif how.startswith("->"):
-            self.hand_off(how[2:].strip(), text, whole, who)
-        elif (thinks or "orchestrator" in role) and is_ledger(text):
+        elif known.receiver is not None:
+            self.hand_off(known.receiver, text, whole, who)
+        elif (known.thinks or "orchestrator" in role) and is_ledger(text):
             write_ledger(self._transcript, text, place, who)
-        elif thinks:
+        elif known.thinks:
             self._transcript.say(Kind.REASONING, text.strip(), whole, who)
         else:
-            self._acted(text, place, who)
+            self._acted(text, place, who, by_program=known.browses and who in self._sent)
 
     def hand_off(self, receiver: str, text: str, pointer: str, who: str) -> None:
         """Write that one agent sends another to work.
@@ -86,9 +114,9 @@ class Speakers:
         self._sent.add(receiver)
         self._transcript.call(Call(receiver or "hand-off", text=text), pointer, who)
 
-    def _acted(self, text: str, place: Place, who: str) -> None:
+    def _acted(self, text: str, place: Place, who: str, *, by_program: bool) -> None:
         whole = place(0, len(text))
-        deed = as_deed(text, by_program=who in self._sent and drives_browser(who))
+        deed = as_deed(text, by_program=by_program)
         if deed is not None:
             write_deed(self._transcript, deed, whole, who)
             return
