@@ -10,7 +10,7 @@ from planproof.readers.pieces.conversation import Conversation
 from planproof.readers.pieces.dialects import dialect
 from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
 from planproof.readers.pieces.parts import plain_text
-from planproof.readers.pieces.repeats import Instructions, Told
+from planproof.readers.pieces.repeats import Instructions, Seen, Told
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
@@ -65,6 +65,7 @@ class _Reading:
         self._transcript = transcript
         self._conversation = Conversation(transcript)
         self._told = Told()
+        self._seen = Seen(transcript)
         self._instructions = Instructions(transcript)
 
     def message(self, value: Json, pointer: str) -> None:
@@ -78,6 +79,9 @@ class _Reading:
 
     def exchange(self, value: dict[str, Json], pointer: str) -> None:
         """Write what is new in a request, and the response to it."""
+        reply = value.get("response")
+        if self._seen.again(text_at(reply if is_object(reply) else value, "id"), pointer):
+            return
         request, asked = value, pointer
         if is_object(value.get("request")):
             request, asked = value["request"], f"{pointer}/request"

@@ -9,6 +9,7 @@ from planproof.readers.pieces.calls import Call
 from planproof.readers.pieces.entries import LOOKED_AT, entries
 from planproof.readers.pieces.handoffs import Handoffs
 from planproof.readers.pieces.outcomes import stated
+from planproof.readers.pieces.repeats import Seen
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of, written
 from planproof.readers.pieces.transcript import Draft, Result, Transcript
 from planproof.readers.source import Source
@@ -54,12 +55,15 @@ class _Reading:
     def __init__(self, transcript: Transcript) -> None:
         self._transcript = transcript
         self._handoffs = Handoffs()
+        self._seen = Seen(transcript)
         self._handing_over: set[str] = set()
 
     def event(self, value: dict[str, Json], pointer: str) -> None:
         """Write one event."""
         if value.get("partial") is True:
             self._transcript.skip(pointer, "a part of what a later event says whole")
+            return
+        if self._seen.again(text_at(value, "id"), pointer):
             return
         author = text_at(value, "author") or "assistant"
         moment = value.get("timestamp")

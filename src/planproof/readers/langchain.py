@@ -9,7 +9,7 @@ from planproof.content import Json
 from planproof.readers.pieces.conversation import AGENTS, Conversation, role_of
 from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
 from planproof.readers.pieces.handoffs import Handoffs
-from planproof.readers.pieces.repeats import Told
+from planproof.readers.pieces.repeats import Seen, Told
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
 from planproof.readers.pieces.transcript import Draft, Transcript
 from planproof.readers.source import Source
@@ -75,12 +75,15 @@ class _Reading:
         self._conversation = Conversation(transcript)
         self._handoffs = Handoffs()
         self._told = Told()
+        self._seen = Seen(transcript)
         self._within: Draft | None = None
 
     def states(self, states: list[tuple[str, Json]]) -> None:
         """Write what each state adds to those before it."""
         ordered = _in_order([(place, value) for place, value in states if is_object(value)])
         for place, value in ordered:
+            if self._seen.again(_checkpoint(value), place):
+                continue
             # The time of one state alone is when it was saved, not when things happened.
             moment = value.get("created_at") or value.get("ts")
             self._transcript.time = time_of(moment) if moment and len(ordered) > 1 else None
@@ -141,6 +144,12 @@ def _in_order(states: list[tuple[str, dict[str, Json]]]) -> list[tuple[str, dict
         order = sorted(range(len(states)), key=lambda at: (moments[at], -at))
         return [states[at] for at in order]
     return sorted(states, key=lambda entry: len((_state(entry[1], "") or ([], ""))[0]))
+
+
+def _checkpoint(state: dict[str, Json]) -> str | None:
+    checkpoint = state.get("checkpoint")
+    held = checkpoint if is_object(checkpoint) else state
+    return text_at(held, "checkpoint_id", "id")
 
 
 def _state(value: dict[str, Json], pointer: str) -> tuple[list[Json], str] | None:

@@ -13,7 +13,7 @@ from planproof.readers.pieces.calls import Call, arguments_of
 from planproof.readers.pieces.conversation import Conversation
 from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
 from planproof.readers.pieces.handoffs import Handoffs, receiver_of
-from planproof.readers.pieces.repeats import Told
+from planproof.readers.pieces.repeats import Seen, Told
 from planproof.readers.pieces.response_items import ResponseItems
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of, written
 from planproof.readers.pieces.transcript import Draft, Transcript
@@ -47,9 +47,11 @@ class OpenAIAgentsReader:
         """The events in the order in which the spans began: they are exported when they end."""
         transcript = Transcript(source.skipped)
         spans: list[_Span] = []
+        seen = Seen(transcript)
         for pointer, value in _exported(source):
             if is_object(value) and is_object(value.get("span_data")):
-                spans.append(_Span(value, value["span_data"], pointer))
+                if not seen.again(text_at(value, "id", "span_id"), pointer):
+                    spans.append(_Span(value, value["span_data"], pointer))
             elif not is_object(value) or value.get("object") != "trace":
                 transcript.skip(pointer, "is no span")
         _connect(spans)

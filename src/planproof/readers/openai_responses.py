@@ -7,7 +7,7 @@ from itertools import chain, islice
 from planproof.content import Json
 from planproof.readers.pieces.dialects import dialect
 from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
-from planproof.readers.pieces.repeats import Instructions, Told
+from planproof.readers.pieces.repeats import Instructions, Seen, Told
 from planproof.readers.pieces.response_items import ResponseItems, is_item
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
 from planproof.readers.pieces.transcript import Transcript
@@ -60,6 +60,7 @@ class _Reading:
         self._transcript = transcript
         self._items = ResponseItems(transcript)
         self._told = Told()
+        self._seen = Seen(transcript)
         self._instructions = Instructions(transcript)
 
     def item(self, value: Json, pointer: str) -> None:
@@ -69,6 +70,9 @@ class _Reading:
 
     def exchange(self, value: dict[str, Json], pointer: str) -> None:
         """Write what is new in a request, and the response to it."""
+        reply = value.get("response")
+        if self._seen.again(text_at(reply if is_object(reply) else value, "id"), pointer):
+            return
         request, response = value, value
         asked, answered = pointer, pointer
         if is_object(value.get("response")):

@@ -36,6 +36,24 @@ class Told:
                 yield pointer, message
 
 
+class Seen:
+    """Tells what is in a file a second time, by the id that it has there."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._ids: set[str] = set()
+
+    def again(self, identity: str | None, pointer: str) -> bool:
+        """Whether something with this id came before; it is then noted as left out."""
+        if identity is None:
+            return False
+        if identity in self._ids:
+            self._transcript.skip(pointer, "is here for the second time")
+            return True
+        self._ids.add(identity)
+        return False
+
+
 class Instructions:
     """Writes system prompts that every request carries, each only where it differs."""
 
