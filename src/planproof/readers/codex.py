@@ -7,7 +7,7 @@ from itertools import islice
 
 from planproof.content import Json
 from planproof.readers.pieces.entries import LOOKED_AT, entries
-from planproof.readers.pieces.parts import parts_of
+from planproof.readers.pieces.parts import parts_of, plain_text
 from planproof.readers.pieces.response_items import ResponseItems
 from planproof.readers.pieces.shapes import (
     embedded,
@@ -23,6 +23,7 @@ from planproof.trace import EventStatus, Kind, Trace
 
 _LINES = frozenset(("session_meta", "response_item", "event_msg", "turn_context", "compacted"))
 _HEADER = frozenset(("id", "timestamp", "instructions"))
+_REQUESTS = ("turn_context", "token_usage_record")
 _BESIDE = frozenset(("ghost_snapshot", "compaction", "compaction_summary"))
 # The program speaks in the user's place: a block of its own, in a tag from end to end.
 _TAGGED = re.compile(r"\s{0,8}<([A-Za-z_ ]{3,40})>")
@@ -62,6 +63,8 @@ class CodexReader:
             payload = line.get("payload")
             if is_object(payload):
                 rollout.take(line.get("type"), payload, f"{pointer}/payload")
+            elif "record_type" in line:
+                rollout.request()
             elif not _is_header(line):
                 rollout.item(line, pointer)
         return transcript.trace(self.name)
@@ -83,20 +86,31 @@ class _Rollout:
         self._transcript = transcript
         self._items = ResponseItems(transcript)
         self._told: set[tuple[str, str]] = set()
+        self._requests_are_told = False
+        self._answered = False
 
     def take(self, sort: Json, payload: dict[str, Json], pointer: str) -> None:
         """Write what a line of the second generation holds."""
+        kind = text_at(payload, "type")
         if sort == "response_item":
             self.item(payload, pointer)
+        elif sort in _REQUESTS or kind == "token_count":
+            self.request()
         elif sort == "compacted":
             self._notice(payload, "message", pointer)
         elif sort == "event_msg":
             # The rest of these tell again, for the screen, what the items hold.
-            kind = payload.get("type")
             if kind == "turn_aborted":
                 self._notice(payload, "reason", pointer)
             elif kind in ("error", "stream_error"):
                 self._notice(payload, "message", pointer)
+
+    def request(self) -> None:
+        """Note that the model is asked: calls of one answer may have their results in between."""
+        self._requests_are_told = True
+        if self._answered:
+            self._items.end_turn()
+            self._answered = False
 
     def item(self, item: dict[str, Json], pointer: str) -> None:
         """Write one item of the conversation with the model."""
@@ -108,12 +122,8 @@ class _Rollout:
                 self._transcript.skip(pointer, "the same call or result again")
                 return
             self._told.add((kind, identity))
-        if kind.endswith("_output") and not is_list(item.get("output")):
-            text, status = _returned(item.get("output"))
-            self._items.end_turn()
-            self._transcript.answer(
-                Result(text, f"{pointer}/output", identity, actor="tool", status=status)
-            )
+        if kind.endswith("_output"):
+            self._result(item, pointer, identity)
         elif kind == "message" and item.get("role") == "user":
             self._asked(item, pointer)
         elif kind not in _BESIDE:
@@ -122,6 +132,20 @@ class _Rollout:
                 self._transcript.skip(pointer, f"an item of the type {kind!r}")
             elif kind == "message":
                 self._find_plan(before)
+
+    def _result(self, item: dict[str, Json], pointer: str, identity: str | None) -> None:
+        place, raw = f"{pointer}/output", item.get("output")
+        if is_list(raw):
+            text, place, images = plain_text(raw, place)
+            result = Result(text, place, identity, images=images)
+        else:
+            text, status = _returned(raw)
+            result = Result(text, place, identity, status=status)
+        result.actor = "tool"
+        self._transcript.answer(result)
+        self._answered = True
+        if not self._requests_are_told:
+            self._items.end_turn()
 
     def _asked(self, item: dict[str, Json], pointer: str) -> None:
         self._items.end_turn()
@@ -156,9 +180,7 @@ class _Rollout:
 def _is_by_program(text: str) -> bool:
     tagged = _TAGGED.match(text)
     if tagged is not None:
-        return text.rstrip().endswith(f"</{tagged[1].partition(' ')[0]}>") or (
-            f"</{tagged[1]}>" in text[-200:]
-        )
+        return text.rstrip().endswith(f"</{tagged[1]}>")
     return text.startswith(_INSTRUCTIONS)
 
 

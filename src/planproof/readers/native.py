@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import islice
 
 from planproof.content import Image, Json
 from planproof.errors import InvalidInput
+from planproof.readers.pieces.entries import LOOKED_AT, entries
 from planproof.readers.pieces.shapes import is_list, is_object, text_at
 from planproof.readers.source import Source
 from planproof.trace import Event, EventStatus, Kind, Trace
 
 _TEXTS = ("id", "name", "actor", "text", "output", "time", "parent")
 _FIELDS = frozenset((*_TEXTS, "kind", "arguments", "status", "turn", "images"))
-_LOOKED_AT = 20
+_HOLDERS = ("events",)
 _KINDS = {kind.value: kind for kind in Kind}
 _STATUSES = {status.value: status for status in EventStatus}
 
@@ -25,7 +25,7 @@ class NativeReader:
 
     def sniff(self, source: Source) -> bool:
         """Whether most records are of one of planproof's own kinds."""
-        head = [value for _, value in islice(_records(source), _LOOKED_AT)]
+        head = [value for _, value in islice(entries(source, _HOLDERS), LOOKED_AT)]
         own = [value for value in head if is_object(value) and text_at(value, "kind") in _KINDS]
         return bool(own) and len(own) * 2 >= len(head)
 
@@ -33,7 +33,7 @@ class NativeReader:
         """The events as they are written; every wrong field is named by its pointer."""
         events: list[Event] = []
         seen: set[str] = set()
-        for number, (pointer, value) in enumerate(_records(source), 1):
+        for number, (pointer, value) in enumerate(entries(source, _HOLDERS), 1):
             event = _event(value, pointer, f"e{number}", source.name)
             if event.id in seen:
                 raise _wrong(source.name, f"{pointer}/id", f"the id {event.id!r} is used twice")
@@ -41,15 +41,6 @@ class NativeReader:
             events.append(event)
         _check_parents(events, source.name)
         return Trace(tuple(events), self.name, source.skipped)
-
-
-def _records(source: Source) -> Iterator[tuple[str, Json]]:
-    document = source.document
-    if source.form == "jsonl":
-        return ((f"L{line}", value) for line, value in document)
-    if is_object(document) and is_list(document.get("events")):
-        return ((f"/events/{i}", value) for i, value in enumerate(document["events"]))
-    return ((f"/{i}", value) for i, value in enumerate(document if is_list(document) else ()))
 
 
 def _event(value: Json, pointer: str, default_id: str, source: str) -> Event:

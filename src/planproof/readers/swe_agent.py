@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice, takewhile
+from typing import TypeGuard
 
 from planproof.content import Json
 from planproof.readers.pieces.calls import Call, as_call
@@ -53,15 +54,18 @@ class SweAgentReader:
 def _steps(source: Source) -> list[Json]:
     document = source.document
     steps = document.get("trajectory") if is_object(document) else None
-    if is_list(steps) and steps and is_object(steps[0]) and steps[0].keys() >= _STEP:
-        return steps
-    return []
+    return steps if is_list(steps) and any(map(_is_step, steps[:LOOKED_AT])) else []
+
+
+def _is_step(step: Json) -> TypeGuard[dict[str, Json]]:
+    return is_object(step) and step.keys() >= _STEP
 
 
 def _prompts(source: Source, steps: list[Json]) -> Iterator[tuple[str, dict[str, Json]]]:
     """What the agent was told at the start: in the history, else in the prompt of step one."""
     held = [("/history", source.document.get("history"))]
-    held += [(f"/trajectory/0/{key}", steps[0].get(key)) for key in ("query", "messages")]
+    if is_object(steps[0]):
+        held += [(f"/trajectory/0/{key}", steps[0].get(key)) for key in ("query", "messages")]
     for pointer, messages in held:
         if is_list(messages) and any(map(is_object, messages)):
             for index, message in enumerate(messages):
@@ -81,7 +85,7 @@ def _asked(transcript: Transcript, message: dict[str, Json], pointer: str) -> No
 
 
 def _step(transcript: Transcript, step: Json, pointer: str) -> None:
-    if not is_object(step):
+    if not _is_step(step):
         transcript.skip(pointer, "is no step")
         return
     transcript.begin_turn()

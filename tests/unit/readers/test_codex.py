@@ -101,6 +101,23 @@ def test_calls_of_one_answer_and_the_words_before_them() -> None:
     assert [e.status.value for e in trace.events] == ["unknown", "ok", "error", "ok"]
 
 
+def test_results_between_the_calls_of_one_answer() -> None:
+    trace = read(
+        lines(
+            {**item("x"), "type": "turn_context"},
+            call("shell", "1"),
+            back("1", "a"),
+            call("shell", "2"),
+            back("2", "b"),
+            event("token_count", info=None),
+            call("shell", "3"),
+            {**item("x"), "type": "token_usage_record"},
+            back("3", [{"type": "input_text", "text": "c"}]),
+        )
+    )
+    assert [(e.turn, e.output) for e in trace.events] == [(1, "a"), (1, "b"), (2, "c")]
+
+
 def test_tools_of_other_kinds() -> None:
     shell = {"type": "exec", "command": ["ls"]}
     trace = read(

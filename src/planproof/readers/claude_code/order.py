@@ -7,19 +7,19 @@ from operator import itemgetter
 from planproof.content import Json
 from planproof.readers.pieces.shapes import is_object, text_at
 
-_LENGTH = len("2026-01-01T09:00:00.000Z")
-
 
 def in_order(lines: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
     """The lines as they came about; files of sub-agents may have been put after the session's."""
     times: list[str] = []
     begun: dict[str, str] = {}
     last = ""
+    form = 0
     for _, line in lines:
         if is_object(line):
             own = text_at(line, "timestamp")
             if own is not None:
-                if len(own) != _LENGTH or not own.endswith("Z"):
+                form = form or len(own)
+                if len(own) != form or not own.endswith("Z"):
                     return lines  # times in several forms do not sort as text
                 last = max(own, begun.get(text_at(line, "parentUuid") or "", ""))
             identity = text_at(line, "uuid")

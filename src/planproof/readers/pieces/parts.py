@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from planproof.content import Image, Json
+from planproof.quotes import ELLIPSIS
 from planproof.readers.pieces.shapes import is_list, is_object, key_with_text, text_at
 
 Sort: TypeAlias = Literal["text", "thought", "call", "result", "unread"]
@@ -72,7 +73,8 @@ def plain_text(content: Json, pointer: str) -> tuple[str, str, tuple[Image, ...]
     texts = [part for part in parts if part.sort in ("text", "thought")]
     if len(texts) == 1:
         return texts[0].value, texts[0].pointer, images
-    return "\n".join(part.value for part in texts), pointer, images
+    # What stands between the texts is no text: a quote that crosses it must say so.
+    return f"\n{ELLIPSIS}\n".join(part.value for part in texts), pointer, images
 
 
 def as_image(part: dict[str, Json]) -> Image | None:

@@ -74,7 +74,7 @@ def test_an_image_without_address_or_data_is_not_read() -> None:
     [
         ("hi", "hi", "/c"),
         ([{"type": "text", "text": "hi"}], "hi", "/c/0/text"),
-        (["a", {"text": "b"}], "a\nb", "/c"),
+        (["a", {"text": "b"}], "a\n…\nb", "/c"),
         ([], "", "/c"),
     ],
 )
