@@ -144,13 +144,14 @@ def _prompt(span: Span) -> Iterator[Spoken]:
         return
     key = span.key_of(_PROMPTS)
     if key is not None:
-        yield from said_in(span.attributes[key], span.pointer_to(key))
+        yield from said_in(span.attributes[key], span.pointer_to(key), by_others=True)
 
 
 def _noted(span: Span) -> Iterator[tuple[Spoken, bool]]:
     """What events tell, of the span or in an attribute; whether it is what the model answered."""
-    for note in span.events():
-        yield from _note(note)
+    if span.notes or span.value.get("events"):
+        for note in span.events():
+            yield from _note(note)
     listed = span.attributes.get("events")
     events = embedded(listed) if isinstance(listed, str) else listed
     for event in events if is_list(events) else []:

@@ -76,10 +76,9 @@ def embedded(text: str) -> Json:
         value, end = _DECODER.raw_decode(bare)
     except (ValueError, RecursionError):
         return None
-    # What is nested so deeply needs as many brackets on either side.
-    if end < len(bare) or (end > 2 * DEEPEST and is_deeper_than(value, DEEPEST)):
-        return None
-    return value
+    # What is nested so deeply needs as many brackets.
+    is_deep = bare.count("[") + bare.count("{") > DEEPEST and is_deeper_than(value, DEEPEST)
+    return None if end < len(bare) or is_deep else value
 
 
 def written(value: Json) -> str:

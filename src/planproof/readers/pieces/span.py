@@ -24,7 +24,7 @@ ATTRIBUTES = ("attributes", "span_attributes", "spanAttributes")
 _IDS = ("span_id", "spanId", "context", *STARTS)
 _OBSERVED = frozenset("GENERATION SPAN TOOL AGENT CHAIN RETRIEVER".split())
 _LISTS = frozenset(("arrayValue", "array_value"))
-_MAPS = frozenset(("kvlistValue", "kvlist_value"))
+_NESTED = _LISTS | {"kvlistValue", "kvlist_value"}
 # Where exporters write why a span failed: beside it, in its status, or as an event of it.
 _WHY = ("status_message", "statusMessage", "error")
 _WHY_IN_STATUS = ("description", "message")
@@ -45,6 +45,7 @@ class Note:
 class Span:
     """A span; `place` is the pointer to its attributes, `places` to those that stand elsewhere.
 
+    `raw` are the attributes as they were written, which may be a list of keys with values.
     `last` is the last span that began inside it. What reading it has found out is kept with it:
     the agent whose work it is, the model call around it, and the action that it is a part of.
     """
@@ -53,7 +54,7 @@ class Span:
     pointer: str
     attributes: dict[str, Json]
     place: str
-    places: dict[str, str]
+    raw: Json
     parent: Span | None = None
     start: Json = None
     last: Span | None = None
@@ -62,6 +63,7 @@ class Span:
     model: Span | None = None
     around: Draft | None = None
     notes: list[Note] = field(default_factory=list[Note])
+    places: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def name(self) -> str:
@@ -70,7 +72,14 @@ class Span:
 
     def pointer_to(self, key: str) -> str:
         """Where an attribute stands."""
-        return self.places.get(key) or f"{self.place}/{escape(key)}"
+        if key in self.places:
+            return self.places[key]
+        if not is_list(self.raw):
+            return f"{self.place}/{escape(key)}"
+        if len(self.raw) == len(self.attributes):
+            return f"{self.place}/{list(self.attributes).index(key)}/value"
+        found = (n for n, pair in enumerate(self.raw) if is_object(pair) and pair.get("key") == key)
+        return f"{self.place}/{next(found)}/value"
 
     def key_of(self, keys: Iterable[str]) -> str | None:
         """The first of these attributes that is there."""
@@ -151,17 +160,16 @@ def span_of(value: dict[str, Json], pointer: str, parent: Span | None) -> Span:
     raw = value if key is None else value[key]
     place = pointer if key is None else f"{pointer}/{key}"
     start = next((value[name] for name in STARTS if value.get(name) is not None), None)
-    places: dict[str, str] = {}
-    attributes = _from_pairs(raw, place, places) if is_list(raw) else raw
+    attributes = _from_pairs(raw) if is_list(raw) else raw
     attributes = attributes if is_object(attributes) else {}
-    return Span(value, pointer, attributes, place, places, parent, start)
+    return Span(value, pointer, attributes, place, raw, parent, start)
 
 
 def note_of(value: dict[str, Json], pointer: str) -> Note:
     """An event of a span or a log record; what its body holds counts as attributes of it."""
     # One exporter writes these words with capitals.
     raw = value.get("attributes", value.get("Attributes"))
-    attributes = _from_pairs(raw, pointer, {}) if is_list(raw) else raw
+    attributes = _from_pairs(raw) if is_list(raw) else raw
     found = dict(attributes) if is_object(attributes) else {}
     body = _bare(value.get("body"))
     if is_object(body):
@@ -170,13 +178,18 @@ def note_of(value: dict[str, Json], pointer: str) -> Note:
     return Note(name or "", pointer, found, value.get("spanId", value.get("span_id")))
 
 
-def _from_pairs(entries: list[Json], place: str, places: dict[str, str]) -> dict[str, Json]:
+def _from_pairs(entries: list[Json]) -> dict[str, Json]:
     found: dict[str, Json] = {}
-    for index, entry in enumerate(entries):
+    for entry in entries:
         key = entry.get("key") if is_object(entry) else None
         if isinstance(key, str):
-            found[key] = _bare(entry.get("value"))
-            places[key] = f"{place}/{index}/value"
+            value = entry.get("value")
+            if is_object(value) and len(value) == 1:
+                # Nearly all are plain; what this loop does, it does for every attribute there is.
+                for kind, inner in value.items():
+                    found[key] = _bare(value) if kind in _NESTED else inner
+            else:
+                found[key] = value
     return found
 
 
@@ -185,12 +198,12 @@ def _bare(value: Json) -> Json:
     if not is_object(value) or len(value) != 1:
         return value
     kind, inner = next(iter(value.items()))
-    if kind in _LISTS or kind in _MAPS:
-        values = inner.get("values") if is_object(inner) else inner
-        if not is_list(values):
-            return []
-        if kind in _LISTS:
-            return [_bare(item) for item in values]
-        pairs = [item for item in values if is_object(item) and isinstance(item.get("key"), str)]
-        return {item["key"]: _bare(item.get("value")) for item in pairs}
-    return inner
+    if kind not in _NESTED:
+        return inner
+    values = inner.get("values") if is_object(inner) else inner
+    if not is_list(values):
+        return []
+    if kind in _LISTS:
+        return [_bare(item) for item in values]
+    pairs = [item for item in values if is_object(item) and isinstance(item.get("key"), str)]
+    return {item["key"]: _bare(item.get("value")) for item in pairs}

@@ -58,6 +58,8 @@ class SpanReading:
         else:
             return
         span.sort = sort
+        if not sort:
+            return
         self._transcript.time = time_of(span.start)
         self._transcript.parent = span.around
         if sort == "tool":

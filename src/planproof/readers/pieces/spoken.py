@@ -35,8 +35,11 @@ class Spoken:
     call_id: str | None = None
 
 
-def said_in(value: Json, pointer: str) -> Iterator[Spoken]:
-    """What an answer or a prompt says that is a text, a message, or any wrapping of messages."""
+def said_in(value: Json, pointer: str, *, by_others: bool = False) -> Iterator[Spoken]:
+    """What an answer or a prompt says that is a text, a message, or any wrapping of messages.
+
+    `by_others` passes over what an agent says: a prompt repeats it.
+    """
     if isinstance(value, str):
         inner = embedded(value)
         if inner is None:
@@ -44,7 +47,8 @@ def said_in(value: Json, pointer: str) -> Iterator[Spoken]:
             return
         value = inner
     for message in _messages(value, _DEEPEST_WRAPPER):
-        yield from message_says(message, pointer)
+        if not by_others or role_named(role_of(message)) != "agent":
+            yield from message_says(message, pointer)
 
 
 def message_says(message: dict[str, Json], pointer: str) -> Iterator[Spoken]:
