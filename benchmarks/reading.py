@@ -55,9 +55,9 @@ def reading(name: str, file: Path) -> Iterator[Row]:
     yield Row(f"{name}, 50 MB / 1 MB", "", "", ratios[50] / ratios[1], STEADY)
 
 
-def parse(data: bytes, *, is_lines: bool) -> None:
-    for line in data.splitlines() if is_lines else [data]:
-        json.loads(line)
+def parse(data: bytes, *, is_lines: bool) -> list[object]:
+    # Kept, as all of a document is: values dropped line by line cost a third of it at 50 MB.
+    return [json.loads(line) for line in (data.splitlines() if is_lines else [data])]
 
 
 def read(data: bytes, reader: str) -> None:

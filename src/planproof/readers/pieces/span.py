@@ -181,15 +181,13 @@ def note_of(value: dict[str, Json], pointer: str) -> Note:
 def _from_pairs(entries: list[Json]) -> dict[str, Json]:
     found: dict[str, Json] = {}
     for entry in entries:
-        key = entry.get("key") if is_object(entry) else None
+        # Nearly all are whole; what is asked here is asked of every attribute there is.
+        try:
+            key, value = entry["key"], entry["value"]
+        except (TypeError, KeyError):
+            continue
         if isinstance(key, str):
-            value = entry.get("value")
-            if is_object(value) and len(value) == 1:
-                # Nearly all are plain; what this loop does, it does for every attribute there is.
-                for kind, inner in value.items():
-                    found[key] = _bare(value) if kind in _NESTED else inner
-            else:
-                found[key] = value
+            found[key] = _bare(value)
     return found
 
 
@@ -197,7 +195,7 @@ def _bare(value: Json) -> Json:
     """A value without the name of its type, as protocol buffers write it in JSON."""
     if not is_object(value) or len(value) != 1:
         return value
-    kind, inner = next(iter(value.items()))
+    ((kind, inner),) = value.items()
     if kind not in _NESTED:
         return inner
     values = inner.get("values") if is_object(inner) else inner
