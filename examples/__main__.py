@@ -36,12 +36,14 @@ def python_of(name: str) -> Path:
 
 
 def make(example: str) -> None:
-    """Run the script of an example; it needs the two modules that all of them share."""
+    """Run the script of an example, which finds what all share, and those of its framework."""
+    name = framework(example)
+    shared = os.pathsep.join((str(FOLDER), str(FOLDER / name)))
     # Keys and settings of whoever runs this stay out of it.
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    environment = kept | {"PYTHONPATH": str(FOLDER), "PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC"}
+    environment = kept | {"PYTHONPATH": shared, "PYTHONDONTWRITEBYTECODE": "1", "TZ": "UTC"}
     script = FOLDER / example / "make.py"
-    subprocess.run([python_of(framework(example)), script], env=environment, check=True)
+    subprocess.run([python_of(name), script], env=environment, check=True)
     print(f"{example}: made")
 
 

@@ -11,9 +11,8 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.base import Handoff
 from autogen_agentchat.conditions import TextMentionTermination
 from autogen_agentchat.teams import Swarm
-from autogen_core.models import ModelFamily
-from autogen_ext.models.openai import OpenAIChatCompletionClient
-from scripted_model import MODEL, Turn, call, scripted
+from scripted_client import client_of
+from scripted_model import Turn, call, scripted
 from settling import settled
 from writing import write_example
 
@@ -50,18 +49,7 @@ async def refund(parcel: str, reason: str) -> str:
 
 
 async def run(url: str) -> dict:
-    client = OpenAIChatCompletionClient(
-        model=MODEL,
-        base_url=url,
-        api_key="none",
-        model_info={
-            "vision": False,
-            "function_calling": True,
-            "json_output": False,
-            "structured_output": False,
-            "family": ModelFamily.UNKNOWN,
-        },
-    )
+    client = client_of(url)
     tracing = AssistantAgent(
         "tracing_desk", client, tools=[track_parcel], handoffs=[Handoff(target="claims_desk")]
     )

@@ -10,9 +10,8 @@ import asyncio
 from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.conditions import TextMentionTermination
 from autogen_agentchat.teams import RoundRobinGroupChat
-from autogen_core.models import ModelFamily
-from autogen_ext.models.openai import OpenAIChatCompletionClient
-from scripted_model import MODEL, Turn, call, scripted
+from scripted_client import client_of
+from scripted_model import Turn, call, scripted
 from settling import settled
 from writing import write_example
 
@@ -46,18 +45,7 @@ async def send_ticket(ticket: str, to: str) -> str:
 
 
 async def run(url: str) -> list[dict]:
-    client = OpenAIChatCompletionClient(
-        model=MODEL,
-        base_url=url,
-        api_key="none",
-        model_info={
-            "vision": False,
-            "function_calling": True,
-            "json_output": False,
-            "structured_output": False,
-            "family": ModelFamily.UNKNOWN,
-        },
-    )
+    client = client_of(url)
     planner = AssistantAgent("planner", client, system_message="Plan, then see it through.")
     clerk = AssistantAgent(
         "clerk",

@@ -17,12 +17,9 @@ from agents import (
     input_guardrail,
     trace,
 )
-from agents.tracing import set_trace_processors
-from agents.tracing.processor_interface import TracingExporter
-from agents.tracing.processors import BatchTraceProcessor
 from openai import AsyncOpenAI
+from recorded_spans import recorded
 from scripted_model import MODEL, Turn, call, scripted
-from settling import settled
 from writing import write_example
 
 TASK = "Reserve 12 pieces of article K-204 for Hofer KG and arrange the delivery for 14 January."
@@ -65,20 +62,7 @@ def business_only(context: Any, agent: Any, text: Any) -> GuardrailFunctionOutpu
     return GuardrailFunctionOutput(output_info="about an order", tripwire_triggered=False)
 
 
-class Recorder(TracingExporter):
-    """Keeps what would be uploaded."""
-
-    def __init__(self) -> None:
-        self.items: list[dict[str, Any]] = []
-
-    def export(self, items: list[Any]) -> None:
-        self.items += [item.export() for item in items]
-
-
-def main() -> None:
-    recorder = Recorder()
-    processor = BatchTraceProcessor(recorder)
-    set_trace_processors([processor])
+def run() -> None:
     with scripted(
         Turn(calls=[call("check_stock", article="K-204")]),
         Turn(calls=[call("reserve", article="K-204", pieces=12, customer="Hofer KG")]),
@@ -99,10 +83,7 @@ def main() -> None:
         )
         with trace("Reservation", metadata={"customer": "Hofer KG"}):
             Runner.run_sync(stock, TASK)
-    processor.force_flush()
-    spans = settled(recorder.items, ids=r"(?:trace|span)_[0-9a-f]{24,32}")
-    write_example(__file__, task=TASK, plan=PLAN, trace=spans, name="trace.jsonl")
 
 
 if __name__ == "__main__":
-    main()
+    write_example(__file__, task=TASK, plan=PLAN, trace=recorded(run), name="trace.jsonl")

@@ -5,15 +5,10 @@ The agent says its plan, then pays out before it has looked at the policy.
 
 from __future__ import annotations
 
-from typing import Any
-
 from agents import Agent, OpenAIChatCompletionsModel, Runner, function_tool, trace
-from agents.tracing import set_trace_processors
-from agents.tracing.processor_interface import TracingExporter
-from agents.tracing.processors import BatchTraceProcessor
 from openai import AsyncOpenAI
+from recorded_spans import recorded
 from scripted_model import MODEL, Turn, call, scripted
-from settling import settled
 from writing import write_example
 
 TASK = "Customer Lena Brandt asks for her money back for order 7731. Please take care of it."
@@ -49,20 +44,7 @@ def send_email(to: str, subject: str, body: str) -> str:
     return f"Queued for {to}."
 
 
-class Recorder(TracingExporter):
-    """Keeps what would be uploaded."""
-
-    def __init__(self) -> None:
-        self.items: list[dict[str, Any]] = []
-
-    def export(self, items: list[Any]) -> None:
-        self.items += [item.export() for item in items]
-
-
-def main() -> None:
-    recorder = Recorder()
-    processor = BatchTraceProcessor(recorder)
-    set_trace_processors([processor])
+def run() -> None:
     with scripted(
         Turn("Here is my plan:\n" + PLAN, [call("get_order", order_id="7731")]),
         Turn("", [call("issue_refund", order_id="7731", amount="42.90 EUR")]),
@@ -89,15 +71,7 @@ def main() -> None:
         )
         with trace("Refund desk", group_id="case-7731"):
             Runner.run_sync(agent, TASK)
-    processor.force_flush()
-    for item in recorder.items:
-        # The port of the scripted server is the only thing in the spans that names this machine.
-        config = item.get("span_data", {}).get("model_config")
-        if config:
-            config["base_url"] = "http://localhost/v1/"
-    spans = settled(recorder.items, ids=r"(?:trace|span)_[0-9a-f]{24,32}")
-    write_example(__file__, task=TASK, plan=PLAN, trace={"data": spans})
 
 
 if __name__ == "__main__":
-    main()
+    write_example(__file__, task=TASK, plan=PLAN, trace={"data": recorded(run)})

@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from scripted_model import MODEL, Turn, call, scripted
 from settling import settled
+from short_prompts import prompts
 from smolagents import LogLevel, OpenAIModel, ToolCallingAgent, tool
 from writing import write_example
 
@@ -26,17 +27,7 @@ PLAN = """\
 3. Reserve a table for 8 on 20 March.
 4. Write the dinner into the team calendar.
 """
-# The prompts of the framework are pages long; these keep the files small, and the shape the same.
-PROMPTS = {
-    "system_prompt": "Call one tool at a time; call final_answer at the end.",
-    "planning": {
-        "initial_plan": "Survey the facts and plan: {{task}}",
-        "update_plan_pre_messages": "The task is: {{task}}",
-        "update_plan_post_messages": "Update the plan; {{remaining_steps}} steps are left.",
-    },
-    "managed_agent": {"task": "You are {{name}}: {{task}}", "report": "{{final_answer}}"},
-    "final_answer": {"pre_messages": "Answer:", "post_messages": "{{task}}"},
-}
+PROMPTS = prompts("Call one tool at a time; call final_answer at the end.")
 
 
 @tool

@@ -9,6 +9,7 @@ import json
 
 from scripted_model import MODEL, Turn, scripted
 from settling import settled
+from short_prompts import prompts
 from smolagents import CodeAgent, LogLevel, OpenAIModel, tool
 from writing import write_example
 
@@ -20,17 +21,7 @@ PLAN = """\
 4. Ask the station keeper to confirm the warmer station's sensor.
 5. File a note that names the warmer station.
 """
-# The prompts of the framework are pages long; these keep the files small, and the shape the same.
-PROMPTS = {
-    "system_prompt": "Write Python in <code> tags; call final_answer at the end.",
-    "planning": {
-        "initial_plan": "Survey the facts and plan: {{task}}",
-        "update_plan_pre_messages": "The task is: {{task}}",
-        "update_plan_post_messages": "Update the plan; {{remaining_steps}} steps are left.",
-    },
-    "managed_agent": {"task": "{{task}}", "report": "{{final_answer}}"},
-    "final_answer": {"pre_messages": "Answer:", "post_messages": "{{task}}"},
-}
+PROMPTS = prompts("Write Python in <code> tags; call final_answer at the end.")
 
 
 @tool
