@@ -16,6 +16,8 @@ from planproof.readers.pieces.transcript import Draft, Transcript
 from planproof.trace import Kind
 
 _AGENT = "assistant"
+# Longer code is no agent's, and would be searched through for each of its calls.
+_LONGEST_CODE = 100_000
 _NO_KINDS: Mapping[int, Kind] = {}
 
 
@@ -212,7 +214,7 @@ class SpanReading:
 
 def _is_in_code(code: Draft, name: str, arguments: Json) -> bool:
     """Whether the code around it says just this call: then it is told already."""
-    if code.name != "python" or f"{name}(" not in code.text:
+    if code.name != "python" or len(code.text) > _LONGEST_CODE or f"{name}(" not in code.text:
         return False
     given = list(arguments.values()) if is_object(arguments) else []
     if is_list(given[0] if given else None):
