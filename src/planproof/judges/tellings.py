@@ -37,6 +37,7 @@ def _sort(name: str, asked: str, looks: str) -> _Sort:
     return _Sort(name, re.compile(asked, re.IGNORECASE), re.compile(looks))
 
 
+_SUMMARY = _sort("summary", r"\b(?:summar(?:y|ies)|overviews?|findings)\b", r"(?:\S{1,200} ){10}")
 _SORTS = (
     _sort(
         "amount of money",
@@ -71,7 +72,7 @@ _SORTS = (
         r"\b(?:departure|arrival|opening|closing) (?:and \w{1,20} )?times?\b|\btime of day\b",
         r"\d:\d\d|\d ?[ap]\.?m\b",
     ),
-    _sort("summary", r"\b(?:summar(?:y|ies)|overviews?|findings)\b", r"(?:\S{1,200} ){10}"),
+    _SUMMARY,
     _sort("e-mail address", r"\be-?mail address(?:es)?\b", r"\w@\w"),
 )
 
@@ -81,10 +82,13 @@ def untold(demand: Demand, run: Sequence[Unit]) -> list[str]:
     asked = dict.fromkeys(
         sort for part in demand.parts if part.deeds & _TELLING for sort in _asked(part.text)
     )
+    # A summary that was written somewhere may be anywhere; what is told must be there.
+    written = any(not unit.said for unit in run)
     return [
         f"no {sort.name} is told"
         for sort in asked
-        if not any(sort.looks.search(unit.call_text) for unit in run)
+        if not (written and sort is _SUMMARY)
+        and not any(sort.looks.search(unit.call_text) for unit in run)
     ]
 
 

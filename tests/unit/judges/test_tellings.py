@@ -28,6 +28,9 @@ from tests.unit.judges.made import demand, units
         ("Tell Ann the departure time", said("It leaves soon."), "time of day"),
         ("Tell Ann the departure time", said("It leaves at 10:30."), None),
         ("Tell Ann the e-mail address of the shop", said("Write to them."), "e-mail address"),
+        ("Give a summary of the findings", said("FINAL ANSWER: 20"), "summary"),
+        ("Give a summary of the findings", said("We found " + "one more " * 5), None),
+        ("Write a summary of the findings", did("write_file", text="Rain."), None),
         # What is told is about the value, or somebody is to do something with it.
         ("Tell Ann that the price is too high", said("It is too much."), None),
         ("Tell Ann to follow the links", said("Please go on."), None),
