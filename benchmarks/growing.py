@@ -16,7 +16,7 @@ from planproof.readers.pieces.shapes import is_list, is_object
 
 ROOT = Path(__file__).parents[1]
 _FOLDERS = ("examples", "tests/goldens")
-_ID = re.compile(r"(?:^|_|[a-z])(?:[iI][dD]|ID)$|[uU]uid$|^cause$")
+_ID = re.compile(r"(?:^|_|[a-z])(?:[iI][dD]|ID)$|[uU]uid$|^(?:cause|parent)$")
 # What holds a trace together is the same in all of it.
 _KEPT = re.compile(r"trace|session|thread|sample|run|instance|model|user|app|group", re.IGNORECASE)
 _TEXT_MARK = "@again@"

@@ -20,7 +20,6 @@ _PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]")
 _NO_ESCAPE = re.compile(r"\\\\u[dD]")
 _BEGINS_LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[\[{"])')
 _LONG = 100_000
-_LINE_END = "\n"
 _STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
 
 
@@ -71,9 +70,9 @@ class Parser:
 
     def lines(self, text: str) -> tuple[tuple[int, Json], ...] | None:
         """The records of JSON Lines or of an event stream; None when the text is neither."""
-        together = self._objects_together(text)
-        if together is not None:
-            return tuple(enumerate(together, 1))
+        values = self._flawless(text)
+        if values is not None:
+            return tuple(enumerate(values, 1))
         lines = text.split("\n")
         filled = [line for line in lines if line and not line.isspace()]
         if _is_stream(filled):
@@ -109,24 +108,30 @@ class Parser:
             advice="No agent framework writes such traces; check how the file was made.",
         )
 
-    def _objects_together(self, text: str) -> list[Json] | None:
-        """What flawless lines with an object each hold, parsed at once: that is twice as fast.
+    def _flawless(self, text: str) -> list[Json] | None:
+        """The values of lines with an object each, parsed in place: that is twice as fast.
 
         None where a line may need a look of its own: then they are parsed one by one.
         """
-        text = text.rstrip()
         ends = text.count("\n")
-        # No string holds a line end, so every one is between two objects or inside a broken one.
-        if not text.startswith("{") or text.count("\n{") != ends or text.count("}\n") != ends:
+        between = ends - text.endswith("\n")
+        # No string holds a line end, so that with these counts each is between two objects.
+        if not text.startswith("{") or text.count("\n{") != between or text.count("}\n") != ends:
             return None
         if _HALF.search(text) is not None and _may_hold_a_lone_half(text):
             return None
+        values: list[Json] = []
+        position = 0
         try:
-            values: list[Json] = _STRICT.decode(f"[{text.replace(_LINE_END, ',')}]")
+            while position < len(text):
+                value, position = _STRICT.raw_decode(text, position)
+                if position < len(text) and text[position] != "\n":
+                    return None
+                values.append(value)
+                position += 1
         except (ValueError, RecursionError):
             return None
-        flawless = len(values) == ends + 1 and not is_deeper_than(values, self.limits.depth + 1)
-        return values if flawless else None
+        return None if is_deeper_than(values, self.limits.depth + 1) else values
 
     def _records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Json]]:
         for number, line in lines:

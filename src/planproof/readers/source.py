@@ -87,6 +87,8 @@ class Source:
                 where=name,
                 advice="Save the trace as UTF-8 text; unpack it first if it is an archive.",
             ) from error
+        # Whoever gave them away need not hold the bytes while their text is parsed.
+        del data
         return cls._of_clean_text(text, Parser(name, limits))
 
     @classmethod
