@@ -279,3 +279,21 @@ def test_times_in_several_forms_leave_the_order_of_the_file() -> None:
 )
 def test_lines_of_other_formats(record: dict[str, Any]) -> None:
     assert read([record]).reader != "claude-code"
+
+
+def test_images_and_blocks_that_are_not_read() -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "x"}}
+    odd = [{"type": "tool_use"}, {"type": "redacted_thinking", "data": "x"}, image]
+    trace = read(
+        [line("user", "1", [image]), 3, line("assistant", "2", odd, message_id="m")],
+        reader="claude-code",
+    )
+    assert [(event.actor, event.text, len(event.images)) for event in trace.events] == [
+        ("user", "", 1),
+        ("assistant", "", 1),
+    ]
+    assert [pointer for pointer, _ in skipped(trace)] == [
+        "/1",
+        "/2/message/content/0",
+        "/2/message/content/1",
+    ]

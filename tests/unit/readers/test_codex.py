@@ -190,3 +190,10 @@ def test_the_first_generation_has_bare_items() -> None:
 )
 def test_lines_of_other_formats(records: list[dict[str, Any]]) -> None:
     assert read(records).reader != "codex"
+
+
+def test_what_is_left_out_is_said() -> None:
+    failed = event("stream_error", message="cut off")
+    trace = read([said("user", "Go."), 3, failed], reader="codex")
+    assert brief(trace) == [("message", None, "Go."), ("system", None, "cut off")]
+    assert [part.pointer for part in trace.skipped] == ["/1"]
