@@ -112,7 +112,7 @@ class Session:
         elif part.sort == "thought":
             self._transcript.say(Kind.REASONING, part.value, part.pointer, "assistant")
         elif part.sort == "call":
-            call = as_call(part.value)
+            call = as_call(part.value) if text_at(part.value, "name") else None
             if call is None:
                 self._transcript.skip(part.pointer, "a call without a name")
                 return
