@@ -29,30 +29,23 @@ class AnthropicMessagesReader:
         """Whether the source holds messages with the content blocks of the Anthropic API."""
         if source.form == "text":
             return False
-        document = source.document
-        if is_object(document) and _is_exchange(document):
-            return True
         known: list[dict[str, Json]] = []
-        for _, value in islice(entries(source, _HOLDERS), LOOKED_AT):
+        for _, value in islice(entries(source, _HOLDERS, _is_exchange), LOOKED_AT):
             if is_object(value) and not known and _is_exchange(value):
                 return True
             if not _is_message(value):
                 return False
             known.append(value)
-        around = document if is_object(document) else {}
+        around = source.document if is_object(source.document) else {}
         return bool(known) and dialect(known, around) == "anthropic"
 
     def read(self, source: Source) -> Trace:
         """The events of the blocks; a prompt that is sent again gives only what is new in it."""
         transcript = Transcript(source.skipped)
         reading = _Reading(transcript)
-        document = source.document
-        if is_object(document) and _is_exchange(document):
-            reading.exchange(document, "")
-            return transcript.trace(self.name)
-        if is_object(document):
-            reading.instruct(document, "")
-        for pointer, value in entries(source, _HOLDERS):
+        if is_object(source.document):
+            reading.instruct(source.document, "")
+        for pointer, value in entries(source, _HOLDERS, _is_exchange):
             if is_object(value) and _is_exchange(value):
                 reading.exchange(value, pointer)
             else:

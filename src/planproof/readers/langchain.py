@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from planproof.content import Json
+from planproof.pointer import escape
 from planproof.readers.pieces.conversation import AGENTS, Conversation, role_of
 from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
 from planproof.readers.pieces.handoffs import Handoffs
@@ -35,37 +36,28 @@ class LangChainReader:
         """Whether the source holds LangChain messages, bare or in states of a graph."""
         if source.form == "text":
             return False
-        document = source.document
-        if is_object(document) and _state(document, "") is not None:
-            document = document[next(key for key in _STATES if key in document)]["messages"]
-            return bool(document) and all(map(_is_message, document[:LOOKED_AT]))
         seen = False
-        for _, value in islice(entries(source, _HOLDERS), LOOKED_AT):
-            state = _state(value, "") if is_object(value) else None
-            if state is not None:
-                seen = seen or bool(state[0])
-                if not all(map(_is_message, state[0][:LOOKED_AT])):
-                    return False
-            elif _is_message(value):
-                seen = True
-            else:
+        for _, value in islice(entries(source, _HOLDERS, _is_state), LOOKED_AT):
+            held = _held(value)
+            if held is None or not all(map(_is_message, held[:LOOKED_AT])):
                 return False
+            seen = seen or bool(held)
         return seen
 
     def read(self, source: Source) -> Trace:
         """The events of the messages; of a history of states, each message once."""
         transcript = Transcript(source.skipped)
         reading = _Reading(transcript)
-        document = source.document
-        if is_object(document) and _state(document, "") is not None:
-            reading.states([("", document)])
+        found = list(entries(source, _HOLDERS, _is_state))
+        first = found[0][1] if found else None
+        if is_object(first) and _is_state(first):
+            reading.states(found)
+        elif is_object(first) and _is_update(first):
+            for pointer, value in found:
+                reading.update(value, pointer)
         else:
-            found = list(entries(source, _HOLDERS))
-            if any(is_object(value) and _state(value, "") is not None for _, value in found[:1]):
-                reading.states(found)
-            else:
-                for pointer, value in found:
-                    reading.message(value, pointer)
+            for pointer, value in found:
+                reading.message(value, pointer)
         return transcript.trace(self.name)
 
 
@@ -91,6 +83,21 @@ class _Reading:
         for place, value in states:
             if not is_object(value):
                 self._transcript.skip(place, "is no state of a graph")
+
+    def update(self, value: Json, pointer: str) -> None:
+        """Write what the nodes of a graph added, as its stream of updates tells."""
+        for node, added in value.items() if is_object(value) else ():
+            messages = added.get("messages") if is_object(added) else None
+            if is_object(added) and not is_list(messages):
+                continue  # other values of the state
+            place = f"{pointer}/{escape(node)}"
+            if not is_list(messages):
+                self._transcript.skip(place, "an update without messages")
+            self._conversation.speaker = node
+            # A graph inside the graph gives back all of its messages.
+            added_now = _all_opened(messages if is_list(messages) else [], f"{place}/messages")
+            for where, message in self._told.new_in(added_now):
+                self.message(message, where)
 
     def message(self, value: Json, pointer: str) -> None:
         """Write one message."""
@@ -158,6 +165,33 @@ def _state(value: dict[str, Json], pointer: str) -> tuple[list[Json], str] | Non
         if is_object(held) and is_list(held.get("messages")):
             return held["messages"], f"{pointer}/{key}/messages"
     return None
+
+
+def _is_state(value: dict[str, Json]) -> bool:
+    return _state(value, "") is not None
+
+
+def _is_update(value: dict[str, Json]) -> bool:
+    """Whether this is what nodes of a graph added: `{"agent": {"messages": [...]}}`."""
+    return bool(value) and not _is_message(value) and _held(value) is not None
+
+
+def _held(value: Json) -> list[Json] | None:
+    """The messages that an entry holds or is; None when it is no entry of this format."""
+    if not is_object(value):
+        return None
+    state = _state(value, "")
+    if state is not None:
+        return state[0]
+    if "type" in value:
+        return [value]
+    held: list[Json] = []
+    for added in value.values():
+        messages = added.get("messages") if is_object(added) else None
+        if added is not None and not is_object(added) and not is_list(added):
+            return None
+        held += messages if is_list(messages) else []
+    return held
 
 
 def _opened(value: dict[str, Json], pointer: str) -> tuple[dict[str, Json], str]:

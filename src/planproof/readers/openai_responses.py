@@ -27,11 +27,8 @@ class OpenAIResponsesReader:
         """Whether the source holds items, or requests and responses with items."""
         if source.form == "text":
             return False
-        document = source.document
-        if is_object(document) and _is_exchange(document):
-            return True
         items: list[Json] = []
-        for _, value in islice(entries(source, _HOLDERS), LOOKED_AT):
+        for _, value in islice(entries(source, _HOLDERS, _is_exchange), LOOKED_AT):
             if is_object(value) and _is_exchange(value):
                 return True
             if not is_item(value) and not _is_message(value):
@@ -43,15 +40,11 @@ class OpenAIResponsesReader:
         """The events of the items; a prompt that is sent again gives only what is new in it."""
         transcript = Transcript(source.skipped)
         reading = _Reading(transcript)
-        document = source.document
-        if is_object(document) and _is_exchange(document):
-            reading.exchange(document, "")
-        else:
-            for pointer, value in entries(source, _HOLDERS):
-                if is_object(value) and _is_exchange(value):
-                    reading.exchange(value, pointer)
-                else:
-                    reading.item(value, pointer)
+        for pointer, value in entries(source, _HOLDERS, _is_exchange):
+            if is_object(value) and _is_exchange(value):
+                reading.exchange(value, pointer)
+            else:
+                reading.item(value, pointer)
         return transcript.trace(self.name)
 
 

@@ -90,6 +90,12 @@ LANGCHAIN: dict[str, Any] = {
     "state of a thread": THREAD_STATE,
     "history of a thread": STATE_HISTORY,
     "supervised agents": SUPERVISED,
+    "updates of a graph": [
+        {"start": {"messages": GRAPH_MESSAGES[:1]}},
+        {"agent": {"messages": GRAPH_MESSAGES[1:2]}},
+        {"tools": {"messages": GRAPH_MESSAGES[2:3], "count": 1}, "counter": {"count": 1}},
+        {"agent": {"messages": GRAPH_MESSAGES}},
+    ],
 }
 
 

@@ -97,3 +97,31 @@ def test_calls_given_twice_are_one_and_summaries_are_thoughts() -> None:
         },
     ]
     assert brief(read(messages))[1:] == [("reasoning", None, "I look."), ("action", "look", "")]
+
+
+def test_updates_name_the_node_and_tell_what_interrupts_them() -> None:
+    updates: list[Any] = [
+        {"planner": {"messages": GRAPH_MESSAGES[:2]}},
+        {"__interrupt__": [{"value": "Shall I?", "id": "i1"}]},
+        {"tools": {"messages": GRAPH_MESSAGES[2:3]}},
+        {"quiet": None},
+    ]
+    trace = read(updates)
+    [search] = actions(trace)
+    assert (search.actor, search.output) == ("planner", "[]")
+    assert search.pointer == "/0/planner/messages/1/tool_calls/0"
+    assert [part.pointer for part in trace.skipped] == ["/1/__interrupt__", "/3/quiet"]
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        {"values": [1], "channel_values": {"messages": [{"type": "human"}]}},
+        [{"type": "human", "role": "user", "content": "x"}],
+        [{"type": ["human"], "content": "x"}],
+        [{"a": {"messages": [1]}}],
+        [{"values": {"messages": []}}],
+    ],
+)
+def test_what_only_looks_alike_is_not_claimed(foreign: Any) -> None:
+    assert read(foreign).reader != "langchain"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from planproof.content import Json
 from planproof.readers.pieces.shapes import is_list, is_object, key_with_list
@@ -12,14 +12,24 @@ LOOKED_AT = 20
 """How many entries a reader looks at to find out whether a source is of its format."""
 
 
-def entries(source: Source, holders: Sequence[str] = ()) -> Iterator[tuple[str, Json]]:
-    """Each entry with its pointer; `holders` are the keys under which an object has its list."""
+def entries(
+    source: Source,
+    holders: Sequence[str] = (),
+    is_entry: Callable[[dict[str, Json]], bool] | None = None,
+) -> Iterator[tuple[str, Json]]:
+    """Each entry with its pointer; `holders` are the keys under which an object has its list.
+
+    An object that `is_entry` takes is itself the only entry.
+    """
     if source.form == "jsonl":
         for line, value in source.document:
             yield f"L{line}", value
         return
     document, pointer = source.document, ""
     if is_object(document):
+        if is_entry is not None and is_entry(document):
+            yield pointer, document
+            return
         key = key_with_list(document, holders)
         if key is None:
             return
