@@ -23,6 +23,7 @@ _TEXT_MARK = "@again@"
 _SPOKEN = 20
 _MORE = " The rest of it is as long as such things are when nobody makes them short." * 8
 _NUMBER = re.compile(r'"@number (\d+)@"')
+_KEY = re.compile(r'"@key (\d+)@"')
 
 
 def small_traces() -> dict[str, Path]:
@@ -46,6 +47,13 @@ def grown(file: Path, size: int) -> bytes:
         block = "\n".join(json.dumps(_marked(value)) for value in values) + "\n"
         return "".join(_again(block, n) for n in range(_times(block, size))).encode()
     document = json.loads(text)
+    if arrays := _side_by_side(document):
+        for array in arrays:
+            array[:] = [_marked(entry) for entry in array]
+        times = _times(json.dumps(arrays), size)
+        for array in arrays:
+            array[:] = array * times
+        return json.dumps(document).encode()
     before, block, after = _around(document)
     blocks = (_again(block, n) for n in range(_times(block, size)))
     return f"{before}{','.join(blocks)}{after}".encode()
@@ -61,13 +69,30 @@ def _times(block: str, size: int) -> int:
 
 def _again(block: str, number: int) -> str:
     block = block.replace(_TEXT_MARK, f"-{number}")
+    block = _KEY.sub(lambda found: f'"{int(found[1]) + number * 10**6}"', block)
     return _NUMBER.sub(lambda found: str(int(found[1]) + number * 10**6), block)
+
+
+def _side_by_side(document: Any) -> list[list[Any]]:
+    """The arrays that belong together entry by entry, if a document has such."""
+    if not is_object(document):
+        return []
+    arrays = [held for held in document.values() if is_list(held) and len(held) > 1]
+    if len(arrays) > 1 and len({len(held) for held in arrays}) == 1:
+        return arrays
+    for held in document.values():
+        if nested := _side_by_side(held):
+            return nested
+    return []
 
 
 def _around(document: Any) -> tuple[str, str, str]:
     """The text of a document, with what is to be repeated apart from what stands around it."""
     if is_list(document):
         return "[", json.dumps([_marked(entry) for entry in document])[1:-1], "]"
+    if all(key.isdigit() for key in document):
+        entries = {f"@key {key}@": _marked(entry) for key, entry in document.items()}
+        return "{", json.dumps(entries)[1:-1], "}"
     held = {key for key, value in document.items() if is_list(value) or is_object(value)}
     key = max(held, key=lambda key: len(json.dumps(document[key])))
     rest = {name: value for name, value in document.items() if name != key}
