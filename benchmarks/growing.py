@@ -1,8 +1,8 @@
 """Small traces of every format, grown to any size: the examples and goldens, many times over.
 
 Ids are numbered anew each time, so that results still belong to one call and spans to one parent.
-What is said in an example is short; it is lengthened, to about the thousand events in a megabyte
-that real traces have.
+What is said in an example is short; it is lengthened, to the few hundred to some thousand events in
+a megabyte that real traces have.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ID = re.compile(r"(?:^|_|[a-z])(?:[iI][dD]|ID)$|[uU]uid$|^(?:cause|parent)$")
 _KEPT = re.compile(r"trace|session|thread|sample|run|instance|model|user|app|group", re.IGNORECASE)
 _TEXT_MARK = "@again@"
 _SPOKEN = 20
-_MORE = " The rest of it is as long as such things are when nobody makes them short." * 8
+_MORE = " The rest of it is as long as such things are when nobody makes them short." * 16
 _NUMBER = re.compile(r'"@number (\d+)@"')
 _KEY = re.compile(r'"@key (\d+)@"')
 

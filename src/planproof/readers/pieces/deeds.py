@@ -46,7 +46,8 @@ _DRIVER = re.compile(r"(?:multimodal[_ ]?)?(?:web|file)[_ ]?surfer", re.IGNORECA
 # What the program's libraries complain of may stand before its own words.
 _WARNINGS = r"(?:[^\n]{0,400}Warning: [^\n]{0,400}\n(?:[ \t]{1,8}[^\n]{0,400}\n)?){0,4}"
 _DEED = re.compile(rf"{_WARNINGS}\s{{0,8}}(?P<told>I (?P<verb>{'|'.join(_VERBS)})\b)")
-_END = re.compile(r"(?<=[.!?'\"])[ \t]{0,8}\n|\n[ \t]{0,8}\n|\Z")
+_SENTENCE_ENDS = tuple(".!?'\"")
+_BLANKS = 8
 _PAGE = re.compile(r"\s{0,8}Address: [^\s]{1,2000}[ \t]{0,8}\n")
 _SEEN = re.compile(r"\b(?:screenshot|viewport)\b", re.IGNORECASE)
 _LOOKED_AT = 600
@@ -75,20 +76,38 @@ def as_deed(text: str, *, by_program: bool = False) -> Deed | None:
     """
     told = _DEED.match(text)
     if told is not None:
-        end = _END.search(text, told.end())
-        assert end is not None
-        name, start, cut = _VERBS[told["verb"]], told.start("told"), end.start()
+        name, start, cut = _VERBS[told["verb"]], told.start("told"), _end_of(text, told.end())
     else:
         page = _PAGE.match(text)
         if page is None:
             return None
         name, start, cut = "open", 0, page.end()
     reported = by_program and _REPORT.fullmatch(text[start:cut].strip())
-    if not reported and not _SEEN.search(text, cut, cut + _LOOKED_AT):
+    if not reported and not _shows_a_page(text[cut : cut + _LOOKED_AT]):
         return None
-    answer = _ANSWER.search(text, cut)
+    answer = _ANSWER.search(text, cut) if "FINAL ANSWER:" in text else None
     close = answer.start() if answer is not None else len(text)
     return Deed(name, text[start:cut].strip(), text[cut:close].strip(), text[close:].strip())
+
+
+def _end_of(text: str, start: int) -> int:
+    """Where the first sentence that ends its line ends, or the first paragraph."""
+    line = text.find("\n", start)
+    while line >= 0:
+        before = max(start, line - _BLANKS)
+        told = text[before:line].rstrip(" \t")
+        if told.endswith(_SENTENCE_ENDS) or (not told and text[before - 1] in _SENTENCE_ENDS):
+            return before + len(told)
+        if text[line + 1 : line + 2 + _BLANKS].lstrip(" \t").startswith("\n"):
+            return line
+        line = text.find("\n", line + 1)
+    return len(text)
+
+
+def _shows_a_page(text: str) -> bool:
+    # Plain words first: a pattern that ignores case takes ten times as long to find none.
+    lower = text.lower()
+    return ("screenshot" in lower or "viewport" in lower) and _SEEN.search(text) is not None
 
 
 def write_deed(transcript: Transcript, deed: Deed, pointer: str, actor: str) -> None:

@@ -32,6 +32,6 @@ def write_ledger(transcript: Transcript, text: str, place: Place, actor: str) ->
     start = marked.end() if marked is not None else len(text)
     before = text[: marked.start() if marked is not None else start].strip()
     transcript.say(Kind.BOOKKEEPING, before, place(0, start), actor)
-    warning = _WARNING.search(text, start)
+    warning = _WARNING.search(text, start) if "Warning: " in text else None
     end = warning.start() if warning is not None else len(text)
     transcript.plan(text[start:end].strip(), place(start, end), actor)
