@@ -21,13 +21,9 @@ DEDICATED = [name for name in registered("readers") if name != "general"]
 
 # What the rules still get wrong; each says why, and is gone once they get it right.
 MISJUDGED = {
-    "autogen": "3 June is written 2026-06-03 in the call, and 264 EUR are at most 300 EUR",
     "autogen-swarm": "a refund passes for a claim, and for a parcel that is sent",
     "google-adk": "approving a discount passes for applying it",
-    "langgraph": "the claim that #ops has the link passes for posting it",
     "langgraph-dump": "clearing a cache passes for publishing the page",
-    "openai-agents-handoff": "who is handed over to is taken for who should have handed over",
-    "smolagents": "a thought passes for a question to somebody that was never asked",
 }
 
 every_golden = pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.name)

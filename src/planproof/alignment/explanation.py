@@ -146,7 +146,7 @@ def _without_claims(
     again = [step for step, demand in steps if demand.again]
     barred = {
         Kind.MESSAGE: silent,
-        Kind.REASONING: silent,
+        Kind.REASONING: [step for step, demand in steps if not demand.thinks],
         Kind.BOOKKEEPING: unplanned,
         Kind.ACTION: spoken,
     }

@@ -104,6 +104,11 @@ _DATE = re.compile(
     rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m2>{_MONTH})\b\.?(?:,?\s+(?P<y2>\d{{4}})\b)?",
     re.IGNORECASE,
 )
+_DATE_RANGE = re.compile(
+    rf"\b(?P<m1>{_MONTH})\.?\s(?P<d1>\d{{1,2}})\s?(?:to|-|\u2013|until|and)\s?(?P<d2>\d{{1,2}})\b"
+    rf"|\b(?P<d3>\d{{1,2}})\.?\s?(?:to|-|\u2013|until|and)\s?(?P<d4>\d{{1,2}})\.?\s(?P<m2>{_MONTH})\b",
+    re.IGNORECASE,
+)
 _IDENTIFIER = re.compile(
     r"#?\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])(?!\d+-[A-Za-z]+\b)(?![A-Za-z]+-\d+\b)"
     r"[A-Za-z0-9](?:[\w-]{0,60}[A-Za-z0-9])?\b"
@@ -121,7 +126,15 @@ _NAME = re.compile(
 )
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*)[\W_]*$")
 _POSSESSIVE = re.compile(r"['\u2019](?:s|m|ll|ve|d|re)?$")
-_KEYWORDS = frozenset("SQL AND NOT NULL FROM JSON HTML CSS CSV PDF XML URL API HTTP PHP".split())
+_KEYWORDS = frozenset(
+    "SQL AND NOT NULL FROM JSON HTML CSS CSV PDF XML URL API HTTP PHP EUR USD GBP CHF JPY".split()
+)
+_AT_MOST = re.compile(
+    r"\b(?:at most|at least|up to|under|over|below|above|within|(?:more|less|fewer|cheaper) than"
+    r"|exceed(?:s|ing)?|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?)\s+$",
+    re.IGNORECASE,
+)
+_MONEY = re.compile(r"\s?(?:EUR|USD|GBP|CHF|JPY|euros?|dollars?|pounds?|[$€£])", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _DENIED = re.compile(
     r"\b(?:without|no|not|omit\w*|instead of)\s+(?:an?\s+|the\s+|any\s+)?$", re.IGNORECASE
@@ -214,7 +227,18 @@ def _addresses(text: str) -> Iterator[_Found]:
 
 
 def _dates(text: str) -> Iterator[_Found]:
-    for match in _DATE.finditer(text) if _DIGIT.search(text) else ():
+    if not _DIGIT.search(text):
+        return
+    for match in _DATE_RANGE.finditer(text):
+        # "3 to 7 June" is two dates, the first without its month.
+        month = match["m1"] or match["m2"]
+        first, last = (match["d1"], match["d2"]) if match["m1"] else (match["d3"], match["d4"])
+        split = match.start() + match[0].index(last, match[0].index(first) + len(first))
+        for day, span in ((first, (match.start(), split)), (last, (split, match.end()))):
+            date = _DATE.match(f"{day} {month}")
+            assert date is not None
+            yield LiteralKind.DATE, span, f"{day} {month}", _date_forms(date)
+    for match in _DATE.finditer(text):
         yield LiteralKind.DATE, match.span(), match[0], _date_forms(match)
 
 
@@ -236,6 +260,10 @@ def _identifiers(text: str) -> Iterator[_Found]:
 
 def _numbers(text: str) -> Iterator[_Found]:
     for match in _NUMBER.finditer(text) if _DIGIT.search(text) else ():
+        # What something may cost is a bound, which nobody writes down who keeps to it.
+        before, after = text[max(0, match.start() - 16) : match.start()], text[match.end() :][:8]
+        if (match[0][0] in "$€£" or _MONEY.match(after)) and _AT_MOST.search(before):
+            continue
         written = match[0].strip("$\u20ac\u00a3 %")
         yield LiteralKind.NUMBER, match.span(), match[0], (written, written.replace(",", ""))
 

@@ -39,6 +39,7 @@ _LEAVES_A_MARK = frozenset({"compute", "write", "change", "remove", "transact"})
 _KEEPS = frozenset({"write", "change"})
 _SHORT_NAME = 5
 _FLAG = re.compile(r"-[A-Za-z]{1,8}")
+_NO_LETTERS = re.compile(r"[\W_]+")
 _CURRENCIES = frozenset("$€£")
 _CALLED_BY = frozenset({LiteralKind.IDENTIFIER, LiteralKind.QUOTED})
 
@@ -126,7 +127,14 @@ def _other_actors(demand: Demand, run: Sequence[Unit], actors: frozenset[str]) -
     if not asked:
         return []
     present = {name for unit in run for name in (unit.manner.actor, unit.manner.name)}
-    return [] if asked & present else [f"{min(asked)} had no part in it"]
+    # Who is handed over to stands in the call, as a rule in another spelling.
+    spelt = [_letters(unit.call_text) for unit in run if not unit.said]
+    absent = [one for one in sorted(asked - present) if not any(_letters(one) in s for s in spelt)]
+    return [f"{absent[0]} had no part in it"] if len(absent) == len(asked) else []
+
+
+def _letters(text: str) -> str:
+    return _NO_LETTERS.sub("", text)
 
 
 def _turned(asked: str, call: str) -> bool:

@@ -45,6 +45,9 @@ def finding_of(
     if demand.of_deeds and not _thought(demand, run) and all(_noted(unit, demand) for unit in run):
         # A claim is not evidence of an action: what is only spoken of may not have been done.
         return _finding(demand, Status.AMBIGUOUS, run, of_lapse(fit), "it is only spoken of")
+    # Nobody hears what is only thought; what is told may stand beside a call.
+    if demand.only_says and "ask" in demand.asked and _is_thought(run):
+        return _finding(demand, Status.AMBIGUOUS, run, of_lapse(fit), "it is only thought")
     around = _around(explanation.runs[step], explanation.taken, units)
     lacking = ungrounded(demand, around, units, actors)
     if _not_secured(demand, run, around):
@@ -52,6 +55,10 @@ def finding_of(
     if lacking:
         return _finding(demand, Status.PARTIAL, run, of_lapse(-fit), "; ".join(lacking))
     return _finding(demand, Status.EXECUTED, run, of_execution(fit), "")
+
+
+def _is_thought(run: Sequence[Unit]) -> bool:
+    return all(unit.event.kind is Kind.REASONING for unit in run)
 
 
 def _thought(demand: Demand, run: Sequence[Unit]) -> bool:

@@ -97,3 +97,18 @@ def test_many_texts_hold_the_numbers_that_each_of_them_holds() -> None:
 
 def test_nothing_is_found_across_two_texts() -> None:
     assert not Texts(["so it", "is"]).holders(only("say 'so it is'"))
+
+
+@pytest.mark.parametrize("text", ["3 to 7 June", "3-7 June", "June 3 to 7", "between 3 and 7 June"])
+def test_a_range_of_days_is_two_dates(text: str) -> None:
+    first, last = literals_of(f"Search flights {text}")
+    assert (first.kind, first.text) == (LiteralKind.DATE, "3 June")
+    assert first.held_by("out: 2026-06-03")
+    assert last.held_by("back: 2026-06-07")
+
+
+def test_what_something_may_cost_is_no_value() -> None:
+    assert literals_of("book one that costs at most 300 EUR") == ()
+    assert literals_of("book one under $300") == ()
+    assert [value.text for value in literals_of("pay $300")] == ["$300"]
+    assert [value.text for value in literals_of("take more than 3 of them")] == ["3"]

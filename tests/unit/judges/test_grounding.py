@@ -172,3 +172,9 @@ def test_each_table_is_to_be_described() -> None:
     assert lacking(step, described, beside=[LIST_TABLES]) == ["airlines was not described"]
     both = [described, did("sql", "...", query="DESCRIBE airlines")]
     assert lacking(step, *both, beside=[LIST_TABLES]) == []
+
+
+def test_who_is_handed_over_to_has_a_part_in_the_hand_over() -> None:
+    handed = did("transfer_to_delivery_desk", to_agent="Delivery desk")
+    beside = {**did("book_slot"), "actor": "Delivery desk"}
+    assert lacking("Hand over to the delivery desk", handed, beside=[beside]) == []

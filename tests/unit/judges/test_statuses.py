@@ -38,6 +38,7 @@ def finding(step: str, *events: Event, runs: list[list[int]] | None = None) -> S
         ("Compare the two prices", thought("30 is less than 40."), Status.EXECUTED),
         ("Update the plan", noted("update_plan", step="2"), Status.EXECUTED),
         ("Call write_todos with the steps", noted("write_todos", todos=["a"]), Status.EXECUTED),
+        ("Ask Ann which city she means", thought("Oslo is the warmer city."), Status.AMBIGUOUS),
         # what is to be secured
         ("Verify the checksum", thought("The checksum is right."), Status.AMBIGUOUS),
         ("Verify the checksum", did("verify_checksum"), Status.EXECUTED),
