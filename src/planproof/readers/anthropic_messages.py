@@ -42,7 +42,7 @@ class AnthropicMessagesReader:
     def read(self, source: Source) -> Trace:
         """The events of the blocks; a prompt that is sent again gives only what is new in it."""
         transcript = Transcript(source.skipped)
-        reading = _Reading(transcript)
+        reading = _Reading(transcript, alone=is_object(source.document))
         if is_object(source.document):
             reading.instruct(source.document, "")
         for pointer, value in entries(source, _HOLDERS, _is_exchange):
@@ -54,10 +54,10 @@ class AnthropicMessagesReader:
 
 
 class _Reading:
-    def __init__(self, transcript: Transcript) -> None:
+    def __init__(self, transcript: Transcript, *, alone: bool) -> None:
         self._transcript = transcript
         self._conversation = Conversation(transcript)
-        self._told = Told()
+        self._told = Told(alone=alone)
         self._seen = Seen(transcript)
         self._instructions = Instructions(transcript)
 

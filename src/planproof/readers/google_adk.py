@@ -87,7 +87,7 @@ class _Reading:
             place = f"{pointer}/content/parts/{index}"
             if not is_object(part):
                 self._transcript.skip(place, "is no part of an event")
-            elif self._result(part, place):
+            elif not part.get("text") and self._result(part, place):
                 continue
             else:
                 if not begun:
@@ -99,6 +99,11 @@ class _Reading:
                 draft.kind = Kind.REASONING
 
     def _part(self, part: dict[str, Json], pointer: str, author: str) -> list[Draft]:
+        text = part.get("text")
+        if text and isinstance(text, str):
+            kind = Kind.REASONING if part.get("thought") is True else Kind.MESSAGE
+            draft = self._transcript.say(kind, text, f"{pointer}/text", author)
+            return [draft] if draft is not None and kind is Kind.MESSAGE else []
         key = _under(part, "function_call", "functionCall")
         if key is not None:
             self._call(part[key], f"{pointer}/{key}", author)
@@ -106,22 +111,16 @@ class _Reading:
         key = _under(part, "executable_code", "executableCode")
         if key is not None and is_object(part[key]):
             language = (text_at(part[key], "language") or "python").lower()
-            call = Call(
-                language, text=text_at(part[key], "code") or "", id=text_at(part[key], "id")
-            )
-            self._transcript.call(call, f"{pointer}/{key}", author)
+            code, own = text_at(part[key], "code") or "", text_at(part[key], "id")
+            self._transcript.call(Call(language, text=code, id=own), f"{pointer}/{key}", author)
             return []
-        text = part.get("text")
-        if isinstance(text, str):
-            kind = Kind.REASONING if part.get("thought") is True else Kind.MESSAGE
-            draft = self._transcript.say(kind, text, f"{pointer}/text", author)
-            return [draft] if draft is not None and kind is Kind.MESSAGE else []
         image = _image(part)
         if image is not None:
             draft = Draft(Kind.MESSAGE, pointer, actor=author, images=(image,))
             return [self._transcript.add(draft)]
-        held = next((key for key, item in part.items() if item is not None), "nothing")
-        self._transcript.skip(pointer, f"a part with {held!r}")
+        held = next((key for key, item in part.items() if item not in (None, "")), None)
+        if held is not None:
+            self._transcript.skip(pointer, f"a part with {held!r}")
         return []
 
     def _call(self, value: Json, pointer: str, author: str) -> None:
@@ -196,9 +195,11 @@ class _Reading:
             self._handoffs.note(draft, receiver)
 
 
-def _under(value: dict[str, Json], *keys: str) -> str | None:
+def _under(value: dict[str, Json], key: str, in_camel_case: str) -> str | None:
     """The key, as one of the two ways of writing has it, under which there is anything."""
-    return next((key for key in keys if value.get(key) is not None), None)
+    if value.get(key) is not None:
+        return key
+    return in_camel_case if value.get(in_camel_case) is not None else None
 
 
 def _moment(value: Json) -> float | None:
@@ -215,7 +216,7 @@ def _is_event(value: Json) -> bool:
 
 
 def _image(part: dict[str, Json]) -> Image | None:
-    key = _under(part, "inline_data", "inlineData", "file_data", "fileData")
+    key = _under(part, "inline_data", "inlineData") or _under(part, "file_data", "fileData")
     held = part[key] if key is not None else None
     media = text_at(held, "mime_type", "mimeType") if is_object(held) else None
     if not is_object(held) or media is None or not media.startswith("image/"):

@@ -69,18 +69,18 @@ class _Reading:
         self._told = Told()
         self._seen = Seen(transcript)
         self._within: Draft | None = None
-        self._alone = False
 
     def states(self, states: list[tuple[str, Json]]) -> None:
         """Write what each state adds to those before it."""
         ordered = _in_order([(place, value) for place, value in states if is_object(value)])
-        self._alone = len(ordered) == 1
+        alone = len(ordered) == 1
+        self._told = Told(alone=alone)
         for place, value in ordered:
             if self._seen.again(_checkpoint(value), place):
                 continue
             # The time of one state alone is when it was saved, not when things happened.
             moment = value.get("created_at") or value.get("ts")
-            self._transcript.time = time_of(moment) if moment and not self._alone else None
+            self._transcript.time = time_of(moment) if moment and not alone else None
             self._one_state(value, place, 0)
         for place, value in states:
             if not is_object(value):
@@ -130,8 +130,7 @@ class _Reading:
             self._transcript.skip(place, "a state without messages")
             return
         messages, place_of_messages = state
-        opened = _all_opened(messages, place_of_messages)
-        for pointer, message in opened if self._alone else self._told.new_in(opened):
+        for pointer, message in self._told.new_in(_all_opened(messages, place_of_messages)):
             self.message(message, pointer)
         tasks = value.get("tasks")
         for index, task in enumerate(tasks if is_list(tasks) else ()):

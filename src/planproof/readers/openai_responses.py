@@ -39,7 +39,7 @@ class OpenAIResponsesReader:
     def read(self, source: Source) -> Trace:
         """The events of the items; a prompt that is sent again gives only what is new in it."""
         transcript = Transcript(source.skipped)
-        reading = _Reading(transcript)
+        reading = _Reading(transcript, alone=is_object(source.document))
         for pointer, value in entries(source, _HOLDERS, _is_exchange):
             if is_object(value) and _is_exchange(value):
                 reading.exchange(value, pointer)
@@ -49,10 +49,10 @@ class OpenAIResponsesReader:
 
 
 class _Reading:
-    def __init__(self, transcript: Transcript) -> None:
+    def __init__(self, transcript: Transcript, *, alone: bool) -> None:
         self._transcript = transcript
         self._items = ResponseItems(transcript)
-        self._told = Told()
+        self._told = Told(alone=alone)
         self._seen = Seen(transcript)
         self._instructions = Instructions(transcript)
 

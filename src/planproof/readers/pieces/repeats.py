@@ -16,17 +16,25 @@ _SAYS = ("text", "thinking", "content", "arguments", "output", "encrypted_conten
 
 
 class Told:
-    """Remembers what has been told, so that only what is new in a prompt becomes events."""
+    """Remembers what has been told, so that only what is new in a prompt becomes events.
 
-    def __init__(self) -> None:
+    `alone` says that there is one prompt, in which nothing can come again.
+    """
+
+    def __init__(self, *, alone: bool = False) -> None:
         self._times: Counter[Hashable] = Counter()
+        self._alone = alone
 
     def note(self, message: Json) -> None:
         """Remember something that was told outside a prompt, such as the model's answer."""
-        self._times[_fingerprint(message)] += 1
+        if not self._alone:
+            self._times[_fingerprint(message)] += 1
 
     def new_in(self, prompt: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Json]]:
         """What a prompt holds that was not told before; the same words may well be said twice."""
+        if self._alone:
+            yield from prompt
+            return
         here: Counter[Hashable] = Counter()
         for pointer, message in prompt:
             key = _fingerprint(message)
