@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from itertools import islice
 
 from planproof.content import Json
@@ -13,9 +12,11 @@ from planproof.readers.pieces.calls import Call, arguments_of
 from planproof.readers.pieces.conversation import Conversation
 from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
 from planproof.readers.pieces.handoffs import Handoffs, receiver_of
-from planproof.readers.pieces.repeats import Seen, Told
+from planproof.readers.pieces.repeats import Told
 from planproof.readers.pieces.response_items import ResponseItems
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of, written
+from planproof.readers.pieces.span import Span
+from planproof.readers.pieces.span_tree import spans_of
 from planproof.readers.pieces.transcript import Draft, Transcript
 from planproof.readers.source import Source
 from planproof.trace import EventStatus, Kind, Trace
@@ -46,55 +47,24 @@ class OpenAIAgentsReader:
     def read(self, source: Source) -> Trace:
         """The events in the order in which the spans began: they are exported when they end."""
         transcript = Transcript(source.skipped)
-        spans: list[_Span] = []
-        seen = Seen(transcript)
+        spans: list[tuple[str, Json]] = []
         for pointer, value in _exported(source):
             if is_object(value) and is_object(value.get("span_data")):
-                if not seen.again(text_at(value, "id", "span_id"), pointer):
-                    spans.append(_Span(value, value["span_data"], pointer))
+                spans.append((pointer, value))
             elif not is_object(value) or value.get("object") != "trace":
                 transcript.skip(pointer, "is no span")
-        _connect(spans)
         reading = _Reading(transcript)
-        for span in sorted(spans, key=lambda span: (span.began, span.depth)):
+        for span in spans_of(spans, transcript.skip):
             reading.span(span)
         return transcript.trace(self.name)
 
 
-@dataclass(slots=True, eq=False)
-class _Span:
-    value: dict[str, Json]
-    data: dict[str, Json]
-    pointer: str
-    began: float = 0.0
-    depth: int = 0
-    above: _Span | None = None
-    frame: _Span | None = None
-    call: Draft | None = None
-    works_for: Draft | None = None
+@dataclass(slots=True)
+class _Desk:
+    """What an agent is at: the calls that its model asked for, and where it last answered."""
+
     asked: dict[str, deque[Draft]] = field(default_factory=dict[str, "deque[Draft]"])
-    last_answer: str = ""
-
-    @property
-    def place(self) -> str:
-        return f"{self.pointer}/span_data"
-
-    @property
-    def agent(self) -> _Span:
-        """The span of the agent that this one belongs to; itself when there is none."""
-        return self.frame or self
-
-    def inherit(self) -> None:
-        """Take over from the span around it, which was read before, who is at work for whom."""
-        if self.above is not None:
-            self.frame = self.above.frame
-            self.works_for = self.above.call or self.above.works_for
-        if self.type == "agent":
-            self.frame = self
-
-    @property
-    def type(self) -> str:
-        return text_at(self.data, "type") or ""
+    last_answer: str | None = None
 
 
 class _Reading:
@@ -104,40 +74,50 @@ class _Reading:
         self._items = ResponseItems(transcript, self._conversation)
         self._handoffs = Handoffs()
         self._told = Told()
+        self._desks: dict[int, _Desk] = {}
 
-    def span(self, span: _Span) -> None:
-        """Write what a span tells."""
-        span.inherit()
-        name = text_at(span.agent.data, "name")
+    def span(self, span: Span) -> None:
+        """Write what a span tells; the one around it was read before."""
+        data = span.value.get("span_data")
+        span.attributes, span.place = data if is_object(data) else {}, f"{span.pointer}/span_data"
+        span.sort = text_at(span.attributes, "type") or ""
+        if span.parent is not None:
+            span.agent, span.around = span.parent.agent, span.parent.around
+        if span.sort == "agent":
+            span.agent = span
+        name = text_at(span.agent.attributes, "name") if span.agent is not None else None
         self._conversation.speaker = name or "assistant"
         self._transcript.time = time_of(span.value.get("started_at"))
-        self._transcript.parent = span.works_for
-        if span.works_for is None and span.agent.type == "agent" and name is not None:
+        self._transcript.parent = span.around
+        if span.around is None and name is not None:
             self._transcript.parent = self._handoffs.parent_of(name)
-        if span.type in ("generation", "response"):
-            self._asked_model(span, span.agent)
-        elif span.type == "function":
-            self._ran_tool(span, span.agent)
-        elif span.type == "handoff":
-            self._handed_over(span, span.agent)
-        elif span.type == "guardrail":
-            self._guarded(span)
-        elif span.type == "custom":
-            self._custom(span)
-        elif span.type not in _FRAMES:
-            self._transcript.skip(span.pointer, f"a span of the type {span.type!r}")
+        self._write(span, self._desks.setdefault(id(span.agent), _Desk()))
         self._transcript.parent = None
 
-    def _guarded(self, span: _Span) -> None:
+    def _write(self, span: Span, desk: _Desk) -> None:
+        if span.sort in ("generation", "response"):
+            self._asked_model(span, desk)
+        elif span.sort == "function":
+            self._ran_tool(span, desk)
+        elif span.sort == "handoff":
+            self._handed_over(span, desk)
+        elif span.sort == "guardrail":
+            self._guarded(span)
+        elif span.sort == "custom":
+            self._custom(span)
+        elif span.sort not in _FRAMES:
+            self._transcript.skip(span.pointer, f"a span of the type {span.sort!r}")
+
+    def _guarded(self, span: Span) -> None:
         self._transcript.begin_turn()
-        name = text_at(span.data, "name") or ""
+        name = text_at(span.attributes, "name") or ""
         draft = self._transcript.say(Kind.SYSTEM, name, f"{span.place}/name", "guardrail")
         if draft is not None:
-            triggered = span.data.get("triggered") is True
+            triggered = span.attributes.get("triggered") is True
             draft.status = EventStatus.ERROR if triggered else EventStatus.OK
 
-    def _asked_model(self, span: _Span, agent: _Span) -> None:
-        agent.asked, agent.last_answer = {}, span.pointer
+    def _asked_model(self, span: Span, desk: _Desk) -> None:
+        desk.asked, desk.last_answer = {}, span.pointer
         self._prompted(span)
         self._items.end_turn()
         before = len(self._transcript.drafts)
@@ -151,11 +131,11 @@ class _Reading:
             self._failed_or_elsewhere(span)
         for draft in self._transcript.drafts[before:]:
             if draft.kind is Kind.ACTION and draft.name is not None:
-                agent.asked.setdefault(draft.name, deque()).append(draft)
+                desk.asked.setdefault(draft.name, deque()).append(draft)
 
-    def _prompted(self, span: _Span) -> None:
+    def _prompted(self, span: Span) -> None:
         before = len(self._transcript.drafts)
-        prompt = span.data.get("input")
+        prompt = span.attributes.get("input")
         if isinstance(prompt, str):
             for _ in self._told.new_in([("", {"role": "user", "content": prompt})]):
                 self._transcript.begin_turn()
@@ -180,7 +160,7 @@ class _Reading:
         self._conversation.message(message, place, turn)
         return True
 
-    def _failed_or_elsewhere(self, span: _Span) -> None:
+    def _failed_or_elsewhere(self, span: Span) -> None:
         error = span.value.get("error")
         if is_object(error) and text_at(error, "message"):
             self._transcript.begin_turn()
@@ -189,37 +169,37 @@ class _Reading:
         else:
             self._transcript.skip(span.pointer, "what the model said is not in the export")
 
-    def _ran_tool(self, span: _Span, agent: _Span) -> None:
-        name = text_at(span.data, "name") or "function"
-        arguments, text = arguments_of(span.data.get("input"))
-        draft = self._asked_for(agent, name, arguments)
+    def _ran_tool(self, span: Span, desk: _Desk) -> None:
+        name = text_at(span.attributes, "name") or "function"
+        arguments, text = arguments_of(span.attributes.get("input"))
+        draft = self._asked_for(desk, name, arguments)
         if draft is None:
-            self._transcript.begin_turn(agent.last_answer or None)
+            self._transcript.begin_turn(desk.last_answer)
             call = Call(name, arguments, text)
             draft = self._transcript.call(call, span.place, self._conversation.speaker)
         elif arguments is not None or text:
             draft.pointer, draft.arguments, draft.text = span.place, arguments, text
-        span.call = draft
+        span.around = draft
         self._end(span, draft)
 
-    def _handed_over(self, span: _Span, agent: _Span) -> None:
-        receiver = text_at(span.data, "to_agent")
-        names = [name for name, calls in agent.asked.items() if calls and receiver_of(calls[0])]
-        draft = self._asked_for(agent, names[0], None) if names else None
+    def _handed_over(self, span: Span, desk: _Desk) -> None:
+        receiver = text_at(span.attributes, "to_agent")
+        names = [name for name, calls in desk.asked.items() if calls and receiver_of(calls[0])]
+        draft = self._asked_for(desk, names[0], None) if names else None
         if draft is None:
-            self._transcript.begin_turn(agent.last_answer or None)
-            arguments = {k: v for k, v in span.data.items() if k != "type" and v is not None}
+            self._transcript.begin_turn(desk.last_answer)
+            arguments = {k: v for k, v in span.attributes.items() if k != "type" and v is not None}
             name = f"transfer_to_{receiver}".lower().replace(" ", "_") if receiver else "handoff"
             call = Call(name, arguments)
             draft = self._transcript.call(call, span.place, self._conversation.speaker)
         if receiver is not None:
             self._handoffs.note(draft, receiver)
-        span.call = draft
+        span.around = draft
         self._end(span, draft)
 
-    def _asked_for(self, agent: _Span, name: str, arguments: Json) -> Draft | None:
+    def _asked_for(self, desk: _Desk, name: str, arguments: Json) -> Draft | None:
         """The call of the model that a tool was run for: both are one action."""
-        waiting = agent.asked.get(name)
+        waiting = desk.asked.get(name)
         if not waiting:
             return None
         alike = (draft for draft in islice(waiting, LOOKED_AT) if draft.arguments == arguments)
@@ -227,9 +207,9 @@ class _Reading:
         waiting.remove(draft)
         return draft
 
-    def _end(self, span: _Span, draft: Draft) -> None:
+    def _end(self, span: Span, draft: Draft) -> None:
         failed = EventStatus.ERROR if span.value.get("error") else None
-        output = span.data.get("output")
+        output = span.attributes.get("output")
         error = span.value.get("error")
         if output is not None:
             draft.returned(written(output), f"{span.place}/output", failed)
@@ -238,11 +218,11 @@ class _Reading:
         elif failed is not None or span.value.get("ended_at"):
             draft.status = failed or EventStatus.OK
 
-    def _custom(self, span: _Span) -> None:
-        data = span.data.get("data")
+    def _custom(self, span: Span) -> None:
+        data = span.attributes.get("data")
         if is_object(data) and text_at(data, "sdk_span_type") in _FRAMES:
             return
-        name = text_at(span.data, "name") or ""
+        name = text_at(span.attributes, "name") or ""
         if name.lower() in _PLANS and data:
             self._transcript.begin_turn()
             draft = Draft(Kind.BOOKKEEPING, f"{span.place}/data", "plan", text=written(data))
@@ -261,9 +241,9 @@ def _exported(source: Source) -> Iterator[tuple[str, Json]]:
             yield pointer, value
 
 
-def _answers(span: _Span) -> Iterator[tuple[str, Json]]:
-    output, place = span.data.get("output"), f"{span.place}/output"
-    response = span.data.get("response")
+def _answers(span: Span) -> Iterator[tuple[str, Json]]:
+    output, place = span.attributes.get("output"), f"{span.place}/output"
+    response = span.attributes.get("response")
     if is_object(response):
         output, place = response.get("output"), f"{span.place}/response/output"
     for where, value in listed(output, place):
@@ -272,40 +252,3 @@ def _answers(span: _Span) -> Iterator[tuple[str, Json]]:
             yield from listed(value["output"], f"{where}/output")
         else:
             yield where, value
-
-
-def _connect(spans: list[_Span]) -> None:
-    known = {text_at(span.value, "id", "span_id"): span for span in spans}
-    known.pop(None, None)
-    last = 0.0
-    for span in spans:
-        span.above = known.get(text_at(span.value, "parent_id"))
-        last = span.began = _moment(span.value.get("started_at"), last)
-    for span in spans:
-        chain: list[_Span] = []
-        at: _Span | None = span
-        while at is not None and not at.depth:
-            at.depth = -1
-            chain.append(at)
-            at = at.above
-        if at is not None and at.depth < 0:
-            # Spans that stand around each other stand around nothing.
-            chain[-1].above, at = None, None
-        depth = at.depth if at is not None else 0
-        for link in reversed(chain):
-            depth += 1
-            link.depth = depth
-            if link.above is not None:
-                link.began = max(link.began, link.above.began)
-
-
-def _moment(value: Json, otherwise: float) -> float:
-    if isinstance(value, (int, float)):
-        return float(value)
-    if not isinstance(value, str):
-        return otherwise
-    try:
-        moment = datetime.fromisoformat(value[:64])
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return otherwise
