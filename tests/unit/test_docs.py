@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from planproof.config import read_configuration
+from planproof.extensions import package_of, registered
 from scripts import refresh_docs, schemas
 
 PAGES = refresh_docs.pages()
@@ -56,3 +57,13 @@ def test_configuration_examples_are_understood(page: Path, tmp_path: Path) -> No
 def test_published_schemas_are_those_of_the_program(path: Path) -> None:
     fresh = schemas.published()[path]
     assert path.read_text(encoding="utf-8") == fresh, "python scripts/refresh_docs.py"
+
+
+def test_every_reader_stands_in_the_table_of_formats_and_every_page_in_the_navigation() -> None:
+    formats = refresh_docs.ROOT / "docs" / "formats"
+    table = (formats / "index.md").read_text(encoding="utf-8")
+    navigation = (refresh_docs.ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    built_in = [name for name in registered("readers") if package_of("readers", name) is None]
+    assert sorted(re.findall(r"^\| \[`([a-z-]+)`\]\(\1\.md\)", table, re.MULTILINE)) == built_in
+    for page in formats.glob("*.md"):
+        assert f"      - formats/{page.name}\n" in navigation
