@@ -32,6 +32,7 @@ from planproof.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
 from planproof.vocabulary import Vocabulary
 
 _MOST_NOTES = 5
+_UNKNOWN = " No reader knows its format; the general reader was used."
 _NO_STEPS = "The plan that was given has no steps, so there is nothing to hold the trace to."
 _log = logging.getLogger("planproof")
 
@@ -164,7 +165,7 @@ def _verdict(
             unjudged,
             outcome=Outcome.NO_EVENTS,
             reason="No record in the trace could be read as an event, so nothing can be shown "
-            "to have been done or left undone.",
+            "to have been done or left undone." + (_UNKNOWN if trace.reader == "general" else ""),
         )
     if located is not None and located.declaration is not None:
         trace = part_judged(trace, located.declaration)

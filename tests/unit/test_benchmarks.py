@@ -61,9 +61,9 @@ def test_a_grown_trace_is_the_same_one_many_times_over(tmp_path: Path) -> None:
     }.items():
         file = tmp_path / name
         file.write_text(text, encoding="utf-8")
-        data = grown(file, 20_000)
+        data = grown(file, 40_000)
         trace = read_trace(Source.of_bytes(data))
-        assert 20_000 <= len(data) < 25_000
+        assert 40_000 <= len(data) < 45_000
         assert trace.reader == "openai-messages"
         calls = [event for event in trace.events if event.kind is Kind.ACTION]
         assert len(calls) == len(trace.events) // 2 > 5

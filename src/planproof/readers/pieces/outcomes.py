@@ -33,7 +33,10 @@ _COMPLAINTS = (
     "not found",
 )
 # No line tells of a failure without one of these; looking for them first is the cheaper way.
-_SIGNS = ("traceback (most recent call last)", "error:", "exception:", *_COMPLAINTS)
+_SIGNS = (
+    *("traceback (", "error", "exception:", "not found", "directory"),
+    *("permission denied", "unexpected eof", "cannot access"),
+)
 _LINE_OF_FAILURE = re.compile(
     rf"""(?mx)
     ^\ {{0,8}}traceback\ \(most\ recent\ call\ last\)

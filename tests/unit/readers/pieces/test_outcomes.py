@@ -69,3 +69,20 @@ def test_a_plain_result_tells_of_none(text: str) -> None:
 )
 def test_what_a_status_field_says(value: Any, status: EventStatus | None) -> None:
     assert stated(value) is status
+
+
+@pytest.mark.parametrize(
+    "complaint",
+    [
+        "command not found",
+        "No such file or directory",
+        "Permission denied",
+        "Is a directory",
+        "syntax error near unexpected token",
+        "unexpected EOF while looking",
+        "cannot access 'x'",
+        "not found",
+    ],
+)
+def test_the_complaints_of_a_shell_are_failures_wherever_they_stand(complaint: str) -> None:
+    assert outcome_of(f"total 8\nbash: line 3: foo: {complaint}\n") is EventStatus.ERROR
