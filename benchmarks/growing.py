@@ -64,7 +64,7 @@ def _size(file: Path) -> int:
 
 
 def _times(block: str, size: int) -> int:
-    return size // len(block) + 1
+    return size // len(_again(block, 0)) + 1
 
 
 def _again(block: str, number: int) -> str:
