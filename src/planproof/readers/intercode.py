@@ -5,7 +5,7 @@ from __future__ import annotations
 from planproof.content import Json
 from planproof.readers.pieces.calls import Call, as_call
 from planproof.readers.pieces.commands import command_name
-from planproof.readers.pieces.shapes import is_list, is_object, key_with_list, text_at, written
+from planproof.readers.pieces.shapes import is_object, key_with_list, text_at, written
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
 from planproof.trace import EventStatus, Kind, Trace
@@ -44,21 +44,24 @@ def read_arrays(transcript: Transcript, value: dict[str, Json], pointer: str) ->
     """Write the actions of such a run; False when the object is none."""
     if not _is_run(value):
         return False
-    done, back = key_with_list(value, _DONE), key_with_list(value, _CAME_BACK)
+    done, back = key_with_list(value, _DONE) or "", key_with_list(value, _CAME_BACK) or ""
     thoughts, valid = key_with_list(value, _THOUGHT), key_with_list(value, _VALID)
-    for index, action in enumerate(value[done or ""]):
+    results: list[Json] = value[back]
+    for index, action in enumerate(value[done]):
         transcript.begin_turn()
-        thought = _nth(value, thoughts, index)
-        if isinstance(thought, str):
-            transcript.say(Kind.REASONING, thought, f"{pointer}/{thoughts}/{index}", "agent")
+        if thoughts is not None:
+            thought = _nth(value[thoughts], index)
+            if isinstance(thought, str):
+                transcript.say(Kind.REASONING, thought, f"{pointer}/{thoughts}/{index}", "agent")
         call = as_call(action) if is_object(action) else None
         if call is None:
-            call = Call(command_name(written(action)), text=written(action))
+            text = written(action)
+            call = Call(command_name(text), text=text)
         draft = transcript.call(call, f"{pointer}/{done}/{index}", "agent")
-        if index < len(value[back or ""]):
-            rejected = _nth(value, valid, index) is False
+        if index < len(results):
+            rejected = valid is not None and _nth(value[valid], index) is False
             draft.returned(
-                written(_nth(value, back, index)),
+                written(results[index]),
                 f"{pointer}/{back}/{index}",
                 EventStatus.ERROR if rejected else None,
             )
@@ -86,6 +89,5 @@ def _is_run(value: dict[str, Json]) -> bool:
     return done is not None and back is not None and abs(len(value[done]) - len(value[back])) <= 1
 
 
-def _nth(value: dict[str, Json], key: str | None, index: int) -> Json:
-    entries = value.get(key) if key is not None else None
-    return entries[index] if is_list(entries) and index < len(entries) else None
+def _nth(values: list[Json], index: int) -> Json:
+    return values[index] if index < len(values) else None

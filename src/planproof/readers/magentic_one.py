@@ -7,7 +7,7 @@ from itertools import islice
 
 from planproof.readers.pieces.entries import LOOKED_AT, entries
 from planproof.readers.pieces.places import at
-from planproof.readers.pieces.shapes import is_object, text_at, time_of
+from planproof.readers.pieces.shapes import is_object, time_of
 from planproof.readers.pieces.speakers import Speakers
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
@@ -37,10 +37,11 @@ class MagenticOneReader:
         transcript = Transcript(source.skipped)
         speakers = Speakers(transcript)
         for pointer, turn in entries(source, _HOLDERS):
-            role = text_at(turn, "role") if is_object(turn) else None
+            role = turn.get("role") if is_object(turn) else None
             content = turn.get("content") if is_object(turn) else None
-            if role is not None and isinstance(content, str):
-                transcript.time = time_of(turn.get("timestamp"))
+            if role and isinstance(role, str) and isinstance(content, str):
+                moment = turn.get("timestamp")
+                transcript.time = time_of(moment) if moment else None
                 speakers.said(content, at(f"{pointer}/content"), role)
             else:
                 transcript.skip(pointer, "is no turn of a speaker")

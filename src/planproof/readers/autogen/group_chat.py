@@ -45,7 +45,8 @@ class GroupChat:
         role = text_at(message, "role") or ""
         content = message.get("content")
         responses = message.get("tool_responses")
-        self._transcript.time = time_of(message.get("timestamp"))
+        moment = message.get("timestamp")
+        self._transcript.time = time_of(moment) if moment else None
         if is_list(responses) and responses:
             self._speakers.flush()
             for index, response in enumerate(responses):

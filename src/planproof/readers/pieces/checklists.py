@@ -12,11 +12,9 @@ _CONTINUED = re.compile(r"[ \t]{2,40}\S")
 
 def checklists(text: str) -> Iterator[tuple[int, int]]:
     """Where the checklists of a text begin and end."""
-    if "[" not in text:
-        return
+    position = _first(text)
     start = end = -1
-    position = 0
-    while position < len(text):
+    while 0 <= position < len(text):
         line_end = text.find("\n", position)
         line_end = len(text) if line_end < 0 else line_end
         if _ITEM.match(text, position, line_end):
@@ -30,3 +28,15 @@ def checklists(text: str) -> Iterator[tuple[int, int]]:
         position = line_end + 1
     if start >= 0:
         yield start, end
+
+
+def _first(text: str) -> int:
+    """Where the first line with a mark begins; -1 when there is none."""
+    mark = text.find("] ")
+    while mark >= 0:
+        line = text.rfind("\n", 0, mark) + 1
+        if _ITEM.match(text, line):
+            return line
+        line_end = text.find("\n", mark)
+        mark = text.find("] ", line_end) if line_end >= 0 else -1
+    return -1

@@ -14,6 +14,7 @@ from planproof.trace import EventStatus, Kind
 _EXECUTOR = re.compile(r"terminal|executor|code[_ ]?runner|interpreter|sandbox", re.IGNORECASE)
 _RUN_RESULT = ("exitcode:", "exit code:", "code output:", "the script ran")
 _NO_RUN = ("there is no code", "no code block")
+_INITIALS = frozenset("cCeEnNtT")
 
 
 def is_executor(name: str) -> bool:
@@ -113,4 +114,6 @@ class CodeRuns:
 
 
 def _begins_with(text: str, openings: tuple[str, ...]) -> bool:
-    return text[:80].lstrip().lower().startswith(openings)
+    head = text[:80].lstrip()
+    # Most texts begin otherwise, and every turn is asked.
+    return head[:1] in _INITIALS and head.lower().startswith(openings)

@@ -17,9 +17,9 @@ _LOOKED_AT = 4000
 
 def command_name(command: str) -> str:
     """The tool behind a command line: "sql" for a query, else its first word."""
-    opened = _FENCE.match(command)
+    opened = _FENCE.match(command) if "```" in command else None
     start = opened.end() if opened else 0
-    if opened is None and command[:1].isupper():
+    if opened is None and "`" in command and command[:1].isupper():
         # Prose around a command: the command is what stands between backticks.
         fenced = _FENCED.search(command, 0, _LOOKED_AT)
         quoted = _QUOTED.search(command, 0, _LOOKED_AT)

@@ -12,6 +12,7 @@ _THOUGHTS = ("thoughts", "thought", "reasoning", "analysis", "reflection", "curr
 _COMMANDS = ("command", "action", "tool_call", "function_call", "tool")
 _PLANS = frozenset(("plan", "todo", "todos", "plan_steps", "next_steps"))
 _NOTHING = frozenset(("", "n/a", "none", "null"))
+_LONGEST_NOTHING = 20
 
 
 def write_structured(
@@ -36,6 +37,8 @@ def write_structured(
 
 
 def _texts(entry: Json) -> list[str]:
+    if isinstance(entry, str) and len(entry) > _LONGEST_NOTHING:
+        return [entry]
     texts = [written(item) for item in entry] if is_list(entry) else [written(entry)]
     return [text for text in texts if text.strip().lower() not in _NOTHING]
 
