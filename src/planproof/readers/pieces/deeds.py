@@ -45,7 +45,9 @@ _REPORT = re.compile(
 _DRIVER = re.compile(r"(?:multimodal[_ ]?)?(?:web|file)[_ ]?surfer", re.IGNORECASE)
 # What the program's libraries complain of may stand before its own words.
 _WARNINGS = r"(?:[^\n]{0,400}Warning: [^\n]{0,400}\n(?:[ \t]{1,8}[^\n]{0,400}\n)?){0,4}"
-_DEED = re.compile(rf"{_WARNINGS}\s{{0,8}}(?P<told>I (?P<verb>{'|'.join(_VERBS)})\b)")
+_TOLD = rf"\s{{0,8}}(?P<told>I (?P<verb>{'|'.join(_VERBS)})\b)"
+_DEED = re.compile(_TOLD)
+_DEED_BEHIND_WARNINGS = re.compile(_WARNINGS + _TOLD)
 _SENTENCE_ENDS = tuple(".!?'\"")
 _BLANKS = 8
 _PAGE = re.compile(r"\s{0,8}Address: [^\s]{1,2000}[ \t]{0,8}\n")
@@ -75,6 +77,8 @@ def as_deed(text: str, *, by_program: bool = False) -> Deed | None:
     `by_program` says that the text comes from a program that reports what it did.
     """
     told = _DEED.match(text)
+    if told is None and "Warning: " in text[:_LOOKED_AT]:
+        told = _DEED_BEHIND_WARNINGS.match(text)
     if told is not None:
         name, start, cut = _VERBS[told["verb"]], told.start("told"), _end_of(text, told.end())
     else:
