@@ -21,8 +21,8 @@ def command_name(command: str) -> str:
     start = opened.end() if opened else 0
     if opened is None and "`" in command and command[:1].isupper():
         # Prose around a command: the command is what stands between backticks.
-        fenced = _FENCED.search(command, 0, _LOOKED_AT)
-        quoted = _QUOTED.search(command, 0, _LOOKED_AT)
+        fenced = _FENCED.search(command, 0, _LOOKED_AT) if "\n```" in command else None
+        quoted = _QUOTED.search(command, 0, _LOOKED_AT) if fenced is None else None
         start = fenced.end() if fenced else quoted.start(1) if quoted else 0
     if _SQL.match(command, start):
         return "sql"
