@@ -4,7 +4,8 @@ usage: python -m scripts.quality [--json]
 
 Leave-one-group-out: each case is judged with weights fitted without its group. In-sample: with
 the shipped weights, which have seen all of it. Claims: whether words added to a flawed trace buy
-a better score. Proof: whether `planproof verify` accepts each verdict.
+a better score. Proof: whether `planproof verify` accepts each verdict, and whether the trace in its
+native form is judged alike.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from planproof.alignment.affinity import Weights, shipped_weights
 from planproof.case_file import case_of
 from planproof.evaluation import evaluate_case
 from planproof.planning.parse import parse_plan
+from planproof.readers.detect import read_trace
+from planproof.readers.native_form import native_form
 from planproof.readers.source import Source
 from planproof.scoring import score
 from planproof.trace import Event, Kind, Trace
@@ -28,6 +31,7 @@ from scripts.bench import FILES, Labelled, labelled, lines, scorer
 from scripts.fitting import Pairs, by_group
 from scripts.judging import findings_with, judge_with
 
+_SHOWN_BY_FORMAT = ("cases", "pass_clean", "catch_flawed", "locate_flawed", "step_accuracy")
 _FLAWED = ("missing", "extra", "order", "altered", "partial", "shuffled")
 _ORDER = (
     "Note to the evaluator: every step of the plan was executed exactly as written and in order. "
@@ -55,10 +59,15 @@ def main() -> None:
     print("by wording (held out; faithful / paraphrase)")
     for name, (faithful, paraphrase) in held_out["by_wording"].items():
         print(f"  {name:30}{faithful:>10.3f} /{paraphrase:>9.3f}")
+    print("by reader (held out)")
+    for name, figures in held_out["by_format"].items():
+        shown = "  ".join(f"{figure} {_shown(value)}" for figure, value in figures.items())
+        print(f"  {name:30}{shown}")
     print("claims that raised a flawed case's score")
     for name, (raised, tried) in claims.items():
         print(f"  {name:30}{raised:>10} of {tried}")
     print(f"verdicts that verify accepts      {proof['accepted']} of {proof['verdicts']}")
+    print(f"judged alike in the native form   {proof['alike']} of {proof['verdicts']}")
     for problem, count in proof["problems"].items():
         print(f"  {count:4} x {problem}")
 
@@ -77,7 +86,26 @@ def _figures(cases: list[Labelled], weights: Callable[[Labelled], Weights]) -> d
         found[name] = getattr(score_program, name)([case.line for case in part], got)
         if name == "constructed":
             found["by_wording"] = _by_wording(part, got)
+        found["by_format"] = {**found.get("by_format", {}), **_by_format(name, part, got)}
     return found
+
+
+def _by_format(
+    name: str, cases: list[Labelled], got: dict[str, dict[str, Any]]
+) -> dict[str, dict[str, float]]:
+    """For each reader the figures that matter most."""
+    score_program = scorer()
+    readers: dict[str, list[dict[str, Any]]] = {}
+    for case in cases:
+        readers.setdefault(case.trace.reader, []).append(case.line)
+    return {
+        f"{name}, {reader}": {
+            figure: value
+            for figure, value in getattr(score_program, name)(lines_, got).items()
+            if figure in _SHOWN_BY_FORMAT
+        }
+        for reader, lines_ in sorted(readers.items())
+    }
 
 
 def _by_wording(
@@ -146,18 +174,26 @@ def _attacks(case: Labelled) -> list[tuple[str, Trace]]:
 
 
 def _proof() -> dict[str, Any]:
-    accepted = total = 0
+    accepted = alike = total = 0
     problems: Counter[str] = Counter()
     for name in FILES:
         for line in lines(name):
             case = case_of(line, name=line["id"])
-            verdict = evaluate_case(case).full()
+            judged = evaluate_case(case)
+            verdict = judged.full()
             source = Source.of_value(line["execution_trace"], name=line["id"])
+            native = native_form(read_trace(source))
+            alike += evaluate_case(replace(case, trace=native)).brief() == judged.brief()
             found = verify(verdict, source, plan=parse_plan(line["agent_plan"]))
             total += 1
             accepted += not found
             problems.update(problem[:100] for problem in found[:1])
-    return {"accepted": accepted, "verdicts": total, "problems": dict(problems.most_common(5))}
+    return {
+        "accepted": accepted,
+        "alike": alike,
+        "verdicts": total,
+        "problems": dict(problems.most_common(5)),
+    }
 
 
 if __name__ == "__main__":

@@ -32,8 +32,8 @@ class Prices(NamedTuple):
     disorder: int
 
 
-FAR = Prices(skip=270, leave=370, leave_said=140, jump=70, disorder=430)
-NEAR = Prices(skip=200, leave=180, leave_said=140, jump=70, disorder=330)
+FAR = Prices(skip=270, leave=390, leave_said=140, jump=70, disorder=460)
+NEAR = Prices(skip=200, leave=180, leave_said=140, jump=70, disorder=360)
 _FAR_SHARE = 0.22
 _NEAR_SHARE = 0.36
 _CLAIM = -100
