@@ -62,7 +62,7 @@ examples: $(READY) ## run the real frameworks again that made examples/ (downloa
 
 lock: ## write uv.lock, and requirements-dev.txt from it (needs uv)
 	uv lock
-	uv export --quiet --frozen --no-emit-project --output-file requirements-dev.txt
+	uv export --quiet --frozen --all-extras --no-emit-project --output-file requirements-dev.txt
 
 clean: ## remove everything that was made here
 	rm -rf .venv .venvs site dist build .coverage .hypothesis .import_linter_cache .pytest_cache .ruff_cache

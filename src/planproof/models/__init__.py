@@ -1,0 +1,1 @@
+"""Models: the one place that talks to providers, within limits, with a cache and a price."""
