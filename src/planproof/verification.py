@@ -104,7 +104,8 @@ def _adapter() -> TypeAdapter[Verdict]:
 
 def _inputs(verdict: Verdict, source: Source) -> Iterator[str]:
     if verdict.inputs is not None:
-        if verdict.inputs.trace != source.digest:
+        # A trace that stood in a case has no text of its own: there its canonical form was judged.
+        if verdict.inputs.trace not in (source.digest, source.canonical_digest):
             yield _differs("/inputs/trace", "this is the digest of another trace", source.digest)
     elif verdict.outcome is not Outcome.INVALID_INPUT:
         yield "/inputs: the digests of what was judged are missing."

@@ -44,13 +44,15 @@ class Source:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the text, or of JSON in its canonical form however it was written."""
-        if self._digest is None:
-            # Not before it is asked for: writing the document takes longer than reading it did.
-            canonical = json.dumps(self.document, separators=(",", ":"))
-            object.__setattr__(self, "_digest", _digest_of(canonical.encode()))
-        assert self._digest is not None
-        return self._digest
+        """SHA-256 of the trace as it was given: of its text, or of a value written as JSON."""
+        return self.canonical_digest if self._digest is None else self._digest
+
+    @property
+    def canonical_digest(self) -> str:
+        """The digest that a JSON value has, however a file writes it."""
+        if self.form != "json":
+            return self.digest
+        return _digest_of(json.dumps(self.document, separators=(",", ":")).encode())
 
     @classmethod
     def of_path(cls, path: Path, *, limits: Limits | None = None) -> Source:
@@ -115,7 +117,8 @@ class Source:
                 failure = error
                 break
             if not start.startswith('"'):
-                return cls(name, "json", value, tuple(parser.skipped))
+                digest = _digest_of(text.encode())
+                return cls(name, "json", value, tuple(parser.skipped), digest)
             # A JSON string that holds a trace: what counts is the trace.
             text = value
         records = parser.lines(text)

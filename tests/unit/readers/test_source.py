@@ -20,10 +20,11 @@ def why(source: Source) -> list[tuple[str, str]]:
     return [(skipped.pointer, skipped.why) for skipped in source.skipped]
 
 
-def test_json_is_digested_in_its_canonical_form() -> None:
+def test_json_is_digested_as_it_was_given_and_in_its_canonical_form() -> None:
     source = Source.of_text('{ "a" : [1, "é"] }\n')
     assert (source.form, source.document) == ("json", {"a": [1, "é"]})
-    assert source.digest == sha('{"a":[1,"\\u00e9"]}')
+    assert source.digest == sha('{ "a" : [1, "é"] }\n')
+    assert source.canonical_digest == sha('{"a":[1,"\\u00e9"]}')
 
 
 def test_a_value_and_a_file_of_it_are_the_same_source(tmp_path: Path) -> None:
@@ -196,7 +197,7 @@ def test_what_json_does_not_allow_is_read_as_text_and_noted(
     source = Source.of_text(text)
     assert source.document == document
     assert why(source) == [("", note)]
-    assert Source.of_value(document).digest == source.digest
+    assert Source.of_value(document).digest == source.canonical_digest
 
 
 def test_escaped_characters_beyond_the_first_plane_are_no_surrogates() -> None:
