@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from dataclasses import replace
 from functools import cache
+from inspect import iscoroutinefunction
 from pathlib import Path
+from typing import TypeGuard, cast
 
 from planproof.case import Case
 from planproof.content import Content, Json
-from planproof.digests import plan_digest, task_digest
 from planproof.errors import InvalidInput, PlanproofError
 from planproof.finding import Findings
-from planproof.judges.protocol import Judge
+from planproof.judgement import Judgement
+from planproof.judges.asking import Cause, ModelFailed
+from planproof.judges.protocol import AnyJudge, Judge, ModelJudge
 from planproof.judges.registry import DEFAULT, find_judge
-from planproof.plan import Origin, Plan
-from planproof.planning.in_force import part_judged, summary_of, why_no_plan
-from planproof.planning.locate import locate
-from planproof.planning.parse import parse_plan
-from planproof.readers.detect import read_trace
-from planproof.readers.members import pick
-from planproof.readers.native_form import native_form
+from planproof.plan import Plan
+from planproof.preparation import Reading, Ready, case_of, prepared
 from planproof.readers.parsing import Limits
 from planproof.readers.source import Source
-from planproof.readers.task import read_task, task_of
 from planproof.reasons import write_reason
 from planproof.scoring import level_of, nearest_better, score
-from planproof.trace import Kind, Trace
-from planproof.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
+from planproof.trace import Trace
+from planproof.verdict import Outcome, Verdict
 from planproof.vocabulary import Vocabulary
 
-_MOST_NOTES = 5
-_UNKNOWN = " No reader knows its format; the general reader was used."
-_NO_STEPS = "The plan that was given has no steps, so there is nothing to hold the trace to."
 _log = logging.getLogger("planproof")
 
 
@@ -44,26 +37,21 @@ def evaluate(
     trace: str | Path | Source | Trace | Json,
     id: str | None = None,  # noqa: A002 - the name of the field
     metadata: dict[str, Json] | None = None,
-    judge: str | Judge | None = None,
+    judge: str | AnyJudge | None = None,
     reader: str | None = None,
     vocabulary: Vocabulary | None = None,
 ) -> Verdict:
     """Judge one case. A `str` is content, a `Path` is a file; parsed JSON and nouns do as well.
 
     Without a plan, the trace is searched for the one that was declared; without a task, it is the
-    first thing that the user says there.
+    first thing that the user says there. A judge that asks a model does so on a loop of its own,
+    so that this may be called anywhere.
 
     Raises `InvalidInput` for what can't be read at all; what can be read but not judged gives a
     verdict that says so.
     """
-    case = Case(
-        task=task if isinstance(task, Content | None) else _task(task),
-        plan=_in_file(plan) if isinstance(plan, Path) else plan,
-        trace=pick(Source.of_path(trace)) if isinstance(trace, Path) else trace,
-        id=id,
-        metadata=metadata or {},
-    )
-    return _verdict(case, _judge(judge, vocabulary), reader, vocabulary)
+    case = case_of(task, plan, trace, id, metadata)
+    return _verdict(case, _judge(judge, vocabulary), Reading(reader, vocabulary))
 
 
 async def aevaluate(
@@ -73,51 +61,65 @@ async def aevaluate(
     trace: str | Path | Source | Trace | Json,
     id: str | None = None,  # noqa: A002 - the name of the field
     metadata: dict[str, Json] | None = None,
-    judge: str | Judge | None = None,
+    judge: str | AnyJudge | None = None,
     reader: str | None = None,
     vocabulary: Vocabulary | None = None,
 ) -> Verdict:
     """Judge one case without blocking the event loop."""
     import asyncio  # noqa: PLC0415 - whoever awaits has it; the command line need not load it
 
-    return await asyncio.to_thread(
-        evaluate,
-        task=task,
-        plan=plan,
-        trace=trace,
-        id=id,
-        metadata=metadata,
-        judge=judge,
-        reader=reader,
-        vocabulary=vocabulary,
-    )
+    case = await asyncio.to_thread(case_of, task, plan, trace, id, metadata)
+    return await _awaited_verdict(case, _judge(judge, vocabulary), Reading(reader, vocabulary))
 
 
 def evaluate_case(
     case: Case,
     *,
-    judge: str | Judge | None = None,
+    judge: str | AnyJudge | None = None,
     reader: str | None = None,
     vocabulary: Vocabulary | None = None,
     limits: Limits | None = None,
     where: str | None = None,
 ) -> Verdict:
     """Judge one of many cases: what can't be read gives a verdict too. `where` is its place."""
+    chosen = _judge(judge, vocabulary)
     try:
-        return _verdict(case, _judge(judge, vocabulary), reader, vocabulary, limits, where)
-    except InvalidInput as error:
-        return invalid(error, id=case.id, metadata=case.metadata)
-    except PlanproofError:
-        raise
+        return _verdict(case, chosen, Reading(reader, vocabulary, limits, where))
     except Exception as error:
-        # A fault in a reader must not cost the cases that come after this one.
-        _log.debug("reading %s failed", where, exc_info=True)
-        return Verdict(
-            outcome=Outcome.JUDGE_FAILED,
-            reason=f"The case could not be read: {type(error).__name__}: {error}",
-            id=case.id,
-            metadata=case.metadata,
-        )
+        return _unread(case, error, where)
+
+
+async def aevaluate_case(
+    case: Case,
+    *,
+    judge: str | AnyJudge | None = None,
+    reader: str | None = None,
+    vocabulary: Vocabulary | None = None,
+    limits: Limits | None = None,
+    where: str | None = None,
+) -> Verdict:
+    """Judge one of many cases without blocking the event loop."""
+    chosen = _judge(judge, vocabulary)
+    try:
+        return await _awaited_verdict(case, chosen, Reading(reader, vocabulary, limits, where))
+    except Exception as error:
+        return _unread(case, error, where)
+
+
+def _unread(case: Case, error: Exception, where: str | None) -> Verdict:
+    """The verdict on one of many that failed before it was judged."""
+    if isinstance(error, InvalidInput):
+        return invalid(error, id=case.id, metadata=case.metadata)
+    if isinstance(error, PlanproofError):
+        raise error
+    # A fault in a reader must not cost the cases that come after this one.
+    _log.debug("reading %s failed", where, exc_info=error)
+    return Verdict(
+        outcome=Outcome.JUDGE_FAILED,
+        reason=f"The case could not be read: {type(error).__name__}: {error}",
+        id=case.id,
+        metadata=case.metadata,
+    )
 
 
 def invalid(
@@ -130,70 +132,72 @@ def invalid(
     return Verdict(outcome=Outcome.INVALID_INPUT, reason=str(error), id=id, metadata=metadata or {})
 
 
-def _verdict(
-    case: Case,
-    judge: Judge,
-    reader: str | None,
-    vocabulary: Vocabulary | None,
-    limits: Limits | None = None,
-    where: str | None = None,
-) -> Verdict:
-    """The way of the data: source, trace, plan, findings, score, reason."""
-    source = _source(case.trace, _place(where, "execution_trace"), limits)
-    reader = "native" if isinstance(case.trace, Trace) else reader
-    trace = read_trace(source, reader=reader, vocabulary=vocabulary or Vocabulary())
-    located = locate(trace) if case.plan is None else None
-    if located is None:
-        plan = _plan(case.plan, _place(where, "agent_plan"))
-    else:
-        plan = located.plan or Plan((), Origin.DECLARED)
-    task = task_of(trace) if case.task is None else case.task
-    unjudged = Verdict(
-        outcome=Outcome.NO_PLAN,
-        reason=why_no_plan(located) if located else _NO_STEPS,
-        id=case.id,
-        plan=summary_of(plan, located),
-        coverage=_coverage(trace, source),
-        judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
-        inputs=Inputs(task=task_digest(task), plan=plan_digest(case.plan), trace=source.digest),
-        metadata=case.metadata,
-    )
-    if not plan.steps:
-        return unjudged
-    if not trace.events:
-        return replace(
-            unjudged,
-            outcome=Outcome.NO_EVENTS,
-            reason="No record in the trace could be read as an event, so nothing can be shown "
-            "to have been done or left undone." + (_UNKNOWN if trace.reader == "general" else ""),
-        )
-    if located is not None and located.declaration is not None:
-        trace = part_judged(trace, located.declaration)
+def _verdict(case: Case, judge: AnyJudge, reading: Reading) -> Verdict:
+    ready = prepared(case, judge, reading)
+    if isinstance(ready, Verdict):
+        return ready
     try:
-        return _scored(unjudged, judge.judge(task, plan, trace))
+        if _awaits(judge):
+            from planproof.background import wait_for  # noqa: PLC0415 - loads asyncio
+
+            return _scored(ready, wait_for(judge.judge(ready.task, ready.plan, ready.trace)))
+        found = cast("Judge", judge).judge(ready.task, ready.plan, ready.trace)
+        return _scored(ready, found)
     except Exception as error:
-        # A judge may be anybody's code, and a data set goes on after it: a failure is an outcome.
-        _log.debug("the judge %s failed", judge.name, exc_info=True)
-        return replace(
-            unjudged,
-            outcome=Outcome.JUDGE_FAILED,
-            reason=f"The judge `{judge.name}` failed: {type(error).__name__}: {error}",
-        )
+        return _failed(ready.unjudged, judge, error)
 
 
-def _plan(raw: Json, place: str) -> Plan:
+async def _awaited_verdict(case: Case, judge: AnyJudge, reading: Reading) -> Verdict:
+    import asyncio  # noqa: PLC0415 - whoever awaits has it
+
+    if not _awaits(judge):
+        return await asyncio.to_thread(_verdict, case, judge, reading)
+    ready = await asyncio.to_thread(prepared, case, judge, reading)
+    if isinstance(ready, Verdict):
+        return ready
     try:
-        return parse_plan(raw)
-    except InvalidInput as error:
-        pointer = f"#{error.where}" if (error.where or "").startswith("/") else ""
-        raise InvalidInput(error.what, where=f"{place}{pointer}", advice=error.advice) from error
+        return _scored(ready, await judge.judge(ready.task, ready.plan, ready.trace))
+    except Exception as error:
+        return _failed(ready.unjudged, judge, error)
 
 
-def _place(where: str | None, field: str) -> str:
-    return field if where is None else f"{where}, {field}"
+def _awaits(judge: AnyJudge) -> TypeGuard[ModelJudge]:
+    return iscoroutinefunction(judge.judge)
 
 
-def _scored(unjudged: Verdict, findings: Findings) -> Verdict:
+def _failed(unjudged: Verdict, judge: AnyJudge, error: Exception) -> Verdict:
+    """A judge may be anybody's code, and a data set goes on after it: a failure is an outcome."""
+    _log.debug("the judge %s failed", judge.name, exc_info=error)
+    told = f"The judge `{judge.name}` failed: "
+    unscored = replace(unjudged, outcome=Outcome.JUDGE_FAILED)
+    if isinstance(error, ModelFailed):
+        return replace(unscored, reason=f"{told}{error}", cause=error.cause.value, cost=error.usage)
+    return replace(unscored, reason=f"{told}{type(error).__name__}: {error}")
+
+
+def _scored(ready: Ready, found: Findings | Judgement) -> Verdict:
+    """Score and reason: computed from the findings, or as a model gave them."""
+    if isinstance(found, Findings):
+        return _by_table(_with_images_unseen(ready), found)
+    unjudged = _told_how(ready.unjudged, found)
+    if found.findings is not None:
+        return _by_table(unjudged, found.findings)
+    if found.score is None or not 0 <= found.score <= 1:
+        raise ModelFailed(
+            Cause.INVALID_ANSWER,
+            f"the score {found.score} is no number from 0 to 1.",
+            usage=found.usage,
+        )
+    return replace(
+        unjudged,
+        outcome=Outcome.SCORED,
+        score=found.score,
+        level=level_of(found.score),
+        reason=found.reason,
+    )
+
+
+def _by_table(unjudged: Verdict, findings: Findings) -> Verdict:
     number = score(findings)
     return replace(
         unjudged,
@@ -207,56 +211,46 @@ def _scored(unjudged: Verdict, findings: Findings) -> Verdict:
     )
 
 
-def _coverage(trace: Trace, source: Source) -> Coverage:
-    kinds = [event.kind for event in trace.events]
-    # A reader may or may not hand on what was already lost in parsing.
-    skipped = tuple(dict.fromkeys((*source.skipped, *trace.skipped)))
-    notes = [f"{part.pointer}: {part.why}" if part.pointer else part.why for part in skipped]
-    if len(notes) > _MOST_NOTES:
-        notes[_MOST_NOTES:] = [f"and {len(notes) - _MOST_NOTES} more"]
-    return Coverage(
-        reader=trace.reader,
-        events=len(trace.events),
-        by_kind={kind.value: kinds.count(kind) for kind in sorted(Kind) if kind in kinds},
-        skipped=len(skipped),
-        notes=tuple(notes),
+def _told_how(unjudged: Verdict, found: Judgement) -> Verdict:
+    """The verdict with what a judgement says of itself: who was asked, about what, at what cost."""
+    assert unjudged.coverage is not None
+    assert unjudged.judge is not None
+    coverage = replace(unjudged.coverage, notes=(*unjudged.coverage.notes, *found.notes))
+    if found.shown is not None:
+        coverage = replace(
+            coverage,
+            shown=found.shown.events,
+            shortened=found.shown.shortened,
+            windows=found.shown.windows,
+        )
+    return replace(
+        unjudged,
+        coverage=coverage,
+        judge=replace(unjudged.judge, models=found.models),
+        cost=found.usage,
+        rejected=found.rejected,
+        warnings=found.warnings,
+        samples=found.samples,
+        panel=found.panel,
     )
 
 
-def _judge(judge: str | Judge | None, vocabulary: Vocabulary | None) -> Judge:
+def _with_images_unseen(ready: Ready) -> Verdict:
+    """The verdict of a judge that asks no model: it says that images were not looked at."""
+    images = len(ready.task.images) + sum(len(event.images) for event in ready.trace.events)
+    if not images:
+        return ready.unjudged
+    assert ready.unjudged.coverage is not None
+    notes = (*ready.unjudged.coverage.notes, f"images were not looked at: {images}")
+    return replace(ready.unjudged, coverage=replace(ready.unjudged.coverage, notes=notes))
+
+
+def _judge(judge: str | AnyJudge | None, vocabulary: Vocabulary | None) -> AnyJudge:
     if judge is None:
         return _default_judge() if vocabulary is None else find_judge(vocabulary=vocabulary)
     return find_judge(judge, vocabulary=vocabulary) if isinstance(judge, str) else judge
 
 
 @cache
-def _default_judge() -> Judge:
+def _default_judge() -> AnyJudge:
     return find_judge(DEFAULT)
-
-
-def _task(task: str | Path | Json) -> Content:
-    return read_task(_in_file(task), where=str(task)) if isinstance(task, Path) else read_task(task)
-
-
-def _in_file(path: Path) -> Json:
-    """What stands in a file: JSON where its name says so, otherwise text."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        return json.loads(text) if path.suffix == ".json" else text
-    except OSError as error:
-        raise InvalidInput(f"can't be read: {error.strerror}.", where=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput(
-            f"byte {error.start} is not valid UTF-8.",
-            where=str(path),
-            advice="Save the file as UTF-8 text.",
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"is not valid JSON: {error}.", where=str(path)) from error
-
-
-def _source(trace: Source | Trace | Json, name: str, limits: Limits | None) -> Source:
-    if isinstance(trace, Source):
-        return trace
-    value = native_form(trace) if isinstance(trace, Trace) else trace
-    return Source.of_value(value, name=name, limits=limits)

@@ -41,6 +41,7 @@ class StepFinding:
     `parent` is the number of the step that this one refines; a step with refinements of its own
     is reported but not counted. Nor is a `waived` one: left out, as the plan itself allows.
     `free_order` marks a step whose place the plan leaves open.
+    `found_by` is who found it, where several judges had a part in the verdict.
     """
 
     number: str
@@ -53,11 +54,12 @@ class StepFinding:
     parent: str | None = None
     waived: bool = False
     free_order: bool = False
+    found_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
-    """Something done that no step covers."""
+    """Something done that no step covers; `found_by` is as of a step."""
 
     event: str
     pointer: str
@@ -65,6 +67,7 @@ class Extra:
     what: str
     severity: Severity
     sureness: float
+    found_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import cast
 
 from planproof.content import Json
 from planproof.finding import Extra, Findings, StepFinding
+from planproof.usage import Usage
 
 
 class Outcome(StrEnum):
@@ -43,21 +44,68 @@ class PlanSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """How much of the trace was read, by which reader, and what was left out."""
+    """How much of the trace was read, by which reader, and what was left out.
+
+    Where a model was asked: how many events it was `shown`, how many of them `shortened`, in how
+    many `windows`.
+    """
 
     reader: str
     events: int
     by_kind: dict[str, int] = field(default_factory=dict[str, int])
     skipped: int = 0
     notes: tuple[str, ...] = ()
+    shown: int | None = None
+    shortened: int | None = None
+    windows: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSummary:
-    """Which judge gave the verdict; the fingerprint changes whenever its answers may."""
+    """Which judge gave the verdict; the fingerprint changes whenever its answers may.
+
+    `models` are those that it asked.
+    """
 
     name: str
     fingerprint: str
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """Evidence that a model named and the program did not accept, and why.
+
+    `step` is the number of the step that it was named for; None for an extra.
+    """
+
+    step: str | None
+    event: str
+    quote: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """What the same question gave when it was asked several times.
+
+    `agreement` is the share of steps (of scores, where there are no findings) on which all of them
+    agree, `spread` the distance between the highest and the lowest score.
+    """
+
+    scores: tuple[float, ...]
+    median: float
+    agreement: float
+    spread: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """What one model of a panel came to."""
+
+    model: str
+    score: float
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +127,11 @@ class NearestBetter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One case, judged; or the reason why it could not be."""
+    """One case, judged; or the reason why it could not be.
+
+    `cause` is that of a judge's failure, where it is known. Where a model was asked: its `cost`,
+    the evidence that was `rejected`, what the `samples` or the `panel` said, and `warnings`.
+    """
 
     outcome: Outcome
     reason: str
@@ -93,6 +145,12 @@ class Verdict:
     coverage: Coverage | None = None
     judge: JudgeSummary | None = None
     inputs: Inputs | None = None
+    cause: str | None = None
+    cost: Usage | None = None
+    rejected: tuple[Rejected, ...] = ()
+    warnings: tuple[str, ...] = ()
+    samples: Samples | None = None
+    panel: tuple[Opinion, ...] = ()
     metadata: dict[str, Json] = field(default_factory=dict[str, Json])
 
     @property
@@ -119,6 +177,12 @@ class Verdict:
             "coverage": self.coverage and _values(self.coverage),
             "judge": self.judge and _values(self.judge),
             "inputs": self.inputs and _values(self.inputs),
+            "cause": self.cause,
+            "cost": self.cost and _values(self.cost),
+            "rejected": _values(self.rejected),
+            "warnings": list(self.warnings),
+            "samples": self.samples and _values(self.samples),
+            "panel": _values(self.panel),
             "metadata": self.metadata,
         }
 

@@ -18,14 +18,16 @@ from planproof.case import Case
 from planproof.content import Content, Image
 from planproof.digests import plan_digest, task_digest
 from planproof.errors import InvalidInput, UnknownName
-from planproof.evaluation import aevaluate, evaluate, evaluate_case, invalid
+from planproof.evaluation import aevaluate, aevaluate_case, evaluate, evaluate_case, invalid
 from planproof.finding import Evidence, Findings, Status, StepFinding
+from planproof.judgement import Judgement, Shown
+from planproof.judges.asking import Cause, ModelFailed, Usage
 from planproof.plan import Plan, Step
 from planproof.readers.detect import read_trace
 from planproof.readers.parsing import Limits
 from planproof.readers.source import Source
 from planproof.trace import Event, Kind, Skipped, Trace
-from planproof.verdict import Outcome, Verdict
+from planproof.verdict import Outcome, Rejected, Verdict
 from planproof.vocabulary import Vocabulary
 
 TASK = "Tidy up."
@@ -218,7 +220,7 @@ def test_of_many_parts_left_out_only_some_are_named(monkeypatch: pytest.MonkeyPa
     def read(source: Source, **_: Any) -> Trace:
         return replace(read_trace(source), skipped=skipped)
 
-    monkeypatch.setattr("planproof.evaluation.read_trace", read)
+    monkeypatch.setattr("planproof.preparation.read_trace", read)
     coverage = _judged().coverage
     assert coverage is not None
     assert coverage.skipped == 12
@@ -280,7 +282,7 @@ def test_a_fault_in_reading_is_an_outcome_for_one_of_many(monkeypatch: pytest.Mo
     def faulty(*_: Any, **__: Any) -> Trace:
         raise KeyError("x")
 
-    monkeypatch.setattr("planproof.evaluation.read_trace", faulty)
+    monkeypatch.setattr("planproof.preparation.read_trace", faulty)
     verdict = evaluate_case(Case(task=Content(), plan=PLAN, trace=TRACE), judge=Sworn())
     assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
     assert "KeyError" in verdict.reason
@@ -354,3 +356,86 @@ def test_importing_the_package_loads_nothing_else() -> None:
     script = "import sys, planproof; print([m for m in sys.modules if m.startswith('planproof.')])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert done.stdout == b"[]\n"
+
+
+@dataclass
+class Asked:
+    """A judge that asks a model, as far as can be seen from here."""
+
+    gives: Judgement | ModelFailed
+    name: str = "asked"
+    fingerprint: str = "1"
+
+    async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
+        await asyncio.sleep(0)
+        if isinstance(self.gives, ModelFailed):
+            raise self.gives
+        return self.gives
+
+
+GIVEN = Judgement(
+    score=0.6,
+    reason="Step 2 is missing.",
+    models=("openai:x",),
+    usage=Usage(calls=2, tokens_in=10),
+    shown=Shown(events=3, shortened=1),
+    notes=("e2 was shortened",),
+    rejected=(Rejected(step="1", event="e9", quote="q", why="there is no such event"),),
+    warnings=("be careful",),
+)
+
+
+def test_a_model_may_give_score_and_reason() -> None:
+    verdict = _judged(judge=Asked(GIVEN))
+    assert (verdict.score, verdict.level, verdict.reason) == (0.6, 0.5, "Step 2 is missing.")
+    assert verdict.judge is not None
+    assert verdict.judge.models == ("openai:x",)
+    assert verdict.coverage is not None
+    assert (verdict.coverage.shown, verdict.coverage.windows) == (3, 1)
+    assert verdict.coverage.notes == ("e2 was shortened",)
+    assert (verdict.cost, verdict.warnings) == (GIVEN.usage, ("be careful",))
+    assert verdict.full()["rejected"][0]["event"] == "e9"
+    assert set(verdict.brief()) == {"score", "reason"}
+
+
+def test_findings_of_a_model_are_scored_by_the_table() -> None:
+    findings = Sworn().judge(Content(), Plan(()), Trace(()))
+    assert _judged(judge=Asked(Judgement(findings=findings, score=0.1))).score == 1.0
+
+
+@pytest.mark.parametrize("score", [None, 7.5, -3.0, float("nan")])
+def test_a_score_that_is_none_is_never_handed_on(score: float | None) -> None:
+    verdict = _judged(judge=Asked(replace(GIVEN, score=score)))
+    assert (verdict.outcome, verdict.score, verdict.cause) == (
+        "judge_failed",
+        None,
+        "invalid_answer",
+    )
+    assert verdict.cost == GIVEN.usage
+
+
+def test_a_model_that_fails_is_an_outcome_with_its_cause() -> None:
+    failed = ModelFailed(Cause.RATE_LIMITED, "slow down", model="openai:x", usage=Usage(calls=3))
+    verdict = _judged(judge=Asked(failed))
+    assert (verdict.outcome, verdict.cause, verdict.cost) == (
+        "judge_failed",
+        "rate_limited",
+        Usage(3),
+    )
+    assert "openai:x: rate_limited: slow down" in verdict.reason
+
+
+def test_a_model_is_asked_from_anywhere() -> None:
+    async def within_a_loop() -> tuple[Verdict, Verdict, Verdict]:
+        awaited = await aevaluate(task=TASK, plan=PLAN, trace=TRACE, judge=Asked(GIVEN))
+        case = Case(task=Content(TASK), plan=PLAN, trace=TRACE)
+        return awaited, _judged(judge=Asked(GIVEN)), await aevaluate_case(case, judge=Asked(GIVEN))
+
+    assert set(map(repr, asyncio.run(within_a_loop()))) == {repr(_judged(judge=Asked(GIVEN)))}
+
+
+def test_a_judge_that_asks_no_model_says_that_it_saw_no_image() -> None:
+    task = Content(TASK, (Image("image/png", data="AAAA"),))
+    coverage = _judged(task=task).coverage
+    assert coverage is not None
+    assert coverage.notes == ("images were not looked at: 1",)

@@ -128,5 +128,5 @@ def test_every_exported_name_is_there_and_no_other() -> None:
         assert getattr(planproof, name) is not None
     assert set(planproof.__all__) <= set(dir(planproof))
     assert planproof.__version__
-    with pytest.raises(AttributeError, match="no attribute 'judgement'"):
-        _ = planproof.judgement
+    with pytest.raises(AttributeError, match="no attribute 'verdicts'"):
+        _ = planproof.verdicts

@@ -14,7 +14,7 @@ from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
-    from planproof.judges.protocol import Judge
+    from planproof.judges.protocol import AnyJudge
     from planproof.readers.parsing import Limits
     from planproof.readers.source import Source
 
@@ -133,7 +133,7 @@ def settled_configuration(path: Path | None) -> Configuration:
     return found
 
 
-def chosen_judge(name: str | None, configuration: Configuration) -> Judge:
+def chosen_judge(name: str | None, configuration: Configuration) -> AnyJudge:
     """The judge that was named: as an option, in the configuration, or by default."""
     from planproof.judges.registry import DEFAULT, find_judge
 

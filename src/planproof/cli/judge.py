@@ -35,7 +35,7 @@ from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
-    from planproof.judges.protocol import Judge
+    from planproof.judges.protocol import AnyJudge
     from planproof.verdict import Verdict
 
 
@@ -120,7 +120,7 @@ def _check_usage(case: Path | None, *parts: Path | None) -> None:
 
 
 def _verdict_on_case(
-    path: Path, configuration: Configuration, judge: Judge, reader: str | None
+    path: Path, configuration: Configuration, judge: AnyJudge, reader: str | None
 ) -> Verdict:
     from planproof.case_file import read_case
     from planproof.evaluation import evaluate_case
@@ -143,7 +143,7 @@ def _verdict_on_case(
 def _verdict_on_trace(
     files: tuple[Path | None, Path | None, Path],
     configuration: Configuration,
-    judge: Judge,
+    judge: AnyJudge,
     reader: str | None,
     picked: str | None,
 ) -> Verdict:

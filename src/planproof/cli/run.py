@@ -29,7 +29,7 @@ from planproof.errors import InvalidInput
 if TYPE_CHECKING:
     from planproof.case_file import CaseLine
     from planproof.config import Configuration
-    from planproof.judges.protocol import Judge
+    from planproof.judges.protocol import AnyJudge
     from planproof.verdict import Verdict
 
 
@@ -93,7 +93,7 @@ def run(
 
 
 def _verdict(
-    line: CaseLine, judge: Judge, reader: str | None, configuration: Configuration
+    line: CaseLine, judge: AnyJudge, reader: str | None, configuration: Configuration
 ) -> Verdict:
     from planproof.evaluation import evaluate_case, invalid
 

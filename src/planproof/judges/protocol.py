@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeAlias
 
 from planproof.content import Content
 from planproof.finding import Findings
+from planproof.judgement import Judgement
+from planproof.judges.asking import Model
 from planproof.plan import Plan
 from planproof.trace import Trace
 from planproof.vocabulary import Vocabulary
 
 
-class Judge(Protocol):
-    """Finds what became of each step and what was done besides; gives no score."""
+class Named(Protocol):
+    """What every judge says of itself."""
 
     @property
     def name(self) -> str:
@@ -24,9 +27,41 @@ class Judge(Protocol):
         """Changes whenever the judge's answers may."""
         ...
 
+
+class Judge(Named, Protocol):
+    """Finds what became of each step and what was done besides; gives no score."""
+
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
         """Hold the trace against the plan."""
         ...
+
+
+class ModelJudge(Named, Protocol):
+    """A judge that asks a model. Raises `ModelFailed` when it gets no valid answer."""
+
+    async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
+        """Hold the trace against the plan, and say how that came about."""
+        ...
+
+
+AnyJudge: TypeAlias = Judge | ModelJudge
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """How a judge is to ask its model.
+
+    `budget` is in characters a request, `deadline` in seconds a case. `doubt` is how much `rules`
+    may leave before `cascade` asks. `sample` tells repeats of a judgement apart. `template` is the
+    text of one that replaces the judge's own; `image_urls` lets addresses of images be passed on.
+    """
+
+    budget: int = 120_000
+    deadline: float = 120.0
+    doubt: float = 0.03
+    sample: int = 0
+    template: str | None = None
+    image_urls: bool = False
 
 
 class MakesJudge(Protocol):
@@ -34,4 +69,14 @@ class MakesJudge(Protocol):
 
     def __call__(self, *, vocabulary: Vocabulary) -> Judge:
         """A judge that knows tools by this vocabulary."""
+        ...
+
+
+class MakesModelJudge(Protocol):
+    """The same for a judge that asks a model, which it says by `asks_model`."""
+
+    asks_model: ClassVar[bool]
+
+    def __call__(self, *, vocabulary: Vocabulary, model: Model, asking: Asking) -> ModelJudge:
+        """A judge that asks this model, in this way."""
         ...

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from planproof import evaluation
+from planproof import evaluation, preparation
 from tests.command_line import CommandLine
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
@@ -90,14 +90,14 @@ def test_a_trace_that_can_not_be_read_is_named_by_its_line(
 def test_a_fault_in_reading_one_case_does_not_cost_the_others(
     planproof: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read_trace = evaluation.read_trace
+    read_trace = preparation.read_trace
 
     def faulty(source: Any, **options: Any) -> Any:
         if "line 1" in source.name:
             raise KeyError("no such thing")
         return read_trace(source, **options)
 
-    monkeypatch.setattr(evaluation, "read_trace", faulty)
+    monkeypatch.setattr(preparation, "read_trace", faulty)
     _data_set(folder, FOLLOWED, FOLLOWED)
     first, second = _verdicts(planproof("run", "cases.jsonl").out)
     assert first["outcome"] == "judge_failed"

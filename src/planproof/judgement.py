@@ -1,0 +1,44 @@
+"""What a judge that asks a model gives: findings or a score, and how it came by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from planproof.finding import Findings
+from planproof.usage import Usage
+from planproof.verdict import Opinion, Rejected, Samples
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """How much of a trace a model was shown.
+
+    `events` had at least a line, `shortened` are those of them whose text was cut; the whole took
+    so many `windows`, and so many `images` went along.
+    """
+
+    events: int
+    shortened: int = 0
+    windows: int = 1
+    images: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """Findings from which the score is computed; or, without them, the model's score and reason.
+
+    `models` are those that answered. `notes` belong to the coverage of the trace. `warnings` are
+    about the judgement: rules that a reason breaks, instructions that were found in the trace.
+    """
+
+    findings: Findings | None = None
+    score: float | None = None
+    reason: str = ""
+    models: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    shown: Shown | None = None
+    notes: tuple[str, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    warnings: tuple[str, ...] = ()
+    samples: Samples | None = None
+    panel: tuple[Opinion, ...] = ()

@@ -1,0 +1,159 @@
+"""A case, read: source, trace and plan, ready to be judged; or why it can't be."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from planproof.case import Case
+from planproof.content import Content, Json
+from planproof.digests import plan_digest, task_digest
+from planproof.errors import InvalidInput
+from planproof.judges.protocol import AnyJudge
+from planproof.plan import Origin, Plan
+from planproof.planning.in_force import part_judged, summary_of, why_no_plan
+from planproof.planning.locate import locate
+from planproof.planning.parse import parse_plan
+from planproof.readers.detect import read_trace
+from planproof.readers.members import pick
+from planproof.readers.native_form import native_form
+from planproof.readers.parsing import Limits
+from planproof.readers.source import Source
+from planproof.readers.task import read_task, task_of
+from planproof.trace import Kind, Trace
+from planproof.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
+from planproof.vocabulary import Vocabulary
+
+_MOST_NOTES = 5
+_UNKNOWN = " No reader knows its format; the general reader was used."
+_NO_STEPS = "The plan that was given has no steps, so there is nothing to hold the trace to."
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a case is to be read."""
+
+    reader: str | None = None
+    vocabulary: Vocabulary | None = None
+    limits: Limits | None = None
+    where: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A case that has been read: what a judge is given, and the verdict that lacks its findings."""
+
+    unjudged: Verdict
+    task: Content
+    plan: Plan
+    trace: Trace
+
+
+def case_of(
+    task: str | Path | Content | Json,
+    plan: str | Path | Plan | Json,
+    trace: str | Path | Source | Trace | Json,
+    id: str | None,  # noqa: A002 - the name of the field
+    metadata: dict[str, Json] | None,
+) -> Case:
+    """A case of what `evaluate` is given: files are read, text and JSON taken as they are."""
+    return Case(
+        task=task if isinstance(task, Content | None) else _task(task),
+        plan=_in_file(plan) if isinstance(plan, Path) else plan,
+        trace=pick(Source.of_path(trace)) if isinstance(trace, Path) else trace,
+        id=id,
+        metadata=metadata or {},
+    )
+
+
+def prepared(case: Case, judge: AnyJudge, reading: Reading) -> Ready | Verdict:
+    """The way of the data as far as the judge: source, trace, plan; or why there is no farther."""
+    where, vocabulary = reading.where, reading.vocabulary or Vocabulary()
+    source = _source(case.trace, _place(where, "execution_trace"), reading.limits)
+    reader = "native" if isinstance(case.trace, Trace) else reading.reader
+    trace = read_trace(source, reader=reader, vocabulary=vocabulary)
+    located = locate(trace) if case.plan is None else None
+    if located is None:
+        plan = _plan(case.plan, _place(where, "agent_plan"))
+    else:
+        plan = located.plan or Plan((), Origin.DECLARED)
+    task = task_of(trace) if case.task is None else case.task
+    unjudged = Verdict(
+        outcome=Outcome.NO_PLAN,
+        reason=why_no_plan(located) if located else _NO_STEPS,
+        id=case.id,
+        plan=summary_of(plan, located),
+        coverage=_coverage(trace, source),
+        judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
+        inputs=Inputs(task=task_digest(task), plan=plan_digest(case.plan), trace=source.digest),
+        metadata=case.metadata,
+    )
+    if not plan.steps:
+        return unjudged
+    if not trace.events:
+        return replace(
+            unjudged,
+            outcome=Outcome.NO_EVENTS,
+            reason="No record in the trace could be read as an event, so nothing can be shown "
+            "to have been done or left undone." + (_UNKNOWN if trace.reader == "general" else ""),
+        )
+    if located is not None and located.declaration is not None:
+        trace = part_judged(trace, located.declaration)
+    return Ready(unjudged, task, plan, trace)
+
+
+def _plan(raw: Json, place: str) -> Plan:
+    try:
+        return parse_plan(raw)
+    except InvalidInput as error:
+        pointer = f"#{error.where}" if (error.where or "").startswith("/") else ""
+        raise InvalidInput(error.what, where=f"{place}{pointer}", advice=error.advice) from error
+
+
+def _place(where: str | None, field: str) -> str:
+    return field if where is None else f"{where}, {field}"
+
+
+def _coverage(trace: Trace, source: Source) -> Coverage:
+    kinds = [event.kind for event in trace.events]
+    # A reader may or may not hand on what was already lost in parsing.
+    skipped = tuple(dict.fromkeys((*source.skipped, *trace.skipped)))
+    notes = [f"{part.pointer}: {part.why}" if part.pointer else part.why for part in skipped]
+    if len(notes) > _MOST_NOTES:
+        notes[_MOST_NOTES:] = [f"and {len(notes) - _MOST_NOTES} more"]
+    return Coverage(
+        reader=trace.reader,
+        events=len(trace.events),
+        by_kind={kind.value: kinds.count(kind) for kind in sorted(Kind) if kind in kinds},
+        skipped=len(skipped),
+        notes=tuple(notes),
+    )
+
+
+def _task(task: str | Path | Json) -> Content:
+    return read_task(_in_file(task), where=str(task)) if isinstance(task, Path) else read_task(task)
+
+
+def _in_file(path: Path) -> Json:
+    """What stands in a file: JSON where its name says so, otherwise text."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        return json.loads(text) if path.suffix == ".json" else text
+    except OSError as error:
+        raise InvalidInput(f"can't be read: {error.strerror}.", where=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"byte {error.start} is not valid UTF-8.",
+            where=str(path),
+            advice="Save the file as UTF-8 text.",
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"is not valid JSON: {error}.", where=str(path)) from error
+
+
+def _source(trace: Source | Trace | Json, name: str, limits: Limits | None) -> Source:
+    if isinstance(trace, Source):
+        return trace
+    value = native_form(trace) if isinstance(trace, Trace) else trace
+    return Source.of_value(value, name=name, limits=limits)
