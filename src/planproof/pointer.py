@@ -2,8 +2,9 @@
 
 A JSON document is addressed by a JSON pointer (`/3/tool_calls/0`, the empty one is the whole),
 JSON Lines by a 1-based line and a JSON pointer (`L12/message/content`), and text by lines
-(`L12`, `L12-20`). In JSON Lines `L12-90/content` is a value that arrived in chunks: the strings
-found there in the lines 12 to 90 that carry the same `id` as line 12, joined.
+(`L12`, `L12-20`). In JSON Lines `L12-90/content` is a value that arrived in chunks: what is found
+there in the lines 12 to 90 that carry the same `id` as line 12, joined. Strings are put one after
+the other; objects are joined key by key.
 """
 
 from __future__ import annotations
@@ -64,9 +65,10 @@ def _in_lines(records: tuple[tuple[int, Json], ...], pointer: str) -> Json:
 
 def _joined(
     records: tuple[tuple[int, Json], ...], start: int, last: int, path: str, pointer: str
-) -> str:
+) -> Json:
     stream = _stream(records[start][1])
-    chunks: list[str] = []
+    strings: list[str] = []
+    objects: list[dict[str, Json]] = []
     for line, value in records[start:]:
         if line > last:
             break
@@ -76,8 +78,27 @@ def _joined(
             except InvalidInput:
                 continue
             if isinstance(chunk, str):
-                chunks.append(chunk)
-    return "".join(chunks)
+                strings.append(chunk)
+            elif isinstance(chunk, dict):
+                objects.append(cast("dict[str, Json]", chunk))
+    return _merged(objects) if objects else "".join(strings)
+
+
+def _merged(objects: list[dict[str, Json]]) -> dict[str, Json]:
+    """One object of several: its strings and objects joined, the rest as it came first."""
+    held: dict[str, list[Json]] = {}
+    for one in objects:
+        for key, value in one.items():
+            held.setdefault(key, []).append(value)
+    whole: dict[str, Json] = {}
+    for key, values in held.items():
+        strings = [value for value in values if isinstance(value, str)]
+        inner = [cast("dict[str, Json]", value) for value in values if isinstance(value, dict)]
+        if inner:
+            whole[key] = _merged(inner)
+        else:
+            whole[key] = "".join(strings) if strings else values[0]
+    return whole
 
 
 def _stream(value: Json) -> Json:

@@ -91,6 +91,13 @@ def test_text_and_arguments_stand_where_the_pointer_leads(source: Source, trace:
             assert stands(piece, source, event.pointer)
 
 
+def test_the_name_of_a_call_stands_where_the_pointer_leads(source: Source, trace: Trace) -> None:
+    # Where arguments tell what was called; the sort of a code block need not be written there.
+    for event in trace.events:
+        if event.name and event.arguments is not None:
+            assert stands(event.name, source, event.pointer)
+
+
 def test_outputs_stand_where_their_pointer_leads(source: Source, trace: Trace) -> None:
     for event in trace.events:
         if event.output_pointer is None:

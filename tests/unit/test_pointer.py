@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from planproof.content import Json
 from planproof.errors import InvalidInput
 from planproof.pointer import escape, resolve
 
@@ -68,6 +69,18 @@ def test_a_record_that_is_not_there_is_an_error(pointer: str) -> None:
 
 def test_chunks_that_are_no_text_are_left_out() -> None:
     assert resolve(((1, {"t": "a"}), (2, ["b"]), (3, {"t": 4}), (4, {"t": "c"})), "L1-4/t") == "ac"
+
+
+def test_objects_in_chunks_are_joined_key_by_key() -> None:
+    chunks: tuple[dict[str, Json], ...] = (
+        {"call": {"name": "find", "args": "", "of": {"a": "1"}}},
+        {"call": {"name": None, "args": '{"x":', "n": 1}},
+        {"call": {"args": "2}", "of": {"a": "2", "b": "3"}}},
+    )
+    records = tuple((line, {"id": "m", **chunk}) for line, chunk in enumerate(chunks, 1))
+    whole = {"name": "find", "args": '{"x":2}', "of": {"a": "12", "b": "3"}, "n": 1}
+    assert resolve(records, "L1-3/call") == whole
+    assert resolve(records, "L1-3") == {"id": "mmm", "call": whole}
 
 
 @pytest.mark.parametrize("key", ["plain", "a/b", "a~b", "~1/~0", ""])

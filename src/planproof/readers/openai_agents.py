@@ -189,8 +189,7 @@ class _Reading:
         if draft is None:
             self._transcript.begin_turn(desk.last_answer)
             arguments = {k: v for k, v in span.attributes.items() if k != "type" and v is not None}
-            name = f"transfer_to_{receiver}".lower().replace(" ", "_") if receiver else "handoff"
-            call = Call(name, arguments)
+            call = Call("handoff", arguments)
             draft = self._transcript.call(call, span.place, self._conversation.speaker)
         if receiver is not None:
             self._handoffs.note(draft, receiver)

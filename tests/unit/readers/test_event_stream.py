@@ -24,7 +24,8 @@ def test_messages_and_calls_are_joined() -> None:
     assert call.turn == trace.events[1].turn
     source = Source.of_value(STREAM)
     assert resolve(source.document, trace.events[1].pointer) == "I count."
-    assert resolve(source.document, call.pointer) == '{"to": 3}'
+    streamed = resolve(source.document, call.pointer)
+    assert (streamed["name"], streamed["args"]) == ("count", '{"to": 3}')
     assert trace.events[0].actor == "user"
 
 
@@ -116,7 +117,8 @@ def test_chunks_of_chat_completions() -> None:
     ]
     [call] = actions(trace)
     assert call.arguments == {"at": 1}
-    assert resolve(Source.of_value(text).document, call.pointer) == '{"at": 1}'
+    streamed = resolve(Source.of_value(text).document, call.pointer)
+    assert streamed == {"name": "see", "arguments": '{"at": 1}'}
 
 
 def test_events_of_messages() -> None:
@@ -141,4 +143,6 @@ def test_events_of_messages() -> None:
     assert (call.arguments, call.turn) == ({"at": 1}, trace.events[0].turn)
     document = Source.of_value(text).document
     assert resolve(document, trace.events[0].pointer) == "I look."
-    assert resolve(document, call.pointer) == '{"at": 1}'
+    streamed = resolve(document, call.pointer)
+    assert streamed["content_block"]["name"] == "see"
+    assert streamed["delta"]["partial_json"] == '{"at": 1}'

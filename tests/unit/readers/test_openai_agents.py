@@ -74,7 +74,7 @@ def test_a_model_that_failed_and_a_hand_over_of_its_own() -> None:
     )
     assert brief(trace) == [
         ("system", None, "Error getting response"),
-        ("action", "transfer_to_the_desk", ""),
+        ("action", "handoff", ""),
         ("action", "handoff", ""),
     ]
     assert [part.why for part in trace.skipped] == ["a span of the type 'speech'"]

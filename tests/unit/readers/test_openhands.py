@@ -33,7 +33,7 @@ def test_actions_and_what_was_observed() -> None:
     [run] = actions(trace)
     assert (run.arguments, run.output) == ({"command": "ls"}, "a.c")
     assert (run.pointer, run.output_pointer, run.time) == (
-        "/1/args",
+        "/1",
         "/2/content",
         "2025-04-30T16:32:57",
     )

@@ -52,7 +52,7 @@ def test_a_log() -> None:
     ]
     [call] = actions(trace)
     assert (call.arguments, call.output) == ({"query": "news"}, "three\nlines\nhere")
-    assert (call.pointer, call.output_pointer) == ("L3", "L4-6")
+    assert (call.pointer, call.output_pointer) == ("L2-3", "L4-6")
     assert call.time == "2025-04-01 02:57:53.500"
 
 

@@ -81,7 +81,8 @@ class Events:
         elif action == "call_tool_mcp" and text_at(args, "name"):
             call.name, call.arguments = args["name"], args.get("arguments")
         call.id = str(event["id"]) if event.get("id") is not None else None
-        draft = self._transcript.call(call, f"{pointer}/args", actor)
+        # All of the event: the name of the action stands beside its arguments.
+        draft = self._transcript.call(call, pointer, actor)
         if call.id is not None:
             self._by_id[call.id] = draft
         if action == "delegate":

@@ -68,18 +68,18 @@ class SdkEvents:
         self._transcript.begin_turn(text_at(event, "llm_response_id"))
         for key in ("reasoning_content", "thought", "thinking_blocks"):
             self._thoughts(event.get(key), f"{pointer}/{key}")
-        action, place = event.get("action"), f"{pointer}/action"
-        asked = event.get("tool_call")
+        action, asked = event.get("action"), event.get("tool_call")
         if is_object(action):
             call = Call("", {key: value for key, value in action.items() if key != "kind"})
         else:
             # A call that could not be carried out stands only as the model wrote it.
             asked = asked if is_object(asked) else {}
             arguments, text = arguments_of(asked.get("arguments"))
-            call, place = Call("", arguments, text), f"{pointer}/tool_call"
+            call = Call("", arguments, text)
         call.name = text_at(event, "tool_name") or "tool"
         call.id = text_at(event, "tool_call_id")
-        self._transcript.call(call, place, "agent")
+        # All of the event: the name of the tool stands beside its arguments.
+        self._transcript.call(call, pointer, "agent")
 
     def _thoughts(self, held: Json, pointer: str) -> None:
         parts, _ = parts_of(held, pointer)

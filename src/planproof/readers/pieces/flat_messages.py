@@ -73,7 +73,8 @@ class FlatKeys:
             if name is None:
                 return
             key = f"{call}{self.function}.arguments"
-            place = span.pointer_to(key if key in attributes else f"{call}{self.function}.name")
             arguments, text = arguments_of(attributes.get(key))
             identity = text_at(attributes, f"{call}.id")
-            yield Spoken("call", "", "", place, Call(name, arguments, text, identity), identity)
+            # Its name and its arguments are attributes of their own.
+            made = Call(name, arguments, text, identity)
+            yield Spoken("call", "", "", span.place_of(key), made, identity)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TypeAlias
 
 from planproof.content import Json
@@ -49,9 +50,7 @@ class _Flow:
     @property
     def place(self) -> str:
         """The pointer to all the pieces, from the line of the first to that of the last."""
-        line, slash, path = self.pointer.partition("/")
-        end = self.last.partition("/")[0].removeprefix("L")
-        return f"{line}-{end}{slash}{path}" if line != f"L{end}" else self.pointer
+        return _range(self.pointer, self.last, self.pointer.partition("/")[2])
 
 
 class Flows:
@@ -113,9 +112,22 @@ class Flows:
                 draft.kind = Kind.REASONING
         for flow in (*self._finished, *self._calls.values()):
             if flow.pieces:
-                flow.draft.arguments, flow.draft.text = arguments_of(flow.whole)
-            if len(flow.pieces) > 1:
-                flow.draft.pointer = flow.place
+                draft = flow.draft
+                draft.arguments, draft.text = arguments_of(flow.whole)
+                draft.pointer = _range(draft.pointer, flow.last, _shared(draft.pointer, flow.last))
+
+
+def _range(first: str, last: str, path: str) -> str:
+    """The pointer to what stands at `path` in the lines from `first` to `last`."""
+    line, end = first.partition("/")[0], last.partition("/")[0]
+    lines = line if line == end else f"{line}-{end.removeprefix('L')}"
+    return f"{lines}/{path}" if path else lines
+
+
+def _shared(one: str, other: str) -> str:
+    """The path that leads to both: the name of a call stands beside its arguments."""
+    pairs = zip(one.split("/")[1:], other.split("/")[1:], strict=False)
+    return "/".join(token for token, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _is_plan(text: str) -> bool:

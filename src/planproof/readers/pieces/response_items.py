@@ -125,7 +125,7 @@ class ResponseItems:
         self._call(Call(name, arguments, text), item, pointer, pointer)
 
     def _hosted(self, item: dict[str, Json], pointer: str, name: str, key: str) -> None:
-        given, place = item.get(key), f"{pointer}/{key}"
+        given = item.get(key)
         if item.get("type") == "computer_call" and is_list(item.get("actions")):
             # Several clicks and keys at once: each of them is a deed.
             for index, action in enumerate(item["actions"]):
@@ -135,12 +135,12 @@ class ResponseItems:
         if key not in item:
             self._call(Call(name), item, pointer, pointer)
         elif key == "action" and is_object(given):
-            self._call(_move(name, given), item, place, pointer)
+            self._call(_move(name, given), item, pointer, pointer)
         elif is_list(given):
             self._call(Call(name, {key: given}), item, pointer, pointer)
         else:
             arguments, text = arguments_of(given)
-            self._call(Call(name, arguments, text), item, place, pointer)
+            self._call(Call(name, arguments, text), item, pointer, pointer)
 
     def _call(self, call: Call, item: dict[str, Json], place: str, pointer: str) -> None:
         self._transcript.begin_turn(self._turn())

@@ -46,7 +46,7 @@ def read_log(
     place: Place,
 ) -> None:
     """Write the records of a log: the calls, thoughts and plans in it, and the rest as notices."""
-    log = _Log(transcript)
+    log = _Log(transcript, place)
     _read_before(transcript, lines[: starts[0][0]], place)
     ends = [start for start, _ in starts[1:]] + [len(lines)]
     for (start, match), end in zip(starts, ends, strict=True):
@@ -55,7 +55,7 @@ def read_log(
             last -= 1
         transcript.time = match[1]
         text = "\n".join([lines[start][match.end() :], *lines[start + 1 : last]]).strip()
-        log.record(text, place(start + 1, last))
+        log.record(text, start + 1, last)
 
 
 def _read_before(transcript: Transcript, lines: list[str], place: Place) -> None:
@@ -75,21 +75,26 @@ def _read_before(transcript: Transcript, lines: list[str], place: Place) -> None
 class _Log:
     """Puts together what a log tells of a call in several records."""
 
-    def __init__(self, transcript: Transcript) -> None:
+    def __init__(self, transcript: Transcript, place: Place) -> None:
         self._transcript = transcript
+        self._place = place
         self._prepared: list[str] = []
+        self._prepared_at = 0
         self._announced: Draft | None = None
 
-    def record(self, text: str, pointer: str) -> None:
-        """Write one record."""
-        transcript = self._transcript
+    def record(self, text: str, first: int, last: int) -> None:
+        """Write one record, which stands in these lines."""
+        transcript, pointer = self._transcript, self._place(first, last)
         head = text[:_HEAD]
         if prepared := _PREPARED.search(head):
             transcript.begin_turn()
-            self._prepared = _NAME.findall(head, prepared.end())
+            self._prepared, self._prepared_at = _NAME.findall(head, prepared.end()), first
         elif given := _GIVEN.search(head):
             arguments, bare = arguments_of(text[given.end() :])
             name = self._prepared[0] if self._prepared else "tool"
+            if self._prepared:
+                # From the record that names the tool to the one with its arguments.
+                pointer = self._place(self._prepared_at, last)
             self._announced = transcript.call(Call(name, arguments, bare), pointer, "assistant")
         elif done := _DONE.search(head):
             self._announced = None
