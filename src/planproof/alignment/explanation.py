@@ -137,19 +137,8 @@ def _without_claims(
     units: Sequence[Unit], demands: Sequence[Demand], fits: list[list[int]]
 ) -> list[list[int]]:
     """A claim is no evidence of a deed, however well its words fit; nor a deed of a message."""
-    steps = list(enumerate(demands))
-    silent = [step for step, demand in steps if not demand.says and not demand.thinks]
-    unplanned = [
-        step for step in silent if not any(deeds & _PLANNING for deeds in demands[step].deeds)
-    ]
-    spoken = [step for step, demand in steps if demand.only_says]
-    again = [step for step, demand in steps if demand.again]
-    barred = {
-        Kind.MESSAGE: silent,
-        Kind.REASONING: [step for step, demand in steps if not demand.thinks],
-        Kind.BOOKKEEPING: unplanned,
-        Kind.ACTION: spoken,
-    }
+    barred = barred_steps(demands)
+    again = [step for step, demand in enumerate(demands) if demand.again]
     if again:
         repeating = repeats_of(units).repeating
         for index, (unit, row) in enumerate(zip(units, fits, strict=True)):
@@ -159,6 +148,20 @@ def _without_claims(
         for step in barred.get(unit.event.kind, ()):
             row[step] = min(row[step], _CLAIM)
     return fits
+
+
+def barred_steps(demands: Sequence[Demand]) -> dict[Kind, list[int]]:
+    """For each kind of event the steps that it can't execute: a claim is no evidence of a deed."""
+    steps = list(enumerate(demands))
+    silent = [step for step, demand in steps if not demand.says and not demand.thinks]
+    return {
+        Kind.MESSAGE: silent,
+        Kind.REASONING: [step for step, demand in steps if not demand.thinks],
+        Kind.BOOKKEEPING: [
+            step for step in silent if not any(deeds & _PLANNING for deeds in demands[step].deeds)
+        ],
+        Kind.ACTION: [step for step, demand in steps if demand.only_says],
+    }
 
 
 def _hold_to_calls(units: Sequence[Unit], demands: Sequence[Demand], fits: list[list[int]]) -> None:

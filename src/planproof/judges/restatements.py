@@ -43,7 +43,7 @@ def without_restatements(trace: Trace, plan: Plan) -> Trace:
     folded = (fold(step.text).strip()[:_TELLING] for step in plan.leaves)
     spoken = fold("\n".join(_texts(trace)))
     openings = [text for text in folded if len(text) >= _TOO_SHORT and text in spoken]
-    if not openings and not _speaks_to_the_judge(spoken):
+    if not openings and not speaks_to_the_judge(spoken):
         return trace
     events = [_without(event, openings) for event in trace.events]
     return replace(trace, events=tuple(event for event in events if event is not None))
@@ -75,10 +75,11 @@ def _restates(text: str, openings: Sequence[str]) -> bool:
     folded = fold(text)
     if any(opening in folded for opening in openings):
         return True
-    return _speaks_to_the_judge(folded)
+    return speaks_to_the_judge(folded)
 
 
-def _speaks_to_the_judge(folded: str) -> bool:
+def speaks_to_the_judge(folded: str) -> bool:
+    """Whether a folded text addresses whoever judges, or counts steps as done."""
     return any(map(folded.__contains__, _MARKS)) and _TO_THE_JUDGE.search(folded) is not None
 
 
