@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from planproof.extensions import registered
+from planproof.pointer import resolve
 from planproof.readers import recognition
 from planproof.readers.detect import read_trace
 from planproof.readers.members import members
 from planproof.readers.recognition import FALLBACK, claimant, reader_named
 from planproof.readers.source import Source
 from planproof.trace import Event, Kind, Trace
+from tests.golden_files import GOLDENS, Golden
 from tests.third_party import FILES, one_case_a_trace, with_bench
 from tests.unit.readers.samples import ALL
 
@@ -53,6 +55,26 @@ def test_no_sample_is_claimed_by_two_readers(name: str) -> None:
 )
 def test_no_reader_claims_what_says_nothing(name: str, value: Any) -> None:
     assert reader_named(name).sniff(Source.of_value(value)) is False
+
+
+@pytest.mark.parametrize(
+    "golden",
+    [golden for golden in GOLDENS if golden.file.suffix == ".jsonl"],
+    ids=lambda golden: golden.name,
+)
+def test_a_session_of_a_single_line_keeps_its_reader(golden: Golden) -> None:
+    read = 0
+    for line in golden.text.splitlines():
+        source = Source.of_text(line + "\n")
+        own = claims(source)
+        assert own in ([], [golden.expected["reader"]])
+        # In the native form an event without its parent is an error.
+        is_child = own == ["native"] and source.document.get("parent")
+        for event in read_trace(source).events if own and not is_child else ():
+            resolve(source.document, event.pointer)
+            read += 1
+    # Bare items of the first rollouts are those of the Responses API when no header is there.
+    assert read or golden.name == "codex-bare"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from planproof.content import Json
@@ -43,7 +44,7 @@ class CodexReader:
         """Whether the lines wrap payloads as a rollout does, or are items under its header."""
         if source.form == "text":
             return False
-        head = [line for _, line in islice(entries(source), LOOKED_AT)]
+        head = [line for _, line in islice(_lines(source), LOOKED_AT)]
         if not head or not is_object(head[0]):
             return False
         if "payload" in head[0]:
@@ -54,7 +55,7 @@ class CodexReader:
         """The events of the items; what the program tells beside them is said there already."""
         transcript = Transcript(source.skipped)
         rollout = _Rollout(transcript)
-        for pointer, line in entries(source):
+        for pointer, line in _lines(source):
             if not is_object(line):
                 transcript.skip(pointer, "is no line of a rollout")
                 continue
@@ -68,6 +69,10 @@ class CodexReader:
             elif not _is_header(line):
                 rollout.item(line, pointer)
         return transcript.trace(self.name)
+
+
+def _lines(source: Source) -> Iterator[tuple[str, Json]]:
+    return entries(source, is_entry=_is_wrapped)
 
 
 def _is_wrapped(line: Json) -> bool:

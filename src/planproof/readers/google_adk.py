@@ -30,7 +30,7 @@ class GoogleADKReader:
         if source.form == "text":
             return False
         found = False
-        for _, value in islice(entries(source, _HOLDERS), LOOKED_AT):
+        for _, value in islice(entries(source, _HOLDERS, _is_event), LOOKED_AT):
             if not _is_event(value):
                 return False
             found = found or is_object(value.get("content"))
@@ -40,7 +40,7 @@ class GoogleADKReader:
         """The events of the agents in the order of their times; partial ones come again whole."""
         transcript = Transcript(source.skipped)
         reading = _Reading(transcript)
-        listed = list(entries(source, _HOLDERS))
+        listed = list(entries(source, _HOLDERS, _is_event))
         if all(_moment(value) is not None for _, value in listed):
             listed.sort(key=lambda entry: _moment(entry[1]) or 0.0)
         for pointer, value in listed:

@@ -25,15 +25,15 @@ class NativeReader:
 
     def sniff(self, source: Source) -> bool:
         """Whether most records are of one of planproof's own kinds."""
-        head = [value for _, value in islice(entries(source, _HOLDERS), LOOKED_AT)]
-        own = [value for value in head if is_object(value) and text_at(value, "kind") in _KINDS]
+        head = [value for _, value in islice(entries(source, _HOLDERS, _is_event), LOOKED_AT)]
+        own = [value for value in head if is_object(value) and _is_event(value)]
         return bool(own) and len(own) * 2 >= len(head)
 
     def read(self, source: Source) -> Trace:
         """The events as they are written; every wrong field is named by its pointer."""
         events: list[Event] = []
         seen: set[str] = set()
-        for number, (pointer, value) in enumerate(entries(source, _HOLDERS), 1):
+        for number, (pointer, value) in enumerate(entries(source, _HOLDERS, _is_event), 1):
             event = _event(value, pointer, f"e{number}", source.name)
             if event.id in seen:
                 raise _wrong(source.name, f"{pointer}/id", f"the id {event.id!r} is used twice")
@@ -41,6 +41,10 @@ class NativeReader:
             events.append(event)
         _check_parents(events, source.name)
         return Trace(tuple(events), self.name, source.skipped)
+
+
+def _is_event(value: dict[str, Json]) -> bool:
+    return text_at(value, "kind") in _KINDS
 
 
 def _event(value: Json, pointer: str, default_id: str, source: str) -> Event:

@@ -39,7 +39,7 @@ class OpenAIAgentsReader:
             return False
         found = False
         for _, value in islice(_exported(source), LOOKED_AT):
-            if not is_object(value) or value.get("object") not in _OBJECTS:
+            if not is_object(value) or not _is_exported(value):
                 return False
             found = found or is_object(value.get("span_data"))
         return found
@@ -231,8 +231,12 @@ class _Reading:
             self._transcript.skip(span.pointer, "a span of the application's own")
 
 
+def _is_exported(value: dict[str, Json]) -> bool:
+    return text_at(value, "object") in _OBJECTS
+
+
 def _exported(source: Source) -> Iterator[tuple[str, Json]]:
-    for pointer, value in entries(source, _HOLDERS):
+    for pointer, value in entries(source, _HOLDERS, _is_exported):
         if is_list(value):
             # A batch of spans on one line.
             yield from listed(value, pointer)

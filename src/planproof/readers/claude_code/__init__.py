@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 from planproof.content import Json
@@ -26,7 +27,7 @@ class ClaudeCodeReader:
         if source.form == "text":
             return False
         marked = False
-        for _, line in islice(entries(source), LOOKED_AT):
+        for _, line in islice(_lines(source), LOOKED_AT):
             if not _is_line(line):
                 return False
             marked = marked or line["type"] in SPEAKERS or line["type"] in ASIDE
@@ -36,11 +37,15 @@ class ClaudeCodeReader:
         """The events of all lines, in the order of their times."""
         transcript = Transcript(source.skipped)
         session = Session(transcript)
-        lines = list(entries(source))
+        lines = list(_lines(source))
         session.know(lines)
         for pointer, line in in_order(lines):
             session.take(line, pointer)
         return transcript.trace(self.name)
+
+
+def _lines(source: Source) -> Iterator[tuple[str, Json]]:
+    return entries(source, is_entry=_is_line)
 
 
 def _is_line(line: Json) -> bool:

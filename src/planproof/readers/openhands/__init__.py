@@ -28,7 +28,7 @@ class OpenHandsReader:
             return False
         found = False
         for _, event in islice(_events(source), LOOKED_AT):
-            if not is_object(event) or not (is_event(event) or is_sdk_event(event)):
+            if not is_object(event) or not _is_known(event):
                 return False
             found = True
         return found
@@ -47,8 +47,12 @@ class OpenHandsReader:
         return transcript.trace(self.name)
 
 
+def _is_known(event: dict[str, Json]) -> bool:
+    return is_event(event) or is_sdk_event(event)
+
+
 def _events(source: Source) -> Iterator[tuple[str, Json]]:
-    for pointer, entry in entries(source, _HOLDERS):
+    for pointer, entry in entries(source, _HOLDERS, _is_known):
         if is_list(entry):
             # The first versions wrote an action and its observation as a pair.
             for index, event in enumerate(entry):

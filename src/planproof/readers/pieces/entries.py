@@ -19,7 +19,7 @@ def entries(
 ) -> Iterator[tuple[str, Json]]:
     """Each entry with its pointer; `holders` are the keys under which an object has its list.
 
-    An object that `is_entry` takes is itself the only entry.
+    An object that `is_entry` takes is itself the only entry: JSON Lines of one line are JSON.
     """
     if source.form == "jsonl":
         for line, value in source.document:
