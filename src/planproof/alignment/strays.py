@@ -87,6 +87,7 @@ def _after_the_words(units: Sequence[Unit], demand: Demand, run: Sequence[int]) 
         for i in run
         if i > said
         and units[i].event.kind is Kind.ACTION
+        and demand.asked.isdisjoint(units[i].deeds)
         and units[i].manner.name not in demand.folded
     }
 
