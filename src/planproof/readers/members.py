@@ -1,7 +1,7 @@
 """Several traces in one file: each is a source of its own, which everything else can work on.
 
-An Inspect log has samples, JSON Lines and arrays may hold whole histories, and a file of spans may
-hold more than one trace id.
+An Inspect log has samples, JSON Lines, arrays and objects may hold whole histories, and a file of
+spans may hold more than one trace id.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from planproof.suggestions import did_you_mean
 from planproof.trace import Skipped
 
 _IDS = ("instance_id", "id", "task_id", "trace_id")
+_HOLDERS = ("samples", "logs")
 _LONGEST_ID = 100
 _NAMED_IN_ERRORS = 5
 
@@ -56,10 +57,20 @@ def members(source: Source) -> tuple[Member, ...]:
         _may_be_trace(value) and claimant(Source("", "json", value)) is not None
         for _, value in looked_at
     )
-    if known * 2 < len(looked_at):
+    # Keys may be those of anything; what stands under all of them, if it is traces, is theirs.
+    needed = len(looked_at) if isinstance(values[0][0], str) else len(looked_at) / 2
+    if known < needed:
         return ()
     notes = _notes_by_line(source)
-    return _named(source, ((id_of(value), value, notes.get(place, ())) for place, value in values))
+    return _named(
+        source,
+        (
+            (place, value, ())
+            if isinstance(place, str)
+            else (id_of(value), value, notes.get(place, ()))
+            for place, value in values
+        ),
+    )
 
 
 def pick(source: Source, wanted: str | None = None) -> Source:
@@ -144,21 +155,34 @@ def unique(ids: Iterable[str | None]) -> Iterator[str]:
         yield name
 
 
-def _values(source: Source) -> list[tuple[int, Json]]:
-    """What could be traces of their own, with line or number."""
+def _values(source: Source) -> list[tuple[int | str, Json]]:
+    """What could be traces of their own, with line, number or key."""
     document = source.document
     if source.form == "jsonl":
         return list(document)
     if is_object(document):
-        document = document.get("samples")
+        for key in _HOLDERS:
+            if isinstance(document.get(key), (dict, list)):
+                document = document[key]
+                break
+    if is_object(document):
+        # One object under a name is a wrapper, under a number it is the only run.
+        runs = len(document) > 1 or all(map(str.isdigit, document))
+        return list(document.items()) if runs else []
     return list(enumerate(document)) if is_list(document) else []
 
 
 def _may_be_trace(value: Json) -> bool:
     """Whether a value has room for the events of a run: a list, or an object that holds one."""
     if is_object(value):
-        return any(is_list(held) for held in value.values())
+        return any(
+            is_list(held) or (is_object(held) and _has_list(held)) for held in value.values()
+        )
     return is_list(value) and any(is_object(entry) for entry in islice(value, LOOKED_AT))
+
+
+def _has_list(value: dict[str, Json]) -> bool:
+    return any(map(is_list, value.values()))
 
 
 def _notes_by_line(source: Source) -> dict[int, tuple[Skipped, ...]]:

@@ -10,7 +10,7 @@ from planproof.readers.detect import read_trace
 from planproof.readers.members import members, pick
 from planproof.readers.source import Source
 from tests.unit.readers.inspect_logs import log, packed
-from tests.unit.readers.samples import ALL
+from tests.unit.readers.samples import ALL, ARRAYS
 
 CHAT = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
 
@@ -50,6 +50,13 @@ def test_a_single_trace_has_no_members(name: str) -> None:
         (Source.of_text(lines({"messages": CHAT}, {"messages": CHAT})), ["1", "2"]),
         (Source.of_text(lines(CHAT, CHAT)), ["1", "2"]),
         (Source.of_value([CHAT, CHAT]), ["1", "2"]),
+        (Source.of_value({"0": ARRAYS, "1": ARRAYS}), ["0", "1"]),
+        (Source.of_value({"0": ARRAYS}), ["0"]),
+        (Source.of_value({"logs": {"4": ARRAYS, "7": ARRAYS}}), ["4", "7"]),
+        (
+            Source.of_value({"fs_1": {"messages": CHAT}, "fs_2": {"messages": CHAT}}),
+            ["fs_1", "fs_2"],
+        ),
         (
             Source.of_value([{"task_id": n, "trial": 0, "traj": CHAT} for n in (4, 4, 7)]),
             ["4", "4-2", "7"],
@@ -84,6 +91,8 @@ def test_members_are_found_and_named(source: Source, expected: list[str]) -> Non
         [{"a": []}, {"a": []}],
         {"samples": "none"},
         {"samples": [1, 2]},
+        {"run": {"messages": CHAT}, "settings": {"stop": []}},
+        {"run": ARRAYS},
         [span("a1", 1), span("a1", 2)],
         exported(span("a1", 1), span("a1", 2)),
         exported(),
