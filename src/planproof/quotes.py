@@ -13,6 +13,8 @@ ELLIPSIS = "…"
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrtbf])|(?=(.)))?", re.DOTALL)
 _AROUND_PUNCTUATION = re.compile(r'\s*([{}\[\]:,"])\s*')
 _SPACES = re.compile(r"\s+")
+# As it is printed, as it is typed, or in brackets.
+_LEFT_OUT = re.compile(rf"[\[(]?(?:{ELLIPSIS}|\.\.\.)[\])]?")
 
 
 def quotable(value: Json) -> str:
@@ -21,22 +23,23 @@ def quotable(value: Json) -> str:
 
 
 def stands_in(quote: str, text: str) -> bool:
-    """Whether a quote stands in a `quotable` text; an ellipsis may stand for what was skipped.
+    """Whether a quote stands in a `quotable` text; … or ... may stand for what was skipped.
 
     JSON escapes are undone on both sides and white space is folded; upper and lower case differ.
     """
     plain = _plain(quote)
-    if not plain.replace(ELLIPSIS, "").strip():
+    pieces = [piece.strip() for piece in _LEFT_OUT.split(plain)]
+    if not any(pieces):
         return False
     if plain in text:
         return True
     reached = 0
-    for piece in (part.strip() for part in plain.split(ELLIPSIS)):
+    for piece in pieces:
         reached = text.find(piece, reached)
         if reached < 0:
             return False
         reached += len(piece)
-    return ELLIPSIS in plain
+    return len(pieces) > 1
 
 
 def _plain(text: str) -> str:

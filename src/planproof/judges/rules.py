@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from planproof.alignment.affinity import affinity_of, shipped_weights
-from planproof.alignment.demands import Demand, demands_of
-from planproof.alignment.explanation import explain
-from planproof.alignment.units import Unit, units_of
 from planproof.content import Content
 from planproof.finding import Findings
 from planproof.judges.assembly import assembled
 from planproof.judges.extras import extras_of
-from planproof.judges.restatements import without_restatements
-from planproof.judges.statuses import finding_of
+from planproof.judges.weighing import weigh
 from planproof.plan import Plan
 from planproof.trace import Trace
 from planproof.vocabulary import Vocabulary
@@ -50,23 +44,9 @@ class Rules:
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
         """Hold the trace against the plan; the task neither adds a step nor excuses one."""
         del task
-        units = units_of(without_restatements(trace, plan), self.vocabulary)
-        demands = demands_of(plan, self.vocabulary)
-        explanation = explain(units, demands, affinity_of(units, demands, shipped_weights()))
-        actors = _actors(units, demands)
-        found = [
-            finding_of(step, demand, explanation, units, actors)
-            for step, demand in enumerate(demands)
-        ]
-        steps = assembled(plan, trace, found)
-        return Findings(steps, extras_of(units, explanation, trace, steps))
-
-
-def _actors(units: Sequence[Unit], demands: Sequence[Demand]) -> frozenset[str]:
-    """Who did anything, and who should have: agents that the plan gives steps to by name."""
-    acting = frozenset(unit.manner.actor for unit in units)
-    charged = frozenset(demand.subject for demand in demands if demand.subject)
-    return acting | charged if acting & charged else acting
+        weighed = weigh(plan, trace, self.vocabulary)
+        steps = assembled(plan, trace, weighed.found)
+        return Findings(steps, extras_of(weighed.units, weighed.explanation, trace, steps))
 
 
 @cache

@@ -1,0 +1,57 @@
+"""What the rules know of a case: what is asked, what can show it, and what shows it best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from planproof.alignment.affinity import affinity_of, shipped_weights
+from planproof.alignment.demands import Demand, demands_of
+from planproof.alignment.explanation import Explanation, explain
+from planproof.alignment.units import Unit, units_of
+from planproof.finding import StepFinding
+from planproof.judges.restatements import without_restatements
+from planproof.judges.statuses import finding_of
+from planproof.plan import Plan
+from planproof.trace import Trace
+from planproof.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """A case as the rules see it. `demands` are those of the leaves of the plan, in plan order."""
+
+    units: Sequence[Unit]
+    demands: Sequence[Demand]
+    explanation: Explanation
+    actors: frozenset[str]
+
+    @property
+    def found(self) -> list[StepFinding]:
+        """What became of each leaf, as far as it does not depend on the order of the others."""
+        return [
+            finding_of(step, demand, self.explanation, self.units, self.actors)
+            for step, demand in enumerate(self.demands)
+        ]
+
+    def explained_by(self, runs: list[list[int]]) -> Weighed:
+        """The same case, if these units, and no others, were what each step covers."""
+        taken = {index for run in runs for index in run}
+        left = [index for index in range(len(self.units)) if index not in taken]
+        other = Explanation(runs, left, self.explanation.affinity, in_order=True)
+        return replace(self, explanation=other)
+
+
+def weigh(plan: Plan, trace: Trace, vocabulary: Vocabulary) -> Weighed:
+    """The case with the explanation that fits it best."""
+    units = units_of(without_restatements(trace, plan), vocabulary)
+    demands = demands_of(plan, vocabulary)
+    explanation = explain(units, demands, affinity_of(units, demands, shipped_weights()))
+    return Weighed(units, demands, explanation, _actors(units, demands))
+
+
+def _actors(units: Sequence[Unit], demands: Sequence[Demand]) -> frozenset[str]:
+    """Who did anything, and who should have: agents that the plan gives steps to by name."""
+    acting = frozenset(unit.manner.actor for unit in units)
+    charged = frozenset(demand.subject for demand in demands if demand.subject)
+    return acting | charged if acting & charged else acting
