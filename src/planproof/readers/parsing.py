@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from planproof.content import Json
 from planproof.errors import InvalidInput
+from planproof.readers.indented import indented
 from planproof.readers.pieces.shapes import DEEPEST, is_deeper_than, is_list, is_object
 from planproof.trace import Skipped
 
@@ -69,18 +70,23 @@ class Parser:
         return value
 
     def lines(self, text: str) -> tuple[tuple[int, Json], ...] | None:
-        """The records of JSON Lines or of an event stream; None when the text is neither."""
+        """The records of JSON Lines, of an event stream or of values one after another.
+
+        None when the text is nothing of the kind.
+        """
         values = self._flawless(text)
         if values is not None:
             return tuple(enumerate(values, 1))
         lines = text.split("\n")
-        filled = [line for line in lines if line and not line.isspace()]
+        filled = [line for line in lines if not _is_blank(line)]
         if _is_stream(filled):
             return tuple(self._stream(lines))
         opened = sum(line.startswith(("{", "[")) or line.lstrip()[:1] in "{[" for line in filled)
-        if opened * 2 < len(filled):
-            return None
         before = len(self.skipped)
+        if opened * 2 < len(filled):
+            return (
+                self._indented(lines) if filled[:1] and filled[0].rstrip() in ("{", "[") else None
+            )
         records = tuple(
             record
             for record in self._records(enumerate(lines, 1))
@@ -90,6 +96,29 @@ class Parser:
             del self.skipped[before:]
             return None
         return records
+
+    def _indented(self, lines: list[str]) -> tuple[tuple[int, Json], ...] | None:
+        """The values of a text that begins with one, each from one line to another."""
+        before = len(self.skipped)
+        reached, beside = 0, 0
+        pieces: list[tuple[int, str]] = []
+        for number, piece in indented(lines):
+            beside += self._skip_between(lines, reached, number - 1)
+            reached = number + piece.count("\n")
+            pieces.append((number, piece))
+        beside += self._skip_between(lines, reached, len(lines))
+        records = tuple(self._records(iter(pieces)))
+        if not records or beside * 2 > len(lines):
+            del self.skipped[before:]
+            return None
+        return records
+
+    def _skip_between(self, lines: list[str], start: int, end: int) -> int:
+        """Note what is printed between two values; gives back how many lines it has."""
+        filled = [number for number in range(start, end) if not _is_blank(lines[number])]
+        if filled:
+            self.skip(filled[0] + 1, "stands beside the JSON values, or breaks off")
+        return len(filled)
 
     def is_broken_json(self, text: str, failure: json.JSONDecodeError) -> bool:
         """Whether a text that did not parse was meant to be JSON."""
@@ -135,7 +164,7 @@ class Parser:
 
     def _records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Json]]:
         for number, line in lines:
-            if not line or line.isspace():
+            if _is_blank(line):
                 continue
             try:
                 yield number, self.parse(line, f"L{number}")
@@ -182,6 +211,10 @@ class Parser:
         note = Skipped(self._place, why)
         if note not in self.skipped[-3:]:
             self.skipped.append(note)
+
+
+def _is_blank(line: str) -> bool:
+    return not line or line.isspace()
 
 
 def _refuse(text: str) -> str:

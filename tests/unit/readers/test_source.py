@@ -94,6 +94,27 @@ def test_lines_that_only_open_like_json_are_text() -> None:
     assert (source.form, source.skipped) == ("text", ())
 
 
+def test_indented_values_one_after_another_are_records() -> None:
+    values: list[Any] = [{"a": [1, {"b": "}"}]}, [{"c": 2}], {"d": {}}]
+    text = "\n".join(json.dumps(value, indent=4) for value in values)
+    source = Source.of_text(f'{text}\nbye\n\n{{\n    "cut')
+    assert source.form == "jsonl"
+    assert source.document == ((1, values[0]), (9, values[1]), (14, values[2]))
+    assert [(part.pointer, part.why) for part in source.skipped] == [
+        ("L17", "stands beside the JSON values, or breaks off")
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Observation:\n{\n}\n{\n}\n", "{\n}\nso\nit\nis\nand\nthat\n", "[\nsic\n]\n"],
+    ids=["begins with words", "more words than values", "no JSON"],
+)
+def test_text_with_indented_values_in_it_is_text(text: str) -> None:
+    source = Source.of_text(text)
+    assert (source.form, source.skipped) == ("text", ())
+
+
 def test_the_name_of_a_stream_event_is_kept_beside_its_data() -> None:
     source = Source.of_text('event: end\ndata: {"x": 1}\n\n: ping\ndata: 5\ndata: [DONE]\n')
     assert source.document == ((2, {"x": 1, "event": "end"}), (5, 5))
