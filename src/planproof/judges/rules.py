@@ -31,15 +31,16 @@ class Rules:
 
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     name: str = "rules"
+    fingerprint: str = field(init=False)
+    """Changes with the weights, the knowledge and the vocabulary that the rules rest on."""
 
-    @property
-    def fingerprint(self) -> str:
-        """Changes with the weights, the knowledge and the vocabulary that the rules rest on."""
+    def __post_init__(self) -> None:
         known = self.vocabulary
         declared = repr(
             (sorted(known.bookkeeping), sorted(known.closing), sorted(known.aliases.items()))
         )
-        return sha256(f"{_fingerprint()}{declared}".encode()).hexdigest()[:12]
+        digest = sha256(f"{_fingerprint()}{declared}".encode()).hexdigest()[:12]
+        object.__setattr__(self, "fingerprint", digest)
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
         """Hold the trace against the plan; the task neither adds a step nor excuses one."""
