@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 _Item = TypeVar("_Item")
@@ -21,6 +21,13 @@ OF_DEGREE = re.compile(
     r"relatively|extremely|highly|strong(?:ly)?|weak(?:ly)?|essentially|sufficient(?:ly)?)\b",
     re.IGNORECASE,
 )
+QUOTED = re.compile(r"“[^“”]*”|\"[^\"]*\"|`[^`]*`|(?<!\w)'[^']*'(?!\w)|(?<!\w)‘[^‘’]*’(?!\w)")
+"""What a sentence quotes."""
+_STEP_NUMBERS = re.compile(
+    r"\bsteps?\s+(?P<numbers>\d[\d.]*(?:\s*(?:,\s*and|,|and|&|to|through|-|–)\s*\d[\d.]*){0,50})",
+    re.IGNORECASE,
+)
+_RANGE = re.compile(r"(\d[\d.]*)(?:\s*(?:to|through|-|–)\s*(\d[\d.]*))?")
 _PLAIN_NAME = re.compile(r"#?\w(?:[\w\-:/#.]{0,38}[\w#])?")
 # Quotes of the trace become straight ones, so that only the program's own can end a quote.
 _INNER = str.maketrans({OPEN_QUOTE: '"', CLOSE_QUOTE: '"'})
@@ -64,3 +71,10 @@ def listed(items: Sequence[_Item], most: int = 3, told: Callable[[_Item], str] =
 def steps_named(numbers: Sequence[str], most: int = 3) -> str:
     """ "step 2", "steps 2 and 3"."""
     return f"step{'s' * (len(numbers) > 1)} {listed(numbers, most, named)}"
+
+
+def steps_mentioned(text: str) -> Iterator[tuple[str, str]]:
+    """The numbers of steps that a text names, as ranges: "steps 2 to 4 and 7" -> 2-4, 7-7."""
+    for found in _STEP_NUMBERS.finditer(text):
+        for first, last in _RANGE.findall(found["numbers"]):
+            yield first.rstrip("."), (last or first).rstrip(".")

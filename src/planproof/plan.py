@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from planproof.content import Image
+
 
 class Origin(StrEnum):
     """Where a plan came from; judging against an inferred one is circular."""
@@ -37,10 +39,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps in plan order. `leaves` are those that count."""
+    """The steps in plan order, and the images that came with them. `leaves` are what counts."""
 
     steps: tuple[Step, ...]
     origin: Origin = Origin.GIVEN
+    images: tuple[Image, ...] = ()
 
     @property
     def leaves(self) -> tuple[Step, ...]:

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from planproof.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
-from planproof.phrases import OF_DEGREE, listed, named, quoted, steps_named
+from planproof.phrases import OF_DEGREE, QUOTED, listed, named, quoted, steps_named
 from planproof.table import Tally, row_of
 
 _LONGEST = 600
 _MOST_SENTENCES = 3
-_QUOTED = re.compile(r"“[^“”]*”|\"[^\"]*\"|`[^`]*`|(?<!\w)'[^']*'(?!\w)|(?<!\w)‘[^‘’]*’(?!\w)")
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|approx|cf|no)\.(?=\s+[^A-Z\s])", re.IGNORECASE)
 _BREAKS_SENTENCE = re.compile(r"[.!?](?:\s|$)|[“”\"`'‘’()]")
@@ -29,7 +28,7 @@ def check_reason(reason: str) -> tuple[str, ...]:
     """What is wrong with a reason; empty when it keeps to the rules. Quoted text is exempt."""
     if not reason.strip():
         return ("The reason is empty.",)
-    bare = _ABBREVIATION.sub("", _QUOTED.sub("“”", reason))
+    bare = _ABBREVIATION.sub("", QUOTED.sub("“”", reason))
     problems: list[str] = []
     ends = [piece for piece in _SENTENCE_END.split(bare) if piece.strip()]
     if len(ends) > _MOST_SENTENCES:

@@ -1,4 +1,4 @@
-"""What holds for every judge that is registered, on the same cases."""
+"""What holds for every judge that is registered and asks no model, on the same cases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planproof import Verdict, evaluate
 from planproof.case_file import read_case
 from planproof.extensions import registered
 from planproof.finding import Status
-from planproof.judges.registry import find_judge
+from planproof.judges.registry import asks_model, find_judge
 from planproof.planning.parse import parse_plan
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
@@ -21,7 +21,7 @@ from planproof.trace import Kind
 from planproof.verification import verify
 from tests.small_cases import COPY, DELETE, FOLLOWED, IDLE, PLAN, READ, USER, called
 
-JUDGES = registered("judges")
+JUDGES = [name for name in registered("judges") if not asks_model(name)]
 DEMO = {
     name: json.loads(files("planproof.demo").joinpath(f"{name}.json").read_bytes())
     for name in ("followed", "claimed", "reordered")

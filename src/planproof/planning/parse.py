@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import cast
 
 from planproof.content import Json
+from planproof.phrases import steps_mentioned
 from planproof.plan import Plan, Step
 from planproof.planning.entry import Draft
 from planproof.planning.numbering import number_steps
 from planproof.planning.shapes import draft_of_value
 from planproof.planning.steps import leaves_order_open, make_step
 
-_STEP_NUMBERS = re.compile(
-    r"\bsteps?\s+(?P<numbers>\d[\d.]*(?:\s*(?:,\s*and|,|and|&|to|through|-|–)\s*\d[\d.]*){0,50})",
-    re.IGNORECASE,
-)
 _LONGEST_KEPT = 20_000
-_RANGE = re.compile(r"(\d[\d.]*)(?:\s*(?:to|through|-|–)\s*(\d[\d.]*))?")
 
 
 def parse_plan(raw: Json | str | Plan) -> Plan:
@@ -85,12 +80,11 @@ def _free_places(draft: Draft, numbers: list[str]) -> set[int]:
 def _named(text: str, place_of: dict[str, int]) -> set[int]:
     """The places of the steps that a text names: "steps 2 to 4", "steps 1 and 3"."""
     places: set[int] = set()
-    for found in _STEP_NUMBERS.finditer(text):
-        for first, last in _RANGE.findall(found["numbers"]):
-            start = place_of.get(first.rstrip("."))
-            end = place_of.get(last.rstrip("."), start) if last else start
-            if start is not None and end is not None:
-                places.update(range(start, end + 1))
+    for first, last in steps_mentioned(text):
+        start = place_of.get(first)
+        end = place_of.get(last, start)
+        if start is not None and end is not None:
+            places.update(range(start, end + 1))
     return places
 
 

@@ -36,7 +36,7 @@ def test_readers_and_judges_are_listed(planproof: CommandLine) -> None:
     ]
     assert "native" in listed
     assert all(len(line) <= 80 for line in listed.splitlines())
-    assert planproof("judges").out.split() == ["rules"]
+    assert planproof("judges").out.split() == [*registered("judges")]
 
 
 def test_the_version(planproof: CommandLine) -> None:

@@ -1,0 +1,139 @@
+"""The judge `prompt`: a model gives score and reason; the program checks their form."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Annotated, ClassVar, cast
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from planproof.content import Content
+from planproof.finding import Findings, Status, StepFinding
+from planproof.judgement import Judgement, Shown
+from planproof.judges.asking import Cause, Model, ModelFailed, Question
+from planproof.judges.prompting.case import CaseWriter, WrittenCase
+from planproof.judges.prompting.images import ImageRules
+from planproof.judges.prompting.templates import UserTemplate, digest_of_prompts, render
+from planproof.judges.protocol import Asking
+from planproof.plan import Plan
+from planproof.reason_check import check_against_case
+from planproof.reasons import check_reason, write_reason
+from planproof.trace import Kind, Trace
+from planproof.vocabulary import Vocabulary
+
+_OF_THE_AGENT = frozenset({Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING})
+_USER = "user"
+
+
+class ScoreAndReason(BaseModel):
+    """Score and reason, as the specification has them."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    # Strict, for true is no score, and neither is "80%".
+    score: Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
+    reason: Annotated[str, Field(min_length=1, max_length=4_000)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """Asks the specification's question, in the project's own words or in a user's template."""
+
+    asks_model: ClassVar[bool] = True
+
+    model: Model
+    asking: Asking
+    vocabulary: Vocabulary | None = None
+    name: str = "prompt"
+
+    def __post_init__(self) -> None:
+        if self._template is not None:
+            self._template.checked()
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the words, the model and the budget."""
+        made_of = (self._template.digest if self._template else digest_of_prompts(),)
+        made_of += (self.model.name, str(self.asking.budget), str(self.asking.image_urls))
+        return sha256("\0".join(made_of).encode("utf-8", "replace")).hexdigest()[:12]
+
+    async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
+        """What the model says of the case, and what is wrong with how it says it."""
+        deadline = time.monotonic() + self.asking.deadline
+        writer = self._writer(task, plan, trace)
+        question, written = self._asked(writer)
+        answer = await self.model.ask(question, deadline=deadline)
+        given = cast("ScoreAndReason", answer.value)
+        judgement = Judgement(
+            score=given.score,
+            reason=given.reason,
+            models=(answer.model,),
+            usage=answer.usage,
+            shown=Shown(
+                events=len(written.events), shortened=written.shortened, images=written.images
+            ),
+            notes=writer.notes,
+            warnings=(
+                *check_reason(given.reason),
+                *check_against_case(given.reason, task, plan, trace),
+            ),
+        )
+        return judgement if _agent_did_something(trace) else _held_down(judgement, plan)
+
+    def question(self, task: Content, plan: Plan, trace: Trace) -> Question:
+        """What would be asked about a case; raises `ModelFailed` when it is too long."""
+        return self._asked(self._writer(task, plan, trace))[0]
+
+    def _writer(self, task: Content, plan: Plan, trace: Trace) -> CaseWriter:
+        rules = ImageRules(allow_urls=self.asking.image_urls)
+        return CaseWriter(task, plan, trace, budget=self.asking.budget, images=rules)
+
+    def _asked(self, writer: CaseWriter) -> tuple[Question, WrittenCase]:
+        template = self._template
+        if template is None:
+            instructions = render("prompt.jinja", images=writer.has_images, mark="")
+            written = writer.whole(instructions)
+        else:
+            instructions = render("beside_template.jinja", mark=writer.mark)
+            written = writer.in_template(template, instructions)
+        if not written.fits:
+            raise ModelFailed(
+                Cause.TOO_LONG,
+                f"not even a line for each of the {len(written.events):,} events fits into "
+                f"{self.asking.budget:,} characters.",
+            )
+        digest = template.digest if template else digest_of_prompts()
+        question = Question(instructions, written.parts, ScoreAndReason, digest, self.asking.sample)
+        return question, written
+
+    @property
+    def _template(self) -> UserTemplate | None:
+        return None if self.asking.template is None else UserTemplate(self.asking.template)
+
+
+def _agent_did_something(trace: Trace) -> bool:
+    return any(event.kind in _OF_THE_AGENT and event.actor != _USER for event in trace.events)
+
+
+def _held_down(judgement: Judgement, plan: Plan) -> Judgement:
+    """Where the agent did nothing, no step was executed, whatever a model says."""
+    if not judgement.score:
+        return judgement
+    missing = Findings(
+        tuple(
+            StepFinding(
+                number=step.number, text=step.text, status=Status.MISSING, sureness=1.0,
+                parent=step.parent,
+            )
+            for step in plan.steps
+        )
+    )  # fmt: skip
+    said = f"The model gave {judgement.score}, but the trace has no event of the agent."
+    return replace(
+        judgement,
+        score=0.0,
+        reason=write_reason(missing, 0.0),
+        warnings=(*judgement.warnings, said),
+    )

@@ -1,0 +1,172 @@
+"""One event on one line: id, kind, name, arguments, status, and as much text as there is room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from planproof.alignment.calls import strings_in
+from planproof.content import Json
+from planproof.judges.prompting.escaping import as_json, clipped, id_written, in_marks, name_written
+from planproof.judges.prompting.images import Gallery
+from planproof.judges.prompting.nearness import PlanTerms
+from planproof.trace import Event, EventStatus, Kind, Trace
+
+_USER = "user"
+
+
+class Detail(NamedTuple):
+    """How many characters of an event's fields are written at the most.
+
+    `output` holds for what came back and speaks of the plan, or is an error; `aside` for the rest
+    of what came back, which is evidence of nothing.
+    """
+
+    arguments: int
+    text: int
+    output: int
+    aside: int
+
+
+DETAILS = (
+    Detail(20_000, 20_000, 20_000, 96),
+    Detail(2_000, 2_000, 2_000, 96),
+    Detail(400, 400, 400, 64),
+    Detail(120, 120, 80, 24),
+)
+"""From the most to the least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a written trace; `left_out` counts the characters that it does not show."""
+
+    text: str
+    left_out: int = 0
+
+
+class Fields(NamedTuple):
+    """What is shown of an event: its arguments as JSON, its text, and what came back."""
+
+    arguments: str | None
+    text: str
+    output: str
+    left_out: int
+
+
+class EventWriter:
+    """Writes the events of one trace."""
+
+    def __init__(self, trace: Trace, terms: PlanTerms, gallery: Gallery) -> None:
+        self._terms = terms
+        self._gallery = gallery
+        self._shows_actors = len({e.actor for e in trace.events} - {_USER, None}) > 1
+        self._together = _issued_together(trace)
+        self._whole: dict[str, Fields] = {}
+        self._wanted: dict[str, bool] = {}
+
+    def nearness(self, event: Event) -> int:
+        """How near an event is to the plan's words."""
+        return self._terms.nearness(event)
+
+    def head(self, event: Event) -> str:
+        """What is the same on every line of alike events: kind, who and which tool."""
+        words = [event.kind.value]
+        if event.name:
+            words.append(name_written(event.name))
+        if event.actor and (self._shows_actors or event.actor == _USER):
+            words.append(f"by {name_written(event.actor)}")
+        if event.parent:
+            words.append(f"under {id_written(event.parent)}")
+        return " ".join(words)
+
+    def line(self, event: Event, detail: int) -> Line:
+        """The event on a line of its own."""
+        shown = self.fields(event, detail)
+        words = [id_written(event.id), self.head(event)]
+        if event.id in self._together:
+            words.append(f"(with {id_written(self._together[event.id])})")
+        if shown.arguments is not None:
+            words.append(shown.arguments)
+        if shown.text:
+            words.append(in_marks(shown.text))
+        if event.status is not EventStatus.UNKNOWN:
+            words.append(event.status.value)
+        if shown.output:
+            words += ("=>", in_marks(shown.output))
+        if shown.left_out:
+            words.append(f"[+{shown.left_out}]")
+        words += self._gallery.marks(event.images)
+        return Line(" ".join(words), shown.left_out)
+
+    def as_object(self, event: Event, detail: int) -> Line:
+        """The event as a JSON object on a line of its own."""
+        shown = self.fields(event, detail)
+        fields: dict[str, Json] = {"id": event.id, "kind": event.kind.value}
+        fields |= {
+            key: value
+            for key in ("name", "actor", "parent", "turn")
+            if (value := getattr(event, key))
+        }
+        if shown.arguments is not None:
+            whole = len(shown.arguments) <= DETAILS[detail].arguments
+            fields["arguments"] = event.arguments if whole else shown.arguments
+        fields |= {
+            key: value for key in ("text", "output", "left_out") if (value := getattr(shown, key))
+        }
+        if event.status is not EventStatus.UNKNOWN:
+            fields["status"] = event.status.value
+        if event.images:
+            fields["images"] = list(self._gallery.marks(event.images))
+        return Line(as_json(fields), shown.left_out)
+
+    def fields(self, event: Event, detail: int) -> Fields:
+        """What is shown of an event at this detail, and how many characters are not."""
+        most = DETAILS[detail]
+        whole = self._whole.get(event.id)
+        if whole is None:
+            whole = self._whole[event.id] = self._everything(event)
+        output = most.aside
+        if len(whole.output) > output and self._is_wanted(event):
+            output = most.output
+        left_out = _missing(whole.text, most.text) + _missing(whole.output, output)
+        if whole.arguments is None:
+            arguments = None
+        else:
+            arguments = clipped(whole.arguments, most.arguments)
+            left_out += _missing(whole.arguments, most.arguments)
+        return Fields(
+            arguments, clipped(whole.text, most.text), clipped(whole.output, output), left_out
+        )
+
+    def _everything(self, event: Event) -> Fields:
+        text, output = self._gallery.lifted(event.text), self._gallery.lifted(event.output)
+        if event.arguments is None:
+            return Fields(None, text, output, 0)
+        if text and text in strings_in(event.arguments):
+            text = ""  # the command of a call, a second time
+        return Fields(as_json(event.arguments), text, output, 0)
+
+    def _is_wanted(self, event: Event) -> bool:
+        found = self._wanted.get(event.id)
+        if found is None:
+            failed = event.status is EventStatus.ERROR
+            found = self._wanted[event.id] = failed or self._terms.is_told_by_output(event)
+        return found
+
+
+def _missing(text: str, most: int) -> int:
+    return max(0, len(text) - most)
+
+
+def _issued_together(trace: Trace) -> dict[str, str]:
+    """Each call that was issued in one turn with an earlier one -> the first of that turn."""
+    found: dict[str, str] = {}
+    first: Event | None = None
+    for event in trace.events:
+        if event.kind is Kind.ACTION and event.turn:
+            if first is not None and first.turn == event.turn:
+                found[event.id] = first.id
+            else:
+                first = event
+    return found
