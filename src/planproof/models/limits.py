@@ -1,0 +1,110 @@
+"""How fast a model is asked: so many at once, so many a minute, and slower when told so."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import deque
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from time import monotonic
+
+_LONGEST_PAUSE = 300.0
+"""Seconds. A provider that asks for more has the run's cases fail one by one, and soon."""
+_LONGEST_GUESS = 30.0
+
+
+class TooLate(Exception):
+    """A turn would come only after the deadline."""
+
+
+class Gate:
+    """Lets questions through to one provider; everybody who asks it goes through the same gate.
+
+    Requests and tokens a minute are kept by pacing: each question moves the time of the next one
+    on, so no minute ever holds more than it may. When the provider says that it is too much, nobody
+    is let through for as long as it asks, and half as many at once after that; every success lets
+    a little more through again.
+    """
+
+    def __init__(
+        self, concurrency: int, *, rpm: float | None = None, tpm: float | None = None
+    ) -> None:
+        self._most = max(1, concurrency)
+        self._allowed = float(self._most)
+        self._inside = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._seconds_a_request = 60 / rpm if rpm else 0.0
+        self._seconds_a_token = 60 / tpm if tpm else 0.0
+        self._next_request = 0.0
+        self._next_token = 0.0
+        self._closed_until = 0.0
+        self._strikes = 0
+
+    @asynccontextmanager
+    async def turn(self, tokens: int, deadline: float) -> AsyncGenerator[None, None]:
+        """Wait for a place and for the right time; `TooLate` when that is past the deadline."""
+        await self._place(deadline)
+        try:
+            await self._right_time(tokens, deadline)
+            yield
+        finally:
+            self._inside -= 1
+            self._wake()
+
+    def too_much(self, wait: float | None) -> None:
+        """The provider refused for being asked too often, and may have said how long to wait."""
+        now = monotonic()
+        if now >= self._closed_until:
+            # One burst brings many refusals at once; it is one reason to slow down, not many.
+            self._strikes += 1
+            self._allowed = max(1.0, self._allowed / 2)
+        if wait is None:
+            wait = min(_LONGEST_GUESS, 2.0 ** (self._strikes - 1)) * random.uniform(0.75, 1.0)  # noqa: S311 - jitter
+        self._closed_until = max(self._closed_until, now + min(wait, _LONGEST_PAUSE))
+
+    def went_well(self) -> None:
+        """A question was answered: it may go a little faster again."""
+        self._strikes = 0
+        self._allowed = min(float(self._most), self._allowed + 1 / self._allowed)
+        self._wake()
+
+    async def _place(self, deadline: float) -> None:
+        while self._inside >= int(self._allowed):
+            place = asyncio.get_running_loop().create_future()
+            self._waiting.append(place)
+            try:
+                async with asyncio.timeout(deadline - monotonic()):
+                    await place
+            except BaseException as error:
+                if place in self._waiting:
+                    self._waiting.remove(place)
+                else:
+                    self._wake()  # the place had just been given, to somebody who leaves
+                if isinstance(error, TimeoutError):
+                    raise TooLate from error
+                raise
+        self._inside += 1
+
+    def _wake(self) -> None:
+        free = int(self._allowed) - self._inside
+        while free > 0 and self._waiting:
+            place = self._waiting.popleft()
+            if not place.done():
+                place.set_result(None)
+                free -= 1
+
+    async def _right_time(self, tokens: int, deadline: float) -> None:
+        now = monotonic()
+        mine = max(now, self._next_request, self._next_token)
+        if mine > deadline:
+            raise TooLate
+        self._next_request = mine + self._seconds_a_request
+        self._next_token = mine + self._seconds_a_token * tokens
+        while (opens := max(mine, self._closed_until)) > now:
+            if opens > deadline:
+                raise TooLate
+            # A little apart from one another, or all of them would come back in the same instant.
+            spread = random.uniform(0, 0.1) if opens > mine else 0.0  # noqa: S311 - jitter
+            await asyncio.sleep(opens - now + spread)
+            now = monotonic()

@@ -1,0 +1,51 @@
+"""Things that belong to one event loop, such as HTTP connections, and end with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Generic, TypeVar
+
+_T = TypeVar("_T")
+
+
+class OnePerLoop(Generic[_T]):
+    """Makes a thing when a loop first asks for it, and keeps it for as long as the loop."""
+
+    def __init__(self, make: Callable[[], _T]) -> None:
+        self._make = make
+        self._kept: dict[asyncio.AbstractEventLoop, _T] = {}
+
+    def here(self) -> _T:
+        """The one of the running loop."""
+        loop = asyncio.get_running_loop()
+        found = self._kept.get(loop)
+        if found is None:
+            for ended in [each for each in self._kept if each.is_closed()]:
+                self._kept.pop(ended, None)
+            found = self._kept[loop] = self._make()
+        return found
+
+
+class OpenWhileLoopRuns:
+    """Holds a context open until its loop shuts down.
+
+    A loop closes the asynchronous generators that were started in it before it ends; one that
+    stands inside the context is how the context learns of that without anybody having to say so.
+    """
+
+    def __init__(self, context: AbstractAsyncContextManager[Any]) -> None:
+        self._inside = _inside(context)
+        self._entering: asyncio.Future[None] | None = None
+
+    async def enter(self) -> None:
+        """Enter the context, unless that has been done or is under way."""
+        if self._entering is None:
+            self._entering = asyncio.ensure_future(anext(self._inside))
+        await asyncio.shield(self._entering)
+
+
+async def _inside(context: AbstractAsyncContextManager[Any]) -> AsyncGenerator[None, None]:
+    async with context:
+        yield

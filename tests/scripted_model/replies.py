@@ -1,0 +1,171 @@
+"""What the server can answer, and each of it in the words of a dialect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from tests.scripted_model.request import Asked
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """An answer; `finish` is "stop", "length" or "content_filter"."""
+
+    text: str
+    finish: str = "stop"
+    refusal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class HttpError:
+    """An error with a status, in the provider's form."""
+
+    status: int
+    message: str = "it failed"
+    code: str | None = None
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Bytes:
+    """A body that is not what any provider sends."""
+
+    body: bytes
+    content_type: str = "application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Resets:
+    """The connection is reset without a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drips:
+    """A good answer, one byte a second."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hangs:
+    """Nothing ever comes."""
+
+
+Reply: TypeAlias = Says | HttpError | Bytes | Resets | Drips | Hangs
+Behaviour: TypeAlias = Callable[[Asked], "Reply | str"]
+
+TOKENS_OUT = 20
+CACHED = 5
+
+
+def body_of(said: Says, asked: Asked) -> dict[str, Any]:
+    """The JSON of an answer, in the dialect that it was asked in."""
+    tokens_in = max(CACHED, len(json.dumps(asked.body)) // 4)
+    return {"chat": _chat, "responses": _responses, "messages": _messages}[asked.dialect](
+        said, asked, tokens_in
+    )
+
+
+def error_body(error: HttpError, asked: Asked) -> dict[str, Any]:
+    """The JSON of an error."""
+    if asked.dialect == "messages":
+        kind = {401: "authentication_error", 429: "rate_limit_error"}.get(error.status, "api_error")
+        return {"type": "error", "error": {"type": kind, "message": error.message}}
+    return {"error": {"message": error.message, "type": "error", "code": error.code}}
+
+
+def _chat(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": said.text, "refusal": None}
+    finish = said.finish
+    if said.refusal:
+        message |= {"content": None, "refusal": said.text}
+    elif asked.wants_a_call and said.text.startswith("{"):
+        function = {"name": "answer", "arguments": said.text}
+        call = {"id": "call_1", "type": "function", "function": function}
+        message |= {"content": None, "tool_calls": [call]}
+        finish = "tool_calls" if finish == "stop" else finish
+    return {
+        "id": f"chatcmpl-{asked.number}",
+        "object": "chat.completion",
+        "created": 1,
+        "model": asked.model,
+        "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+        "usage": {
+            "prompt_tokens": tokens_in,
+            "completion_tokens": TOKENS_OUT,
+            "total_tokens": tokens_in + TOKENS_OUT,
+            "prompt_tokens_details": {"cached_tokens": CACHED},
+        },
+    }
+
+
+def _responses(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
+    content: dict[str, Any] = {"type": "output_text", "text": said.text, "annotations": []}
+    if said.refusal:
+        content = {"type": "refusal", "refusal": said.text}
+    message: dict[str, Any] = {
+        "id": f"msg_{asked.number}",
+        "type": "message",
+        "role": "assistant",
+        "status": "completed",
+        "content": [content],
+    }
+    why = {"length": "max_output_tokens", "content_filter": "content_filter"}.get(said.finish)
+    return {
+        "id": f"resp_{asked.number}",
+        "object": "response",
+        "created_at": 1,
+        "status": "incomplete" if why else "completed",
+        "incomplete_details": {"reason": why} if why else None,
+        "error": None,
+        "instructions": None,
+        "metadata": {},
+        "model": asked.model,
+        "output": [message],
+        "parallel_tool_calls": True,
+        "temperature": 0,
+        "tool_choice": "auto",
+        "tools": [],
+        "top_p": 1,
+        "usage": {
+            "input_tokens": tokens_in,
+            "input_tokens_details": {"cached_tokens": CACHED, "cache_write_tokens": 0},
+            "output_tokens": TOKENS_OUT,
+            "output_tokens_details": {"reasoning_tokens": 0},
+            "total_tokens": tokens_in + TOKENS_OUT,
+        },
+    }
+
+
+def _messages(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
+    stop = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}[said.finish]
+    block: dict[str, Any] = {"type": "text", "text": said.text}
+    if asked.wants_a_call and said.text.startswith("{"):
+        try:
+            block = {
+                "type": "tool_use",
+                "id": "toolu_1",
+                "name": "answer",
+                "input": json.loads(said.text),
+            }
+            stop = "tool_use" if stop == "end_turn" else stop
+        except ValueError:
+            pass  # a call's arguments are an object here; what is not JSON can only be text
+    return {
+        "id": f"msg_{asked.number}",
+        "type": "message",
+        "role": "assistant",
+        "model": asked.model,
+        "content": [] if said.refusal or not said.text else [block],
+        "stop_reason": "refusal" if said.refusal else stop,
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": tokens_in - CACHED,
+            "output_tokens": TOKENS_OUT,
+            "cache_read_input_tokens": CACHED,
+            "cache_creation_input_tokens": 0,
+        },
+    }

@@ -1,0 +1,307 @@
+"""Asking a model, with the real clients against a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from time import monotonic
+from typing import Annotated
+
+import pytest
+from pydantic import BaseModel, Field
+
+from planproof.content import Image
+from planproof.judges.asking import Answer, Cause, Model, ModelFailed, Question, Usage
+from planproof.models.opening import open_model
+from planproof.models.settings import ModelSettings, Spending
+from tests.scripted_model import Asked, Behaviour, HttpError, ScriptedModel
+from tests.scripted_model.faults import MODES, SCORES
+
+GOOD = json.dumps({"score": 0.5, "reason": "Step 2 is missing."})
+PIXEL = b64encode(b"not looked at by anybody here").decode()
+
+
+class Said(BaseModel):
+    score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+    reason: str
+
+
+class SaidOtherwise(Said):
+    """The same fields, to be filled in otherwise."""
+
+
+QUESTION = Question("Judge.", ("The plan.", "The trace."), Said, "t1")
+DIALECTS = ["openai:x", "openai-responses:x", "anthropic:x", "anthropic:claude-sonnet-5"]
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-mine")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret-of-mine")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warm_clients() -> None:
+    """Load what is heavy before anything is timed."""
+    with ScriptedModel(lambda asked: GOOD) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANTHROPIC_API_KEY", "k")
+        for name in DIALECTS:
+            ask(opened(server, name), seconds=60)
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedModel]:
+    with ScriptedModel(lambda asked: GOOD) as running:
+        yield running
+
+
+def opened(server: ScriptedModel, name: str = "openai:x", **settings: object) -> Model:
+    address = server.root if name.startswith("anthropic") else server.url
+    return open_model(name, base_url=address, settings=ModelSettings(**settings))  # pyright: ignore[reportArgumentType]
+
+
+def ask(model: Model, question: Question = QUESTION, *, seconds: float = 10.0) -> Answer:
+    return asyncio.run(model.ask(question, deadline=monotonic() + seconds))
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_every_dialect_is_asked_for_the_form_and_read(server: ScriptedModel, name: str) -> None:
+    answer = ask(opened(server, name))
+
+    (asked,) = server.calls
+    assert answer.value == Said(score=0.5, reason="Step 2 is missing.")
+    assert (answer.model, answer.usage.calls, answer.usage.tokens_out) == (name, 1, 20)
+    assert answer.usage.cached_tokens == 5
+    assert answer.usage.tokens_in >= 5
+    assert asked.instructions == "Judge."
+    assert asked.parts == ["The plan.", "The trace."]
+    assert asked.schema is not None
+    assert set(asked.schema["properties"]) == {"score", "reason"}
+
+
+def test_temperature_is_0_and_samples_have_seeds_of_their_own(server: ScriptedModel) -> None:
+    model = opened(server)
+    ask(model)
+    ask(model, Question("Judge.", ("x",), Said, "t1", sample=3))
+
+    assert [call.body["temperature"] for call in server.calls] == [0, 0]
+    assert [call.body["seed"] for call in server.calls] == [0, 3]
+
+
+@pytest.mark.parametrize("name", ["openai:gpt-5", "openai:o3", "anthropic:claude-opus-4-7"])
+def test_models_that_reason_are_given_no_temperature(server: ScriptedModel, name: str) -> None:
+    ask(opened(server, name))
+
+    assert "temperature" not in server.calls[0].body
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_images_stand_in_their_places(server: ScriptedModel, name: str) -> None:
+    parts = (
+        "before",
+        Image("image/png", data=PIXEL),
+        "between",
+        Image("image/png", url="https://x.test/a"),
+    )
+    ask(opened(server, name), Question("", parts, Said, "t1"))
+
+    (asked,) = server.calls
+    assert asked.parts == [
+        "before",
+        ("image", "image/png"),
+        "between",
+        ("image", "https://x.test/a"),
+    ]
+
+
+SUCCESSES = {
+    "good": 1, "fenced": 1, "429 once": 2, "429 once, retry-after": 2, "500 once": 2,
+    "500 twice": 3, "reset once": 2,
+}  # fmt: skip
+FAILURES = {
+    "malformed": (Cause.INVALID_ANSWER, 3),
+    "truncated, length": (Cause.INVALID_ANSWER, 3),
+    "truncated, stop": (Cause.INVALID_ANSWER, 3),
+    "empty": (Cause.INVALID_ANSWER, 3),
+    "refusal, field": (Cause.REFUSED, 1),
+    "refusal, text": (Cause.REFUSED, 1),
+    "429 for ever": (Cause.RATE_LIMITED, None),
+    "429 for ever, retry-after": (Cause.RATE_LIMITED, None),
+    "500 for ever": (Cause.UNAVAILABLE, None),
+    "not json": (Cause.UNAVAILABLE, None),
+    "context length": (Cause.TOO_LONG, 1),
+    "400": (Cause.BAD_REQUEST, 1),
+    "401": (Cause.UNAUTHORIZED, 1),
+    "403": (Cause.UNAUTHORIZED, 1),
+    "404": (Cause.NOT_FOUND, 1),
+    "reset": (Cause.CONNECTION, None),
+    "drip": (Cause.TIMEOUT, 1),
+    "hang": (Cause.TIMEOUT, 1),
+}
+
+
+def always_good(_: Asked) -> str:
+    return GOOD
+
+
+@pytest.mark.parametrize("name", ["openai:x", "openai-responses:x", "anthropic:x"])
+@pytest.mark.parametrize("mode", sorted(SUCCESSES))
+def test_what_passes_is_asked_again(mode: str, name: str) -> None:
+    with ScriptedModel(MODES[mode](always_good)) as server:
+        answer = ask(opened(server, name))
+
+    assert answer.value == Said(score=0.5, reason="Step 2 is missing.")
+    assert len(server.calls) == answer.usage.calls == SUCCESSES[mode]
+
+
+@pytest.mark.parametrize("name", ["openai:x", "openai-responses:x", "anthropic:x"])
+@pytest.mark.parametrize("mode", sorted(FAILURES))
+def test_what_does_not_pass_has_a_cause(mode: str, name: str) -> None:
+    cause, calls = FAILURES[mode]
+    with ScriptedModel(MODES[mode](always_good)) as server:
+        model = opened(server, name)
+        began = monotonic()
+        with pytest.raises(ModelFailed) as failed:
+            ask(model, seconds=0.8)
+        took = monotonic() - began
+
+    assert failed.value.cause is cause
+    assert failed.value.words
+    assert took < 1.8
+    assert len(server.calls) == (calls or len(server.calls))
+    assert failed.value.usage.calls == len(server.calls)
+    assert "sk-secret" not in str(failed.value)
+
+
+@pytest.mark.parametrize("mode", sorted(SCORES))
+def test_no_score_is_bent_into_shape(mode: str) -> None:
+    with ScriptedModel(SCORES[mode](always_good)) as server, pytest.raises(ModelFailed) as failed:
+        ask(opened(server))
+
+    assert failed.value.cause is Cause.INVALID_ANSWER
+    assert "score" in failed.value.words
+    assert len(server.calls) == 3
+
+
+def test_two_refusals_with_retry_after_pass() -> None:
+    began = monotonic()
+    with ScriptedModel(MODES["429 twice, retry-after"](always_good)) as server:
+        answer = ask(opened(server), seconds=10)
+
+    assert answer.usage.calls == 3
+    assert 2 <= monotonic() - began < 4
+
+
+def test_an_invalid_answer_is_asked_again_with_what_was_wrong() -> None:
+    def second_time_lucky(asked: Asked) -> str:
+        return GOOD if asked.number > 1 else '{"score": 7.5, "reason": "x"}'
+
+    with ScriptedModel(second_time_lucky) as server:
+        answer = ask(opened(server))
+
+    assert answer.usage.calls == 2
+    assert "score: Input should be less than or equal to 1" in server.calls[1].parts[-1]
+
+
+def test_keys_that_a_server_repeats_are_not_told() -> None:
+    told = HttpError(401, "the key sk-secret-of-mine is not known")
+    with ScriptedModel(lambda asked: told) as server, pytest.raises(ModelFailed) as failed:
+        ask(opened(server))
+
+    assert failed.value.words == "HTTP 401: the key *** is not known"
+
+
+def test_a_server_that_is_not_there_is_a_lost_connection() -> None:
+    model = open_model("openai:x", base_url="http://127.0.0.1:9/v1", settings=ModelSettings())
+
+    with pytest.raises(ModelFailed) as failed:
+        ask(model, seconds=1)
+
+    assert failed.value.cause is Cause.CONNECTION
+
+
+def test_a_deadline_that_has_passed_asks_nobody(server: ScriptedModel) -> None:
+    with pytest.raises(ModelFailed) as failed:
+        ask(opened(server), seconds=-1)
+
+    assert failed.value.cause is Cause.TIMEOUT
+    assert not server.calls
+
+
+def test_one_client_serves_all_questions_of_a_loop(server: ScriptedModel) -> None:
+    model = opened(server, concurrency=4)
+
+    async def many() -> None:
+        questions = [Question("", (str(number),), Said, "t1") for number in range(20)]
+        deadline = monotonic() + 5
+        await asyncio.gather(*(model.ask(each, deadline=deadline) for each in questions))
+
+    asyncio.run(many())
+    asyncio.run(many())
+
+    assert len(server.calls) == 40
+    assert server.most_at_once <= 4
+
+
+def test_a_kept_answer_costs_nothing(server: ScriptedModel, tmp_path: Path) -> None:
+    first = ask(opened(server, cache=tmp_path / "kept"))
+    second = ask(opened(server, cache=tmp_path / "kept"))
+
+    assert second.value == first.value
+    assert second.usage == Usage(cost=0.0, from_cache=1)
+    assert len(server.calls) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(QUESTION, instructions="Other."),
+        replace(QUESTION, parts=("The plan.", "Another trace.")),
+        replace(QUESTION, parts=(*QUESTION.parts, Image("image/png", data=PIXEL))),
+        replace(QUESTION, template="t2"),
+        replace(QUESTION, answer=SaidOtherwise),
+        replace(QUESTION, sample=1),
+    ],
+)
+def test_only_the_very_same_question_has_a_kept_answer(
+    server: ScriptedModel, tmp_path: Path, other: Question
+) -> None:
+    model = opened(server, cache=tmp_path / "kept")
+    ask(model)
+    ask(model, other)
+
+    assert len(server.calls) == 2
+
+
+def test_failures_are_not_kept(tmp_path: Path) -> None:
+    behaviour: Behaviour = lambda asked: GOOD if asked.number > 1 else HttpError(400, "no")  # noqa: E731
+    with ScriptedModel(behaviour) as server:
+        model = opened(server, cache=tmp_path / "kept")
+        with pytest.raises(ModelFailed):
+            ask(model)
+        assert ask(model).usage.calls == 1
+
+
+def test_a_price_that_is_known_is_told(server: ScriptedModel) -> None:
+    assert (ask(opened(server, "openai:gpt-4o")).usage.cost or 0) > 0
+    assert ask(opened(server, "openai:x")).usage.cost is None
+
+
+def test_a_run_stops_before_it_costs_too_much(server: ScriptedModel) -> None:
+    spending = Spending(most=0.03)
+    model = opened(server, "openai:gpt-4o", spending=spending)
+
+    def asking() -> None:
+        for number in range(500):
+            ask(model, Question("", (str(number),), Said, "t1"))
+
+    with pytest.raises(ModelFailed) as failed:
+        asking()
+
+    assert failed.value.cause is Cause.COST_LIMIT
+    assert len(server.calls) > 1
+    assert 0 < spending.spent <= 0.03
