@@ -53,10 +53,7 @@ def members(source: Source) -> tuple[Member, ...]:
     if not values or not _may_be_trace(values[0][1]) or claimant(source) is not None:
         return ()
     looked_at = values[:LOOKED_AT]
-    known = sum(
-        _may_be_trace(value) and claimant(Source("", "json", value)) is not None
-        for _, value in looked_at
-    )
+    known = sum(_may_be_trace(value) and _is_trace(value) for _, value in looked_at)
     # Keys may be those of anything; what stands under all of them, if it is traces, is theirs.
     needed = len(looked_at) if isinstance(values[0][0], str) else len(looked_at) / 2
     if known < needed:
@@ -179,6 +176,12 @@ def _may_be_trace(value: Json) -> bool:
             is_list(held) or (is_object(held) and _has_list(held)) for held in value.values()
         )
     return is_list(value) and any(is_object(entry) for entry in islice(value, LOOKED_AT))
+
+
+def _is_trace(value: Json) -> bool:
+    """Whether a reader claims it, and not just as an event that could stand alone."""
+    reader = claimant(Source("", "json", value))
+    return reader is not None and reader is not claimant(Source("", "json", [value]))
 
 
 def _has_list(value: dict[str, Json]) -> bool:

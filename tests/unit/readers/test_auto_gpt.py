@@ -63,7 +63,7 @@ def test_results_are_tied_to_their_commands() -> None:
         {"1": step("a"), "x": step("a")},
         {"1": {"role": "assistant", "content": "just words"}},
         {"1": {"role": "assistant", "content": None}},
-        {"1": [step("a")]},
+        {"1": [step("a")], "2": 2},
     ],
 )
 def test_what_is_not_auto_gpt(document: Any) -> None:

@@ -27,6 +27,23 @@ def test_code_that_the_next_turn_runs_is_an_action() -> None:
     assert trace.events[0].actor == "Planner"
 
 
+def test_what_is_said_may_be_a_list_of_lines() -> None:
+    whole = chat(
+        ("Planner", "Let us count."),
+        ("Coder", "I count them.\n```python\nprint(len(rows))\nprint(rows)\n```"),
+        ("Computer_terminal", "exitcode: 0 (execution succeeded)\nCode output: 3"),
+    )
+    cut = [{**turn, "content": turn["content"].split("\n")} for turn in whole]
+    trace = read({"instance_id": "m1", "trajectory": cut})
+    assert brief(trace) == brief(read(whole))
+    [run] = actions(trace)
+    assert run.text == "print(len(rows))\nprint(rows)"
+    assert (run.pointer, trace.events[1].pointer) == (
+        "/trajectory/1/content",
+        "/trajectory/1/content/0",
+    )
+
+
 def test_code_that_nobody_runs_is_just_said() -> None:
     text = "Run this:\n```python\nx = 1\n```"
     for turns in (

@@ -93,6 +93,9 @@ def test_members_are_found_and_named(source: Source, expected: list[str]) -> Non
         {"samples": [1, 2]},
         {"run": {"messages": CHAT}, "settings": {"stop": []}},
         {"run": ARRAYS},
+        # Events that could stand alone are still those of one session, whatever else is there.
+        [{"kind": "message", "images": [1]}] * 3 + [{"kind": "?"}] * 4,
+        [{"author": "a", "invocationId": "i", "actions": {"a": []}, "content": {}}, {"b": []}],
         [span("a1", 1), span("a1", 2)],
         exported(span("a1", 1), span("a1", 2)),
         exported(),

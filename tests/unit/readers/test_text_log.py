@@ -256,3 +256,25 @@ def test_the_lines_of_a_planner_and_its_interns(document: Any) -> None:
 @pytest.mark.parametrize("document", ["just some words", ["apples"], [["a"]], {"log": [{"a": 1}]}])
 def test_what_is_no_text_log(document: Any) -> None:
     assert not TextLogReader().sniff(Source.of_value(document))
+
+
+def test_the_question_above_thoughts_is_the_users() -> None:
+    trace = read(f"\nQuestion: What is the weather\nin Oslo?\n{REACT}")
+    assert brief(trace)[1:] == brief(read(REACT))
+    asked = trace.events[0]
+    assert (asked.actor, asked.text) == ("user", "What is the weather\nin Oslo?")
+    assert asked.pointer == "L2-3"
+    # Further down it is anybody's word.
+    assert read(f"{REACT}Question: more?\n").events[0] == read(REACT).events[0]
+
+
+def test_a_list_that_is_printed_again_makes_a_log() -> None:
+    trace = read("I begin.\n1. [ ] Look\n2. [ ] Tell\n\nI look.\n1. [✓] Look\n2. [ ] Tell\n")
+    assert trace.reader == "text-log"
+    assert brief(trace) == [
+        ("message", None, "I begin."),
+        ("bookkeeping", "plan", "1. [ ] Look\n2. [ ] Tell"),
+        ("message", None, "I look."),
+        ("bookkeeping", "plan", "1. [✓] Look\n2. [ ] Tell"),
+    ]
+    assert read("My plan:\n1. [ ] Look\n2. [ ] Tell\n").reader == "general"

@@ -14,12 +14,12 @@ from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
 from planproof.trace import Trace
 
-_HOLDERS = ("messages", "chat_history", "history")
+_HOLDERS = ("messages", "chat_history", "history", "trajectory")
 _ROLES = frozenset(("system", "user", "assistant", "tool", "function"))
 
 
 class AutoGenReader:
-    """Reads lists of messages, bare, as JSON Lines, or under `messages` or `chat_history`."""
+    """Reads lists of messages, bare, as JSON Lines, or under a key such as `messages`."""
 
     name = "autogen"
 

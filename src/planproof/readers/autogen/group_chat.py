@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from planproof.content import Json
 from planproof.readers.pieces.code_runs import is_executor, is_report
 from planproof.readers.pieces.conversation import Conversation
-from planproof.readers.pieces.places import at
+from planproof.readers.pieces.places import Place, among_lines, at
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
 from planproof.readers.pieces.speakers import Speakers
 from planproof.readers.pieces.transcript import Transcript
@@ -43,7 +43,7 @@ class GroupChat:
     def message(self, message: dict[str, Json], pointer: str) -> None:
         """Write one message."""
         role = text_at(message, "role") or ""
-        content = message.get("content")
+        content, place = _text_of(message.get("content"), f"{pointer}/content")
         responses = message.get("tool_responses")
         moment = message.get("timestamp")
         self._transcript.time = time_of(moment) if moment else None
@@ -51,8 +51,8 @@ class GroupChat:
             self._speakers.flush()
             for index, response in enumerate(responses):
                 if is_object(response):
-                    place = f"{pointer}/tool_responses/{index}"
-                    self._conversation.message({**response, "role": "tool"}, place)
+                    where = f"{pointer}/tool_responses/{index}"
+                    self._conversation.message({**response, "role": "tool"}, where)
         elif (
             role in ("tool", "function")
             or not isinstance(content, str)
@@ -68,7 +68,7 @@ class GroupChat:
             if self._is_task(content, name):
                 self._task(content, f"{pointer}/content")
             else:
-                self._speakers.said(content, at(f"{pointer}/content"), name)
+                self._speakers.said(content, place, name)
 
     def _is_task(self, text: str, name: str) -> bool:
         if text.startswith(_TASK):
@@ -88,3 +88,11 @@ class GroupChat:
             end = _NEXT_SECTION.search(text, heading.end())
             plan = text[heading.end() : end.start() if end is not None else len(text)]
             self._transcript.plan(plan.strip(), pointer, "manager")
+
+
+def _text_of(content: Json, pointer: str) -> tuple[Json, Place]:
+    """What was said, with places in it; some chats are kept as lists of their lines."""
+    if not is_list(content) or not all(isinstance(line, str) for line in content):
+        return content, at(pointer)
+    lines = [line.rstrip("\n") for line in content]
+    return "\n".join(lines), among_lines(pointer, lines)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import TypeAlias
 
 Place: TypeAlias = Callable[[int, int], str]
@@ -12,3 +14,14 @@ Place: TypeAlias = Callable[[int, int], str]
 def at(pointer: str) -> Place:
     """The same pointer for all of a text: a JSON string has no pointers into it."""
     return lambda start, end: pointer
+
+
+def among_lines(pointer: str, lines: Sequence[str]) -> Place:
+    """Places in the text that a list of lines makes: one of them, or the list for several."""
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+
+    def place(start: int, end: int) -> str:
+        first, last = bisect_right(starts, start) - 1, bisect_right(starts, max(start, end - 1)) - 1
+        return f"{pointer}/{first}" if first == last else pointer
+
+    return place

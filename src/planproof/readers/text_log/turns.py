@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import islice
 
+from planproof.readers.pieces.checklists import checklists
 from planproof.readers.pieces.conversation import AGENTS, ROLES
 from planproof.readers.pieces.markup import segments
 from planproof.readers.pieces.places import Place
@@ -23,6 +25,9 @@ _LOGGED = r"\S{1,80} - (?:DEBUG|INFO|WARNING|ERROR|CRITICAL) - "
 _RESPONSE = re.compile(rf"(?:{_LOGGED})?([\w. -]{{1,60}})(?:'s [Rr]esponse|(->)[\w. -]{{1,60}}):")
 _SENT = re.compile(r"^Intern Name: ?([\w .-]{1,80})\nSubgoal: ?", re.MULTILINE)
 _NOTICE = re.compile(_LOGGED)
+# What a text of thoughts and actions answers stands above the first of them.
+_QUESTION = re.compile(r"(?:Question|Task) ?: ?")
+_STEP = re.compile(r"(?:Thought|Action)(?: \d{1,4})? ?:")
 _TYPED = re.compile(r"(\w{1,60}) \(([\w. -]{1,80})\)")
 _LONGEST_HEADER = 300
 _MOST_DASHES = 12
@@ -49,11 +54,13 @@ class _Turn:
 
 
 def has_turns(text: str) -> bool:
-    """Whether there is a header in a text, or an action that is written as one."""
+    """Whether there is a header in a text, an action written as one, or a list printed again."""
     lines = text.split("\n")
     if any(_header(line) is not None for line in lines):
         return True
-    return any(segment.sort != "prose" for segment in segments(text))
+    if any(segment.sort != "prose" for segment in segments(text)):
+        return True
+    return len(list(islice(checklists(text), 2))) > 1
 
 
 def read_turns(transcript: Transcript, lines: list[str], place: Place) -> None:
@@ -110,10 +117,16 @@ def _actor(speaker: str) -> str:
 
 def _turns(lines: list[str]) -> list[_Turn]:
     turns = [_Turn(_Header(""), 1, [])]
-    inside = False
+    inside = asked = False
+    above = True
     for number, line in enumerate(lines, 1):
         # A header within what came back is part of what came back.
         header = None if inside else _header(line)
+        if above and header is None and (question := _QUESTION.match(line)):
+            header, asked = _Header("user", line[question.end() :]), True
+        elif asked and _STEP.match(line):
+            header, asked = _Header("", line), False
+        above = above and not line.strip()
         if "<observation>" in line:
             inside = True
         if "</observation>" in line:
