@@ -10,11 +10,11 @@ from planproof.case import Case
 from planproof.content import Content, Json
 from planproof.digests import plan_digest, task_digest
 from planproof.errors import InvalidInput
+from planproof.given_plan import given_plan
 from planproof.judges.protocol import AnyJudge
 from planproof.plan import Origin, Plan
 from planproof.planning.in_force import part_judged, summary_of, why_no_plan
 from planproof.planning.locate import locate
-from planproof.planning.parse import parse_plan
 from planproof.readers.detect import read_trace
 from planproof.readers.members import pick
 from planproof.readers.native_form import native_form
@@ -105,7 +105,7 @@ def prepared(case: Case, judge: AnyJudge, reading: Reading) -> Ready | Verdict:
 
 def _plan(raw: Json, place: str) -> Plan:
     try:
-        return parse_plan(raw)
+        return given_plan(raw)
     except InvalidInput as error:
         pointer = f"#{error.where}" if (error.where or "").startswith("/") else ""
         raise InvalidInput(error.what, where=f"{place}{pointer}", advice=error.advice) from error

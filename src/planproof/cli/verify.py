@@ -157,7 +157,7 @@ def _check_one(
 def _check_case(
     verdict: Json, case: Case, place: str, configuration: Configuration
 ) -> tuple[str, ...]:
-    from planproof.planning.parse import parse_plan
+    from planproof.given_plan import given_plan
     from planproof.readers.detect import read_trace
     from planproof.readers.source import Source
     from planproof.verification import verify as problems_of
@@ -166,7 +166,7 @@ def _check_case(
         source = case.trace
         if not isinstance(source, Source):
             source = Source.of_value(source, name=place, limits=configuration.limits)
-        plan = None if case.plan is None else parse_plan(case.plan)
+        plan = None if case.plan is None else given_plan(case.plan)
         if verdict["outcome"] == "invalid_input":
             read_trace(source)
             return ("the outcome is invalid_input, but the case can be read",)

@@ -105,15 +105,17 @@ def _at(detail: int, entries: list[_Entry], budget: int) -> tuple[list[Line], in
 def _spend(
     room: int, reached: int, entries: list[_Entry], lines: list[Line], writer: EventWriter
 ) -> None:
-    """Give what is left of the budget to the entries nearest to the plan, step by step."""
+    """Give what is left of the budget to the nearest entries, then to all, step by step."""
     nearness = [max(map(writer.nearness, entry.events[:_LOOKED_AT])) for entry in entries]
     ranked = sorted(range(len(entries)), key=lambda place: -nearness[place])
-    for detail in reversed(range(reached)):
-        for place in ranked:
-            if not lines[place].left_out:
-                continue
-            better = entries[place].line(detail)
-            cost = len(better.text) - len(lines[place].text)
-            if cost <= room:
-                lines[place] = better
-                room -= cost
+    nearest = [place for place in ranked if 2 * nearness[place] > max(nearness)]
+    for places in (nearest, ranked):
+        for detail in reversed(range(reached)):
+            for place in places:
+                if not lines[place].left_out:
+                    continue
+                better = entries[place].line(detail)
+                cost = len(better.text) - len(lines[place].text)
+                if 0 < cost <= room:
+                    lines[place] = better
+                    room -= cost
