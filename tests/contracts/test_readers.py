@@ -149,3 +149,42 @@ def test_every_reader_takes_every_sample_or_says_why_not(name: str, source: Sour
 
 def test_one_more_reader_than_the_general_one_is_registered() -> None:
     assert {"native", "openai-messages", "general"} <= set(READERS)
+
+
+def without(value: Any, keys: frozenset[str]) -> Any:
+    """The same value without these keys, at whatever depth."""
+    if is_object(value):
+        return {key: without(item, keys) for key, item in value.items() if key not in keys}
+    return [without(item, keys) for item in value] if is_list(value) else value
+
+
+@pytest.mark.parametrize("lost", ["content", "output", "args", "arguments", "text", "message"])
+def test_pointers_lead_somewhere_when_fields_are_lost(sample: Any, lost: str) -> None:
+    source = Source.of_value(sample)
+    if source.form == "text":
+        return
+    own = read_trace(source).reader
+    lines = source.form == "jsonl"
+    records: list[Any] = [value for _, value in source.document] if lines else source.document
+    kept = without(records, frozenset((lost,)))
+    text = "\n".join(map(json.dumps, kept)) if lines else json.dumps(kept)
+    source = Source.of_text(text)
+    for event in read_trace(source, reader=own).events if own != "native" else ():
+        resolve(source.document, event.pointer)
+        resolve(source.document, event.output_pointer or event.pointer)
+
+
+@pytest.mark.parametrize("odd", [[], {}, {"a": 1}, 7, True], ids=repr)
+@pytest.mark.parametrize("field", ["spanId", "span_id", "span_kind", "traceId", "parentSpanId"])
+def test_spans_and_log_records_with_odd_ids_are_read(field: str, odd: Json) -> None:
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}
+    attributes = [{"key": key, "value": {"stringValue": value}} for key, value in tool.items()]
+    span = {"spanId": "a1", "traceId": "t", "name": "look", "attributes": attributes, field: odd}
+    record: Json = {"spanId": "a1", "body": {"stringValue": "so"}, "attributes": [], field: odd}
+    batches: list[Json] = [
+        {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]},
+        {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]},
+    ]
+    trace = read_trace(Source.of_text("\n".join(map(json.dumps, batches))))
+    assert trace.reader in ("opentelemetry", "openinference")
+    assert [event.name for event in trace.events] == ["look"]

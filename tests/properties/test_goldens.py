@@ -1,10 +1,11 @@
-"""Goldens cut off, shuffled, doubled and mixed up: events and what was left out, or an error.
+"""Goldens cut off, shuffled, doubled, mixed up, with odd fields: events and gaps told, or an error.
 
 An entry is one message, span, step or line: an item of the longest list in the file.
 """
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -91,11 +92,14 @@ LINES = [entries for entries in WITH_ENTRIES if entries.as_lines and len(entries
 SPANS = [entries for entries in WITH_ENTRIES if entries.golden.expected["reader"] in TIMED]
 
 
-def read(text: str) -> tuple[Source, Trace] | None:
+ODD: list[Any] = [None, True, 0, 10**30, 0.5, "", "x", '{"a":', [], [[]], [None], {}, {"a": [1]}]
+
+
+def read(text: str, reader: str | None = None) -> tuple[Source, Trace] | None:
     """The source and its trace, which is sound; None for an error that says what is wrong."""
     try:
         source = Source.of_text(text)
-        trace = read_trace(source)
+        trace = read_trace(source, reader=reader)
     except PlanproofError:
         return None
     assert len(trace.by_id) == len(trace.events)
@@ -209,3 +213,21 @@ def test_mixed_up(entries: Entries, others: Entries, data: st.DataObject) -> Non
     _, trace = found
     # Nobody knows the mixture: the general reader may see less in an entry, if it says that it did.
     assert told(trace, entries.place(place)) or (trace.reader == "general" and trace.skipped)
+
+
+@given(st.sampled_from(WITH_ENTRIES), st.data())
+def test_a_field_of_another_type(entries: Entries, data: st.DataObject) -> None:
+    values = copy.deepcopy(entries.values)
+    held: Any = values
+    while True:
+        keys = list(range(len(held))) if is_list(held) else list(held)
+        key = data.draw(st.sampled_from(keys))
+        if not held[key] or not isinstance(held[key], (dict, list)) or data.draw(st.booleans()):
+            break
+        held = held[key]
+    if data.draw(st.booleans()):
+        held[key] = data.draw(st.sampled_from(ODD))
+    else:
+        del held[key]
+    for reader in (None, entries.golden.expected["reader"]):
+        read(entries.file_of(values), reader)

@@ -9,6 +9,7 @@ from itertools import islice
 from planproof.content import Json
 from planproof.readers.pieces.entries import LOOKED_AT, entries
 from planproof.readers.pieces.parts import parts_of, plain_text
+from planproof.readers.pieces.places import held_at
 from planproof.readers.pieces.response_items import ResponseItems
 from planproof.readers.pieces.shapes import (
     embedded,
@@ -139,7 +140,7 @@ class _Rollout:
                 self._find_plan(before)
 
     def _result(self, item: dict[str, Json], pointer: str, identity: str | None) -> None:
-        place, raw = f"{pointer}/output", item.get("output")
+        place, raw = held_at(item, "output", pointer), item.get("output")
         if is_list(raw):
             text, place, images = plain_text(raw, place)
             result = Result(text, place, identity, images=images)

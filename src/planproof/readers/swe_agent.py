@@ -12,6 +12,7 @@ from planproof.readers.pieces.commands import command_name
 from planproof.readers.pieces.dialects import is_swe_agent
 from planproof.readers.pieces.entries import LOOKED_AT, entries
 from planproof.readers.pieces.parts import plain_text
+from planproof.readers.pieces.places import held_at
 from planproof.readers.pieces.shapes import is_list, is_object, text_at
 from planproof.readers.pieces.transcript import Result, Transcript
 from planproof.readers.source import Source
@@ -116,7 +117,8 @@ def _history(transcript: Transcript, source: Source) -> None:
         elif _is_agents(message):
             _acted(transcript, message, pointer)
         else:
-            text, place, _ = plain_text(message.get("content"), f"{pointer}/content")
+            where = held_at(message, "content", pointer)
+            text, place, _ = plain_text(message.get("content"), where)
             ids = message.get("tool_call_ids")
             for identity in ids if is_list(ids) and ids else [None]:
                 call_id = identity if isinstance(identity, str) else None

@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from planproof.content import Image, Json
 from planproof.readers.pieces.calls import as_call
-from planproof.readers.pieces.places import at
+from planproof.readers.pieces.places import at, held_at
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of, written
 from planproof.readers.pieces.speakers import Speakers
 from planproof.readers.pieces.transcript import Result, Transcript
@@ -110,7 +110,7 @@ class Team:
             self._transcript.answer(
                 Result(
                     written(entry.get("content")),
-                    f"{pointer}/{index}/content",
+                    held_at(entry, "content", f"{pointer}/{index}"),
                     call_id=text_at(entry, "call_id"),
                     name=text_at(entry, "name"),
                     actor="tool",
@@ -135,7 +135,7 @@ class Team:
             # The agent called the tool that hands over: that was the hand-off.
             self._transcript.skip(pointer, "the hand-off that was called for just before")
         else:
-            self._speakers.hand_off(receiver, text, f"{pointer}/content", source)
+            self._speakers.hand_off(receiver, text, held_at(message, "content", pointer), source)
 
     def _gave_back(self, text: str, source: str) -> bool:
         drafts = self._transcript.drafts

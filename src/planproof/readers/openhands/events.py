@@ -5,6 +5,7 @@ from __future__ import annotations
 from planproof.content import Image, Json
 from planproof.readers.pieces.calls import Call
 from planproof.readers.pieces.parts import as_image
+from planproof.readers.pieces.places import held_at
 from planproof.readers.pieces.shapes import is_list, is_object, key_with_text, text_at, written
 from planproof.readers.pieces.transcript import Draft, Result, Transcript
 from planproof.trace import EventStatus, Kind
@@ -70,7 +71,7 @@ class Events:
         self._transcript.begin_turn(_response_id(event))
         if action in ("message", "system", "condensation") or actor != "agent":
             kind = Kind.MESSAGE if action == "message" else Kind.SYSTEM
-            self._say(kind, args, f"{pointer}/args", actor, action)
+            self._say(kind, args, held_at(event, "args", pointer), actor, action)
             return
         if action != "think":
             thought = text_at(args, "thought") or ""
@@ -106,7 +107,7 @@ class Events:
         draft = self._by_id.get(str(cause)) if cause is not None else None
         if observation == "delegate" and draft is not None and draft in self._delegated:
             del self._delegated[self._delegated.index(draft) :]
-        text, place = written(event.get("content")), f"{pointer}/content"
+        text, place = written(event.get("content")), held_at(event, "content", pointer)
         status = _status(observation, event)
         if draft is not None and draft.output_pointer is None:
             draft.returned(text, place, status)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
+from planproof.content import Json
+
 Place: TypeAlias = Callable[[int, int], str]
 """Makes a pointer of where a stretch of a text begins and ends."""
 
@@ -25,3 +27,8 @@ def among_lines(pointer: str, lines: Sequence[str]) -> Place:
         return f"{pointer}/{first}" if first == last else pointer
 
     return place
+
+
+def held_at(holder: dict[str, Json], key: str, pointer: str) -> str:
+    """Where what an object holds under a key stands; the object itself when it has no such key."""
+    return f"{pointer}/{key}" if key in holder else pointer

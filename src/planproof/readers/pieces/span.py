@@ -38,7 +38,7 @@ class Note:
     name: str
     pointer: str
     attributes: dict[str, Json]
-    span_id: Json = None
+    span_id: str | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -175,7 +175,7 @@ def note_of(value: dict[str, Json], pointer: str) -> Note:
     if is_object(body):
         found.update(body)
     name = text_at(value, "name", "Name", "eventName", "event_name") or text_at(found, "event.name")
-    return Note(name or "", pointer, found, value.get("spanId", value.get("span_id")))
+    return Note(name or "", pointer, found, text_at(value, "spanId", "span_id"))
 
 
 def _from_pairs(entries: list[Json]) -> dict[str, Json]:

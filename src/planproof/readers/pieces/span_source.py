@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias, cast
 
 from planproof.content import Json
 from planproof.readers.pieces.entries import LOOKED_AT, entries
-from planproof.readers.pieces.shapes import is_list, is_object, key_with_list
+from planproof.readers.pieces.shapes import is_list, is_object, key_with_list, text_at
 from planproof.readers.pieces.span import ATTRIBUTES, Note, Span, note_of, raw_attributes
 from planproof.readers.pieces.span_tree import spans_of
 from planproof.readers.pieces.transcript import Transcript
@@ -40,7 +40,7 @@ def convention(source: Source) -> Convention:
         looks_like = looks_like or _by_shape(value)
         raw = raw_attributes(value)
         keys = _keys(raw)
-        if KIND in keys or value.get("span_kind") in _KINDS or "openinference" in keys:
+        if KIND in keys or text_at(value, "span_kind") in _KINDS or "openinference" in keys:
             return "openinference"
         if not found and any(key.startswith(_GEN_AI) for key in keys):
             found = "gen_ai"
@@ -69,9 +69,9 @@ def read_spans(source: Source, transcript: Transcript) -> list[Span]:
             transcript.skip(pointer, "is no span")
     spans = spans_of(found, transcript.skip)
     if notes:
-        by_id = {span.value.get("spanId", span.value.get("span_id")): span for span in spans}
+        by_id = {text_at(span.value, "spanId", "span_id"): span for span in spans}
         for note in notes:
-            span = by_id.get(note.span_id)
+            span = by_id.get(note.span_id) if note.span_id is not None else None
             if span is not None:
                 span.notes.append(note)
             else:
