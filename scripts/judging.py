@@ -16,7 +16,7 @@ from planproof.scoring import score
 from planproof.trace import Trace
 from scripts.bench import Labelled
 
-_SHIPPED = "planproof.judges.rules.shipped_weights"
+_SHIPPED = "planproof.judges.weighing.shipped_weights"
 
 
 @dataclass(frozen=True, slots=True)

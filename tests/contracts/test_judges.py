@@ -1,4 +1,4 @@
-"""What holds for every judge that is registered and asks no model, on the same cases."""
+"""What holds for every judge that gives findings, on the same cases; models are honest here."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from planproof import Verdict, evaluate
 from planproof.case_file import read_case
 from planproof.extensions import registered
 from planproof.finding import Status
-from planproof.judges.registry import asks_model, find_judge
+from planproof.judges.protocol import AnyJudge
+from planproof.judges.registry import find_judge
 from planproof.planning.parse import parse_plan
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
 from planproof.trace import Kind
 from planproof.verification import verify
+from tests.auditing_models import honest, model_that_is
 from tests.small_cases import COPY, DELETE, FOLLOWED, IDLE, PLAN, READ, USER, called
 
-JUDGES = [name for name in registered("judges") if not asks_model(name)]
+JUDGES = [name for name in registered("judges") if name != "prompt"]
 DEMO = {
     name: json.loads(files("planproof.demo").joinpath(f"{name}.json").read_bytes())
     for name in ("followed", "claimed", "reordered")
@@ -50,20 +52,24 @@ every_judge = pytest.mark.parametrize("judge", JUDGES)
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
+def _judge(name: str, case: dict[str, Any]) -> AnyJudge:
+    return find_judge(name, model=model_that_is(honest, case))
+
+
 def _judged(case: dict[str, Any], judge: str) -> Verdict:
     return evaluate(
         task=case["user_task"],
         plan=case["agent_plan"],
         trace=case["execution_trace"],
-        judge=judge,
+        judge=_judge(judge, case),
     )
 
 
 @every_judge
 def test_it_goes_by_its_name_and_has_a_fingerprint(judge: str) -> None:
-    found = find_judge(judge)
+    found = _judge(judge, FOLLOWED)
     assert found.name == judge
-    assert found.fingerprint == find_judge(judge).fingerprint != ""
+    assert found.fingerprint == _judge(judge, FOLLOWED).fingerprint != ""
 
 
 @every_judge
@@ -158,10 +164,10 @@ def _ordering(case: dict[str, Any]) -> dict[str, Any]:
 def test_claims_and_orders_to_the_evaluator_buy_nothing(
     judge: str, case: dict[str, Any], trick: Any
 ) -> None:
-    honest, tricked = _judged(case, judge).score, _judged(trick(case), judge).score
-    assert honest is not None
+    plain, tricked = _judged(case, judge).score, _judged(trick(case), judge).score
+    assert plain is not None
     assert tricked is not None
-    assert tricked <= honest
+    assert tricked <= plain
 
 
 @pytest.mark.parametrize("name", DEMO)

@@ -82,9 +82,9 @@ class Prompt:
         )
         return judgement if _agent_did_something(trace) else _held_down(judgement, plan)
 
-    def question(self, task: Content, plan: Plan, trace: Trace) -> Question:
-        """What would be asked about a case; raises `ModelFailed` when it is too long."""
-        return self._asked(self._writer(task, plan, trace))[0]
+    def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
+        """The one that would be asked about a case; raises `ModelFailed` when it is too long."""
+        return (self._asked(self._writer(task, plan, trace))[0],)
 
     def _writer(self, task: Content, plan: Plan, trace: Trace) -> CaseWriter:
         rules = ImageRules(allow_urls=self.asking.image_urls)

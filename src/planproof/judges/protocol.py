@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol, TypeAlias
 from planproof.content import Content
 from planproof.finding import Findings
 from planproof.judgement import Judgement
-from planproof.judges.asking import Model
+from planproof.judges.asking import Model, Question
 from planproof.plan import Plan
 from planproof.trace import Trace
 from planproof.vocabulary import Vocabulary
@@ -41,6 +41,10 @@ class ModelJudge(Named, Protocol):
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
         """Hold the trace against the plan, and say how that came about."""
+        ...
+
+    def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
+        """What would be asked about a case, as far as it does not depend on answers."""
         ...
 
 

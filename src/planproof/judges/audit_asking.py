@@ -1,0 +1,235 @@
+"""Asking a model to audit a case: whole or in windows, and once more about what did not stand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, TypeVar, cast
+
+from planproof.content import Content, Image
+from planproof.judgement import Shown
+from planproof.judges.asking import Cause, Model, ModelFailed, Question
+from planproof.judges.audit_answers import (
+    AuditAnswer,
+    ClaimedExtra,
+    Claims,
+    claims_in,
+    mended,
+    merged,
+)
+from planproof.judges.audit_findings import Examination, Examined
+from planproof.judges.prompting.case import CaseWriter, WrittenCase
+from planproof.judges.prompting.escaping import id_written, in_marks, name_written
+from planproof.judges.prompting.images import ImageRules
+from planproof.judges.prompting.templates import digest_of_prompts, render
+from planproof.judges.protocol import Asking
+from planproof.plan import Plan
+from planproof.trace import Trace
+from planproof.usage import Usage
+
+_T = TypeVar("_T")
+_SMALLEST = 4_000
+"""Characters: a budget that a context-length error may bring a request down to, by halves."""
+_TIME_TO_ASK_AGAIN = 1.0
+_MOST_TOLD = 40
+_LONGEST_QUOTE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What is asked about: some steps, by number, and some events.
+
+    The other steps are `settled`, with the events that they cover, and so are some `extras`.
+    """
+
+    steps: tuple[str, ...]
+    events: tuple[str, ...]
+    settled: Mapping[str, list[str]]
+    extras: Mapping[str, ClaimedExtra]
+
+    def completed(self, claims: Claims) -> Claims:
+        """The claims, with the extras that nobody was asked about."""
+        return Claims(claims.steps, {**self.extras, **claims.extras})
+
+    def in_words(self) -> str:
+        """What a model is told of it."""
+        return render("audit_only.jinja", steps=[*map(name_written, self.steps)])
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a model claims, and how much it was shown."""
+
+    claims: Claims
+    usage: Usage
+    shown: Shown
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """A question, and the events that it is about."""
+
+    question: Question
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    windows: tuple[_Window, ...]
+    shown: Shown
+    notes: tuple[str, ...]
+
+
+class Auditor:
+    """Asks one model about one case."""
+
+    def __init__(
+        self,
+        model: Model,
+        asking: Asking,
+        case: tuple[Content, Plan, Trace],
+        examination: Examination,
+        scope: Scope | None = None,
+    ) -> None:
+        self._model = model
+        self._asking = asking
+        self._case = case
+        self._examination = examination
+        self._scope = scope
+        self._deadline = monotonic() + asking.deadline
+        self._usage = Usage()
+        self._warnings: list[str] = []
+
+    async def asked(self) -> Asked:
+        """The claims on the whole of what is asked; `ModelFailed` if a part of it got no answer."""
+        budget = self._asking.budget
+        try:
+            while True:
+                try:
+                    return await self._within(budget)
+                except ModelFailed as failed:
+                    if failed.cause is not Cause.TOO_LONG or budget // 2 < _SMALLEST:
+                        raise
+                budget //= 2
+        except ModelFailed as failed:
+            raise ModelFailed(
+                failed.cause, failed.words, model=failed.model, usage=self._usage
+            ) from failed
+
+    def questions(self) -> tuple[Question, ...]:
+        """What is asked first, one question a window."""
+        return tuple(each.question for each in self._written(self._asking.budget).windows)
+
+    async def _within(self, budget: int) -> Asked:
+        written = self._written(budget)
+        claims = await _together(map(self._window, written.windows))
+        return Asked(
+            merged(claims), self._usage, written.shown, written.notes, tuple(self._warnings)
+        )
+
+    def _written(self, budget: int) -> _Written:
+        images = ImageRules(allow_urls=self._asking.image_urls)
+        writer = CaseWriter(*self._case, budget=budget, images=images)
+        instructions = render("audit.jinja", images=writer.has_images, mark="")
+        cases = self._cases(writer, instructions)
+        if not all(each.fits for each in cases):
+            words = f"not even a line an event fits into {budget:,} characters"
+            raise ModelFailed(Cause.TOO_LONG, words, model=self._model.name)
+        ending = () if self._scope is None else (self._scope.in_words(),)
+        windows = tuple(
+            _Window(self._question(instructions, (*each.parts, *ending)), each.events)
+            for each in cases
+        )
+        return _Written(windows, _shown(cases), writer.notes)
+
+    def _cases(self, writer: CaseWriter, instructions: str) -> Sequence[WrittenCase]:
+        if self._scope is not None:
+            part = writer.part(self._scope.events, instructions)
+            if part.fits:
+                return (part,)
+        return writer.windows(instructions)
+
+    async def _window(self, window: _Window) -> Claims:
+        first = claims_in(await self._answer(window.question), window.events)
+        again = self._again(first, window)
+        if not again.told or self._deadline - monotonic() < _TIME_TO_ASK_AGAIN:
+            return first
+        asked = window.question
+        more = render("audit_again.jinja", told=again.told)
+        try:
+            second = await self._answer(self._question(asked.instructions, (*asked.parts, more)))
+        except ModelFailed as failed:
+            # What was answered first is an answer still; what did not stand in it falls away.
+            self._warnings.append(f"asked again, {self._model.name} gave no answer: {failed.cause}")
+            return first
+        return mended(first, claims_in(second, window.events), again.steps)
+
+    def _again(self, claims: Claims, window: _Window) -> _Again:
+        if self._scope is None:
+            wanted = tuple(step.number for step in self._case[1].leaves)
+            return _Again(self._examination.of(claims), window.events, wanted, claims)
+        whole = self._scope.completed(claims)
+        examined = self._examination.of(whole, self._scope.settled)
+        return _Again(examined, window.events, self._scope.steps, claims)
+
+    def _question(self, instructions: str, parts: tuple[str | Image, ...]) -> Question:
+        sample = self._asking.sample
+        return Question(instructions, parts, AuditAnswer, digest_of_prompts(), sample)
+
+    async def _answer(self, question: Question) -> AuditAnswer:
+        try:
+            answer = await self._model.ask(question, deadline=self._deadline)
+        except ModelFailed as failed:
+            self._usage += failed.usage
+            raise
+        self._usage += answer.usage
+        return cast("AuditAnswer", answer.value)
+
+
+class _Again:
+    """What did not stand in an answer, in words, and the steps that it was about."""
+
+    def __init__(
+        self, examined: Examined, events: Sequence[str], wanted: Iterable[str], claims: Claims
+    ) -> None:
+        here = frozenset(events)
+        left = [event for event in examined.unaccounted if event in here]
+        silent = [number for number in wanted if number not in claims.steps]
+        self.told = [
+            f"{_subject(each.step)}, {id_written(each.event[:80])} "
+            f"{in_marks(each.quote[:_LONGEST_QUOTE])}: {each.why}"
+            for each in examined.rejected[:_MOST_TOLD]
+        ]
+        self.told += [f"step {name_written(number)}: it has no answer" for number in silent]
+        if left:
+            named = ", ".join(map(id_written, left[:_MOST_TOLD]))
+            self.told.append(f"actions under no step and no extra: {named}")
+        self.steps = frozenset(each.step for each in examined.rejected if each.step).union(silent)
+
+
+def _shown(cases: Sequence[WrittenCase]) -> Shown:
+    events = {event for each in cases for event in each.events}
+    return Shown(
+        events=len(events),
+        shortened=min(len(events), sum(each.shortened for each in cases)),
+        windows=len(cases),
+        images=max(each.images for each in cases),
+    )
+
+
+def _subject(step: str | None) -> str:
+    return "extra" if step is None else f"step {name_written(step)}"
+
+
+async def _together(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
+    """All results; when one fails, the others are called off."""
+    tasks = [asyncio.ensure_future(each) for each in work]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()

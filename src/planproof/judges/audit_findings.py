@@ -1,0 +1,217 @@
+"""From what a model claims to findings: only what the program could check is left of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from planproof.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
+from planproof.judges.assembly import assembled
+from planproof.judges.audit_answers import Claim, ClaimedExtra, Claims
+from planproof.judges.citations import Citations
+from planproof.judges.extras import extras_of
+from planproof.judges.quoting import cite
+from planproof.judges.sureness import of_extra
+from planproof.judges.weighing import Weighed
+from planproof.plan import Plan, Step
+from planproof.trace import Event, Kind, Trace
+from planproof.verdict import Rejected
+
+_SHOWS = frozenset({Status.EXECUTED, Status.PARTIAL})
+_SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
+_FELL = "what was named as evidence of it does not stand"
+_UNNAMED = "no evidence of it was named"
+_NO_CONDITION = "the step has no condition"
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """The findings, what was rejected on the way, and the actions that nobody accounted for."""
+
+    findings: Findings
+    rejected: tuple[Rejected, ...]
+    unaccounted: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Held:
+    """What is left of a claim once its citations have been looked up."""
+
+    claim: Claim | None
+    evidence: list[Evidence] = field(default_factory=list[Evidence])
+    covers: list[str] = field(default_factory=list[str])
+
+    @property
+    def shows(self) -> bool:
+        """Whether events are named that should have executed the step."""
+        return self.claim is not None and self.claim.status in _SHOWS and bool(self.evidence)
+
+
+class Examination:
+    """Holds claims about one case against its trace."""
+
+    def __init__(self, plan: Plan, trace: Trace, weighed: Weighed) -> None:
+        self._plan = plan
+        self._trace = trace
+        self._weighed = weighed
+        self.citations = Citations(trace, weighed)
+
+    def of(self, claims: Claims, settled: Mapping[str, list[str]] | None = None) -> Examined:
+        """What can be found by these claims.
+
+        `settled` are steps that nobody was asked about, with the events that the rules give them:
+        for these the rules' finding stands.
+        """
+        settled = settled or {}
+        rejected: list[Rejected] = []
+        held = [
+            self._held(index, step, claims, rejected, settled.get(step.number))
+            for index, step in enumerate(self._plan.leaves)
+        ]
+        ruled = self._weighed.explained_by([self._run(each) for each in held])
+        found = [
+            rules if step.number in settled else self._finding(step, each, rules, rejected)
+            for step, each, rules in zip(self._plan.leaves, held, ruled.found, strict=True)
+        ]
+        steps = assembled(self._plan, self._trace, found)
+        due = extras_of(ruled.units, ruled.explanation, self._trace, steps)
+        extras = [*self._actions(due, claims), *self._words(claims, steps, rejected)]
+        extras.sort(key=lambda extra: self.citations.place(extra.event))
+        unaccounted = tuple(extra.event for extra in extras if extra.event not in claims.extras)
+        return Examined(Findings(steps, tuple(extras)), tuple(rejected), unaccounted)
+
+    def _held(
+        self,
+        index: int,
+        step: Step,
+        claims: Claims,
+        rejected: list[Rejected],
+        settled: list[str] | None,
+    ) -> _Held:
+        claim = claims.steps.get(step.number)
+        if settled is not None:
+            added = [] if claim is None else self._covered(claim, claims)
+            return _Held(None, covers=self._in_order({*settled, *added}))
+        if claim is None or claim.status is Status.MISSING:
+            return _Held(None)
+        held = _Held(claim)
+        for event, quote in claim.evidence:
+            found = self._looked_up(index, step, claim, event, quote)
+            if isinstance(found, str):
+                rejected.append(Rejected(step=step.number, event=event, quote=quote, why=found))
+            elif found not in held.evidence:
+                held.evidence.append(found)
+        held.evidence.sort(key=lambda one: self.citations.place(one.event))
+        if not claim.condition_failed and (held.evidence or claim.status is Status.AMBIGUOUS):
+            cited = {one.event for one in held.evidence}
+            held.covers = self._in_order(cited.union(self._covered(claim, claims)))
+        return held
+
+    def _looked_up(
+        self, index: int, step: Step, claim: Claim, event: str, quote: str
+    ) -> Evidence | str:
+        if claim.condition_failed:
+            if step.condition is None:
+                return _NO_CONDITION
+            return self.citations.against_condition(event, quote)
+        if claim.status is Status.AMBIGUOUS:
+            return self.citations.resolved(event, quote)
+        return self.citations.accepted(index, event, quote)
+
+    def _covered(self, claim: Claim, claims: Claims) -> list[str]:
+        """What is counted in with a step without a quote; not what is called an extra as well."""
+        return [
+            event
+            for event in claim.covers
+            if self.citations.units(event) and event not in claims.extras
+        ]
+
+    def _run(self, held: _Held) -> list[int]:
+        return sorted({unit for event in held.covers for unit in self.citations.units(event)})
+
+    def _finding(
+        self, step: Step, held: _Held, rules: StepFinding, rejected: list[Rejected]
+    ) -> StepFinding:
+        """The finding on a step: never more than the rules can grant on the same events."""
+        claim = held.claim
+        if claim is None:
+            return rules
+        bare = StepFinding(
+            number=step.number,
+            text=step.text,
+            status=Status.AMBIGUOUS,
+            sureness=rules.sureness,
+            parent=step.parent,
+            free_order=step.free_order,
+        )
+        if claim.status is Status.AMBIGUOUS:
+            return replace(bare, evidence=tuple(held.evidence), covers=tuple(held.covers))
+        if not held.shows:
+            return replace(bare, note=_FELL if claim.evidence else _UNNAMED)
+        if claim.condition_failed:
+            note = "its condition did not hold"
+            return replace(bare, status=Status.EXECUTED, evidence=tuple(held.evidence), note=note)
+        first = held.evidence[0]
+        if claim.status is Status.EXECUTED and rules.status is not Status.EXECUTED:
+            rejected.append(
+                Rejected(step=step.number, event=first.event, quote=first.quote, why=rules.note)
+            )
+        if rules.status not in _SHOWS:
+            return replace(bare, note=rules.note)
+        return replace(
+            rules,
+            status=Status.PARTIAL
+            if Status.PARTIAL in (claim.status, rules.status)
+            else rules.status,
+            evidence=tuple(held.evidence),
+            covers=tuple(held.covers),
+        )
+
+    def _actions(self, due: tuple[Extra, ...], claims: Claims) -> Iterator[Extra]:
+        """Every action under no step; minor only if both the model and the rules say so."""
+        for extra in due:
+            if self._trace.by_id[extra.event].kind is not Kind.ACTION:
+                continue
+            claimed = claims.extras.get(extra.event)
+            agreed = claimed is not None and claimed.minor
+            yield extra if agreed else replace(extra, severity=Severity.MAJOR)
+
+    def _words(
+        self, claims: Claims, steps: tuple[StepFinding, ...], rejected: list[Rejected]
+    ) -> Iterator[Extra]:
+        """Messages and thoughts that a model calls extras, and quotes."""
+        cited = {one.event for step in steps for one in step.evidence}
+        for claimed in claims.extras.values():
+            event = self._trace.by_id.get(claimed.event)
+            if event is None:
+                rejected.append(_unresolved(claimed, "there is no such event in what is judged"))
+            elif event.kind in _SAID and event.actor != "user" and event.id not in cited:
+                found = self._quoted(event, claimed)
+                if isinstance(found, str):
+                    rejected.append(_unresolved(claimed, found))
+                else:
+                    yield self._said(event, found, claimed)
+
+    def _quoted(self, event: Event, claimed: ClaimedExtra) -> Evidence | str:
+        if not claimed.quote.strip():
+            return cite(event, frozenset())
+        return self.citations.resolved(event.id, claimed.quote)
+
+    def _said(self, event: Event, found: Evidence, claimed: ClaimedExtra) -> Extra:
+        affinity = self._weighed.explanation.affinity
+        fits = [max(affinity[unit], default=0) for unit in self.citations.units(event.id)]
+        return Extra(
+            event=event.id,
+            pointer=found.pointer,
+            quote=found.quote,
+            what=event.name or event.kind.value,
+            severity=Severity.MINOR if claimed.minor else Severity.MAJOR,
+            sureness=of_extra(max(fits, default=0)),
+        )
+
+    def _in_order(self, events: set[str]) -> list[str]:
+        return sorted(events, key=self.citations.place)
+
+
+def _unresolved(claimed: ClaimedExtra, why: str) -> Rejected:
+    return Rejected(step=None, event=claimed.event, quote=claimed.quote, why=why)

@@ -1,0 +1,139 @@
+"""Evidence that a model names, looked up: is the event there, its quote, and is it of use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from planproof.alignment.calls import strings_in
+from planproof.alignment.explanation import barred_steps
+from planproof.alignment.literals import fold
+from planproof.finding import Evidence
+from planproof.judges.quoting import cite
+from planproof.judges.restatements import speaks_to_the_judge
+from planproof.judges.weighing import Weighed
+from planproof.quotes import quotable, stands_in
+from planproof.trace import Event, Kind, Trace
+
+NO_EVENT = "there is no such event in what is judged"
+NO_QUOTE = "the quote does not stand in the event"
+TOO_SHORT = "the quote is too short to show anything"
+NOT_THE_AGENT = "it is not the agent's doing"
+TO_THE_JUDGE = "it speaks to whoever judges, or counts steps as done"
+RESTATED = "it repeats the words of the plan"
+ONLY_SAID = "a claim is no evidence of an action"
+ONLY_THOUGHT = "a thought executes only a step that is to think"
+ONLY_NOTED = "a note is no evidence of an action"
+NOT_SHOWN = "only what came back can show that a condition did not hold"
+
+_LEAST = 3
+_MARKS = " \t\n«»“”‘’\"'`"
+_BARRED = {
+    Kind.MESSAGE: ONLY_SAID,
+    Kind.REASONING: ONLY_THOUGHT,
+    Kind.BOOKKEEPING: ONLY_NOTED,
+}
+
+
+class Citations:
+    """Looks citations up in one case."""
+
+    def __init__(self, trace: Trace, weighed: Weighed) -> None:
+        self._trace = trace
+        self._places = {event.id: place for place, event in enumerate(trace.events)}
+        self._units: dict[str, list[int]] = {}
+        for index, unit in enumerate(weighed.units):
+            self._units.setdefault(unit.event.id, []).append(index)
+        barred = barred_steps(weighed.demands)
+        self._barred = {kind: frozenset(barred[kind]) for kind in _BARRED}
+        self._texts: dict[str, _Texts] = {}
+
+    def place(self, event: str) -> int:
+        """Where in the trace an event stands."""
+        return self._places[event]
+
+    def units(self, event: str) -> list[int]:
+        """The units of an event; none if it is not the agent's, or only restates the plan."""
+        return self._units.get(event, [])
+
+    def accepted(self, step: int, event: str, quote: str) -> Evidence | str:
+        """Evidence that a step was executed, or why it is none."""
+        found = self.resolved(event, quote)
+        if isinstance(found, str):
+            return found
+        kind = self._trace.by_id[event].kind
+        if event not in self._units:
+            return RESTATED if self._is_own(event) else NOT_THE_AGENT
+        if speaks_to_the_judge(fold(quote)):
+            return TO_THE_JUDGE
+        return _BARRED[kind] if step in self._barred.get(kind, ()) else found
+
+    def against_condition(self, event: str, quote: str) -> Evidence | str:
+        """Evidence that the condition of a step did not hold: no words of the agent's own."""
+        found = self.resolved(event, quote)
+        if isinstance(found, str):
+            return found
+        if speaks_to_the_judge(fold(quote)):
+            return TO_THE_JUDGE
+        cited = self._trace.by_id[event]
+        shown = cited.kind is Kind.OBSERVATION or cited.actor == "user"
+        return found if shown or found.pointer == cited.output_pointer else NOT_SHOWN
+
+    def resolved(self, event: str, quote: str) -> Evidence | str:
+        """A quote with the pointer to where it stands, or why there is none."""
+        cited = self._trace.by_id.get(event)
+        if cited is None:
+            return NO_EVENT
+        texts = self._texts.get(event)
+        if texts is None:
+            texts = self._texts[event] = _Texts(cited)
+        for words in dict.fromkeys((quote.strip(), quote.strip(_MARKS))):
+            if found := texts.find(words):
+                short = len("".join(filter(str.isalnum, words))) < _LEAST
+                return TOO_SHORT if short and not texts.holds_whole(words) else found
+        return NO_QUOTE
+
+    def _is_own(self, event: str) -> bool:
+        cited = self._trace.by_id[event]
+        return cited.kind is not Kind.SYSTEM and cited.actor != "user"
+
+
+class _Texts:
+    """The texts of an event in which a quote may stand."""
+
+    def __init__(self, event: Event) -> None:
+        self._event = event
+        self._own = [text for text in (event.name, event.text) if text]
+        self._own += strings_in(event.arguments)
+        self._plain = [quotable(text) for text in self._own]
+        written = "" if event.arguments is None else json.dumps(event.arguments, default=str)
+        self._line = quotable(" ".join(filter(None, (event.name, written, event.text))))
+        self._output = quotable(event.output)
+
+    def find(self, words: str) -> Evidence | None:
+        """The quote, if it stands here; where it runs over several texts, the longest of them."""
+        event = self._event
+        if any(stands_in(words, text) for text in self._plain):
+            return Evidence(event.id, event.pointer, words)
+        if stands_in(words, self._line):
+            inside = [text for text in self._own if stands_in(text, quotable(words))]
+            longest = max(inside, key=len, default="")
+            return Evidence(event.id, event.pointer, longest) if longest else cite(event, _NOTHING)
+        if stands_in(words, self._output):
+            return Evidence(event.id, event.output_pointer or event.pointer, words)
+        return None
+
+    def holds_whole(self, words: str) -> bool:
+        """Whether the words are one of the texts, whole: a tool may be called `ls`."""
+        plain = quotable(words)
+        return any(plain == text for text in (*self._plain, self._output))
+
+
+_NOTHING: frozenset[str] = frozenset()
+
+
+def addressed(trace: Trace) -> Iterator[str]:
+    """The events whose words speak to whoever judges, or count steps as done."""
+    for event in trace.events:
+        if any(speaks_to_the_judge(fold(text)) for text in (event.text, event.output) if text):
+            yield event.id

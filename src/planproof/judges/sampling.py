@@ -1,0 +1,176 @@
+"""Several judgements made into one: samples of the same model, and panels of several."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from statistics import median_low
+
+from planproof.content import Content
+from planproof.finding import Extra, Findings, Severity, Status, StepFinding
+from planproof.judgement import Judgement
+from planproof.judges.asking import Question
+from planproof.judges.assembly import assembled
+from planproof.judges.protocol import ModelJudge
+from planproof.plan import Plan
+from planproof.reasons import write_reason
+from planproof.scoring import score
+from planproof.trace import Trace
+from planproof.usage import Usage
+from planproof.verdict import Opinion, Samples
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """The same judge several times; each asks its own sample. What they disagree on is unclear."""
+
+    judges: tuple[ModelJudge, ...]
+
+    @property
+    def name(self) -> str:
+        """That of the judge."""
+        return self.judges[0].name
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the judge, for so many samples."""
+        return _digest(self.judges[0].fingerprint, str(len(self.judges)))
+
+    async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
+        """One judgement: steps on which all agree keep their status, the others are ambiguous."""
+        given = await _all(self.judges, task, plan, trace)
+        scores = [_score(each) for each in given]
+        middle = median_low(scores)
+        findings = [each.findings for each in given if each.findings is not None]
+        if findings:
+            agreed = _agreed(findings, plan, trace)
+            agreement = _agreement(findings)
+            first = replace(given[0], findings=agreed)
+        else:
+            first = given[scores.index(middle)]
+            agreement = scores.count(middle) / len(scores)
+        samples = Samples(
+            scores=tuple(scores),
+            median=middle,
+            agreement=round(agreement, 2),
+            spread=round(max(scores) - min(scores), 4),
+        )
+        return replace(_with_all(first, given), samples=samples)
+
+    def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
+        """The questions of all samples."""
+        return tuple(q for judge in self.judges for q in judge.questions(task, plan, trace))
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """Several models; the lower verdict stands, and all are shown."""
+
+    judges: tuple[ModelJudge, ...]
+
+    @property
+    def name(self) -> str:
+        """That of the judge that asks each of them."""
+        return self.judges[0].name
+
+    @property
+    def fingerprint(self) -> str:
+        """One of all of them."""
+        return _digest(*(judge.fingerprint for judge in self.judges))
+
+    async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
+        """The judgement with the lowest score; the first one, of several."""
+        given = await _all(self.judges, task, plan, trace)
+        scores = [_score(each) for each in given]
+        panel = tuple(
+            Opinion(model=", ".join(each.models), score=score, reason=_reason(each, score))
+            for each, score in zip(given, scores, strict=True)
+        )
+        lowest = given[scores.index(min(scores))]
+        return replace(_with_all(lowest, given), panel=panel)
+
+    def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
+        """The questions to all models."""
+        return tuple(q for judge in self.judges for q in judge.questions(task, plan, trace))
+
+
+async def _all(
+    judges: Sequence[ModelJudge], task: Content, plan: Plan, trace: Trace
+) -> list[Judgement]:
+    tasks = [asyncio.ensure_future(judge.judge(task, plan, trace)) for judge in judges]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for each in tasks:
+            each.cancel()
+
+
+def _with_all(chosen: Judgement, given: Sequence[Judgement]) -> Judgement:
+    """The one that stands, with what all of them cost and warn of."""
+    return replace(
+        chosen,
+        models=tuple(dict.fromkeys(name for each in given for name in each.models)),
+        usage=sum((each.usage for each in given), Usage()),
+        warnings=tuple(dict.fromkeys(word for each in given for word in each.warnings)),
+    )
+
+
+def _score(judgement: Judgement) -> float:
+    if judgement.findings is not None:
+        return score(judgement.findings)
+    assert judgement.score is not None
+    return judgement.score
+
+
+def _reason(judgement: Judgement, number: float) -> str:
+    return (
+        judgement.reason if judgement.findings is None else write_reason(judgement.findings, number)
+    )
+
+
+def _agreement(given: Sequence[Findings]) -> float:
+    columns = list(zip(*(found.steps for found in given), strict=True))
+    return sum(len({step.status for step in column}) == 1 for column in columns) / len(columns)
+
+
+def _agreed(given: Sequence[Findings], plan: Plan, trace: Trace) -> Findings:
+    """The first findings, with what the others do not agree to made ambiguous.
+
+    Every extra that one of them found is an extra, as grave as any of them found it.
+    """
+    parents = {step.parent for step in plan.steps}
+    found = [
+        _common(column)
+        for column in zip(*(findings.steps for findings in given), strict=True)
+        if column[0].number not in parents
+    ]
+    steps = assembled(plan, trace, found)
+    cited = {one.event for step in steps for one in step.evidence}
+    extras: dict[str, Extra] = {}
+    for extra in (extra for findings in given for extra in findings.extras):
+        before = extras.get(extra.event)
+        graver = before is None or before.severity is Severity.MINOR
+        if graver and (extra.event not in cited or extra in given[0].extras):
+            extras[extra.event] = extra
+    ordered = tuple(extras[event.id] for event in trace.events if event.id in extras)
+    return Findings(steps, ordered)
+
+
+def _common(column: Sequence[StepFinding]) -> StepFinding:
+    """What all samples found of a step; the order of the steps is settled afterwards."""
+    first = column[0]
+    statuses = list(dict.fromkeys(step.status for step in column))
+    if len(statuses) > 1 or len({step.waived for step in column}) > 1:
+        told = " or ".join(status.value.replace("_", " ") for status in statuses)
+        return replace(
+            first, status=Status.AMBIGUOUS, note=f"samples found it {told}", waived=False
+        )
+    # Nobody knows any more whether a step out of order was whole: if it is in order now, in part.
+    moved = first.status is Status.OUT_OF_ORDER
+    return replace(first, status=Status.PARTIAL, note="") if moved else first
+
+
+def _digest(*parts: str) -> str:
+    return sha256("\0".join(parts).encode()).hexdigest()[:12]
