@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from planproof.cli import cache
 from planproof.cli.demo import demo
 from planproof.cli.failures import tells_failures
 from planproof.cli.inspect import inspect
@@ -49,6 +50,7 @@ def planproof(
     planproof plan TRACE                      the plan that was declared in a trace
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     planproof inspect TRACE                   see what is understood of a trace
+    planproof cache info                      answers of models that are kept
     """
 
 
@@ -60,3 +62,4 @@ app.command()(tells_failures(inspect))
 app.command()(tells_failures(demo))
 app.command()(tells_failures(readers))
 app.command()(tells_failures(judges))
+app.add_typer(cache.app, name="cache")
