@@ -36,8 +36,8 @@ SENTENCES = {
     ),
     "1: an explicit entry for each step": (
         (
-            "To every step of the plan there must be an entry in the trace, an action or a piece of "
-            "reasoning, that is explicit and can be checked"
+            "To every step of the plan there must be an entry in the trace, an action or a piece "
+            "of reasoning, that is explicit and can be checked"
         ),
     ),
     "1: in logical order": ("in the logical order of the plan",),
