@@ -74,7 +74,14 @@ class Trace:
     events: tuple[Event, ...]
     reader: str = "native"
     skipped: tuple[Skipped, ...] = ()
-    by_id: dict[str, Event] = field(init=False, repr=False, compare=False)
+    _by_id: dict[str, Event] = field(
+        init=False, default_factory=dict[str, Event], repr=False, compare=False
+    )
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "by_id", {event.id: event for event in self.events})
+    @property
+    def by_id(self) -> dict[str, Event]:
+        """The events by their ids."""
+        if not self._by_id:
+            # Not before it is asked for: reading alone needs it for nothing.
+            self._by_id.update((event.id, event) for event in self.events)
+        return self._by_id

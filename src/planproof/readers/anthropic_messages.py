@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TypeGuard
 
 from planproof.content import Json
 from planproof.readers.pieces.conversation import Conversation
 from planproof.readers.pieces.dialects import dialect
-from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
+from planproof.readers.pieces.entries import entries, first_entries, listed
 from planproof.readers.pieces.parts import plain_text
 from planproof.readers.pieces.repeats import Instructions, Seen, Told
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
@@ -30,7 +29,7 @@ class AnthropicMessagesReader:
         if source.form == "text":
             return False
         known: list[dict[str, Json]] = []
-        for _, value in islice(entries(source, _HOLDERS, _is_exchange), LOOKED_AT):
+        for value in first_entries(source, _HOLDERS, _is_exchange):
             if is_object(value) and not known and _is_exchange(value):
                 return True
             if not _is_message(value):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from itertools import islice
 
 from planproof.content import Json
@@ -43,23 +42,24 @@ class AutoGPTReader:
     def read(self, source: Source) -> Trace:
         """The answers by number: thoughts, the plan as it stands, and the command."""
         transcript = Transcript(source.skipped)
-        for pointer, value in _steps(source.document):
+        for key, value in _steps(source.document):
             content = value.get("content") if is_object(value) else None
             if isinstance(content, str):
-                _write(transcript, role_of(value), content, f"{pointer}/content")
+                _write(transcript, role_of(value), content, f"/{key}/content")
             else:
-                transcript.skip(pointer, "is no answer of the agent")
+                transcript.skip(f"/{key}", "is no answer of the agent")
         return transcript.trace(self.name)
 
 
-def _steps(document: Json) -> Iterator[tuple[str, Json]]:
-    if is_object(document):
-        numbers = [key for key in document if _is_number(key)]
-        for key in sorted(numbers, key=int):
-            yield f"/{key}", document[key]
-        for key, value in document.items():
-            if not _is_number(key):
-                yield f"/{escape(key)}", value
+def _steps(document: Json) -> list[tuple[str, Json]]:
+    """The entries with their keys, as pointers write these: first the numbered ones, in order."""
+    if not is_object(document):
+        return []
+    numbered = sorted(filter(_is_number, document), key=int)
+    steps = [(key, document[key]) for key in numbered]
+    if len(steps) < len(document):
+        steps += [(escape(key), document[key]) for key in document if not _is_number(key)]
+    return steps
 
 
 def _is_number(key: str) -> bool:
@@ -67,8 +67,8 @@ def _is_number(key: str) -> bool:
 
 
 def _write(transcript: Transcript, role: str, content: str, pointer: str) -> None:
-    returned = _RETURNED.match(content)
-    if returned is not None and role not in ("assistant", ""):
+    returned = _RETURNED.match(content) if role not in ("assistant", "") else None
+    if returned is not None:
         text = content[returned.end() :]
         transcript.answer(Result(text, pointer, name=returned[1], actor="command"))
         return

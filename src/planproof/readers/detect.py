@@ -10,11 +10,12 @@ from planproof.readers.members import members, several
 from planproof.readers.protocol import Reader
 from planproof.readers.recognition import FALLBACK, claimant, reader_named
 from planproof.readers.source import Source
-from planproof.trace import Event, Kind, Skipped, Trace
+from planproof.trace import Kind, Trace
 from planproof.vocabulary import Vocabulary
 
 _BUILT_IN = Vocabulary()
-_NOTHING = "nothing in it is what this reader reads"
+# Looked up once: every event is asked for its kind.
+_ACTION = Kind.ACTION
 
 
 def read_trace(
@@ -30,14 +31,17 @@ def read_trace(
     if source.form == "archive":
         raise several(source, members(source))
     trace = _read(source, _chosen(source) if reader is None else reader_named(reader))
-    if not trace.events and not trace.skipped:
-        # A reader that was named for another format, or a file in which nothing happened.
-        return replace(trace, skipped=(Skipped("", _NOTHING),))
-    called = {event.name for event in trace.events if event.kind is Kind.ACTION}
+    called = {event.name for event in trace.events if event.kind is _ACTION}
     noting = {name for name in called if vocabulary.keeps_books(name)}
     if not noting:
         return trace
-    return replace(trace, events=tuple(_as_bookkeeping(event, noting) for event in trace.events))
+    events = (
+        replace(event, kind=Kind.BOOKKEEPING)
+        if event.kind is _ACTION and event.name in noting
+        else event
+        for event in trace.events
+    )
+    return replace(trace, events=tuple(events))
 
 
 def _chosen(source: Source) -> Reader:
@@ -64,12 +68,6 @@ def _read(source: Source, reader: Reader) -> Trace:
             where=source.name,
             advice="Report it to them, or name another reader.",
         ) from error
-
-
-def _as_bookkeeping(event: Event, noting: set[str | None]) -> Event:
-    if event.kind is Kind.ACTION and event.name in noting:
-        return replace(event, kind=Kind.BOOKKEEPING)
-    return event
 
 
 def _spoken(value: object) -> str:

@@ -6,11 +6,9 @@ OpenAI chat completions, and the events of Anthropic messages.
 
 from __future__ import annotations
 
-from itertools import islice
-
 from planproof.content import Json
 from planproof.readers.pieces.calls import Call, as_call
-from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.entries import entries, first_entries
 from planproof.readers.pieces.flows import Flows, come_in_chunks
 from planproof.readers.pieces.shapes import is_list, is_object, text_at
 from planproof.readers.pieces.transcript import Result, Transcript
@@ -37,7 +35,7 @@ class EventStreamReader:
             return False
         chunks: list[dict[str, Json]] = []
         found = False
-        for _, value in islice(entries(source), LOOKED_AT):
+        for value in first_entries(source):
             if not is_object(value):
                 continue
             if _is_completion(value) or _is_message_event(value):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from operator import itemgetter
 
 from planproof.content import Image, Json
 from planproof.readers.pieces.calls import Call
-from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.entries import entries, first_entries
 from planproof.readers.pieces.handoffs import Handoffs
 from planproof.readers.pieces.outcomes import stated
 from planproof.readers.pieces.repeats import Seen
@@ -16,7 +16,6 @@ from planproof.readers.source import Source
 from planproof.trace import EventStatus, Kind, Trace
 
 _HOLDERS = ("events",)
-_INVOCATIONS = ("invocation_id", "invocationId")
 _RETURNED = ("result", "output")
 
 
@@ -30,7 +29,7 @@ class GoogleADKReader:
         if source.form == "text":
             return False
         found = False
-        for _, value in islice(entries(source, _HOLDERS, _is_event), LOOKED_AT):
+        for value in first_entries(source, _HOLDERS, _is_event):
             if not _is_event(value):
                 return False
             found = found or is_object(value.get("content"))
@@ -41,8 +40,10 @@ class GoogleADKReader:
         transcript = Transcript(source.skipped)
         reading = _Reading(transcript)
         listed = list(entries(source, _HOLDERS, _is_event))
-        if all(_moment(value) is not None for _, value in listed):
-            listed.sort(key=lambda entry: _moment(entry[1]) or 0.0)
+        moments = [_moment(value) for _, value in listed]
+        if None not in moments:
+            timed = zip(moments, listed, strict=True)
+            listed = [entry for _, entry in sorted(timed, key=itemgetter(0))]
         for pointer, value in listed:
             if _is_event(value):
                 reading.event(value, pointer)
@@ -210,9 +211,10 @@ def _moment(value: Json) -> float | None:
 def _is_event(value: Json) -> bool:
     if not is_object(value) or not isinstance(value.get("author"), str):
         return False
-    return any(isinstance(value.get(key), str) for key in _INVOCATIONS) and (
-        "content" in value or "actions" in value or "partial" in value
-    )
+    invoked = isinstance(value.get("invocation_id"), str)
+    if not invoked and not isinstance(value.get("invocationId"), str):
+        return False
+    return "content" in value or "actions" in value or "partial" in value
 
 
 def _image(part: dict[str, Json]) -> Image | None:

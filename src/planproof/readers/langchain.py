@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from planproof.content import Json
 from planproof.pointer import escape
 from planproof.readers.pieces.conversation import AGENTS, Conversation, role_of
-from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
+from planproof.readers.pieces.entries import LOOKED_AT, entries, first_entries, listed
 from planproof.readers.pieces.handoffs import Handoffs
 from planproof.readers.pieces.repeats import Seen, Told
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
@@ -37,7 +36,7 @@ class LangChainReader:
         if source.form == "text":
             return False
         seen = False
-        for _, value in islice(entries(source, _HOLDERS, _is_state), LOOKED_AT):
+        for value in first_entries(source, _HOLDERS, _is_state):
             held = _held(value)
             if held is None or not all(map(_is_message, held[:LOOKED_AT])):
                 return False

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 
-from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.entries import entries, first_entries
 from planproof.readers.pieces.places import at
 from planproof.readers.pieces.shapes import is_object, time_of
 from planproof.readers.pieces.speakers import Speakers
@@ -25,7 +24,7 @@ class MagenticOneReader:
     def sniff(self, source: Source) -> bool:
         """Whether all turns have a role and text, and some role has a stage direction."""
         staged = False
-        for _, turn in islice(entries(source, _HOLDERS), LOOKED_AT):
+        for turn in first_entries(source, _HOLDERS):
             role = turn.get("role") if is_object(turn) else None
             if not isinstance(role, str) or not isinstance(turn.get("content"), str):
                 return False

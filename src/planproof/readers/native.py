@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from planproof.content import Image, Json
 from planproof.errors import InvalidInput
-from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.entries import entries, first_entries
 from planproof.readers.pieces.shapes import is_list, is_object, text_at
 from planproof.readers.source import Source
 from planproof.trace import Event, EventStatus, Kind, Trace
@@ -25,9 +23,9 @@ class NativeReader:
 
     def sniff(self, source: Source) -> bool:
         """Whether most records are of one of planproof's own kinds."""
-        head = [value for _, value in islice(entries(source, _HOLDERS, _is_event), LOOKED_AT)]
-        own = [value for value in head if is_object(value) and _is_event(value)]
-        return bool(own) and len(own) * 2 >= len(head)
+        head = first_entries(source, _HOLDERS, _is_event)
+        own = sum(is_object(value) and _is_event(value) for value in head)
+        return own > 0 and len(head) <= own * 2
 
     def read(self, source: Source) -> Trace:
         """The events as they are written; every wrong field is named by its pointer."""
@@ -44,7 +42,7 @@ class NativeReader:
 
 
 def _is_event(value: dict[str, Json]) -> bool:
-    return text_at(value, "kind") in _KINDS
+    return "kind" in value and text_at(value, "kind") in _KINDS
 
 
 def _event(value: Json, pointer: str, default_id: str, source: str) -> Event:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TypeGuard
 
 from planproof.content import Json
 from planproof.readers.pieces.conversation import Conversation
 from planproof.readers.pieces.dialects import dialect, is_inspect, is_swe_agent
-from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.entries import entries, first_entries
 from planproof.readers.pieces.flows import come_in_chunks
 from planproof.readers.pieces.shapes import is_object, time_of
 from planproof.readers.pieces.speakers import speak_by_name
@@ -30,13 +29,12 @@ class OpenAIMessagesReader:
         """Whether the source is a list of messages with the roles of the OpenAI API."""
         if source.form == "text":
             return False
-        known: list[dict[str, Json]] = []
-        for _, message in islice(entries(source, _HOLDERS), LOOKED_AT):
+        known = first_entries(source, _HOLDERS)
+        for message in known:
             if not _is_message(message) or _SAYS.isdisjoint(message):
                 return False
-            if is_inspect(message) or is_swe_agent(message):
+            if is_inspect(message) or ("agent" in message and is_swe_agent(message)):
                 return False
-            known.append(message)
         if not known or come_in_chunks(known) or speak_by_name(known):
             return False
         around = source.document if is_object(source.document) else None

@@ -6,7 +6,7 @@ from itertools import chain, islice
 
 from planproof.content import Json
 from planproof.readers.pieces.dialects import dialect
-from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
+from planproof.readers.pieces.entries import LOOKED_AT, entries, first_entries, listed
 from planproof.readers.pieces.repeats import Instructions, Seen, Told
 from planproof.readers.pieces.response_items import ResponseItems, is_item
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
@@ -28,7 +28,7 @@ class OpenAIResponsesReader:
         if source.form == "text":
             return False
         items: list[Json] = []
-        for _, value in islice(entries(source, _HOLDERS, _is_exchange), LOOKED_AT):
+        for value in first_entries(source, _HOLDERS, _is_exchange):
             if is_object(value) and _is_exchange(value):
                 return True
             if not is_item(value) and not _is_message(value):

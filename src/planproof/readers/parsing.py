@@ -21,6 +21,7 @@ _PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]")
 _NO_ESCAPE = re.compile(r"\\\\u[dD]")
 _BEGINS_LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[\[{"])')
 _LONG = 100_000
+_BETWEEN = frozenset(("\n{", "\n", ""))
 _STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
 
 
@@ -142,22 +143,20 @@ class Parser:
 
         None where a line may need a look of its own: then they are parsed one by one.
         """
-        ends = text.count("\n")
-        between = ends - text.endswith("\n")
-        # No string holds a line end, so that with these counts each is between two objects.
-        if not text.startswith("{") or text.count("\n{") != between or text.count("}\n") != ends:
+        if not text.startswith("{"):
             return None
         if _HALF.search(text) is not None and _may_hold_a_lone_half(text):
             return None
         values: list[Json] = []
-        position = 0
+        start = 0
         try:
-            while position < len(text):
-                value, position = _STRICT.raw_decode(text, position)
-                if position < len(text) and text[position] != "\n":
+            while start < len(text):
+                value, end = _STRICT.raw_decode(text, start)
+                # Each stands on a line of its own, and the next begins right behind it.
+                if text.find("\n", start, end) >= 0 or text[end : end + 2] not in _BETWEEN:
                     return None
                 values.append(value)
-                position += 1
+                start = end + 1
         except (ValueError, RecursionError):
             return None
         return None if is_deeper_than(values, self.limits.depth + 1) else values

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from planproof.content import Image, Json
 from planproof.readers.pieces.calls import Call, arguments_of
-from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.entries import entries, first_entries
 from planproof.readers.pieces.repeats import Instructions
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of, written
 from planproof.readers.pieces.transcript import Draft, Result, Transcript
@@ -30,7 +28,7 @@ class PydanticAIReader:
         if source.form == "text":
             return False
         found = False
-        for _, value in islice(entries(source, _HOLDERS), LOOKED_AT):
+        for value in first_entries(source, _HOLDERS):
             if not _is_message(value):
                 return False
             found = found or any(is_object(p) and "part_kind" in p for p in value["parts"])

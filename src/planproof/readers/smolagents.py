@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from itertools import islice
 
 from planproof.content import Json
 from planproof.readers.pieces.calls import as_call
 from planproof.readers.pieces.code_agent import facts_and_plan, thought_and_code
-from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.entries import entries, first_entries
 from planproof.readers.pieces.parts import plain_text
 from planproof.readers.pieces.shapes import (
     is_list,
@@ -40,7 +39,7 @@ class SmolagentsReader:
         if source.form == "text":
             return False
         tells = False
-        for _, step in islice(entries(source, _HOLDERS), LOOKED_AT):
+        for step in first_entries(source, _HOLDERS):
             if not is_object(step):
                 return False
             if _is_action(step) or _is_plan(step):

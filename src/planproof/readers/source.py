@@ -41,10 +41,15 @@ class Source:
     document: Json
     skipped: tuple[Skipped, ...] = ()
     _digest: str | None = field(default=None, repr=False, compare=False)
+    _text: str | None = field(default=None, repr=False, compare=False)
 
     @property
     def digest(self) -> str:
         """SHA-256 of the trace as it was given: of its text, or of a value written as JSON."""
+        if self._digest is None and self._text is not None:
+            # Not before it is asked for: it takes half as long as to parse the text.
+            object.__setattr__(self, "_digest", _digest_of(self._text.encode()))
+            object.__setattr__(self, "_text", None)
         return self.canonical_digest if self._digest is None else self._digest
 
     @property
@@ -117,20 +122,19 @@ class Source:
                 failure = error
                 break
             if not start.startswith('"'):
-                digest = _digest_of(text.encode())
-                return cls(name, "json", value, tuple(parser.skipped), digest)
+                return cls(name, "json", value, tuple(parser.skipped), _text=text)
             # A JSON string that holds a trace: what counts is the trace.
             text = value
         records = parser.lines(text)
         if records is not None:
-            return cls(name, "jsonl", records, tuple(parser.skipped), _digest_of(text.encode()))
+            return cls(name, "jsonl", records, tuple(parser.skipped), _text=text)
         if failure is not None and parser.is_broken_json(text, failure):
             raise InvalidInput(
                 f"is JSON that breaks off or is malformed ({failure.msg}).",
                 where=f"{name}, line {failure.lineno} column {failure.colno}",
                 advice="Write the file again; JSON Lines may lose its last line, JSON may not.",
             )
-        return cls(name, "text", text, tuple(parser.skipped), _digest_of(text.encode()))
+        return cls(name, "text", text, tuple(parser.skipped), _text=text)
 
     @classmethod
     def of_value(cls, value: Json, *, name: str = "trace", limits: Limits | None = None) -> Source:

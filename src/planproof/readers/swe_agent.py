@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice, takewhile
+from itertools import takewhile
 from typing import TypeGuard
 
 from planproof.content import Json
 from planproof.readers.pieces.calls import Call, as_call
 from planproof.readers.pieces.commands import command_name
 from planproof.readers.pieces.dialects import is_swe_agent
-from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.entries import LOOKED_AT, entries, first_entries
 from planproof.readers.pieces.parts import plain_text
 from planproof.readers.pieces.places import held_at
 from planproof.readers.pieces.shapes import is_list, is_object, text_at
@@ -33,7 +33,7 @@ class SweAgentReader:
             return False
         if _steps(source):
             return True
-        head = [message for _, message in islice(entries(source, ("history",)), LOOKED_AT)]
+        head = first_entries(source, ("history",))
         if not all(is_object(message) and is_swe_agent(message) for message in head):
             return False
         return any(message.get("role") == "assistant" for message in head)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from planproof.content import Json
 from planproof.readers.autogen.group_chat import GroupChat, proxies_in
 from planproof.readers.autogen.team import Team, is_team_message
-from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.entries import entries, first_entries
 from planproof.readers.pieces.shapes import is_object
 from planproof.readers.pieces.speakers import Speakers, speak_by_name
 from planproof.readers.pieces.transcript import Transcript
@@ -15,6 +13,7 @@ from planproof.readers.source import Source
 from planproof.trace import Trace
 
 _HOLDERS = ("messages", "chat_history", "history", "trajectory")
+_TELL_A_CHAT = frozenset(("name", "tool_responses"))
 _ROLES = frozenset(("system", "user", "assistant", "tool", "function"))
 
 
@@ -27,16 +26,16 @@ class AutoGenReader:
         """Whether the messages are of known types, or roles are shared by several names."""
         chat: list[dict[str, Json]] = []
         team = False
-        for _, message in islice(entries(source, _HOLDERS), LOOKED_AT):
+        for message in first_entries(source, _HOLDERS):
             if not is_object(message):
                 return False
-            if is_team_message(message):
-                team = True
-                continue
             role = message.get("role")
-            if team or not isinstance(role, str) or role not in _ROLES:
+            if "source" in message and is_team_message(message):
+                team = True
+            elif team or not isinstance(role, str) or role not in _ROLES:
                 return False
-            chat.append(message)
+            elif not _TELL_A_CHAT.isdisjoint(message):
+                chat.append(message)
         return team != speak_by_name(chat)
 
     def read(self, source: Source) -> Trace:

@@ -47,7 +47,7 @@ class GroupChat:
         responses = message.get("tool_responses")
         moment = message.get("timestamp")
         self._transcript.time = time_of(moment) if moment else None
-        if is_list(responses) and responses:
+        if responses and is_list(responses):
             self._speakers.flush()
             for index, response in enumerate(responses):
                 if is_object(response):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TypeGuard
 
 from planproof.content import Json
 from planproof.readers.inspect_ai.messages import Messages
 from planproof.readers.inspect_ai.sample import read_events
 from planproof.readers.pieces.dialects import is_inspect
-from planproof.readers.pieces.entries import LOOKED_AT, entries
-from planproof.readers.pieces.shapes import is_list, is_object, text_at
+from planproof.readers.pieces.entries import entries, first_entries
+from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
 from planproof.trace import Trace
@@ -32,10 +31,13 @@ class InspectReader:
         if _is_sample(source.document):
             return True
         marked = False
-        for _, message in islice(entries(source, _HOLDERS), LOOKED_AT):
+        for message in first_entries(source, _HOLDERS):
             if not _is_message(message):
                 return False
             marked = marked or is_inspect(message)
+            if not marked and message.get("tool_calls"):
+                # Somebody else's call: there is no need to look at what follows.
+                return False
         return marked
 
     def read(self, source: Source) -> Trace:
@@ -61,4 +63,5 @@ def _is_sample(document: Json) -> bool:
 
 
 def _is_message(message: Json) -> TypeGuard[dict[str, Json]]:
-    return is_object(message) and text_at(message, "role") in _ROLES
+    role = message.get("role") if is_object(message) else None
+    return isinstance(role, str) and role in _ROLES

@@ -25,7 +25,9 @@ _ARGUMENTS = (
     "rawInput",
 )
 _IDS = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id", "callId")
+_IDENTIFIED = frozenset(_IDS)
 _WRAPPERS = ("function", "functionCall", "function_call", "toolUse", "tool_call", "toolCall")
+_WRAPPED = frozenset(_WRAPPERS)
 
 
 @dataclass(slots=True)
@@ -42,17 +44,22 @@ def as_call(value: Json) -> Call | None:
     """The call that an entry of `tool_calls` and the like stands for; None when it is none."""
     if not is_object(value):
         return None
-    identity = call_id_of(value)
-    for key in _WRAPPERS:
-        inner = value.get(key)
-        if is_object(inner):
-            # The name and the arguments are one level down, the id need not be.
-            value = inner
-            identity = identity or call_id_of(inner)
-            break
-    name = text_at(value, *_ANY_NAME)
-    if name is None:
-        return None
+    identity = value.get("id")
+    if not identity or not isinstance(identity, str):
+        identity = call_id_of(value)
+    inner = value.get("function")
+    # Most have few of these keys, or none: to look for all of them at once is quicker.
+    if not is_object(inner) and not _WRAPPED.isdisjoint(value):
+        inner = next((value[key] for key in _WRAPPERS if is_object(value.get(key))), None)
+    if is_object(inner):
+        # The name and the arguments are one level down, the id need not be.
+        value = inner
+        identity = identity or call_id_of(inner)
+    name = value.get("name")
+    if not name or not isinstance(name, str):
+        name = text_at(value, *_ANY_NAME)
+        if name is None:
+            return None
     arguments, text = arguments_of(raw_arguments(value))
     return Call(name, arguments, text, identity)
 
@@ -86,14 +93,13 @@ def arguments_of(raw: Json) -> tuple[Json, str]:
     if isinstance(raw, str):
         value = embedded(raw)
         return (None, raw) if value is None else (value, "")
-    if is_object(raw) or is_list(raw):
-        return raw, ""
-    return None, ""
+    return (raw, "") if is_object(raw) or is_list(raw) else (None, "")
 
 
 def call_id_of(value: dict[str, Json]) -> str | None:
     """The id that ties a call and its result together."""
-    for key in _IDS:
+    # Many have none of these, and none is the quicker to see.
+    for key in _IDS if not _IDENTIFIED.isdisjoint(value) else ():
         found = value.get(key)
         if isinstance(found, str) and found:
             return found

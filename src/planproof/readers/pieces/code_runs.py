@@ -58,11 +58,11 @@ class CodeRuns:
 
     def hold(self, text: str, place: Place, actor: str) -> bool:
         """Hold a message back if there is code in it; False when there is none."""
-        found = [block for block in blocks(text) if block.runs_as] if "```" in text else []
+        found = [block for block in blocks(text) if block.runs_as] if "`" in text else []
         if not found:
             return False
         transcript = self._transcript
-        transcript.writes += 1
+        transcript.note()
         self._held = _Held(text, place, actor, found, transcript.turn, transcript.time)
         return True
 
@@ -76,12 +76,12 @@ class CodeRuns:
         self, output: str, pointer: str, executor: str, status: EventStatus | None = None
     ) -> None:
         """Take what a program says that runs code; the code that was held back is what it ran."""
-        if _begins_with(output, _NO_RUN):
+        if self._held is not None and _begins_with(output, _NO_RUN):
             self.flush()
         held, self._held = self._held, None
         if held is not None:
             self._ran(held, output, pointer, status or outcome_of(output))
-        elif is_run_result(output) or status is not None:
+        elif status is not None or is_run_result(output):
             self._transcript.answer(Result(output, pointer, actor=executor, status=status))
         else:
             self._transcript.begin_turn()

@@ -6,9 +6,8 @@ import re
 
 _FENCE = re.compile(r"\s{0,40}```[\w+-]{0,20}\s{1,40}")
 _FENCED = re.compile(r"\n```[\w+-]{0,20}\n\s{0,40}")
-_SQL = re.compile(
-    r"(?:select|insert|update|delete|create|alter|drop|show|describe|desc|with|use|explain)\s",
-    re.IGNORECASE,
+_SQL = frozenset(
+    "select insert update delete create alter drop show describe desc with use explain".split()
 )
 _WORD = re.compile(r"\s{0,40}([\w./+-]{1,60})")
 _QUOTED = re.compile(r"`([^`\n]{1,4000})`")
@@ -24,7 +23,9 @@ def command_name(command: str) -> str:
         fenced = _FENCED.search(command, 0, _LOOKED_AT) if "\n```" in command else None
         quoted = _QUOTED.search(command, 0, _LOOKED_AT) if fenced is None else None
         start = fenced.end() if fenced else quoted.start(1) if quoted else 0
-    if _SQL.match(command, start):
-        return "sql"
     word = _WORD.match(command, start)
-    return word[1] if word else "command"
+    if word is None:
+        return "command"
+    begins, ends = word.span(1)
+    is_query = begins == start and word[1].lower() in _SQL and command[ends : ends + 1].isspace()
+    return "sql" if is_query else word[1]

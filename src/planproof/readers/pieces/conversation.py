@@ -6,7 +6,7 @@ import re
 
 from planproof.content import Image, Json
 from planproof.readers.pieces.calls import as_call, call_id_of
-from planproof.readers.pieces.markup import segments
+from planproof.readers.pieces.markup import is_plain, segments
 from planproof.readers.pieces.outcomes import stated
 from planproof.readers.pieces.parts import Part, as_image, parts_of, plain_text
 from planproof.readers.pieces.shapes import (
@@ -30,6 +30,8 @@ TOOLS = frozenset(
 SYSTEMS = frozenset(("system", "developer", "systemmessage"))
 ROLES = USERS | AGENTS | TOOLS | SYSTEMS
 
+# Looked up once: most of what is read are these.
+_MESSAGE, _REASONING = Kind.MESSAGE, Kind.REASONING
 _CONTENT = ("content", "value", "text", "parts")
 _CONTENT_ELSEWHERE = frozenset(_CONTENT[1:])
 _SAYS = (*_CONTENT, "tool_calls", "function_call")
@@ -42,6 +44,7 @@ _RESULT_TURN = re.compile(
     r"|\[?(?:tool|function|command) (?:result|output|response)\b|exit ?code:)",
     re.IGNORECASE,
 )
+_RESULT_INITIALS = frozenset("oOeE<[tTfFcC")
 
 
 def role_of(message: dict[str, Json]) -> str:
@@ -68,15 +71,17 @@ class Conversation:
 
     def message(self, message: dict[str, Json], pointer: str, turn: str | None = None) -> None:
         """Write one message; `turn` is the key of the model turn that it belongs to."""
-        role = role_of(message)
+        role = message.get("role")
+        if not isinstance(role, str) or role not in ROLES:
+            role = role_of(message)
         if role in TOOLS:
             self._result(message, pointer)
+        elif role in USERS:
+            self._user(message, pointer)
         elif role in SYSTEMS:
             self._transcript.begin_turn()
             text, place, _ = _content(message, pointer)
             self._transcript.say(Kind.SYSTEM, text, place, "system")
-        elif role in USERS:
-            self._user(message, pointer)
         else:
             self._agent(message, pointer, turn)
 
@@ -85,6 +90,9 @@ class Conversation:
         value = embedded(text)
         if is_object(value) and write_structured(self._transcript, value, pointer, actor):
             return []
+        if is_plain(text):
+            draft = self._transcript.say(_MESSAGE, text.strip(), pointer, actor)
+            return [draft] if draft is not None else []
         said: list[Draft] = []
         for segment in segments(text):
             piece = text[segment.start : segment.end].strip()
@@ -102,7 +110,7 @@ class Conversation:
     def beside_calls(self, said: list[Draft]) -> None:
         """What was said together with calls is a thought, unless the user answers it."""
         for draft in said:
-            draft.kind = Kind.REASONING
+            draft.kind = _REASONING
         if said:
             self._aside = said[-1]
 
@@ -148,9 +156,9 @@ class Conversation:
         before = self._transcript.calls
         if not _THINKS.isdisjoint(message):
             self._thoughts(message, pointer, actor)
-        prose = self._spoken(message, pointer, actor)
+        prose = self._spoken(message, pointer, actor) if _has_content(message) else []
         self._calls(message, pointer, actor)
-        if self._transcript.calls > before:
+        if prose and self._transcript.calls > before:
             self.beside_calls(prose)
 
     def _actor(self, message: dict[str, Json]) -> str:
@@ -162,11 +170,15 @@ class Conversation:
 
     def _spoken(self, message: dict[str, Json], pointer: str, actor: str) -> list[Draft]:
         key = _content_key(message)
-        if message.get(key) is None:
+        content = message.get(key)
+        if content is None:
             return []
-        parts, images = parts_of(message[key], f"{pointer}/{key}")
+        if isinstance(content, str):
+            blank = not content or content.isspace()
+            return [] if blank else self.prose(content, f"{pointer}/{key}", actor)
+        parts, images = parts_of(content, f"{pointer}/{key}")
         calls = message.get("tool_calls")
-        if is_list(calls) and calls and is_list(message[key]):
+        if is_list(calls) and calls and is_list(content):
             # Some give the calls as parts of the content and once more in a list.
             listed = {call_id_of(call) for call in calls if is_object(call)}
             parts = [part for part in parts if not _is_listed(part, listed)]
@@ -201,10 +213,10 @@ class Conversation:
 
     def _calls(self, message: dict[str, Json], pointer: str, actor: str) -> None:
         calls = message.get("tool_calls")
-        if is_list(calls) and calls:
+        if calls and is_list(calls):
             for index, value in enumerate(calls):
                 self._call(value, f"{pointer}/tool_calls/{index}", actor)
-        elif is_object(message.get("function_call")):
+        elif "function_call" in message and is_object(message["function_call"]):
             self._call(message["function_call"], f"{pointer}/function_call", actor)
 
     def _call(self, value: Json, pointer: str, actor: str) -> None:
@@ -216,7 +228,12 @@ class Conversation:
 
     def _user(self, message: dict[str, Json], pointer: str) -> None:
         key = _content_key(message)
-        parts, images = parts_of(message.get(key), f"{pointer}/{key}")
+        content = message.get(key)
+        if isinstance(content, str):
+            if content and not content.isspace():
+                self._told(content, f"{pointer}/{key}")
+            return
+        parts, images = parts_of(content, f"{pointer}/{key}")
         said = [part for part in parts if part.sort == "text"]
         for part in parts:
             if part.sort != "text":
@@ -227,12 +244,22 @@ class Conversation:
         elif said or (images and not parts):
             self._asked(said or [Part("text", "", f"{pointer}/{key}")], images)
 
-    def _asked(self, said: list[Part], images: tuple[Image, ...]) -> None:
+    def _told(self, text: str, pointer: str) -> None:
+        if self._is_result_turn(text):
+            self._transcript.answer(Result(text, pointer))
+        else:
+            self._answered()
+            self._transcript.say(_MESSAGE, text, pointer, "user")
+
+    def _answered(self) -> None:
         if self._aside is not None:
             # The user answers it: so it was said to the user.
-            self._aside.kind = Kind.MESSAGE
+            self._aside.kind = _MESSAGE
             self._aside = None
         self._transcript.begin_turn()
+
+    def _asked(self, said: list[Part], images: tuple[Image, ...]) -> None:
+        self._answered()
         for part in said:
             draft = Draft(Kind.MESSAGE, part.pointer, actor="user", text=part.value)
             draft.images, images = images, ()
@@ -241,7 +268,8 @@ class Conversation:
     def _is_result_turn(self, text: str) -> bool:
         if self._called_in_text and self._transcript.awaits_result():
             return True
-        return _RESULT_TURN.match(text) is not None
+        initial = text[:9].lstrip()[:1]
+        return initial in _RESULT_INITIALS and _RESULT_TURN.match(text) is not None
 
     def _result(self, message: dict[str, Json], pointer: str) -> None:
         if is_list(message.get("content")):
@@ -252,23 +280,20 @@ class Conversation:
             if results:
                 return
         text, place, images = _content(message, pointer)
-        self._transcript.answer(
-            Result(
-                text,
-                place,
-                call_id=text_at(message, "tool_call_id", "call_id", "tool_use_id"),
-                name=text_at(message, "name", "function", "tool_name"),
-                actor="tool",
-                status=None if _TELLS_FAILURE.isdisjoint(message) else _failed(message),
-                images=images,
-            )
-        )
+        call_id = text_at(message, "tool_call_id", "call_id", "tool_use_id")
+        name = text_at(message, "name", "function", "tool_name")
+        status = None if _TELLS_FAILURE.isdisjoint(message) else _failed(message)
+        self._transcript.answer(Result(text, place, call_id, name, "tool", status, images))
 
 
 def _is_listed(part: Part, calls: set[str | None]) -> bool:
     return part.sort == "call" and not calls.isdisjoint(
         (text_at(part.value, "id"), text_at(part.value, "call_id"))
     )
+
+
+def _has_content(message: dict[str, Json]) -> bool:
+    return message.get("content") is not None or not _CONTENT_ELSEWHERE.isdisjoint(message)
 
 
 def _content_key(message: dict[str, Json]) -> str:

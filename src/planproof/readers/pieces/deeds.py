@@ -76,13 +76,14 @@ def as_deed(text: str, *, by_program: bool = False) -> Deed | None:
 
     `by_program` says that the text comes from a program that reports what it did.
     """
-    told = _DEED.match(text)
+    initial = text[: _BLANKS + 1].lstrip()[:1]
+    told = _DEED.match(text) if initial == "I" else None
     if told is None and "Warning: " in text[:_LOOKED_AT]:
         told = _DEED_BEHIND_WARNINGS.match(text)
     if told is not None:
         name, start, cut = _VERBS[told["verb"]], told.start("told"), _end_of(text, told.end())
     else:
-        page = _PAGE.match(text)
+        page = _PAGE.match(text) if initial == "A" else None
         if page is None:
             return None
         name, start, cut = "open", 0, page.end()

@@ -55,11 +55,11 @@ def _may_be_anthropic(message: dict[str, Json]) -> bool:
 def is_inspect(message: dict[str, Json]) -> bool:
     """Inspect AI: a call names its function in a string, a result too, and a source is given."""
     calls = message.get("tool_calls")
-    if is_list(calls) and calls:
+    if calls and is_list(calls):
         return is_object(calls[0]) and isinstance(calls[0].get("function"), str)
     if message.get("role") == "tool":
         return isinstance(message.get("function"), str)
-    return text_at(message, "source") in _INSPECT_SOURCES
+    return "source" in message and text_at(message, "source") in _INSPECT_SOURCES
 
 
 def is_swe_agent(message: dict[str, Json]) -> bool:

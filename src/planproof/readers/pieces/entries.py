@@ -39,6 +39,23 @@ def entries(
             yield f"{pointer}/{index}", value
 
 
+def first_entries(
+    source: Source,
+    holders: Sequence[str] = (),
+    is_entry: Callable[[dict[str, Json]], bool] | None = None,
+) -> Sequence[Json]:
+    """As many of the same entries, without their pointers, as it takes to know a format."""
+    document = source.document
+    if source.form == "jsonl":
+        return [value for _, value in document[:LOOKED_AT]]
+    if is_object(document):
+        if is_entry is not None and is_entry(document):
+            return (document,)
+        key = key_with_list(document, holders)
+        document = document[key] if key is not None else ()
+    return document[:LOOKED_AT] if is_list(document) else ()
+
+
 def listed(value: Json, pointer: str) -> Iterator[tuple[str, Json]]:
     """The items of a list with their pointers; nothing when it is no list."""
     for index, item in enumerate(value if is_list(value) else ()):

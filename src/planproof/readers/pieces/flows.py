@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import TypeAlias
@@ -17,12 +18,19 @@ CallKey: TypeAlias = tuple[str, str]
 """The message that a call belongs to, and which of its calls it is."""
 
 
-def come_in_chunks(messages: list[dict[str, Json]]) -> bool:
+def come_in_chunks(messages: Sequence[dict[str, Json]]) -> bool:
     """Whether these are chunks of messages rather than whole ones: few ids, each many times."""
-    if any("event" in message or "tool_call_chunks" in message for message in messages):
-        return True
-    ids = [message["id"] for message in messages if isinstance(message.get("id"), str)]
-    return len(ids) == len(messages) > 0 and len(set(ids)) * 2 <= len(ids)
+    ids: set[str] = set()
+    every = True
+    for message in messages:
+        if "event" in message or "tool_call_chunks" in message:
+            return True
+        id_ = message.get("id")
+        if isinstance(id_, str):
+            ids.add(id_)
+        else:
+            every = False
+    return every and 0 < len(ids) * 2 <= len(messages)
 
 
 @dataclass(slots=True)

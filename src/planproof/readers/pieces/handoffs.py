@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from planproof.readers.pieces.shapes import is_object, text_at
 from planproof.readers.pieces.transcript import Draft
@@ -42,13 +43,21 @@ class Handoffs:
 
 def receiver_of(call: Draft) -> str | None:
     """The agent that a call hands over to, by the name of the tool and what it was given."""
-    named = _TRANSFER.fullmatch(call.name or "")
+    named = _named_in(call.name or "")
     if named is None:
         return None
-    if is_object(call.arguments) and named[1].lower() in ("agent", "other_agent"):
+    if is_object(call.arguments) and named.lower() in ("agent", "other_agent"):
         return text_at(call.arguments, *_RECEIVERS)
-    return named[1]
+    return named
 
 
+# There are few tools and agents in a trace, and each is named many times.
+@lru_cache(maxsize=1024)
+def _named_in(tool: str) -> str | None:
+    named = _TRANSFER.fullmatch(tool)
+    return named[1] if named is not None else None
+
+
+@lru_cache(maxsize=1024)
 def _key(agent: str) -> str:
     return _NO_WORD.sub("_", agent).strip("_").lower()

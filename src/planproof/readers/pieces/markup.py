@@ -51,11 +51,21 @@ def segments(text: str) -> list[Segment]:
         found = list(_tagged(text))
         if any(part.sort != "prose" for part in found):
             return found
-    if "Action" in text:
+    if _may_be_labelled(text):
         found = list(_labelled(text))
         if any(part.sort == "call" for part in found):
             return found
     return [Segment(0, len(text))]
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is prose at first sight: then it is all one segment."""
+    return "<" not in text and not _may_be_labelled(text)
+
+
+def _may_be_labelled(text: str) -> bool:
+    # To look for single letters first takes a tenth of the time, and many texts have none.
+    return "A" in text and ":" in text and "Action" in text
 
 
 def _tagged(text: str) -> Iterator[Segment]:

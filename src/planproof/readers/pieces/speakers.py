@@ -17,7 +17,7 @@ from planproof.readers.pieces.code_runs import CodeRuns, is_executor, is_run_res
 from planproof.readers.pieces.conversation import SYSTEMS, TOOLS, USERS
 from planproof.readers.pieces.deeds import as_deed, drives_browser, write_deed
 from planproof.readers.pieces.ledgers import is_ledger, write_ledger
-from planproof.readers.pieces.markup import Segment, segments
+from planproof.readers.pieces.markup import Segment, is_plain, segments
 from planproof.readers.pieces.places import Place
 from planproof.readers.pieces.shapes import embedded, is_object, text_at
 from planproof.readers.pieces.structured import write_structured
@@ -25,6 +25,8 @@ from planproof.readers.pieces.transcript import Result, Transcript
 from planproof.trace import Kind
 
 _STAGE = re.compile(r"(?P<who>[^()]{1,80})\((?P<how>[^()]{1,80})\)\s{0,8}")
+# Looked up once: most of what is said are messages.
+_MESSAGE = Kind.MESSAGE
 _THINKING = frozenset(("thought", "thinking", "reasoning"))
 
 
@@ -34,7 +36,7 @@ def speak_by_name(messages: Sequence[dict[str, Json]]) -> bool:
     for message in messages:
         if "tool_responses" in message:
             return True
-        if message.get("role") in ("user", "assistant"):
+        if "name" in message and message.get("role") in ("user", "assistant"):
             names.add(text_at(message, "name"))
     return len(names - {None}) > 1
 
@@ -93,7 +95,7 @@ class Speakers:
             return
         self._transcript.begin_turn()
         if role in USERS:
-            self._transcript.say(Kind.MESSAGE, text.strip(), whole, "user")
+            self._transcript.say(_MESSAGE, text.strip(), whole, "user")
         elif role in SYSTEMS:
             self._transcript.say(Kind.SYSTEM, text.strip(), whole, "system")
         elif known.receiver is not None:
@@ -123,6 +125,10 @@ class Speakers:
         value = embedded(text)
         if is_object(value) and write_structured(self._transcript, value, whole, who):
             return
+        if is_plain(text):
+            if not self.code.hold(text, place, who):
+                self._prose(_MESSAGE, text, (0, len(text)), place, who)
+            return
         found = segments(text)
         acts = any(segment.call is not None for segment in found)
         if acts or not self.code.hold(text, place, who):
@@ -140,14 +146,21 @@ class Speakers:
             self._transcript.answer(Result(piece, pointer, actor="environment"))
         else:
             thought = segment.sort == "thought" or (thinks and segment.sort == "prose")
-            kind = Kind.REASONING if thought else Kind.MESSAGE
-            position = segment.start
-            for start, end in checklists(text[segment.start : segment.end]):
-                first, last = segment.start + start, segment.start + end
-                self._say(kind, text, (position, first), place, who)
-                self._transcript.plan(text[first:last].strip(), place(first, last), who)
-                position = last
-            self._say(kind, text, (position, segment.end), place, who)
+            kind = Kind.REASONING if thought else _MESSAGE
+            self._prose(kind, text, (segment.start, segment.end), place, who)
+
+    def _prose(
+        self, kind: Kind, text: str, stretch: tuple[int, int], place: Place, who: str
+    ) -> None:
+        """Write what is said; the checklists in it are plans."""
+        begin, close = stretch
+        position = begin
+        for start, end in checklists(text[begin:close]):
+            first, last = begin + start, begin + end
+            self._say(kind, text, (position, first), place, who)
+            self._transcript.plan(text[first:last].strip(), place(first, last), who)
+            position = last
+        self._say(kind, text, (position, close), place, who)
 
     def _say(self, kind: Kind, text: str, stretch: tuple[int, int], place: Place, who: str) -> None:
         self._transcript.say(kind, text[slice(*stretch)].strip(), place(*stretch), who)

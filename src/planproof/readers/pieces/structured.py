@@ -8,7 +8,15 @@ from planproof.readers.pieces.shapes import is_list, is_object, text_at, written
 from planproof.readers.pieces.transcript import Transcript
 from planproof.trace import Kind
 
-_THOUGHTS = ("thoughts", "thought", "reasoning", "analysis", "reflection", "current_state")
+# Looked up once: most of such an answer are thoughts.
+_REASONING = Kind.REASONING
+# In the order in which they are read.
+_THOUGHTS = {
+    key: place
+    for place, key in enumerate(
+        ("thoughts", "thought", "reasoning", "analysis", "reflection", "current_state")
+    )
+}
 _COMMANDS = ("command", "action", "tool_call", "function_call", "tool")
 _PLANS = frozenset(("plan", "todo", "todos", "plan_steps", "next_steps"))
 _NOTHING = frozenset(("", "n/a", "none", "null"))
@@ -20,27 +28,36 @@ def write_structured(
 ) -> bool:
     """Write down the thoughts and the command of such an answer; False when it is none."""
     call = _command(value)
-    thoughts = [(key, value[key]) for key in _THOUGHTS if key in value]
+    thoughts = [key for key in value if key in _THOUGHTS]
     if call is None and not (thoughts and len(thoughts) == len(value)):
         return False
-    for key, thought in thoughts:
-        for name, entry in thought.items() if is_object(thought) else [(key, thought)]:
+    for key in sorted(thoughts, key=_THOUGHTS.__getitem__) if len(thoughts) > 1 else thoughts:
+        thought = value[key]
+        for name, entry in thought.items() if is_object(thought) else ((key, thought),):
+            if isinstance(entry, str):
+                # Only a short text can say nothing.
+                if len(entry) <= _LONGEST_NOTHING and not _says(entry):
+                    continue
+                texts = (entry,)
+            else:
+                texts = list(filter(_says, _texts(entry)))
             if name in _PLANS:
                 # A plan that is stated anew with each answer notes progress; it does nothing.
-                transcript.plan("\n".join(_texts(entry)), pointer, actor)
+                transcript.plan("\n".join(texts), pointer, actor)
                 continue
-            for text in _texts(entry):
-                transcript.say(Kind.REASONING, text, pointer, actor)
+            for text in texts:
+                transcript.say(_REASONING, text, pointer, actor)
     if call is not None:
         transcript.call(call, pointer, actor)
     return True
 
 
 def _texts(entry: Json) -> list[str]:
-    if isinstance(entry, str) and len(entry) > _LONGEST_NOTHING:
-        return [entry]
-    texts = [written(item) for item in entry] if is_list(entry) else [written(entry)]
-    return [text for text in texts if text.strip().lower() not in _NOTHING]
+    return [written(item) for item in entry] if is_list(entry) else [written(entry)]
+
+
+def _says(text: str) -> bool:
+    return text.strip().lower() not in _NOTHING
 
 
 def _command(value: dict[str, Json]) -> Call | None:

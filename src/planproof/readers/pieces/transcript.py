@@ -12,6 +12,9 @@ from planproof.readers.pieces.calls import Call
 from planproof.readers.pieces.outcomes import outcome_of
 from planproof.trace import Event, EventStatus, Kind, Skipped, Trace
 
+# Looked up once: every call asks for it.
+_ACTION = Kind.ACTION
+
 
 @dataclass(slots=True, eq=False)
 class Draft:
@@ -63,9 +66,10 @@ class Transcript:
         self.turn = 0
         self.time: str | None = None
         self.parent: Draft | None = None
-        self.writes = 0
         self.calls = 0
         self._skipped = list(skipped)
+        # What was skipped before was not written here.
+        self._notes = -len(self._skipped)
         self._turns: dict[str, int] = {}
         self._last_turn = 0
         self._by_id: dict[str, list[Draft]] = {}
@@ -88,15 +92,18 @@ class Transcript:
         draft.time = draft.time or self.time
         draft.parent = draft.parent or self.parent
         self.drafts.append(draft)
-        draft.id = f"e{len(self.drafts)}"
-        self.writes += 1
         return draft
 
     def say(self, kind: Kind, text: str, pointer: str, actor: str | None) -> Draft | None:
         """Write down what somebody said or thought, if it is anything."""
         if not text or text.isspace():
             return None
-        return self.add(Draft(kind, pointer, actor=actor, text=text))
+        draft = Draft(kind, pointer, None, actor, text)
+        draft.time = self.time
+        draft.parent = self.parent
+        draft.turn = self.turn
+        self.drafts.append(draft)
+        return draft
 
     def plan(self, text: str, pointer: str, actor: str | None) -> Draft | None:
         """Write down a plan that the format itself marks as one, if there is anything in it."""
@@ -108,10 +115,15 @@ class Transcript:
     def call(self, call: Call, pointer: str, actor: str | None) -> Draft:
         """Write down an action whose result may follow."""
         self.calls += 1
-        draft = self.add(Draft(Kind.ACTION, pointer, call.name, actor, call.text, call.arguments))
-        if draft.turn != self._calling_turn:
-            self._calling_turn = draft.turn
-            self._unanswered.clear()
+        draft = Draft(_ACTION, pointer, call.name, actor, call.text, call.arguments)
+        draft.time = self.time
+        draft.parent = self.parent
+        draft.turn = self.turn
+        self.drafts.append(draft)
+        if self.turn != self._calling_turn:
+            self._calling_turn = self.turn
+            if self._unanswered:
+                self._unanswered.clear()
         self._unanswered[id(draft)] = draft
         if call.id:
             self._by_id.setdefault(call.id, []).append(draft)
@@ -119,7 +131,7 @@ class Transcript:
 
     def answer(self, result: Result) -> Draft:
         """Tie a result to its call; one without a call is an observation."""
-        self.writes += 1
+        self._notes += 1
         draft = self._called(result)
         if draft is None:
             return self._observe(result)
@@ -127,8 +139,18 @@ class Transcript:
             # What merely came next was tied to the call; this one names it.
             self._observe(Result(draft.output, draft.output_pointer, status=draft.status))
         draft.returned(result.text, result.pointer, result.status)
-        draft.images += result.images
+        if result.images:
+            draft.images += result.images
         return draft
+
+    @property
+    def writes(self) -> int:
+        """Grows with everything that is written or noted."""
+        return len(self.drafts) + len(self._skipped) + self._notes
+
+    def note(self) -> None:
+        """Note that something was understood that is written down only later."""
+        self._notes += 1
 
     def awaits_result(self) -> bool:
         """Whether the last turn that called something has not had all its results yet."""
@@ -142,13 +164,15 @@ class Transcript:
     def skip(self, pointer: str, why: str) -> None:
         """Note a part of the source that gives no event."""
         self._skipped.append(Skipped(pointer, why))
-        self.writes += 1
 
     def trace(self, reader: str) -> Trace:
         """The finished trace. The drafts are used up: they become its events."""
+        for number, draft in enumerate(self.drafts, 1):
+            draft.id = f"e{number}"
         for draft in self.drafts:
             made: Any = draft
-            made.parent = draft.parent and draft.parent.id
+            if draft.parent is not None:
+                made.parent = draft.parent.id
             # They have the same fields; to make each anew would take a fifth of all the reading.
             made.__class__ = Event
         events = cast("tuple[Event, ...]", tuple(self.drafts))
@@ -168,10 +192,10 @@ class Transcript:
             if not waiting:
                 return None
             draft = waiting.pop(0)
-        else:
-            waiting = self._unanswered.values()
-            draft = next((d for d in waiting if result.name is None or d.name == result.name), None)
-            if draft is None:
-                return None
-        self._unanswered.pop(id(draft), None)
-        return draft
+            self._unanswered.pop(id(draft), None)
+            return draft
+        for key, draft in self._unanswered.items():
+            if result.name is None or draft.name == result.name:
+                del self._unanswered[key]
+                return draft
+        return None
