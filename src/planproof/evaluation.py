@@ -137,7 +137,7 @@ def _verdict(case: Case, judge: AnyJudge, reading: Reading) -> Verdict:
     if isinstance(ready, Verdict):
         return ready
     try:
-        if _awaits(judge):
+        if awaits(judge):
             from planproof.background import wait_for  # noqa: PLC0415 - loads asyncio
 
             return _scored(ready, wait_for(judge.judge(ready.task, ready.plan, ready.trace)))
@@ -150,7 +150,7 @@ def _verdict(case: Case, judge: AnyJudge, reading: Reading) -> Verdict:
 async def _awaited_verdict(case: Case, judge: AnyJudge, reading: Reading) -> Verdict:
     import asyncio  # noqa: PLC0415 - whoever awaits has it
 
-    if not _awaits(judge):
+    if not awaits(judge):
         return await asyncio.to_thread(_verdict, case, judge, reading)
     ready = await asyncio.to_thread(prepared, case, judge, reading)
     if isinstance(ready, Verdict):
@@ -161,7 +161,8 @@ async def _awaited_verdict(case: Case, judge: AnyJudge, reading: Reading) -> Ver
         return _failed(ready.unjudged, judge, error)
 
 
-def _awaits(judge: AnyJudge) -> TypeGuard[ModelJudge]:
+def awaits(judge: AnyJudge) -> TypeGuard[ModelJudge]:
+    """Whether a judge has to be awaited, for it asks a model."""
     return iscoroutinefunction(judge.judge)
 
 

@@ -14,7 +14,6 @@ from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
-    from planproof.judges.protocol import AnyJudge
     from planproof.readers.parsing import Limits
     from planproof.readers.source import Source
 
@@ -131,10 +130,3 @@ def settled_configuration(path: Path | None) -> Configuration:
     if found.path is not None:
         typer.echo(f"planproof: using {found.path}", err=True)
     return found
-
-
-def chosen_judge(name: str | None, configuration: Configuration) -> AnyJudge:
-    """The judge that was named: as an option, in the configuration, or by default."""
-    from planproof.judges.registry import DEFAULT, find_judge
-
-    return find_judge(name or configuration.judge or DEFAULT, vocabulary=configuration.vocabulary)

@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from planproof.cli.asking import (
+    AskingOptions,
+    BaseUrlOption,
+    BudgetOption,
+    ConcurrencyOption,
+    DeadlineOption,
+    DoubtOption,
+    ImageUrlsOption,
+    MaxCostOption,
+    ModelOption,
+    NoCacheOption,
+    RpmOption,
+    SamplesOption,
+    TemplateOption,
+    TpmOption,
+)
 from planproof.cli.failures import BELOW_MINIMUM, NOT_JUDGED
 from planproof.cli.inputs import (
     ConfigOption,
@@ -15,7 +33,6 @@ from planproof.cli.inputs import (
     MinScoreOption,
     PickOption,
     ReaderOption,
-    chosen_judge,
     is_standard_input,
     name_of,
     read_bytes,
@@ -34,8 +51,10 @@ from planproof.cli.outputs import (
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from planproof.case import Case
     from planproof.config import Configuration
-    from planproof.judges.protocol import AnyJudge
+    from planproof.judges.protocol import AnyJudge, ModelJudge
+    from planproof.readers.source import Source
     from planproof.verdict import Verdict
 
 
@@ -76,6 +95,22 @@ def judge(
     config: ConfigOption = None,
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    samples: SamplesOption = 1,
+    budget: BudgetOption = 120_000,
+    deadline: DeadlineOption = 120,
+    concurrency: ConcurrencyOption = 8,
+    rpm: RpmOption = None,
+    tpm: TpmOption = None,
+    no_cache: NoCacheOption = False,
+    max_cost: MaxCostOption = None,
+    doubt: DoubtOption = 0.03,
+    allow_image_urls: ImageUrlsOption = False,
+    template: TemplateOption = None,
+    show_prompt: Annotated[
+        bool, typer.Option("--show-prompt", help="Print what a model would be asked; ask nobody.")
+    ] = False,
 ) -> None:
     """Judge one case.
 
@@ -86,19 +121,35 @@ def judge(
     planproof judge --trace run.json
     planproof judge --task task.txt --plan plan.md --trace run.json
     cat case.json | planproof judge - --format json --min-score 0.75
+    planproof judge case.json --judge audit --model openai:NAME
 
     Exit code: 0 judged, 1 below --min-score, 2 bad usage or input, 3 could not be judged.
     """
     _check_usage(case, task, plan, trace)
     if pick is not None and trace is None:
         raise typer.BadParameter("--pick goes with --trace.")
+    asked = AskingOptions(
+        models=tuple(model or ()),
+        base_url=base_url,
+        samples=samples,
+        budget=budget,
+        deadline=deadline,
+        concurrency=concurrency,
+        rpm=rpm,
+        tpm=tpm,
+        cached=not no_cache,
+        max_cost=max_cost,
+        doubt=doubt,
+        image_urls=allow_image_urls,
+        template=template,
+    )
     configuration = settled_configuration(config)
-    chosen = chosen_judge(judge_name, configuration)
-    if case is not None:
-        verdict = _verdict_on_case(case, configuration, chosen, reader)
-    else:
-        assert trace is not None
-        verdict = _verdict_on_trace((task, plan, trace), configuration, chosen, reader, pick)
+    given = _Given(case, (task, plan, trace), pick, reader, configuration)
+    if show_prompt:
+        with writing(output) as stream:
+            stream.writelines(given.questions(asked.unasked_judge(judge_name, configuration)))
+        return
+    verdict = given.verdict(asked.judge(judge_name, configuration))
     with writing(output) as stream:
         shown_on = stream if stream is sys.stdout else plain_stream()
         stream.write(written(verdict, form, secrets=no_redact, stream=shown_on))
@@ -119,44 +170,76 @@ def _check_usage(case: Path | None, *parts: Path | None) -> None:
         raise typer.BadParameter("only one of --task, --plan and --trace can be `-`.")
 
 
-def _verdict_on_case(
-    path: Path, configuration: Configuration, judge: AnyJudge, reader: str | None
-) -> Verdict:
-    from planproof.case_file import read_case
-    from planproof.evaluation import evaluate_case
-    from planproof.verdict import Outcome
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """The case file, or the files of task, plan and trace, and how to read them."""
 
-    name, limits = name_of(path), configuration.limits
-    verdict = evaluate_case(
-        read_case(read_bytes(path, limits), name=name),
-        judge=judge,
-        reader=reader,
-        vocabulary=configuration.vocabulary,
-        limits=limits,
-        where=name,
-    )
-    if verdict.outcome is Outcome.INVALID_INPUT:
-        raise InvalidInput(verdict.reason)
-    return verdict
+    case: Path | None
+    files: tuple[Path | None, Path | None, Path | None]
+    pick: str | None
+    reader: str | None
+    configuration: Configuration
 
+    def verdict(self, judge: AnyJudge) -> Verdict:
+        """What the judge says of it."""
+        from planproof.evaluation import evaluate, evaluate_case
+        from planproof.verdict import Outcome
 
-def _verdict_on_trace(
-    files: tuple[Path | None, Path | None, Path],
-    configuration: Configuration,
-    judge: AnyJudge,
-    reader: str | None,
-    picked: str | None,
-) -> Verdict:
-    from planproof.evaluation import evaluate
-    from planproof.readers.members import pick
+        vocabulary = self.configuration.vocabulary
+        if self.case is None:
+            task, plan, trace = self._contents()
+            return evaluate(
+                task=task,
+                plan=plan,
+                trace=trace,
+                judge=judge,
+                reader=self.reader,
+                vocabulary=vocabulary,
+            )
+        verdict = evaluate_case(
+            self._read(self.case),
+            judge=judge,
+            reader=self.reader,
+            vocabulary=vocabulary,
+            limits=self.configuration.limits,
+            where=name_of(self.case),
+        )
+        if verdict.outcome is Outcome.INVALID_INPUT:
+            raise InvalidInput(verdict.reason)
+        return verdict
 
-    limits = configuration.limits
-    task, plan, trace = files
-    return evaluate(
-        task=read_text(task, limits) if task is not None and is_standard_input(task) else task,
-        plan=read_text(plan, limits) if plan is not None and is_standard_input(plan) else plan,
-        trace=pick(read_source(trace, limits), picked),
-        judge=judge,
-        reader=reader,
-        vocabulary=configuration.vocabulary,
-    )
+    def questions(self, judge: AnyJudge) -> Iterator[str]:
+        """What the judge would ask about it, in words."""
+        from planproof.judges.prompting.showing import shown
+        from planproof.preparation import Reading, case_of, prepared
+        from planproof.verdict import Verdict
+
+        if self.case is None:
+            case, where = case_of(*self._contents(), None, None), None
+        else:
+            case, where = self._read(self.case), name_of(self.case)
+        reading = Reading(
+            self.reader, self.configuration.vocabulary, self.configuration.limits, where
+        )
+        ready = prepared(case, judge, reading)
+        if isinstance(ready, Verdict):
+            raise InvalidInput(ready.reason)
+        asking = cast("ModelJudge", judge)
+        yield from map(shown, asking.questions(ready.task, ready.plan, ready.trace))
+
+    def _read(self, path: Path) -> Case:
+        from planproof.case_file import read_case
+
+        return read_case(read_bytes(path, self.configuration.limits), name=name_of(path))
+
+    def _contents(self) -> tuple[str | Path | None, str | Path | None, Source]:
+        from planproof.readers.members import pick
+
+        limits = self.configuration.limits
+        task, plan, trace = self.files
+        assert trace is not None
+        return (
+            read_text(task, limits) if task is not None and is_standard_input(task) else task,
+            read_text(plan, limits) if plan is not None and is_standard_input(plan) else plan,
+            pick(read_source(trace, limits), self.pick),
+        )

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from planproof.usage import Usage
+
 if TYPE_CHECKING:
     from planproof.verdict import Verdict
 
@@ -21,11 +23,15 @@ class Tally:
     below: int = 0
     levels: Counter[float] = field(default_factory=Counter[float])
     unjudged: Counter[str] = field(default_factory=Counter[str])
+    cost: Usage = field(default_factory=Usage)
 
     def add(self, verdict: Verdict) -> None:
         """Count one verdict."""
+        if verdict.cost is not None:
+            self.cost += verdict.cost
         if verdict.score is None or verdict.level is None:
-            self.unjudged[verdict.outcome.value] += 1
+            cause = "" if verdict.cause is None else f" ({verdict.cause})"
+            self.unjudged[f"{verdict.outcome.value}{cause}"] += 1
             return
         self.levels[verdict.level] += 1
         if self.least is not None and verdict.score < self.least:
@@ -39,6 +45,7 @@ class Tally:
     def lines(self, seconds: float) -> Iterator[str]:
         """The counts, for people."""
         yield f"planproof: {self.cases:,} case{'' if self.cases == 1 else 's'} in {seconds:.1f} s"
+        from planproof.reports.wording import cost_line
         from planproof.scoring import LEVELS
 
         most = max(self.levels.values(), default=0)
@@ -48,5 +55,7 @@ class Tally:
                 yield f"  {level:<5}{count:>8,}  {bar}"
         for outcome, count in sorted(self.unjudged.items()):
             yield f"  {count:,} not judged: {outcome}"
+        if self.cost != Usage():
+            yield f"  asked: {cost_line(self.cost)}"
         if self.below:
             yield f"  {self.below:,} below {self.least}"

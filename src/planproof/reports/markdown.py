@@ -10,6 +10,7 @@ from planproof.reports.timeline import in_time
 from planproof.reports.wording import (
     STATUSES,
     Show,
+    asking_lines,
     coverage_line,
     headline,
     plan_line,
@@ -60,7 +61,7 @@ def _blocks(verdict: Verdict, show: Show) -> Iterator[str]:
         lines = [f"{_escape(show(coverage_line(coverage)))}{judge}"]
         if verdict.plan and (found := plan_line(verdict.plan)):
             lines.insert(0, _escape(show(f"plan: {found}")))
-        lines += [_escape(show(note)) for note in coverage.notes]
+        lines += [_escape(show(note)) for note in (*coverage.notes, *asking_lines(verdict))]
         yield f"<sub>{'<br>'.join(lines)}</sub>"
 
 

@@ -16,6 +16,7 @@ from planproof.reports.timeline import in_time
 from planproof.reports.wording import (
     STATUSES,
     Show,
+    asking_lines,
     coverage_line,
     headline,
     plan_line,
@@ -143,7 +144,7 @@ def _foot(verdict: Verdict, show: Show) -> Iterator[RenderableType]:
     if coverage := verdict.coverage:
         judge = f", judged by {show(verdict.judge.name)}" if verdict.judge else ""
         yield Text(f"{show(coverage_line(coverage))}{judge}", _QUIET)
-        for note in coverage.notes:
+        for note in (*coverage.notes, *asking_lines(verdict)):
             yield Text(f"· {show(note)}", _QUIET)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from planproof.finding import Severity, Status
+from planproof.phrases import quoted
 from planproof.reports.plain_text import one_line
 from planproof.reports.redaction import redact
+from planproof.usage import Usage
 from planproof.verdict import Coverage, Outcome, PlanSummary, Verdict
 
 LEVELS = {
@@ -112,6 +114,41 @@ def plan_line(plan: PlanSummary) -> str | None:
     if plan.rejected:
         parts.append(f"rejected by the user: the plan at {_first(plan.rejected)}")
     return "; ".join(parts) or None
+
+
+def cost_line(cost: Usage) -> str:
+    """What was asked, and what it cost as far as the price is known."""
+    parts = [many(cost.calls, "call")]
+    if cost.from_cache:
+        parts.append(f"{many(cost.from_cache, 'answer')} kept from before")
+    if cost.calls:
+        cached = f" ({cost.cached_tokens:,} cached)" if cost.cached_tokens else ""
+        parts.append(f"{cost.tokens_in:,} tokens in{cached}, {cost.tokens_out:,} out")
+        parts.append("price not known" if cost.cost is None else f"{cost.cost:.4f} dollars")
+    return ", ".join(parts)
+
+
+def asking_lines(verdict: Verdict) -> Iterator[str]:
+    """Where a model was asked: by whom it was answered, what was not accepted, what differs."""
+    if verdict.judge and verdict.judge.models:
+        told = ", ".join(verdict.judge.models)
+        yield f"asked {told}" + (f": {cost_line(verdict.cost)}" if verdict.cost else "")
+    coverage = verdict.coverage
+    if coverage and coverage.shown is not None:
+        windows = f" in {coverage.windows} windows" if (coverage.windows or 1) > 1 else ""
+        short = f", {coverage.shortened:,} of them shortened" if coverage.shortened else ""
+        yield f"shown: {coverage.shown:,} of {many(coverage.events, 'event')}{windows}{short}"
+    for opinion in verdict.panel:
+        yield f"{opinion.model}: {score_digits(opinion.score)}"
+    if samples := verdict.samples:
+        scores = ", ".join(map(score_digits, samples.scores))
+        yield f"samples: {scores}; {samples.agreement:.0%} agree"
+    for each in verdict.rejected[:_MOST_NAMED]:
+        subject = "extra" if each.step is None else f"step {each.step}"
+        yield f"not accepted for {subject}: {each.event} {quoted(each.quote)}: {each.why}"
+    if len(verdict.rejected) > _MOST_NAMED:
+        yield f"and {len(verdict.rejected) - _MOST_NAMED} more not accepted"
+    yield from verdict.warnings
 
 
 def _first(events: tuple[str, ...]) -> str:

@@ -1,0 +1,60 @@
+"""What a run would ask of a model, before anything is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from planproof.case_file import CaseLine
+    from planproof.judges.protocol import AnyJudge, ModelJudge
+    from planproof.preparation import Reading
+
+_CHARACTERS_A_TOKEN = 4
+
+
+@dataclass(slots=True)
+class Estimate:
+    """Counts questions and their length; `settled` are cases about which nothing is asked."""
+
+    cases: int = 0
+    calls: int = 0
+    characters: int = 0
+    settled: int = 0
+    unread: int = 0
+
+    def add(self, line: CaseLine, judge: AnyJudge, reading: Reading) -> None:
+        """Count what would be asked about one case."""
+        from planproof.errors import PlanproofError
+        from planproof.judges.prompting.showing import characters
+        from planproof.preparation import prepared
+        from planproof.verdict import Verdict
+
+        self.cases += 1
+        try:
+            if line.case is None:
+                self.unread += 1
+                return
+            ready = prepared(line.case, judge, reading)
+            if isinstance(ready, Verdict):
+                self.unread += 1
+                return
+            asking = cast("ModelJudge", judge)
+            questions = asking.questions(ready.task, ready.plan, ready.trace)
+        except PlanproofError:
+            self.unread += 1
+            return
+        self.settled += not questions
+        self.calls += len(questions)
+        self.characters += sum(map(characters, questions))
+
+    def lines(self) -> Iterator[str]:
+        """The estimate, for people."""
+        tokens = self.characters // _CHARACTERS_A_TOKEN
+        yield f"{self.cases:,} cases, {self.calls:,} calls"
+        yield f"{self.characters:,} characters, about {tokens:,} tokens in"
+        if self.settled:
+            yield f"{self.settled:,} cases are settled without asking"
+        if self.unread:
+            yield f"{self.unread:,} cases can't be judged"
