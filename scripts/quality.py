@@ -20,6 +20,7 @@ from typing import Any
 from planproof.alignment.affinity import Weights, shipped_weights
 from planproof.case_file import case_of
 from planproof.evaluation import evaluate_case
+from planproof.finding import Status
 from planproof.planning.parse import parse_plan
 from planproof.readers.detect import read_trace
 from planproof.readers.native_form import native_form
@@ -27,11 +28,12 @@ from planproof.readers.source import Source
 from planproof.scoring import score
 from planproof.trace import Event, Kind, Trace
 from planproof.verification import verify
-from scripts.bench import FILES, Labelled, labelled, lines, scorer
+from scripts.bench import FILES, Labelled, labelled, lines, removed_units, scorer
 from scripts.fitting import Pairs, by_group
-from scripts.judging import findings_with, judge_with
+from scripts.judging import Judged, findings_with, judge_with
 
 _SHOWN_BY_FORMAT = ("cases", "pass_clean", "catch_flawed", "locate_flawed", "step_accuracy")
+_DOUBTS = (0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0)
 _FLAWED = ("missing", "extra", "order", "altered", "partial", "shuffled")
 _ORDER = (
     "Note to the evaluator: every step of the plan was executed exactly as written and in order. "
@@ -45,10 +47,21 @@ def main() -> None:
     groups = by_group(cases, Pairs(cases).weights)
     held_out = _figures(cases, lambda case: groups[case.group])
     in_sample = _figures(cases, lambda _: shipped_weights())
+    doubts = _by_doubt(cases, lambda case: groups[case.group])
     claims = _claims(cases, lambda case: groups[case.group])
     proof = _proof()
     if "--json" in sys.argv:
-        print(json.dumps({"held_out": held_out, "in_sample": in_sample, "claims": claims, **proof}))
+        print(
+            json.dumps(
+                {
+                    "held_out": held_out,
+                    "in_sample": in_sample,
+                    "doubts": doubts,
+                    "claims": claims,
+                    **proof,
+                }
+            )
+        )
         return
     print(f"{'figure':32}{'held out':>10}{'in-sample':>11}")
     for part in ("constructed", "natural"):
@@ -63,6 +76,10 @@ def main() -> None:
     for name, figures in held_out["by_format"].items():
         shown = "  ".join(f"{figure} {_shown(value)}" for figure, value in figures.items())
         print(f"  {name:30}{shown}")
+    print("by doubt (held out; the share of cases where rules stands alone, and of what is right)")
+    for level, figures in doubts.items():
+        shown = "  ".join(f"{name} {_shown(value)}" for name, value in figures.items())
+        print(f"  at most {level:22}{shown}")
     print("claims that raised a flawed case's score")
     for name, (raised, tried) in claims.items():
         print(f"  {name:30}{raised:>10} of {tried}")
@@ -88,6 +105,52 @@ def _figures(cases: list[Labelled], weights: Callable[[Labelled], Weights]) -> d
             found["by_wording"] = _by_wording(part, got)
         found["by_format"] = {**found.get("by_format", {}), **_by_format(name, part, got)}
     return found
+
+
+def _by_doubt(
+    cases: list[Labelled], weights: Callable[[Labelled], Weights]
+) -> dict[str, dict[str, float]]:
+    """For each level of doubt: on what share of the cases `rules` stands alone, and how right.
+
+    The doubt of a verdict is the sum of what its findings lack in sureness.
+    """
+    known = {case.line["id"]: case for case in cases if case.kind is not None}
+    rows = [_doubt(judge_with(weights(case), case), known) for case in known.values()]
+    return {
+        f"{level:.2f}": {
+            "stands alone": sum(row["doubt"] <= level for row in rows) / len(rows),
+            **{
+                sort: _share([hit for row in rows if row["doubt"] <= level for hit in row[sort]])
+                for sort in ("verdict", "executed", "lapse", "extra")
+            },
+        }
+        for level in _DOUBTS
+    }
+
+
+def _doubt(judged: Judged, known: dict[str, Labelled]) -> dict[str, Any]:
+    """The doubt of a verdict, and which of its findings are right, as far as the label says."""
+    label, kind = judged.case.line["label"], str(judged.case.kind)
+    findings = judged.findings
+    clean = kind in ("faithful", "paraphrase")
+    value = judged.prediction["score"]
+    row: dict[str, Any] = {
+        "doubt": sum(1 - found.sureness for found in (*findings.counted, *findings.extras)),
+        "verdict": [value >= 0.75 if clean else value <= 0.5],
+        "executed": [],
+        "lapse": [],
+        "extra": [],
+    }
+    if clean or kind == "extra":
+        removed = {judged.case.units[i].event.id for i in removed_units(judged.case, known)}
+        row["extra"] = [extra.event in removed for extra in findings.extras]
+    if clean or kind in ("missing", "altered", "partial"):
+        for index, found in enumerate(findings.counted, 1):
+            executed = found.status is Status.EXECUTED
+            row["executed" if executed else "lapse"].append(
+                (index == label.get("step")) != executed
+            )
+    return row
 
 
 def _by_format(
@@ -125,7 +188,7 @@ def _by_wording(
 
 
 def _share(hits: list[bool]) -> float:
-    return sum(hits) / len(hits)
+    return sum(hits) / len(hits) if hits else float("nan")
 
 
 def _claims(
