@@ -10,8 +10,9 @@ from pathlib import Path
 
 from planproof.alignment.affinity import SIGNS
 from planproof.finding import Status
+from planproof.judges.sureness import SIGNS as SIGNS_OF_SURENESS
 from scripts.bench import Labelled, labelled, removed_units
-from scripts.fitting import Pairs, by_group, curve
+from scripts.fitting import Pairs, by_group, likelihood
 from scripts.judging import Judged, judge_with
 
 WEIGHTS = Path("src/planproof/alignment/weights.json")
@@ -36,29 +37,33 @@ def main() -> None:
     print(f"{WEIGHTS} made from {len(cases)} cases")
 
 
-def _sureness(cases: list[Labelled], judged: list[Judged]) -> dict[str, tuple[float, float]]:
-    """Curves of how often a finding was right, on groups that the weights had not seen."""
-    found: dict[str, tuple[list[int], list[bool]]] = {
-        "executed": ([], []),
-        "lapse": ([], []),
-        "extra": ([], []),
+def _sureness(cases: list[Labelled], judged: list[Judged]) -> dict[str, dict[str, float]]:
+    """How often a finding was right, by its signs, on groups that the weights had not seen."""
+    found: dict[str, tuple[list[tuple[float, ...]], list[bool]]] = {
+        sort: ([], []) for sort in SIGNS_OF_SURENESS
     }
+
+    def note(sort: str, signs: dict[str, float], *, right: bool) -> None:
+        found[sort][0].append(tuple(signs[name] for name in SIGNS_OF_SURENESS[sort]))
+        found[sort][1].append(right)
+
     by_id = {case.line["id"]: case for case in cases if case.kind is not None}
     for case, one in zip(cases, judged, strict=True):
         flawed = case.line["label"].get("step") if case.kind in _LAPSES else None
         if case.kind in ("faithful", "paraphrase") or flawed is not None:
             for index, finding in enumerate(one.findings.counted):
-                executed = finding.status is Status.EXECUTED
-                margins, right = found["executed" if executed else "lapse"]
-                margins.append(one.best_fit(index) if executed else -one.best_fit(index))
-                right.append((index + 1 == flawed) != executed)
+                if finding.status.value in found:
+                    executed = finding.status is Status.EXECUTED
+                    right = (index + 1 == flawed) != executed
+                    note(finding.status.value, one.signs_of_step(index), right=right)
         if case.kind == "extra":
             removed = {case.units[i].event.id for i in removed_units(case, by_id)}
-            margins, right = found["extra"]
             for extra in one.findings.extras:
-                margins.append(-one.best_step_fit(extra.event))
-                right.append(extra.event in removed)
-    return {sort: curve(*points) for sort, points in found.items()}
+                note("extra", one.signs_of_extra(extra.event), right=extra.event in removed)
+    return {
+        sort: likelihood(rows, right, SIGNS_OF_SURENESS[sort])
+        for sort, (rows, right) in found.items()
+    }
 
 
 if __name__ == "__main__":

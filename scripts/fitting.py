@@ -68,13 +68,19 @@ def logistic(rows: Array, right: Array, signs: npt.NDArray[np.int_]) -> Array:
     return weights
 
 
-def curve(margins: list[int], right: list[bool]) -> tuple[float, float]:
-    """How the chance to be right rises with the margin (in hundredths): value at zero, slope."""
-    if not margins or all(right) or not any(right):
-        return (2.0 if not margins or all(right) else -2.0, 0.0)
-    rows: Array = np.array([[margin / 100] for margin in margins], dtype=np.float64)
-    found = logistic(rows, np.array(right, dtype=np.float64), np.array([1]))
-    return round(float(found[1]), 3), round(float(found[0]), 3)
+def likelihood(
+    rows: list[tuple[float, ...]], right: list[bool], names: tuple[str, ...]
+) -> dict[str, float]:
+    """The weights of signs by which findings were right or not, any sign of weight allowed."""
+    # One more of each keeps a share away from certainty.
+    table: Array = np.array([*rows, *[np.mean(rows, axis=0)] * 2], dtype=np.float64)
+    table = table.reshape(len(rows) + 2, len(names))
+    labels: Array = np.array([*right, True, False], dtype=np.float64)
+    found = logistic(table, labels, np.zeros(len(names), dtype=np.int_))
+    return {
+        "bias": round(float(found[-1]), 3),
+        **{name: round(float(value), 3) for name, value in zip(names, found, strict=False)},
+    }
 
 
 def by_group(cases: Iterable[Labelled], fitted: Callable[[str], Weights]) -> dict[str, Weights]:

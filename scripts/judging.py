@@ -7,10 +7,11 @@ from typing import Any
 from unittest.mock import patch
 
 from planproof.alignment.affinity import Weights, affinity_of
-from planproof.alignment.explanation import explain
+from planproof.alignment.explanation import Explanation, explain
 from planproof.content import Content
 from planproof.finding import Findings
 from planproof.judges.rules import Rules
+from planproof.judges.sureness import signs_of_extra, signs_of_step
 from planproof.plan import Plan
 from planproof.scoring import score
 from planproof.trace import Trace
@@ -25,7 +26,7 @@ class Judged:
 
     case: Labelled
     findings: Findings
-    fits: list[list[int]]
+    explanation: Explanation
 
     @property
     def prediction(self) -> dict[str, Any]:
@@ -39,22 +40,22 @@ class Judged:
             "extras": [{"severity": extra.severity.value} for extra in self.findings.extras],
         }
 
-    def best_fit(self, step: int) -> int:
-        """How well the best event fits a step."""
-        return max((row[step] for row in self.fits), default=0)
+    def signs_of_step(self, step: int) -> dict[str, float]:
+        """What tells whether the finding on a step is right."""
+        return signs_of_step(step, self.case.demands[step], self.explanation, self.case.units)
 
-    def best_step_fit(self, event: str) -> int:
-        """How well an event fits the best step."""
-        rows = zip(self.case.units, self.fits, strict=True)
-        return max((max(row) for unit, row in rows if unit.event.id == event), default=0)
+    def signs_of_extra(self, event: str) -> dict[str, float]:
+        """What tells whether an event that is listed as an extra is one."""
+        rows = zip(self.case.units, self.explanation.affinity, strict=True)
+        fits = [max(row, default=0) for unit, row in rows if unit.event.id == event]
+        return signs_of_extra(fits, self.explanation.nearness)
 
 
 def judge_with(weights: Weights, case: Labelled) -> Judged:
     """Judge one case with these weights."""
-    fits = explain(
-        case.units, case.demands, affinity_of(case.units, case.demands, weights)
-    ).affinity
-    return Judged(case, findings_with(weights, case.plan, case.trace), fits)
+    affinity = affinity_of(case.units, case.demands, weights)
+    explanation = explain(case.units, case.demands, affinity)
+    return Judged(case, findings_with(weights, case.plan, case.trace), explanation)
 
 
 def findings_with(weights: Weights, plan: Plan, trace: Trace) -> Findings:

@@ -1,8 +1,9 @@
 """Writes into the docs what the program shows: outputs of commands, help texts, JSON schemas.
 
 A console block under `<!-- run -->` is run in a copy of docs/examples, with the examples of the
-repository beside it, and what the commands print replaces what stood there. A test checks
-that a run of this script would change nothing.
+repository beside it, and what the commands print replaces what stood there. A text block under
+`<!-- prompt NAME -->` is the prompt of that name, as models get it. A test checks that a run of
+this script would change nothing.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from pathlib import Path
 if __name__ == "__main__":  # as a script; under pytest the root is on the path already
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from planproof.judges.prompting.templates import render
 from scripts import schemas
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
 _BLOCK = re.compile(r"(<!-- run -->\n```console\n)(.*?)(```)", re.DOTALL)
+_PROMPT = re.compile(r"(<!-- prompt (\S+) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 # 80 columns, no colour, and no settings of whoever runs this.
 _SETTINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
 
@@ -33,8 +36,13 @@ def pages() -> list[Path]:
 
 
 def refreshed(page: str) -> str:
-    """The page with what its commands print now."""
+    """The page with what its commands print now, and the prompts as they are."""
+    page = _PROMPT.sub(lambda block: f"{block[1]}{_prompt(block[2])}\n{block[4]}", page)
     return _BLOCK.sub(lambda block: block[1] + _rerun(block[2]) + block[3], page)
+
+
+def _prompt(name: str) -> str:
+    return render(name, images=False, mark="")
 
 
 def _rerun(session: str) -> str:

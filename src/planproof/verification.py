@@ -329,7 +329,10 @@ def _model_score(verdict: Verdict) -> Iterator[str]:
         yield _differs("/score", "a scored verdict has a score", "a number from 0 to 1")
     elif verdict.level != level_of(verdict.score):
         yield _differs("/level", "the score is of another level", level_of(verdict.score))
-    yield from (f"/reason: {problem}" for problem in check_reason(verdict.reason))
+    for problem in check_reason(verdict.reason):
+        # What a model says wrongly can't be mended, but it must have been reported.
+        if problem not in verdict.warnings:
+            yield f"/reason: {problem}"
 
 
 def _differs(where: str, what: str, expected: object) -> str:

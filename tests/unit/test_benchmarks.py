@@ -11,6 +11,7 @@ from benchmarks.cases import generate
 from benchmarks.floor import match_in_order
 from benchmarks.growing import grown
 from benchmarks.measure import Row
+from benchmarks.prompts import ids_in, prompt_characters
 from planproof.planning.parse import parse_plan
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
@@ -40,6 +41,13 @@ def test_the_floor_matches_tool_names_in_order() -> None:
     calls = [{"tool_calls": [{"function": {"name": name}}]} for name in ("a", "b", "c")]
     assert match_in_order(json.dumps(calls), ["a", "c"]) == 1.0
     assert match_in_order(json.dumps(calls), ["c", "a"]) == 0.5
+
+
+def test_the_prompt_names_every_event_within_its_budget() -> None:
+    rows = list(prompt_characters())
+    assert len(rows) == 3
+    assert all(row.holds for row in rows), rows
+    assert ids_in("e1 action\ne3-e5 e7 (4 alike)\n e9 x\n") == {"e1", "e3", "e4", "e5", "e7"}
 
 
 def test_a_row_without_a_budget_always_holds() -> None:

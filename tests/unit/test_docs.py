@@ -18,16 +18,17 @@ _TOML = re.compile(r"^```toml\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
 
-def _holding(marker: str) -> list[Path]:
-    return [page for page in PAGES if marker in page.read_text(encoding="utf-8")]
+def _holding(*markers: str) -> list[Path]:
+    texts = {page: page.read_text(encoding="utf-8") for page in PAGES}
+    return [page for page, text in texts.items() if any(marker in text for marker in markers)]
 
 
 def _name(page: Path) -> str:
     return str(page.relative_to(refresh_docs.ROOT))
 
 
-@pytest.mark.parametrize("page", _holding("<!-- run -->"), ids=_name)
-def test_commands_print_what_the_page_shows(page: Path) -> None:
+@pytest.mark.parametrize("page", _holding("<!-- run -->", "<!-- prompt "), ids=_name)
+def test_pages_show_what_commands_print_and_models_are_asked(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert refresh_docs.refreshed(text) == text, "python scripts/refresh_docs.py"
 

@@ -191,6 +191,14 @@ def test_a_model_keeps_to_the_form(changes: dict[str, Any], problem: str) -> Non
     assert problem in verify({**MODEL_VERDICT, **changes}, SOURCE)
 
 
+def test_what_is_wrong_with_the_words_of_a_model_must_have_been_reported() -> None:
+    close = "The reason uses the adjective of degree 'close'."
+    verdict = {**MODEL_VERDICT, "reason": "Step 3 is close."}
+
+    assert verify({**verdict, "warnings": [close]}, SOURCE) == ()
+    assert verify({**verdict, "warnings": ["Something else."]}, SOURCE) == (f"/reason: {close}",)
+
+
 def test_odd_metadata_is_no_matter() -> None:
     verdict = {**VERDICT, "id": "\ud800", "metadata": {"x": "\udfff"}}
 

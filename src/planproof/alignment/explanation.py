@@ -37,6 +37,8 @@ NEAR = Prices(skip=200, leave=180, leave_said=140, jump=70, disorder=360)
 _FAR_SHARE = 0.22
 _NEAR_SHARE = 0.36
 _CLAIM = -100
+_DECLARATION = -900
+"""What declares a plan is no more than that, however much it sounds like its steps."""
 _SHOWN = 0
 _SHOWN_IN_LINE = -60
 _SEVERAL_COMMANDS = re.compile(r"&&|;")
@@ -56,6 +58,7 @@ class Explanation:
     left: list[int]
     affinity: list[list[int]]
     in_order: bool
+    nearness: float = 0.0
     taken: frozenset[int] = field(init=False)
     """The units that some step covers."""
     best_fits: list[int] = field(init=False)
@@ -89,7 +92,7 @@ def explain(units: Sequence[Unit], demands: Sequence[Demand], affinity: Affinity
         fits[index][step] = min(fits[index][step], _CLAIM)
     left.sort()
     _share(runs, fits, units)
-    return Explanation(runs, left, fits, not disorder)
+    return Explanation(runs, left, fits, not disorder, affinity.nearness)
 
 
 def _most_gain(fits: list[list[int]], leave: list[int], ordered: list[int]) -> int:
@@ -145,8 +148,9 @@ def _without_claims(
             for step in again if unit.event.kind is Kind.ACTION else ():
                 row[step] += _AGAIN if index in repeating else -_AGAIN
     for unit, row in zip(units, fits, strict=True):
+        most = _DECLARATION if unit.event.name == "plan" else _CLAIM
         for step in barred.get(unit.event.kind, ()):
-            row[step] = min(row[step], _CLAIM)
+            row[step] = min(row[step], most)
     return fits
 
 

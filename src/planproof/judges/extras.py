@@ -12,7 +12,7 @@ from planproof.alignment.terms import terms_of
 from planproof.alignment.units import Unit
 from planproof.finding import Extra, Severity, StepFinding
 from planproof.judges.quoting import cite
-from planproof.judges.sureness import of_extra
+from planproof.judges.sureness import signs_of_extra, sureness_of
 from planproof.judges.turns import after_user
 from planproof.trace import Event, EventStatus, Kind, Trace
 
@@ -55,7 +55,7 @@ def extras_of(
                 repeating = repeats_of(units).repeating
             retried = index in repeating and event.name in failed
             minor = closing or retried or call in done
-            sureness = of_extra(max(explanation.affinity[index], default=0))
+            sureness = _sureness(explanation, index)
             own = _Left(Severity.MINOR if minor else Severity.MAJOR, sureness)
             left[event.id] = left.get(event.parent or "", own)
             closed = closed or closing
@@ -71,6 +71,11 @@ def extras_of(
     )
 
 
+def _sureness(explanation: Explanation, index: int) -> float:
+    signs = signs_of_extra(explanation.affinity[index], explanation.nearness)
+    return sureness_of("extra", signs)
+
+
 def _undertakings(
     units: Sequence[Unit], explanation: Explanation, steps: Sequence[StepFinding]
 ) -> dict[str, _Left]:
@@ -82,7 +87,7 @@ def _undertakings(
             for sentence in _BESIDES.finditer(unit.event.text):
                 words = terms_of(sentence[0])
                 if planned.isdisjoint(words):
-                    sureness = of_extra(max(explanation.affinity[index], default=0))
+                    sureness = _sureness(explanation, index)
                     found[unit.event.id] = _Left(Severity.MAJOR, sureness, words)
     return found
 

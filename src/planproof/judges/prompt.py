@@ -13,6 +13,7 @@ from planproof.content import Content
 from planproof.finding import Findings, Status, StepFinding
 from planproof.judgement import Judgement, Shown
 from planproof.judges.asking import Cause, Model, ModelFailed, Question
+from planproof.judges.audit import about_orders
 from planproof.judges.prompting.case import CaseWriter, WrittenCase
 from planproof.judges.prompting.images import ImageRules
 from planproof.judges.prompting.templates import UserTemplate, digest_of_prompts, render
@@ -78,6 +79,7 @@ class Prompt:
             warnings=(
                 *check_reason(given.reason),
                 *check_against_case(given.reason, task, plan, trace),
+                *about_orders(trace),
             ),
         )
         return judgement if _agent_did_something(trace) else _held_down(judgement, plan)

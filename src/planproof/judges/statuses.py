@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from planproof.alignment.demands import Demand
 from planproof.alignment.explanation import Explanation
@@ -12,7 +12,7 @@ from planproof.finding import Evidence, Status, StepFinding
 from planproof.judges.conditions import evidence_against
 from planproof.judges.grounding import ungrounded
 from planproof.judges.quoting import cite
-from planproof.judges.sureness import of_execution, of_lapse
+from planproof.judges.sureness import signs_of_step, sureness_of
 from planproof.trace import EventStatus, Kind
 
 _MOST_CITED = 3
@@ -39,22 +39,23 @@ def finding_of(
     `actors` are all who did anything, in lower case.
     """
     run = [units[index] for index in explanation.runs[step]]
-    fit = explanation.best_fits[step]
+    signs = signs_of_step(step, demand, explanation, units)
     if not run:
-        return _without_events(demand, _when_due(step, explanation.runs, units), fit)
+        return _without_events(demand, _when_due(step, explanation.runs, units), signs)
+    status, lacking = Status.EXECUTED, list[str]()
     if demand.of_deeds and not _thought(demand, run) and all(_noted(unit, demand) for unit in run):
         # A claim is not evidence of an action: what is only spoken of may not have been done.
-        return _finding(demand, Status.AMBIGUOUS, run, of_lapse(fit), "it is only spoken of")
-    # Nobody hears what is only thought; what is told may stand beside a call.
-    if demand.only_says and "ask" in demand.asked and _is_thought(run):
-        return _finding(demand, Status.AMBIGUOUS, run, of_lapse(fit), "it is only thought")
-    around = _around(explanation.runs[step], explanation.taken, units)
-    lacking = ungrounded(demand, around, units, actors)
-    if _not_secured(demand, run, around):
-        lacking.append("what it should make sure of did not come about")
-    if lacking:
-        return _finding(demand, Status.PARTIAL, run, of_lapse(-fit), "; ".join(lacking))
-    return _finding(demand, Status.EXECUTED, run, of_execution(fit), "")
+        status, lacking = Status.AMBIGUOUS, ["it is only spoken of"]
+    elif demand.only_says and "ask" in demand.asked and _is_thought(run):
+        # Nobody hears what is only thought; what is told may stand beside a call.
+        status, lacking = Status.AMBIGUOUS, ["it is only thought"]
+    else:
+        around = _around(explanation.runs[step], explanation.taken, units)
+        lacking = ungrounded(demand, around, units, actors)
+        if _not_secured(demand, run, around):
+            lacking.append("what it should make sure of did not come about")
+        status = Status.PARTIAL if lacking else Status.EXECUTED
+    return _finding(demand, status, run, sureness_of(status.value, signs), "; ".join(lacking))
 
 
 def _is_thought(run: Sequence[Unit]) -> bool:
@@ -85,7 +86,9 @@ def _noted(unit: Unit, demand: Demand) -> bool:
     return not named and not any(deeds & _KEPT for deeds in demand.deeds)
 
 
-def _without_events(demand: Demand, units: Sequence[Unit], fit: int) -> StepFinding:
+def _without_events(
+    demand: Demand, units: Sequence[Unit], signs: Mapping[str, float]
+) -> StepFinding:
     step = demand.step
     status, evidence, note = Status.MISSING, tuple[Evidence, ...](), ""
     if step.condition is not None:
@@ -98,7 +101,7 @@ def _without_events(demand: Demand, units: Sequence[Unit], fit: int) -> StepFind
         number=step.number,
         text=step.text,
         status=status,
-        sureness=of_lapse(fit),
+        sureness=sureness_of(status.value, signs),
         evidence=evidence,
         note=note,
         parent=step.parent,

@@ -1,36 +1,69 @@
-"""How sure a finding is: the share of such findings that were right on the labelled cases."""
+"""How sure a finding is: the share of such findings that were right on the labelled cases.
+
+What is told of each sort of finding by a few signs is fitted by `scripts/fit_weights.py`, on cases
+that the judge's weights had not seen. A sort whose findings are right or wrong alike whatever the
+signs has none, only its share.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from math import exp
 
+from planproof.alignment.demands import Demand
+from planproof.alignment.explanation import Explanation
+from planproof.alignment.units import Unit
+from planproof.trace import Kind
+
+SIGNS: dict[str, tuple[str, ...]] = {
+    "executed": ("worst", "covered", "words", "held", "unheld", "nearness"),
+    "missing": ("words", "unheld", "nearness"),
+    "partial": (),
+    "ambiguous": (),
+    "extra": ("fit", "nearness"),
+}
+"""For each sort of finding what tells whether it is right."""
 _DIGITS = 2
+_MOST_VALUES = 2
 
 
-def of_execution(fit: int) -> float:
-    """For a step found executed, by the fit of its best event."""
-    return _share("executed", fit)
+def sureness_of(sort: str, signs: Mapping[str, float]) -> float:
+    """The share of findings of this sort, with these signs, that were right."""
+    weights = _weights()[sort]
+    total = weights["bias"] + sum(weights[name] * signs[name] for name in SIGNS[sort])
+    return round(1 / (1 + exp(-total)), _DIGITS)
 
 
-def of_lapse(fit: int) -> float:
-    """For a step found missing, ambiguous or partial, by the fit of the best event there is."""
-    return _share("lapse", -fit)
+def signs_of_step(
+    step: int, demand: Demand, explanation: Explanation, units: Sequence[Unit]
+) -> dict[str, float]:
+    """What tells whether a finding on this step is right.
+
+    Fits are in hundreds: the worst is that of the action under the step that fits it least.
+    """
+    run = explanation.runs[step]
+    fits = [explanation.affinity[i][step] for i in run if units[i].event.kind is Kind.ACTION]
+    seen = frozenset[str]().union(*(units[i].terms for i in run))
+    held = [v for v in demand.values if any(v.held_by(units[i].call_text) for i in run)]
+    return {
+        "worst": (min(fits) if fits else explanation.best_fits[step]) / 100,
+        "covered": len(demand.stems & seen) / len(demand.stems) if demand.stems else 0.0,
+        "words": len(demand.words) / 10,
+        "held": min(len(held), _MOST_VALUES),
+        "unheld": len(demand.values) - len(held),
+        "nearness": explanation.nearness,
+    }
 
 
-def of_extra(fit: int) -> float:
-    """For an action under no step, by its fit to the best step there is."""
-    return _share("extra", -fit)
-
-
-def _share(sort: str, margin: int) -> float:
-    at_zero, slope = _curves()[sort]
-    return round(1 / (1 + exp(-(at_zero + slope * margin / 100))), _DIGITS)
+def signs_of_extra(fits: Sequence[int], nearness: float) -> dict[str, float]:
+    """What tells whether an action under no step is one: how well it fits the best of them."""
+    return {"fit": max(fits, default=0) / 100, "nearness": nearness}
 
 
 @cache
-def _curves() -> dict[str, tuple[float, float]]:
+def _weights() -> dict[str, dict[str, float]]:
     text = files("planproof.alignment").joinpath("weights.json").read_text("utf-8")
-    return {sort: tuple(curve) for sort, curve in json.loads(text)["sureness"].items()}
+    return json.loads(text)["sureness"]

@@ -1,27 +1,60 @@
-"""How sure findings are."""
+"""How sure a finding is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
-from planproof.judges.sureness import of_execution, of_extra, of_lapse
+from planproof.alignment.affinity import affinity_of, shipped_weights
+from planproof.alignment.explanation import explain
+from planproof.judges.sureness import SIGNS, signs_of_extra, signs_of_step, sureness_of
+from tests.hand_written import did, said
+from tests.unit.judges.made import demand, units
 
-FITS = range(-900, 901, 50)
-
-
-@pytest.mark.parametrize("sure", [of_execution, of_lapse, of_extra])
-def test_sureness_is_a_share_with_two_digits(sure: Callable[[int], float]) -> None:
-    found = [sure(fit) for fit in FITS]
-    assert all(0.0 <= share <= 1.0 for share in found)
-    assert all(round(share, 2) == share for share in found)
+NOTHING = dict.fromkeys({name for names in SIGNS.values() for name in names}, 0.0)
 
 
-def test_what_fits_better_is_surely_executed_and_less_surely_a_lapse_or_an_extra() -> None:
-    executed, lapses, extras = (
-        [sure(f) for f in FITS] for sure in (of_execution, of_lapse, of_extra)
-    )
-    assert executed == sorted(executed)
-    assert lapses == sorted(lapses, reverse=True)
-    assert extras == sorted(extras, reverse=True)
+@pytest.mark.parametrize("sort", SIGNS)
+def test_it_is_a_share_with_two_digits(sort: str) -> None:
+    for value in (-3.0, 0.0, 3.0):
+        sure = sureness_of(sort, dict.fromkeys(NOTHING, value))
+        assert 0 <= sure <= 1
+        assert sure == round(sure, 2)
+
+
+@pytest.mark.parametrize(
+    ("sort", "sign", "rises"),
+    [
+        ("executed", "worst", True),
+        ("executed", "covered", True),
+        ("executed", "held", True),
+        ("executed", "unheld", False),
+        ("executed", "words", False),
+        ("missing", "unheld", True),
+        ("missing", "words", True),
+        ("extra", "fit", False),
+    ],
+)
+def test_what_makes_a_finding_surer(sort: str, sign: str, *, rises: bool) -> None:
+    sure = [sureness_of(sort, {**NOTHING, sign: value}) for value in (-1.0, 0.0, 1.0)]
+    assert all((less < more) == rises for less, more in pairwise(sure))
+
+
+def test_a_step_is_known_by_what_stands_under_it() -> None:
+    steps = [demand("Read a-1.txt and b-2.txt"), demand("Tell Ann")]
+    found = units(did("read_file", path="a-1.txt"), said("It is read, Ann."))
+    explanation = explain(found, steps, affinity_of(found, steps, shipped_weights()))
+
+    read, told = (signs_of_step(k, step, explanation, found) for k, step in enumerate(steps))
+
+    assert (read["held"], read["unheld"]) == (1, 1)
+    assert 0 < read["covered"] < 1
+    assert read["worst"] == explanation.affinity[0][0] / 100
+    assert told["worst"] == explanation.best_fits[1] / 100
+    assert read["nearness"] == told["nearness"] == explanation.nearness
+
+
+def test_an_extra_is_known_by_the_step_that_it_fits_best() -> None:
+    assert signs_of_extra([-300, 50], 0.4) == {"fit": 0.5, "nearness": 0.4}
+    assert signs_of_extra([], 0.0)["fit"] == 0

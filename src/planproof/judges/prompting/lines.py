@@ -29,9 +29,9 @@ class Detail(NamedTuple):
 
 
 DETAILS = (
-    Detail(20_000, 20_000, 20_000, 96),
-    Detail(2_000, 2_000, 2_000, 96),
-    Detail(400, 400, 400, 64),
+    Detail(20_000, 20_000, 20_000, 72),
+    Detail(2_000, 2_000, 2_000, 72),
+    Detail(400, 400, 400, 48),
     Detail(120, 120, 80, 24),
 )
 """From the most to the least."""

@@ -52,7 +52,7 @@ def test_what_came_back_is_short_unless_it_speaks_of_the_plan_or_is_an_error() -
     telling = did(2, "look", "the folder archive, " * 50)
     failed = replace(plain, status=EventStatus.ERROR)
     assert len(line(plain)) < 160
-    assert "[+604]" in line(plain)
+    assert "[+628]" in line(plain)
     assert line(telling).endswith("archive, »")
     assert "[+" not in line(failed)
 
@@ -71,7 +71,7 @@ def test_what_is_left_out_is_counted(detail: int) -> None:
 def test_an_event_as_json() -> None:
     writer = event_writer(event := did(1, "read_file", "x" * 200, path="a"))
     fields = json.loads(writer.as_object(event, 0).text)
-    assert fields.pop("left_out") == 104
+    assert fields.pop("left_out") == 128
     assert fields.pop("output").count("…") == 1
     assert fields == {
         "id": "e1",

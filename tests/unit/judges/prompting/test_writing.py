@@ -7,23 +7,14 @@ import re
 
 import pytest
 
+from benchmarks.prompts import ids_in
 from planproof.content import Content
 from planproof.judges.prompting.case import CaseWriter
 from planproof.judges.prompting.writing import write_objects, write_trace
 from planproof.trace import Event, Kind, Trace
 from tests.unit.judges.prompting.events_made import PLAN, case_writer, did, event_writer, said
 
-_IDS = re.compile(r"^((?:e\d+(?:-e\d+)? )+)", re.MULTILINE)
-
-
-def ids_in(text: str) -> list[str]:
-    """Every id that begins a line, ranges written out, in the order of their numbers."""
-    found: list[int] = []
-    for heads in _IDS.findall(text):
-        for each in heads.split():
-            first, _, last = each.partition("-")
-            found += range(int(first[1:]), int((last or first)[1:]) + 1)
-    return [f"e{number}" for number in sorted(found)]
+_HEADS = re.compile(r"^e\d+", re.MULTILINE)
 
 
 def mixed(number: int, length: int = 300) -> list[Event]:
@@ -46,7 +37,8 @@ def test_every_event_is_named_once_and_the_budget_kept(number: int, budget: int)
     written = write_trace(Trace(tuple(events)), event_writer(*events), budget)
     if written.fits:
         assert len(written.text) <= budget
-        assert ids_in(written.text) == [event.id for event in events]
+        assert ids_in(written.text) == {event.id for event in events}
+        assert len(_HEADS.findall(written.text)) == len(written.text.splitlines())
     else:
         assert number * 4 > budget // 100
         assert written.text == ""
