@@ -11,7 +11,7 @@ from planproof.judges.audit_answers import Claim, ClaimedExtra, Claims
 from planproof.judges.citations import Citations
 from planproof.judges.extras import extras_of
 from planproof.judges.quoting import cite
-from planproof.judges.sureness import of_extra
+from planproof.judges.sureness import signs_of_extra, sureness_of
 from planproof.judges.weighing import Weighed
 from planproof.plan import Plan, Step
 from planproof.trace import Event, Kind, Trace
@@ -198,15 +198,16 @@ class Examination:
         return self.citations.resolved(event.id, claimed.quote)
 
     def _said(self, event: Event, found: Evidence, claimed: ClaimedExtra) -> Extra:
-        affinity = self._weighed.explanation.affinity
-        fits = [max(affinity[unit], default=0) for unit in self.citations.units(event.id)]
+        explanation = self._weighed.explanation
+        units = self.citations.units(event.id)
+        fits = [fit for unit in units for fit in explanation.affinity[unit]]
         return Extra(
             event=event.id,
             pointer=found.pointer,
             quote=found.quote,
             what=event.name or event.kind.value,
             severity=Severity.MINOR if claimed.minor else Severity.MAJOR,
-            sureness=of_extra(max(fits, default=0)),
+            sureness=sureness_of("extra", signs_of_extra(fits, explanation.nearness)),
         )
 
     def _in_order(self, events: set[str]) -> list[str]:
