@@ -38,7 +38,8 @@ class Weighed:
         """The same case, if these units, and no others, were what each step covers."""
         taken = {index for run in runs for index in run}
         left = [index for index in range(len(self.units)) if index not in taken]
-        other = Explanation(runs, left, self.explanation.affinity, in_order=True)
+        known = self.explanation
+        other = Explanation(runs, left, known.affinity, in_order=True, nearness=known.nearness)
         return replace(self, explanation=other)
 
 
