@@ -12,7 +12,7 @@ EDGES := src/planproof/case_file.py,src/planproof/config.py
 export HYPOTHESIS_PROFILE ?= ci
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check test bench reading docs quality demo examples lock clean
+.PHONY: help setup fmt check test bench reading asking docs quality demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ bench: $(READY) ## speed, as ratios measured in one run, against the budgets
 
 reading: $(READY) ## the speed of reading every format at 1, 10 and 50 MB
 	$(BIN)/python -m benchmarks.reading
+
+asking: $(READY) ## the wall time of judges that ask a model, against a bare client's and two peers'
+	$(BIN)/python -m benchmarks.asking
 
 docs: $(READY) ## build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -61,8 +61,8 @@ class AskedModel:
 
     async def ask(self, question: Question, *, deadline: float) -> Answer:
         """The answer, kept or new; `ModelFailed` with the cause when there is none in time."""
-        key = self._key(question)
-        if kept := self._kept(key, question):
+        kept = self._kept(question)
+        if kept is not None:
             return Answer(kept, Usage(cost=0.0, from_cache=1), self._name)
         paid: list[Usage] = []
         patience = Patience(deadline)
@@ -74,6 +74,7 @@ class AskedModel:
             raise self._failed(patience.gave_up(), paid) from late
         usage = sum(paid, Usage())
         if self._cache is not None:
+            key = self._key(question)
             self._cache.keep(key, reply.value.model_dump_json(), model=self._name, usage=usage)
         return Answer(reply.value, usage, self._name)
 
@@ -100,8 +101,8 @@ class AskedModel:
         settings = self._settings
         return key_of(question, self._name, self._address, settings.temperature, settings.seed)
 
-    def _kept(self, key: str, question: Question) -> BaseModel | None:
-        text = None if self._cache is None else self._cache.find(key)
+    def _kept(self, question: Question) -> BaseModel | None:
+        text = None if self._cache is None else self._cache.find(self._key(question))
         try:
             return None if text is None else read_answer(text, question.answer)
         except InvalidAnswer:

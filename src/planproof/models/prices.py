@@ -12,13 +12,20 @@ from planproof.judges.asking import Question
 CHARACTERS_A_TOKEN = 4
 _TOKENS_AN_IMAGE = 1_000
 _TOKENS_AN_ANSWER = 1_000
+_NOT_ON_THE_LIST: set[tuple[str | None, str | None]] = set()
 
 
 def price_of(response: ModelResponse) -> float | None:
     """US dollars for an answer; None when the model is not on the list."""
+    model = (response.provider_name, response.model_name)
+    if model in _NOT_ON_THE_LIST:
+        return None
     try:
         return float(response.cost().total_price)
-    except (LookupError, ValueError, AssertionError):
+    except LookupError:
+        _NOT_ON_THE_LIST.add(model)  # looking through the whole list takes a while
+        return None
+    except (ValueError, AssertionError):
         return None
 
 

@@ -8,14 +8,25 @@ from planproof.plan import Plan
 from planproof.trace import Event
 
 _LOOKED_AT = 4_000
+_LOOKED_THROUGH = 3 * _LOOKED_AT
 _TELLING = 2
+_MOST_KEPT = 50_000
+_NONE = frozenset[str]()
 
 
 class PlanTerms:
     """The words of a plan, against which events are held."""
 
     def __init__(self, plan: Plan) -> None:
-        self._terms = _terms(" ".join(step.text for step in plan.steps))
+        tokens = set(tokens_of(" ".join(step.text for step in plan.steps)[:_LOOKED_THROUGH]))
+        self._terms = frozenset(
+            # Numbers stand everywhere and tell nothing.
+            stem
+            for token in tokens
+            for stem in stems_of_token(token)
+            if not stem.isdecimal()
+        )
+        self._of_token: dict[str, frozenset[str]] = {}
 
     def nearness(self, event: Event) -> int:
         """How many of the plan's words stand in what was called, said or thought."""
@@ -23,17 +34,23 @@ class PlanTerms:
 
     def is_told_by_output(self, event: Event) -> bool:
         """Whether what came back speaks of the plan beyond what the call itself did."""
-        told = self._terms & _terms(event.output)
+        told = self._found_in(event.output)
         return len(told) >= _TELLING and len(told - self._in_call(event)) >= _TELLING
 
     def _in_call(self, event: Event) -> frozenset[str]:
         arguments = "" if event.arguments is None else as_json(event.arguments)
-        return self._terms & _terms(
+        return self._found_in(
             f"{event.name or ''} {event.text[:_LOOKED_AT]} {arguments[:_LOOKED_AT]}"
         )
 
-
-def _terms(text: str) -> frozenset[str]:
-    """The stems of a text's words; numbers stand everywhere and tell nothing."""
-    stems = map(stems_of_token, set(tokens_of(text[: 3 * _LOOKED_AT])))
-    return frozenset(stem for found in stems for stem in found if not stem.isdecimal())
+    def _found_in(self, text: str) -> frozenset[str]:
+        """The plan's words in a text. Events repeat one another, so each word is looked up once."""
+        found: set[str] = set()
+        for token in set(tokens_of(text[:_LOOKED_THROUGH])):
+            terms = _NONE if token.isdecimal() else self._of_token.get(token)
+            if terms is None:
+                terms = self._terms.intersection(stems_of_token(token))
+                if len(self._of_token) < _MOST_KEPT:
+                    self._of_token[token] = terms
+            found |= terms
+        return frozenset(found)

@@ -1,0 +1,160 @@
+"""`make asking`: the wall time of judges that ask a model, against a bare client's.
+
+200 cases of 50 events, all at once, at a server that takes 200 ms for an answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any
+
+from openai import AsyncOpenAI
+
+from benchmarks import asking_peers
+from benchmarks.cases import GeneratedCase, generate
+from benchmarks.measure import Row, show
+from planproof import Verdict, aevaluate, evaluate
+from planproof.judges.audit import Audit
+from planproof.judges.prompt import Prompt
+from planproof.judges.protocol import Asking, ModelJudge
+from planproof.models.opening import open_model
+from planproof.models.settings import ModelSettings
+from planproof.vocabulary import Vocabulary
+
+CASES = 200
+LATENCY = 0.2
+ROUNDS = 3
+MARK = "Bring the quarter to a close: "
+LETTERS = 60
+SCORE = json.dumps({"score": 1.0, "reason": "Steps 1 to 10 were executed in order."})
+# For whoever asks in another form: the tools that are measured beside.
+ANYTHING = json.dumps(
+    {"task": "x", "plan": ["1. x"], "score": 1.0, "reason": "x", "reasoning": "x"}
+)
+
+Work = Callable[[], Awaitable[None]]
+
+
+def main() -> int:
+    """Print every row; 1 when a budget is missed, else 0."""
+    cases = [generate(steps=10, events=50, seed=seed) for seed in range(CASES)]
+    with scripted_model(cases) as address:
+        times = asyncio.run(measured(cases, address))
+        times |= asking_peers.measured(cases, address)
+    floor = times.pop("bare client")
+    rows = [
+        Row(
+            f"{name}, {CASES} cases at once / bare client",
+            f"{seconds:.2f} s",
+            f"{floor:.2f} s",
+            seconds / floor,
+            1.3 if name == "prompt" else None,
+        )
+        for name, seconds in times.items()
+    ]
+    show(rows)
+    return 0 if all(row.holds for row in rows) else 1
+
+
+async def measured(cases: list[GeneratedCase], address: str) -> dict[str, float]:
+    """The best wall time of each; the rounds go by turns, so that noise hits all alike."""
+    model = open_model(
+        "openai:scripted",
+        base_url=f"{address}/v1",
+        settings=ModelSettings(concurrency=CASES),
+    )
+    judges: dict[str, ModelJudge] = {
+        "prompt": Prompt(model=model, asking=Asking()),
+        "audit": Audit(model=model, asking=Asking(), vocabulary=Vocabulary()),
+    }
+    async with AsyncOpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client:
+        works: dict[str, Work] = {"bare client": lambda: bare(cases, client)}
+        works |= {name: lambda judge=judge: judged(cases, judge) for name, judge in judges.items()}
+        best = dict.fromkeys(works, float("inf"))
+        for _ in range(ROUNDS):
+            for name, work in works.items():
+                began = perf_counter()
+                await work()
+                best[name] = min(best[name], perf_counter() - began)
+    return best
+
+
+async def bare(cases: list[GeneratedCase], client: AsyncOpenAI) -> None:
+    """The least that anybody could do: one client, the case as it is, the answer read as JSON."""
+
+    async def one(case: GeneratedCase) -> None:
+        said = await client.chat.completions.create(
+            model="scripted",
+            temperature=0,
+            messages=[{"role": "user", "content": f"{case.task}\n{case.plan}\n{case.trace}"}],
+        )
+        assert "score" in json.loads(said.choices[0].message.content or "")
+
+    await asyncio.gather(*map(one, cases))
+
+
+async def judged(cases: list[GeneratedCase], judge: ModelJudge) -> None:
+    """Every case judged, from its raw text to its verdict."""
+
+    async def one(case: GeneratedCase) -> Verdict:
+        return await aevaluate(task=case.task, plan=case.plan, trace=case.trace, judge=judge)
+
+    for verdict in await asyncio.gather(*map(one, cases)):
+        if verdict.score is None or (verdict.cost and verdict.cost.calls != 1):
+            raise RuntimeError(f"a generated case was not judged at once: {verdict.reason}")
+
+
+@contextmanager
+def scripted_model(cases: list[GeneratedCase]) -> Generator[str, None, None]:
+    """The address of a server, in a process of its own, that knows a good answer for each case."""
+    book: dict[str, Any] = {"mark": MARK, "letters": LETTERS, "else": ANYTHING, "answers": {}}
+    for case in cases:
+        key = case.task.removeprefix(MARK)[:LETTERS]
+        book["answers"][key] = {
+            "reason+score": SCORE,
+            "extras+steps": json.dumps(audit_answer(case)),
+        }
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "book.json"
+        file.write_text(json.dumps(book), encoding="utf-8")
+        command = [sys.executable, "-m", "tests.scripted_model", str(LATENCY), str(file)]
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        try:
+            assert server.stdout is not None
+            yield server.stdout.readline().strip()
+        finally:
+            server.communicate()
+
+
+def audit_answer(case: GeneratedCase) -> dict[str, Any]:
+    """What a model would say that sees what the rules see."""
+    found = evaluate(task=case.task, plan=case.plan, trace=case.trace)
+    return {
+        "steps": [
+            {
+                "step": step.number,
+                "status": step.status.value if step.status.value != "out_of_order" else "executed",
+                "evidence": [{"event": one.event, "quote": one.quote} for one in step.evidence],
+                "events": list(step.covers),
+            }
+            for step in found.steps
+        ],
+        "extras": [
+            {"events": [extra.event], "severity": extra.severity.value, "quote": extra.quote}
+            for extra in found.extras
+        ],
+    }
+
+
+if __name__ == "__main__":
+    os.environ["OPENAI_API_KEY"] = "none"  # nobody's key goes to a script
+    sys.exit(main())
