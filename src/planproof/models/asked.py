@@ -68,10 +68,8 @@ class AskedModel:
         patience = Patience(deadline)
         try:
             reply = await self._answered(question, patience, paid)
-        except AttemptFailed as given_up:
-            raise self._failed(given_up.failure, paid) from given_up
-        except TooLate as late:
-            raise self._failed(patience.gave_up(), paid) from late
+        except (AttemptFailed, TooLate) as given_up:
+            raise self._failed(patience.gave_up(), paid) from given_up
         usage = sum(paid, Usage())
         if self._cache is not None:
             key = self._key(question)

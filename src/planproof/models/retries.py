@@ -41,7 +41,9 @@ class Patience:
 
     def wait_after(self, failure: Failure) -> float | None:
         """Seconds to wait before the next attempt; None to give up."""
-        self.last = failure
+        # An attempt that the deadline cut short says less than what went wrong before it.
+        if self.last is None or failure.cause is not Cause.TIMEOUT:
+            self.last = failure
         if failure.again is Again.WITH_COMPLAINT:
             self.complaints += 1
             return 0.0 if self.complaints <= _MOST_COMPLAINTS and self.left > 0 else None

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import pairwise
 from time import monotonic
 
 import pytest
@@ -22,32 +21,35 @@ async def through(
     return at
 
 
-def test_no_more_than_so_many_are_inside() -> None:
-    gate, inside, most = Gate(3), 0, 0
+async def most_at_once(gate: Gate, visitors: int) -> int:
+    inside = most = 0
 
     async def visit() -> None:
         nonlocal inside, most
-        async with gate.turn(0, soon()):
+        async with gate.turn(0, soon(30)):
             inside += 1
             most = max(most, inside)
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.05)
             inside -= 1
 
-    async def all_of_them() -> None:
-        await asyncio.gather(*(visit() for _ in range(20)))
+    await asyncio.gather(*(visit() for _ in range(visitors)))
+    return most
 
-    asyncio.run(all_of_them())
-    assert most == 3
+
+def test_no_more_than_so_many_are_inside() -> None:
+    assert asyncio.run(most_at_once(Gate(3), 20)) == 3
 
 
 @pytest.mark.parametrize(("rpm", "tpm"), [(600, None), (None, 600)])
 def test_requests_and_tokens_are_spread_over_the_minute(rpm: int | None, tpm: int | None) -> None:
     async def all_of_them() -> list[float]:
-        gate = Gate(10, rpm=rpm, tpm=tpm)
-        return sorted(await asyncio.gather(*(through(gate, tokens=1) for _ in range(4))))
+        gate, began = Gate(10, rpm=rpm, tpm=tpm), monotonic()
+        times = await asyncio.gather(*(through(gate, tokens=1) for _ in range(4)))
+        return sorted(time - began for time in times)
 
+    # Later than this they may be, on a busy machine, but no earlier.
     times = asyncio.run(all_of_them())
-    assert all(later - earlier > 0.09 for earlier, later in pairwise(times))
+    assert all(time >= place * 0.095 for place, time in enumerate(times))
 
 
 def test_after_a_refusal_everybody_waits() -> None:
@@ -62,18 +64,14 @@ def test_after_a_refusal_everybody_waits() -> None:
 
 
 def test_after_a_refusal_half_as_many_at_once_until_it_goes_well() -> None:
-    async def most_at_once(gate: Gate) -> int:
-        times = sorted(await asyncio.gather(*(through(gate, 0.2) for _ in range(8))))
-        return sum(at - times[0] < 0.15 for at in times)
-
     async def all_of_them() -> tuple[int, int]:
         gate = Gate(8)
         for _ in range(5):
             gate.too_much(0.0001)
-        slow = await most_at_once(gate)
+        slow = await most_at_once(gate, 8)
         for _ in range(40):
             gate.went_well()
-        return slow, await most_at_once(gate)
+        return slow, await most_at_once(gate, 8)
 
     slow, again = asyncio.run(all_of_them())
     assert slow < 8
@@ -89,7 +87,7 @@ def test_a_turn_after_the_deadline_is_not_waited_for() -> None:
     began = monotonic()
     with pytest.raises(TooLate):
         asyncio.run(late())
-    assert monotonic() - began < 0.5
+    assert monotonic() - began < 30  # it would have had to wait for a minute
 
 
 def test_a_pause_beyond_the_deadline_is_not_waited_for() -> None:
@@ -101,7 +99,7 @@ def test_a_pause_beyond_the_deadline_is_not_waited_for() -> None:
     began = monotonic()
     with pytest.raises(TooLate):
         asyncio.run(late())
-    assert monotonic() - began < 0.5
+    assert monotonic() - began < 30  # it would have had to wait for a minute
 
 
 def test_whoever_leaves_the_queue_takes_no_place_along() -> None:
