@@ -15,7 +15,7 @@ from planproof.readers.pieces.shapes import embedded, is_list, is_object, text_a
 from planproof.readers.pieces.span import Note, Span
 from planproof.readers.pieces.span_dialect import Dialect, SpanSort
 from planproof.readers.pieces.span_reading import SpanReading
-from planproof.readers.pieces.span_source import convention, read_spans
+from planproof.readers.pieces.span_source import KIND, convention, read_spans
 from planproof.readers.pieces.spoken import Spoken, message_says, said_in
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
@@ -95,6 +95,8 @@ class OpenTelemetryReader:
         for span in spans:
             if span.notes or span.value.get("events"):
                 _take_from_events(span)
+            if KIND in span.attributes and _sort_of(span) is None:
+                transcript.skip(span.pointer, "a span in the words of OpenInference")
         SpanReading(transcript, (GEN_AI,)).read(spans)
         return transcript.trace(self.name)
 

@@ -79,10 +79,10 @@ def _prompts(source: Source, steps: list[Json]) -> Iterator[tuple[str, dict[str,
 def _asked(transcript: Transcript, message: dict[str, Json], pointer: str) -> None:
     transcript.begin_turn()
     text, place, _ = plain_text(message.get("content"), f"{pointer}/content")
-    if message.get("role") == "user" and not message.get("is_demo"):
-        transcript.say(Kind.MESSAGE, text, place, "user")
-    else:
-        transcript.say(Kind.SYSTEM, text, place, "system")
+    is_users = message.get("role") == "user" and not message.get("is_demo")
+    kind, actor = (Kind.MESSAGE, "user") if is_users else (Kind.SYSTEM, "system")
+    if transcript.say(kind, text, place, actor) is None:
+        transcript.skip(pointer, "a message without text")
 
 
 def _step(transcript: Transcript, step: Json, pointer: str) -> None:

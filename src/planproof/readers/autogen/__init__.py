@@ -6,7 +6,7 @@ from planproof.content import Json
 from planproof.readers.autogen.group_chat import GroupChat, proxies_in
 from planproof.readers.autogen.team import Team, is_team_message
 from planproof.readers.pieces.entries import entries, first_entries
-from planproof.readers.pieces.shapes import is_object
+from planproof.readers.pieces.shapes import is_object, text_at
 from planproof.readers.pieces.speakers import Speakers, speak_by_name
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
@@ -46,11 +46,11 @@ class AutoGenReader:
         team = Team(transcript, speakers)
         chat = GroupChat(transcript, speakers, proxies_in(messages))
         for pointer, message in messages:
-            if not is_object(message):
-                transcript.skip(pointer, "is no message")
-            elif is_team_message(message):
+            if is_object(message) and is_team_message(message):
                 team.message(message, pointer)
-            else:
+            elif is_object(message) and text_at(message, "role") in _ROLES:
                 chat.message(message, pointer)
+            else:
+                transcript.skip(pointer, "is no message")
         speakers.flush()
         return transcript.trace(self.name)

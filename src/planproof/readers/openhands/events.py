@@ -59,7 +59,7 @@ class Events:
             self._action(action, event, pointer)
         elif isinstance(observation, str):
             self._observation(observation, event, pointer)
-        elif _OWN.isdisjoint(event):
+        elif action is not None or observation is not None or _OWN.isdisjoint(event):
             self._transcript.skip(pointer, "neither an action nor an observation")
 
     def _action(self, action: str, event: dict[str, Json], pointer: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import islice
 from typing import Literal, TypeAlias, cast
 
 from planproof.content import Json
 from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.repeats import Seen
 from planproof.readers.pieces.shapes import is_list, is_object, key_with_list, text_at
 from planproof.readers.pieces.span import ATTRIBUTES, Note, Span, note_of, raw_attributes
 from planproof.readers.pieces.span_tree import spans_of
@@ -60,11 +62,14 @@ def read_spans(source: Source, transcript: Transcript) -> list[Span]:
     """All spans of a source, in order; what is none among them is skipped."""
     found: list[tuple[str, Json]] = []
     notes: list[Note] = []
+    seen = Seen(transcript)
     for pointer, value in _entries(source):
         if _is_span(value):
             found.append((pointer, value))
         elif is_object(value) and "body" in value:
-            notes.append(note_of(value, pointer))
+            # They have no ids: the same record again is the same to the letter.
+            if not seen.again(json.dumps(value), pointer):
+                notes.append(note_of(value, pointer))
         else:
             transcript.skip(pointer, "is no span")
     spans = spans_of(found, transcript.skip)
