@@ -173,7 +173,8 @@ def test_what_does_not_pass_has_a_cause(mode: str, name: str) -> None:
     assert failed.value.words
     assert took < 10  # far beyond the deadline, and far below what a hang would take
     assert len(server.calls) == (calls or len(server.calls))
-    assert failed.value.usage.calls == len(server.calls)
+    # The deadline may end a call between what one side and the other have seen of it.
+    assert abs(failed.value.usage.calls - len(server.calls)) <= (calls is None)
     assert "sk-secret" not in str(failed.value)
 
 
