@@ -22,10 +22,14 @@ def windows_of(trace: Trace, write: Callable[[Trace], WrittenCase]) -> tuple[Wri
     """
     number = 1
     while True:
-        written = tuple(write(part) for part in _parts(trace, number))
-        if all(each.fits for each in written) or number >= len(trace.events):
-            return written
-        number = min(2 * number, len(trace.events))
+        written: list[WrittenCase] = []
+        for part in _parts(trace, number):
+            written.append(write(part))
+            if not written[-1].fits and number < len(trace.events):
+                break  # no need to write the others: more windows are needed
+        else:
+            return tuple(written)
+        number = min(number + -(-number // 2), len(trace.events))
 
 
 def _parts(trace: Trace, number: int) -> list[Trace]:
