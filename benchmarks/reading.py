@@ -60,10 +60,10 @@ def parse(data: bytes, *, is_lines: bool) -> list[object]:
     return [json.loads(line) for line in (data.splitlines() if is_lines else [data])]
 
 
-def read(data: bytes, reader: str) -> None:
+def read(data: bytes, name: str) -> None:
     trace = read_trace(Source.of_bytes(data))
-    if trace.reader != reader or not trace.events:
-        raise RuntimeError(f"a grown trace of {reader} was read by {trace.reader}")
+    if not name.startswith(trace.reader) or not trace.events:
+        raise RuntimeError(f"a grown trace of {name} was read by {trace.reader}")
 
 
 if __name__ == "__main__":

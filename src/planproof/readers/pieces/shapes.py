@@ -14,7 +14,7 @@ DEEPEST = 200
 """How deeply a value may be nested: more than any framework writes, less than Python can walk."""
 
 _CONTAINERS = frozenset((dict, list))
-_OPENINGS = frozenset("{[")
+_BRACKETS = frozenset(("{}", "[]"))
 _WHITE_SPACE = " \t\n\r"
 # What `raw_decode` asks, without the way there: it is asked for every call.
 _SCAN: Callable[[str, int], tuple[Json, int]] = cast(
@@ -92,7 +92,7 @@ def key_with_list(value: dict[str, Json], keys: Iterable[str]) -> str | None:
 def embedded(text: str) -> Json:
     """The JSON object or array that a string holds; None when it holds none."""
     bare = text.strip(_WHITE_SPACE)
-    if bare[:1] not in _OPENINGS or len(bare) > _BIGGEST_EMBEDDED:
+    if bare[:1] + bare[-1:] not in _BRACKETS or len(bare) > _BIGGEST_EMBEDDED:
         return None
     try:
         # It stops the iteration where a value should begin and none does.

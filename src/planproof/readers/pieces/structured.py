@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from planproof.content import Json
 from planproof.readers.pieces.calls import Call, arguments_of, as_call, raw_arguments
 from planproof.readers.pieces.shapes import is_list, is_object, text_at, written
@@ -34,26 +36,25 @@ def write_structured(
     for key in sorted(thoughts, key=_THOUGHTS.__getitem__) if len(thoughts) > 1 else thoughts:
         thought = value[key]
         for name, entry in thought.items() if is_object(thought) else ((key, thought),):
-            if isinstance(entry, str):
-                # Only a short text can say nothing.
-                if len(entry) <= _LONGEST_NOTHING and not _says(entry):
-                    continue
-                texts = (entry,)
-            else:
-                texts = list(filter(_says, _texts(entry)))
             if name in _PLANS:
                 # A plan that is stated anew with each answer notes progress; it does nothing.
-                transcript.plan("\n".join(texts), pointer, actor)
-                continue
-            for text in texts:
-                transcript.say(_REASONING, text, pointer, actor)
+                transcript.plan("\n".join(_texts(entry)), pointer, actor)
+            elif isinstance(entry, str):
+                # Only a short text can say nothing.
+                if len(entry) > _LONGEST_NOTHING or _says(entry):
+                    transcript.say(_REASONING, entry, pointer, actor)
+            else:
+                for text in _texts(entry):
+                    transcript.say(_REASONING, text, pointer, actor)
     if call is not None:
         transcript.call(call, pointer, actor)
     return True
 
 
-def _texts(entry: Json) -> list[str]:
-    return [written(item) for item in entry] if is_list(entry) else [written(entry)]
+def _texts(entry: Json) -> Iterable[str]:
+    if isinstance(entry, str) and len(entry) > _LONGEST_NOTHING:
+        return (entry,)
+    return filter(_says, map(written, entry) if is_list(entry) else (written(entry),))
 
 
 def _says(text: str) -> bool:
