@@ -10,10 +10,11 @@ from planproof.readers.members import members, several
 from planproof.readers.protocol import Reader
 from planproof.readers.recognition import FALLBACK, claimant, reader_named
 from planproof.readers.source import Source
-from planproof.trace import Kind, Trace
+from planproof.trace import Kind, Skipped, Trace
 from planproof.vocabulary import Vocabulary
 
 _BUILT_IN = Vocabulary()
+_NOTHING = "nothing in it is what this reader reads"
 # Looked up once: every event is asked for its kind.
 _ACTION = Kind.ACTION
 
@@ -31,6 +32,9 @@ def read_trace(
     if source.form == "archive":
         raise several(source, members(source))
     trace = _read(source, _chosen(source) if reader is None else reader_named(reader))
+    if not trace.events and not trace.skipped:
+        # A reader that was named for another format, or a file in which nothing happened.
+        return replace(trace, skipped=(Skipped("", _NOTHING),))
     called = {event.name for event in trace.events if event.kind is _ACTION}
     noting = {name for name in called if vocabulary.keeps_books(name)}
     if not noting:

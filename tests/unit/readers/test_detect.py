@@ -81,3 +81,13 @@ def test_tools_that_keep_books_are_bookkeeping() -> None:
     trace = read_trace(Source.of_value(messages), vocabulary=vocabulary)
     assert [event.kind.value for event in trace.events] == ["bookkeeping", "bookkeeping", "action"]
     assert trace.by_id["e3"].kind == "action"
+
+
+@pytest.mark.parametrize(
+    ("value", "reader"),
+    [([], None), ({"a": 1}, None), ("Thought: a\nAction: b[c]\n", "claude-code"), ([3], "codex")],
+)
+def test_what_gives_nothing_is_said_to_be_left_out(value: Any, reader: str | None) -> None:
+    trace = read_trace(Source.of_value(value), reader=reader)
+    assert trace.events == ()
+    assert trace.skipped
