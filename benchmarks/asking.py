@@ -1,6 +1,8 @@
 """`make asking`: the wall time of judges that ask a model, against a bare client's.
 
-200 cases of 50 events, all at once, at a server that takes 200 ms for an answer.
+200 cases of 50 events, all at once, at a server that takes 200 ms for an answer. The bare client
+asks the questions of `prompt`, word for word and for an answer of the same form; they were written
+before its time begins.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from benchmarks import asking_peers
 from benchmarks.cases import GeneratedCase, generate
 from benchmarks.measure import Row, show
 from planproof import Verdict, aevaluate, evaluate
+from planproof.judges.asking import Answer, Question, Usage
 from planproof.judges.audit import Audit
 from planproof.judges.prompt import Prompt
 from planproof.judges.protocol import Asking, ModelJudge
@@ -77,7 +80,8 @@ async def measured(cases: list[GeneratedCase], address: str) -> dict[str, float]
         "audit": Audit(model=model, asking=Asking(), vocabulary=Vocabulary()),
     }
     async with AsyncOpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client:
-        works: dict[str, Work] = {"bare client": lambda: bare(cases, client)}
+        questions = await written(cases)
+        works: dict[str, Work] = {"bare client": lambda: bare(questions, client)}
         works |= {name: lambda judge=judge: judged(cases, judge) for name, judge in judges.items()}
         best = dict.fromkeys(works, float("inf"))
         for _ in range(ROUNDS):
@@ -88,18 +92,47 @@ async def measured(cases: list[GeneratedCase], address: str) -> dict[str, float]
     return best
 
 
-async def bare(cases: list[GeneratedCase], client: AsyncOpenAI) -> None:
-    """The least that anybody could do: one client, the case as it is, the answer read as JSON."""
+async def bare(questions: list[Question], client: AsyncOpenAI) -> None:
+    """The least that anybody could do: one client, and the answer read as JSON."""
 
-    async def one(case: GeneratedCase) -> None:
+    async def one(question: Question) -> None:
+        text = "\n".join(part for part in question.parts if isinstance(part, str))
+        schema = question.answer.model_json_schema()
         said = await client.chat.completions.create(
             model="scripted",
             temperature=0,
-            messages=[{"role": "user", "content": f"{case.task}\n{case.plan}\n{case.trace}"}],
+            messages=[
+                {"role": "system", "content": question.instructions},
+                {"role": "user", "content": text},
+            ],
+            response_format={
+                "type": "json_schema",
+                "json_schema": {"name": "Answer", "schema": schema, "strict": True},
+            },
         )
         assert "score" in json.loads(said.choices[0].message.content or "")
 
-    await asyncio.gather(*map(one, cases))
+    await asyncio.gather(*map(one, questions))
+
+
+class Kept:
+    """Stands for a model and keeps what it is asked."""
+
+    name = "kept"
+
+    def __init__(self) -> None:
+        self.questions: list[Question] = []
+
+    async def ask(self, question: Question, *, deadline: float) -> Answer:
+        self.questions.append(question)
+        return Answer(question.answer.model_validate_json(SCORE), Usage(calls=1), self.name)
+
+
+async def written(cases: list[GeneratedCase]) -> list[Question]:
+    """The questions that `prompt` asks about some cases."""
+    kept = Kept()
+    await judged(cases, Prompt(model=kept, asking=Asking()))
+    return kept.questions
 
 
 async def judged(cases: list[GeneratedCase], judge: ModelJudge) -> None:
