@@ -23,6 +23,7 @@ from planproof.judges.audit_findings import Examination, Examined
 from planproof.judges.prompting.case import CaseWriter, WrittenCase
 from planproof.judges.prompting.escaping import id_written, in_marks, name_written
 from planproof.judges.prompting.images import ImageRules
+from planproof.judges.prompting.showing import characters
 from planproof.judges.prompting.templates import digest_of_prompts, render
 from planproof.judges.protocol import Asking
 from planproof.plan import Plan
@@ -79,9 +80,16 @@ class _Window:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
+    """A case as questions, and what is shown of it."""
+
     windows: tuple[_Window, ...]
     shown: Shown
     notes: tuple[str, ...]
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest question."""
+        return max(characters(window.question) for window in self.windows)
 
 
 class Auditor:
@@ -109,12 +117,14 @@ class Auditor:
         budget = self._asking.budget
         try:
             while True:
+                written = self._written(budget)
                 try:
-                    return await self._within(budget)
+                    return await self._answered(written)
                 except ModelFailed as failed:
-                    if failed.cause is not Cause.TOO_LONG or budget // 2 < _SMALLEST:
+                    # Half of what was too long, which may be far less than the budget.
+                    budget = min(budget, written.longest) // 2
+                    if failed.cause is not Cause.TOO_LONG or budget < _SMALLEST:
                         raise
-                budget //= 2
         except ModelFailed as failed:
             raise ModelFailed(
                 failed.cause, failed.words, model=failed.model, usage=self._usage
@@ -124,8 +134,7 @@ class Auditor:
         """What is asked first, one question a window."""
         return tuple(each.question for each in self._written(self._asking.budget).windows)
 
-    async def _within(self, budget: int) -> Asked:
-        written = self._written(budget)
+    async def _answered(self, written: _Written) -> Asked:
         claims = await _together(map(self._window, written.windows))
         return Asked(
             merged(claims), self._usage, written.shown, written.notes, tuple(self._warnings)

@@ -1,0 +1,72 @@
+"""A run that is killed and started again asks only for what it lacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+from tests.auditing_models import honest
+from tests.scripted_model import Asked, ScriptedModel
+from tests.small_cases import FOLLOWED
+
+CASES = 500
+AT_ONCE = 8
+ANSWER = json.dumps(honest(FOLLOWED))
+
+
+def _answer(_: Asked) -> str:
+    return ANSWER
+
+
+def _data_set(folder: Path) -> Path:
+    path = folder / "cases.jsonl"
+    lines = (
+        json.dumps({**FOLLOWED, "id": str(n), "user_task": f"Tidy up folder {n}."})
+        for n in range(CASES)
+    )
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def _run(cases: Path, output: Path, server: ScriptedModel, cache: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "planproof", "run", str(cases), "-o", str(output)]
+    command += ["--judge", "audit", "--model", "openai:x", "--base-url", server.url]
+    command += ["--concurrency", str(AT_ONCE)]
+    keys = {"OPENAI_API_KEY": "k", "PLANPROOF_CACHE": str(cache)}
+    return subprocess.Popen(command, env={**os.environ, **keys}, stderr=subprocess.DEVNULL)
+
+
+def _verdicts(path: Path) -> list[dict[str, Any]]:
+    # What a verdict cost is all that may differ: what is kept costs nothing.
+    return [{**json.loads(line), "cost": None} for line in path.read_text("utf-8").splitlines()]
+
+
+def test_a_killed_run_pays_nothing_twice(tmp_path: Path) -> None:
+    cases = _data_set(tmp_path)
+    broken, whole = tmp_path / "broken.jsonl", tmp_path / "whole.jsonl"
+    with ScriptedModel(_answer, latency=0.01) as server:
+        killed = _run(cases, broken, server, tmp_path / "kept.sqlite3")
+        until = monotonic() + 60
+        while len(server.calls) < CASES // 3 and monotonic() < until:
+            sleep(0.01)
+        killed.send_signal(signal.SIGKILL)
+        killed.wait(30)
+        asked = len(server.calls)
+        assert CASES // 3 <= asked < CASES
+        assert not broken.exists()
+
+        assert _run(cases, broken, server, tmp_path / "kept.sqlite3").wait(120) == 0
+        # What was under way when the run was killed had been asked for, but not been kept.
+        assert CASES <= len(server.calls) <= CASES + AT_ONCE
+
+        before = len(server.calls)
+        assert _run(cases, whole, server, tmp_path / "other.sqlite3").wait(120) == 0
+        assert len(server.calls) - before == CASES
+    assert _verdicts(broken) == _verdicts(whole)
+    assert len(_verdicts(whole)) == CASES
