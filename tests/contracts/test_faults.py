@@ -167,8 +167,12 @@ def test_what_does_not_stand_is_asked_about_once_more(
     table: dict[tuple[str, str], Row], mode: str, judge: str
 ) -> None:
     row = table[mode, judge]
-    assert (row.verdict.outcome, row.verdict.score, row.calls) == (SCORED, 0.0, 2)
-    assert len(row.verdict.rejected) == 3
+    # A cascade does not ask about what the rules are sure of, so that much may stand.
+    unasked = judge == "cascade"
+    assert (row.verdict.outcome, row.calls) == (SCORED, 2)
+    assert row.verdict.score is not None
+    assert row.verdict.score <= 0.25 * unasked
+    assert 3 - unasked <= len(row.verdict.rejected) <= 3
 
 
 def test_every_verdict_of_the_table_can_be_verified(table: dict[tuple[str, str], Row]) -> None:
