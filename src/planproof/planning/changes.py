@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planproof.plan import Plan
 
@@ -40,6 +40,17 @@ def changes_between(old: Plan, new: Plan) -> Changes:
                 dropped.remove(text)
                 added.remove(nearest)
     return Changes(tuple(added), tuple(dropped), tuple(renamed))
+
+
+def continued(old: Plan, new: Plan) -> Plan:
+    """The new plan with the steps that it leaves standing: a list that goes on from 5 drops none.
+
+    Agents print only what is still to do, under the numbers that it had.
+    """
+    numbers = [step.number for step in old.steps]
+    first = new.steps[0].number if new.steps else ""
+    kept = old.steps[: numbers.index(first)] if first in numbers else ()
+    return replace(new, steps=(*kept, *new.steps)) if kept else new
 
 
 def folded(text: str) -> str:

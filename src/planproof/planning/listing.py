@@ -99,7 +99,7 @@ class _Reading:
         indent = len(line[: len(line) - len(line.lstrip())].expandtabs(4))
         if marker is not None and self._continues(marker, indent):
             self._add(marker, content)
-        elif marker is not None and self._starts(marker, indent):
+        elif marker is not None and self._starts(marker, content, indent):
             self._open(marker, content, indent)
         else:
             self._prose(line, blank=blank)
@@ -120,9 +120,12 @@ class _Reading:
             and abs(indent - self._indent) <= _RAGGED
         )
 
-    def _starts(self, marker: Marker, indent: int) -> bool:
+    def _starts(self, marker: Marker, content: str, indent: int) -> bool:
         """Whether the marker begins a list of its own, rather than refining an item."""
-        if marker.kind == "letter" or (marker.label or "1").split(".")[0] not in {"0", "1"}:
+        if marker.kind == "letter":
+            return False
+        # A checklist may be printed again from the first item that is still to do.
+        if (marker.label or "1").split(".")[0] not in {"0", "1"} and has_open_box(content) is None:
             return False
         if self._list is None or self._first is None or self._gap:
             return True

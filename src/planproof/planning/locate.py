@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from planproof.plan import Origin, Plan
 from planproof.planning.announcements import comes_from_manager
-from planproof.planning.changes import changes_between
+from planproof.planning.changes import changes_between, continued
 from planproof.planning.from_calls import is_about_planning, item_of_call, plan_of_call
 from planproof.planning.from_prompts import plan_in_prompt
 from planproof.planning.from_words import json_plan_in, plan_in_words, plan_of_planning_step
@@ -162,7 +162,8 @@ def _replans(chosen: _Found, standing: Sequence[_Found]) -> Iterator[Replan]:
         declared = later.declaration
         if later.place <= chosen.place or declared.declared_by in _PROMPTS:
             continue
-        changes = changes_between(latest, declared.plan)
+        plan = continued(latest, declared.plan)
+        changes = changes_between(latest, plan)
         if changes:
             yield Replan(
                 event=declared.event,
@@ -171,7 +172,7 @@ def _replans(chosen: _Found, standing: Sequence[_Found]) -> Iterator[Replan]:
                 dropped=changes.dropped,
                 renamed=changes.renamed,
             )
-            latest = declared.plan
+            latest = plan
 
 
 def _looked_at(events: Sequence[Event]) -> LookedAt:

@@ -91,11 +91,6 @@ def make_step(
     )
 
 
-def condition_of(text: str) -> str | None:
-    """The X of "if X, do Y" or "do Y if X"; nothing for "check if X" and "if needed"."""
-    return _leading_condition(text) or _trailing_condition(text)
-
-
 def leaves_order_open(text: str) -> bool:
     """Whether the text says that what it speaks of may be done in any order."""
     found = _FREE_ORDER.search(text)

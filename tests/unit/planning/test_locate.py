@@ -274,6 +274,21 @@ def test_replans_say_what_was_added_dropped_and_renamed() -> None:
     assert replan.renamed == (("Fix the bug", "Fix the bug in a.py"),)
 
 
+def test_a_list_that_goes_on_from_a_later_number_drops_none_of_the_earlier() -> None:
+    def noted(text: str) -> dict[str, Any]:
+        return {"kind": Kind.BOOKKEEPING, "name": "plan", "text": text}
+
+    located = _located(
+        noted("1. [ ] Read the file\n2. [ ] Fix the bug\n3. [ ] Run the tests"),
+        ACTS,
+        noted("2. [✓] Fix the bug (done)\n3. [ ] Run the tests"),
+        noted("3. [ ] Run the tests\n4. [ ] Write a note"),
+    )
+    assert _steps(located) == _STEPS
+    (replan,) = located.replans
+    assert (replan.event, replan.added, replan.dropped) == ("e4", ("Write a note",), ())
+
+
 def test_tasks_created_one_by_one_are_one_plan() -> None:
     created = [
         {"kind": Kind.BOOKKEEPING, "name": "TaskCreate", "arguments": {"subject": text}}
