@@ -21,7 +21,7 @@ from planproof.errors import InvalidInput, UnknownName
 from planproof.evaluation import aevaluate, aevaluate_case, evaluate, evaluate_case, invalid
 from planproof.finding import Evidence, Findings, Status, StepFinding
 from planproof.judgement import Judgement, Shown
-from planproof.judges.asking import Cause, ModelFailed, Usage
+from planproof.judges.asking import Cause, ModelFailed, Question, Usage
 from planproof.plan import Plan, Step
 from planproof.readers.detect import read_trace
 from planproof.readers.parsing import Limits
@@ -371,6 +371,9 @@ class Asked:
         if isinstance(self.gives, ModelFailed):
             raise self.gives
         return self.gives
+
+    def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
+        return ()
 
 
 GIVEN = Judgement(
