@@ -103,8 +103,10 @@ class _Texts:
 
     def __init__(self, event: Event) -> None:
         self._event = event
-        self._own = [text for text in (event.name, event.text) if text]
-        self._own += strings_in(event.arguments)
+        self._own = [text for text in (event.text, *strings_in(event.arguments)) if text]
+        # A tool's name stands in its call; who was spoken to, or what code is written in, need not.
+        if event.name and (event.arguments is not None or not self._own):
+            self._own.insert(0, event.name)
         self._plain = [quotable(text) for text in self._own]
         written = "" if event.arguments is None else json.dumps(event.arguments, default=str)
         self._line = quotable(" ".join(filter(None, (event.name, written, event.text))))
