@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import Any, Generic, TypeVar
+from weakref import finalize
 
 _T = TypeVar("_T")
 
@@ -29,7 +30,7 @@ class OnePerLoop(Generic[_T]):
 
 
 class OpenWhileLoopRuns:
-    """Holds a context open until its loop shuts down.
+    """Holds a context open until its loop shuts down, or nobody needs it any more.
 
     A loop closes the asynchronous generators that were started in it before it ends; one that
     stands inside the context is how the context learns of that without anybody having to say so.
@@ -42,6 +43,9 @@ class OpenWhileLoopRuns:
     async def enter(self) -> None:
         """Enter the context, unless that has been done or is under way."""
         if self._entering is None:
+            # The context outlives this object until it is left: connections that are collected
+            # with everything else would never be closed.
+            finalize(self, _leave, asyncio.get_running_loop(), self._inside).atexit = False
             self._entering = asyncio.ensure_future(anext(self._inside))
         await asyncio.shield(self._entering)
 
@@ -49,3 +53,24 @@ class OpenWhileLoopRuns:
 async def _inside(context: AbstractAsyncContextManager[Any]) -> AsyncGenerator[None, None]:
     async with context:
         yield
+
+
+_leaving: set[asyncio.Task[None]] = set()
+
+
+def _leave(loop: asyncio.AbstractEventLoop, inside: AsyncGenerator[None, None]) -> None:
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(_begin_to_leave, loop, inside)
+
+
+def _begin_to_leave(loop: asyncio.AbstractEventLoop, inside: AsyncGenerator[None, None]) -> None:
+    task = loop.create_task(_left(inside))
+    _leaving.add(task)
+    task.add_done_callback(_leaving.discard)
+
+
+async def _left(inside: AsyncGenerator[None, None]) -> None:
+    for _ in range(3):
+        await asyncio.sleep(0)  # a loop that ends closes it itself, and must be the first to try
+    with suppress(RuntimeError):
+        await inside.aclose()
