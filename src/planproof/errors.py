@@ -34,6 +34,10 @@ class InvalidConfiguration(PlanproofError):
     """A configuration file that says something planproof does not understand."""
 
 
+class StoreFailed(PlanproofError):
+    """A store that can't be reached, opened or written to."""
+
+
 def _rebuild(
     kind: type[PlanproofError], what: str, where: str | None, advice: str | None
 ) -> PlanproofError:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
-from functools import cache
-from typing import TYPE_CHECKING, cast
 
 from planproof.alignment.order import out_of_order
 from planproof.content import Json
@@ -18,7 +15,7 @@ from planproof.plan import Origin, Plan
 from planproof.planning.in_force import part_judged, summary_of
 from planproof.planning.locate import locate
 from planproof.planning.located import Located
-from planproof.pointer import escape, resolve
+from planproof.pointer import resolve
 from planproof.quotes import quotable, stands_in
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
@@ -26,10 +23,8 @@ from planproof.reasons import check_reason, write_reason
 from planproof.scoring import level_of, nearest_better, score
 from planproof.trace import Kind, Trace
 from planproof.verdict import Outcome, PlanSummary, Verdict
+from planproof.verdict_form import bare_verdict_of
 from planproof.vocabulary import Vocabulary
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER})
 _LOST = frozenset({Status.PARTIAL, Status.MISSING, Status.AMBIGUOUS})
@@ -50,7 +45,7 @@ def verify(
     the trace, which is looked for again. `vocabulary` is the one that the trace was judged with,
     if tools were declared.
     """
-    read = _as_verdict(verdict)
+    read = bare_verdict_of(verdict)
     if isinstance(read, tuple):
         return read
     checked = tuple(_inputs(read, source))
@@ -74,32 +69,6 @@ def verify(
     events = _Events(trace, source, judged)
     on_plan = _plan(read, plan) if plan is not None else ()
     return (*checked, *on_plan, *_steps(read, events), *_extras(read, events), *_scored(read))
-
-
-def _as_verdict(value: Json) -> Verdict | tuple[str, ...]:
-    """The verdict, or what is wrong with its shape."""
-    from pydantic import ValidationError  # noqa: PLC0415 - heavy, and only here
-
-    if not isinstance(value, dict):
-        return ("The verdict is no JSON object.",)
-    # Whatever the case's own id and metadata hold, nothing here rests on them.
-    bare: dict[str, Json] = {**cast("dict[str, Json]", value), "id": None, "metadata": {}}
-    try:
-        return _adapter().validate_json(json.dumps(bare), strict=True)
-    except ValidationError as error:
-        return tuple(
-            "".join(f"/{escape(str(part))}" for part in problem["loc"]) + f": {problem['msg']}."
-            for problem in error.errors(include_url=False, include_input=False)
-        )
-    except (ValueError, TypeError, RecursionError) as error:
-        return (f"The verdict is no JSON value: {error}",)
-
-
-@cache
-def _adapter() -> TypeAdapter[Verdict]:
-    from pydantic import TypeAdapter  # noqa: PLC0415 - heavy, and only here
-
-    return TypeAdapter(Verdict)
 
 
 def _inputs(verdict: Verdict, source: Source) -> Iterator[str]:

@@ -59,6 +59,19 @@ class Source:
             return self.digest
         return _digest_of(json.dumps(self.document, separators=(",", ":")).encode())
 
+    @property
+    def given(self) -> Json:
+        """The trace as a JSON value that reads as the same source: its text, if it still has it."""
+        if self._text is not None:
+            return self._text
+        if self.form != "jsonl":
+            return self.document
+        lines: list[str] = []
+        for number, value in self.document:
+            lines += [""] * (number - 1 - len(lines))
+            lines.append(json.dumps(value, separators=(",", ":")))
+        return "\n".join(lines)
+
     @classmethod
     def of_path(cls, path: Path, *, limits: Limits | None = None) -> Source:
         """Read a file."""

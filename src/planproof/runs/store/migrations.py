@@ -1,0 +1,65 @@
+"""How the tables of a store came about, step by step; a store remembers how many it has taken.
+
+A step that has been released is never changed: a store somewhere has taken it. What is new becomes
+a step of its own at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, text
+
+from planproof.errors import StoreFailed
+
+# {bytes} is the type of binary data, which the databases call by different names.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """CREATE TABLE runs (
+            id TEXT PRIMARY KEY, created TEXT NOT NULL, finished TEXT, state TEXT NOT NULL,
+            source TEXT NOT NULL, judge TEXT NOT NULL, judge_fingerprint TEXT NOT NULL,
+            models TEXT NOT NULL, fingerprint TEXT NOT NULL, tags TEXT NOT NULL)""",
+        "CREATE INDEX runs_created ON runs (created)",
+        "CREATE TABLE cases (hash TEXT PRIMARY KEY, content {bytes} NOT NULL)",
+        """CREATE TABLE verdicts (
+            hash TEXT PRIMARY KEY, outcome TEXT NOT NULL, cause TEXT, score DOUBLE PRECISION,
+            level DOUBLE PRECISION, reason TEXT NOT NULL, content TEXT NOT NULL)""",
+        """CREATE TABLE findings (
+            verdict TEXT NOT NULL REFERENCES verdicts (hash), place INTEGER NOT NULL,
+            sort TEXT NOT NULL, number TEXT, status TEXT NOT NULL,
+            sureness DOUBLE PRECISION NOT NULL, event TEXT, text TEXT NOT NULL,
+            PRIMARY KEY (verdict, place))""",
+        """CREATE TABLE results (
+            run TEXT NOT NULL REFERENCES runs (id), position INTEGER NOT NULL,
+            "case" TEXT NOT NULL, id TEXT, verdict TEXT NOT NULL REFERENCES verdicts (hash),
+            seconds DOUBLE PRECISION NOT NULL, about TEXT NOT NULL,
+            PRIMARY KEY (run, position))""",
+        """CREATE TABLE judged (
+            fingerprint TEXT NOT NULL, "case" TEXT NOT NULL,
+            verdict TEXT NOT NULL REFERENCES verdicts (hash), PRIMARY KEY (fingerprint, "case"))""",
+    ),
+)
+
+_LOCK = 0x706C616E  # any number will do that no other program locks PostgreSQL by
+
+
+def migrate(
+    connection: Connection, where: str, steps: Sequence[Sequence[str]] = MIGRATIONS
+) -> None:
+    """Take the steps that a store lacks. The connection must be in a transaction that writes."""
+    postgresql = connection.dialect.name == "postgresql"
+    if postgresql:
+        # SQLite lets one transaction write at a time; here the others have to be made to wait.
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+    connection.execute(text("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)"))
+    taken = connection.execute(text("SELECT max(number) FROM migrations")).scalar() or 0
+    if taken > len(steps):
+        raise StoreFailed(
+            f"was made by a newer planproof (form {taken}, this one knows {len(steps)}).",
+            where=where,
+            advice="Upgrade planproof, or name another store.",
+        )
+    for number, statements in enumerate(steps[taken:], taken + 1):
+        for statement in statements:
+            connection.execute(text(statement.format(bytes="BYTEA" if postgresql else "BLOB")))
+        connection.execute(text("INSERT INTO migrations VALUES (:number)"), {"number": number})

@@ -1,0 +1,240 @@
+"""The store in a database, through SQLAlchemy Core."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from planproof.errors import InvalidInput, StoreFailed
+from planproof.runs.nouns import KeptCase, Result, Run, RunState
+from planproof.runs.store import rows, schema
+from planproof.runs.store.migrations import migrate
+from planproof.suggestions import did_you_mean
+from planproof.verdict import Verdict
+
+_PAGE = 500
+_LATEST = "latest"
+
+
+class SqlStore:
+    """Runs in a database. `check` raises when what the connections lead to is no longer there."""
+
+    def __init__(self, engine: Engine, url: str, check: Callable[[], None] | None = None) -> None:
+        self.url = url
+        self._engine = engine
+        self._writing_engine = engine.execution_options(writes=True)
+        self._check = check
+        self._fingerprints: dict[str, str] = {}
+        try:
+            with self._writing() as connection:
+                migrate(connection, url)
+        except StoreFailed:
+            engine.dispose()
+            raise
+
+    def begin(self, run: Run) -> None:
+        """Enter a run; one that is entered already is going on."""
+        with self._writing() as connection:
+            going_on = {"state": RunState.RUNNING.value, "finished": None}
+            changed = connection.execute(
+                update(schema.runs).where(schema.runs.c.id == run.id).values(going_on)
+            )
+            if not changed.rowcount:
+                _insert_new(connection, schema.runs, [rows.run_row(run)])
+        self._fingerprints[run.id] = run.fingerprint
+
+    def add(self, run_id: str, results: Sequence[Result], cases: Sequence[KeptCase]) -> None:
+        """Keep results, and the cases they are about: all of them, or none."""
+        verdicts = [rows.verdict_row(result.verdict) for result in results]
+        kept = [
+            rows.result_row(run_id, r, v["hash"]) for r, v in zip(results, verdicts, strict=True)
+        ]
+        findings = [
+            row
+            for result, verdict in zip(results, verdicts, strict=True)
+            for row in rows.finding_rows(result.verdict, verdict["hash"])
+        ]
+        contents = [
+            {"hash": case.hash, "content": zlib.compress(case.text.encode("ascii"), 1)}
+            for case in cases
+        ]
+        fingerprint = self._fingerprint(run_id)
+        judged = [
+            {"fingerprint": fingerprint, "case": result.case, "verdict": verdict["hash"]}
+            for result, verdict in zip(results, verdicts, strict=True)
+            if result.case and rows.is_lasting(result.verdict)
+        ]
+        with self._writing() as connection:
+            _insert_new(connection, schema.cases, contents)
+            _insert_new(connection, schema.verdicts, verdicts)
+            _insert_new(connection, schema.findings, findings)
+            _insert_new(connection, schema.results, kept)
+            _insert_new(connection, schema.judged, judged)
+
+    def close_run(self, run_id: str, state: RunState) -> None:
+        """Say how a run ended."""
+        finished = rows.written_time(datetime.now(UTC)) if state is RunState.FINISHED else None
+        with self._writing() as connection:
+            connection.execute(
+                update(schema.runs)
+                .where(schema.runs.c.id == run_id)
+                .values(state=state.value, finished=finished)
+            )
+
+    def runs(self, limit: int | None = None, tags: Mapping[str, str] | None = None) -> list[Run]:
+        """Runs with these tags, the newest first."""
+        newest = select(schema.runs).order_by(schema.runs.c.created.desc(), schema.runs.c.id.desc())
+        wanted = (tags or {}).items()
+        found: list[Any] = []
+        with self._reading() as connection:
+            for row in connection.execute(newest):
+                if len(found) == limit:
+                    break
+                if wanted <= rows.run_of(row, 0).tags.items():
+                    found.append(row)
+            return [rows.run_of(row, _count(connection, row.id)) for row in found]
+
+    def find(self, name: str) -> Run:
+        """The run with this id, the only one whose id begins so, or the `latest`."""
+        if name == _LATEST:
+            if newest := self.runs(limit=1):
+                return newest[0]
+            raise self._unknown(name, "is empty: there is no run in it yet.", ())
+        begins = select(schema.runs).where(
+            schema.runs.c.id.startswith(rows.plain(name), autoescape=True)
+        )
+        with self._reading() as connection:
+            found = connection.execute(begins.order_by(schema.runs.c.id).limit(10)).all()
+            same = [row for row in found if row.id == name]
+            if len(same or found) == 1:
+                row = (same or found)[0]
+                return rows.run_of(row, _count(connection, row.id))
+        if found:
+            several = ", ".join(row.id for row in found)
+            raise InvalidInput(
+                f"several runs begin with `{name}`.", where=self.url, advice=f"They are {several}."
+            )
+        known = [run.id for run in self.runs(limit=10)]
+        raise self._unknown(name, f"holds no run `{name}`.", known)
+
+    def results(self, run_id: str) -> Iterator[Result]:
+        """The results of a run in order of position, read piece by piece."""
+        after = -1
+        while True:
+            # A page at a time: nothing is held open while the caller does other things.
+            page = _RESULTS.where(schema.results.c.run == run_id, schema.results.c.position > after)
+            with self._reading() as connection:
+                found = connection.execute(
+                    page.order_by(schema.results.c.position).limit(_PAGE)
+                ).all()
+            if not found:
+                return
+            after = found[-1].position
+            yield from map(rows.result_of, found)
+
+    def result(self, run_id: str, case: str | int) -> Result:
+        """The result on the case with this id, or at this position."""
+        of_run = _RESULTS.where(schema.results.c.run == run_id).limit(1)
+        by_id = of_run.where(schema.results.c.id == rows.plain(str(case)))
+        tried = [by_id.order_by(schema.results.c.position)] if isinstance(case, str) else []
+        if isinstance(case, int) or (case.isascii() and case.isdigit() and len(case) < 10):
+            tried.append(of_run.where(schema.results.c.position == int(case)))
+        with self._reading() as connection:
+            for query in tried:
+                if (row := connection.execute(query).one_or_none()) is not None:
+                    return rows.result_of(row)
+            ids = select(schema.results.c.id).where(schema.results.c.run == run_id)
+            known = [row.id for row in connection.execute(ids.limit(_PAGE)) if row.id]
+        raise InvalidInput(
+            f"the run {run_id} has no case `{case}`.",
+            where=self.url,
+            advice=did_you_mean(str(case), known[:20]) if known else "Give its position from 0 up.",
+        )
+
+    def judged(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
+        """Verdicts on cases that a run of this fingerprint has judged, by the hash of the case."""
+        known = (
+            select(schema.judged.c.case, schema.verdicts.c.content)
+            .join(schema.verdicts, schema.verdicts.c.hash == schema.judged.c.verdict)
+            .where(
+                schema.judged.c.fingerprint == fingerprint, schema.judged.c.case.in_(list(cases))
+            )
+        )
+        with self._reading() as connection:
+            found = connection.execute(known).all()
+        return {row.case: rows.verdict_in(row.content) for row in found}
+
+    def case(self, case_hash: str) -> KeptCase:
+        """The case with this content hash."""
+        kept = select(schema.cases.c.content).where(schema.cases.c.hash == case_hash)
+        with self._reading() as connection:
+            content = connection.execute(kept).scalar_one_or_none()
+        if content is None:
+            raise InvalidInput(f"holds no case `{case_hash}`.", where=self.url)
+        return KeptCase(case_hash, zlib.decompress(content).decode("ascii"))
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    def _fingerprint(self, run_id: str) -> str:
+        if run_id not in self._fingerprints:
+            self._fingerprints[run_id] = self.find(run_id).fingerprint
+        return self._fingerprints[run_id]
+
+    def _unknown(self, name: str, what: str, known: Collection[str]) -> InvalidInput:
+        advice = did_you_mean(name, known) if known else "`planproof run DATA` makes one."
+        return InvalidInput(what, where=self.url, advice=advice)
+
+    @contextmanager
+    def _reading(self) -> Generator[Connection, None, None]:
+        with self._telling(), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Generator[Connection, None, None]:
+        with self._telling(), self._writing_engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _telling(self) -> Generator[None, None, None]:
+        try:
+            if self._check is not None:
+                self._check()
+            yield
+        except SQLAlchemyError as error:
+            why = str(error.orig if isinstance(error, DBAPIError) else error).strip()
+            raise StoreFailed(
+                f"the store failed: {' '.join(why.split())}.",
+                where=self.url,
+                advice="What was kept before is still there. See that the store can be reached and "
+                "has room, then start again.",
+            ) from error
+
+
+_RESULTS = select(schema.results, schema.verdicts.c.content).join(
+    schema.verdicts, schema.verdicts.c.hash == schema.results.c.verdict
+)
+
+
+def _count(connection: Connection, run_id: str) -> int:
+    counted = select(func.count()).select_from(schema.results).where(schema.results.c.run == run_id)
+    return connection.execute(counted).scalar_one()
+
+
+def _insert_new(connection: Connection, table: Table, new: Sequence[dict[str, Any]]) -> None:
+    """Insert rows; those whose key is there already stay as they are."""
+    if not new:
+        return
+    # In one order everywhere, or two writers could each wait for the other.
+    keys = [column.name for column in table.primary_key]
+    ordered = sorted(new, key=lambda row: tuple(row[key] for key in keys))
+    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+    connection.execute(dialect.insert(table).on_conflict_do_nothing(), ordered)

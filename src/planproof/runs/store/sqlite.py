@@ -1,0 +1,85 @@
+"""A store in a file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+from time import sleep
+from typing import Any
+
+from sqlalchemy import Connection, create_engine, event
+from sqlalchemy.engine import URL, make_url
+
+from planproof.errors import StoreFailed
+from planproof.runs.store.sql import SqlStore
+
+_PATIENCE = 60.0
+"""Seconds to wait for others who write."""
+_TRIES = 100
+
+
+def open_sqlite(url: str) -> SqlStore:
+    """The store in the file that a URL such as `sqlite:///runs.db` names."""
+    path = Path(make_url(url).database or "").absolute()
+    try:
+        _make_room(path)
+    except OSError as error:
+        raise StoreFailed(
+            f"can't be opened: {error.strerror}.",
+            where=str(path),
+            advice="Name another file with --store, or keep nothing: --store none.",
+        ) from error
+    made = path.stat()
+
+    def check() -> None:
+        # A file that was removed could be written to for ever, and everything would be lost.
+        try:
+            there = os.path.samestat(path.stat(), made)
+        except OSError:
+            there = False
+        if not there:
+            raise StoreFailed(
+                "has been removed or replaced while it was in use.",
+                where=str(path),
+                advice="Put it back, or start again.",
+            )
+
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)), connect_args={"timeout": _PATIENCE}
+    )
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return SqlStore(engine, str(path), check)
+
+
+def _make_room(path: Path) -> None:
+    folder = path.parent
+    if not folder.exists():
+        # Kept cases and verdicts quote traces: nobody else's business, and not for git.
+        folder.mkdir(parents=True, mode=0o700, exist_ok=True)
+        if folder.name == ".planproof":
+            (folder / ".gitignore").write_text("*\n", encoding="ascii")
+    path.touch(mode=0o600)
+
+
+def _prepare(database: Any, _: object) -> None:
+    # SQLAlchemy begins transactions (below), not the driver.
+    database.isolation_level = None
+    database.execute("PRAGMA foreign_keys = ON")
+    database.execute("PRAGMA synchronous = NORMAL")
+    for tried in range(_TRIES):
+        try:
+            if database.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal":
+                return
+        except sqlite3.OperationalError:
+            # Who opens a new file at the same moment is not waited for here by SQLite itself.
+            if tried == _TRIES - 1:
+                raise
+        sleep(0.05)
+
+
+def _begin(connection: Connection) -> None:
+    # One that is to write says so at once: halfway it could not wait for another who does.
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

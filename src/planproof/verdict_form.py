@@ -1,0 +1,58 @@
+"""Reading a verdict back from the JSON that `Verdict.full()` gives."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from planproof.content import Json
+from planproof.errors import InvalidInput
+from planproof.pointer import escape
+from planproof.verdict import Verdict
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+
+def verdict_of(value: Json) -> Verdict:
+    """The verdict in a JSON value: the inverse of `Verdict.full()`."""
+    read = bare_verdict_of(value)
+    if isinstance(read, tuple):
+        raise InvalidInput(
+            f"is no full verdict: {read[0]}",
+            advice="Give what `--format full` prints or `planproof run` writes.",
+        )
+    id_, metadata = value.get("id"), value.get("metadata")
+    return replace(
+        read,
+        id=id_ if isinstance(id_, str) else None,
+        metadata=metadata if isinstance(metadata, dict) else {},
+    )
+
+
+def bare_verdict_of(value: Json) -> Verdict | tuple[str, ...]:
+    """The verdict without the id and metadata of its case, or what is wrong with its shape."""
+    from pydantic import ValidationError  # noqa: PLC0415 - heavy, and only here
+
+    if not isinstance(value, dict):
+        return ("The verdict is no JSON object.",)
+    # Whatever the case's own id and metadata hold, no check rests on them.
+    bare: dict[str, Json] = {**cast("dict[str, Json]", value), "id": None, "metadata": {}}
+    try:
+        return _adapter().validate_json(json.dumps(bare), strict=True)
+    except ValidationError as error:
+        return tuple(
+            "".join(f"/{escape(str(part))}" for part in problem["loc"]) + f": {problem['msg']}."
+            for problem in error.errors(include_url=False, include_input=False)
+        )
+    except (ValueError, TypeError, RecursionError) as error:
+        return (f"The verdict is no JSON value: {error}",)
+
+
+@cache
+def _adapter() -> TypeAdapter[Verdict]:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - heavy, and only here
+
+    return TypeAdapter(Verdict)
