@@ -6,13 +6,14 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from types import NoneType
-from typing import BinaryIO
+from typing import Protocol
 
 from planproof.case import Case
 from planproof.content import Json
 from planproof.errors import InvalidInput
 from planproof.readers.parsing import Limits
 from planproof.readers.pieces.shapes import is_object
+from planproof.readers.rewinding import Readable
 from planproof.readers.task import read_task
 
 _FORM = 'A case is {"user_task": ..., "agent_plan": ..., "execution_trace": ...}.'
@@ -29,12 +30,24 @@ _SPOKEN: dict[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class CaseLine:
-    """A line of a data set: the case in it, or what is wrong with it. `where` is its place."""
+    """A line of a data set: the case in it, or what is wrong with it. `where` is its place.
+
+    `record` is what stands there, as far as it is JSON.
+    """
 
     where: str
     case: Case | None = None
     error: InvalidInput | None = None
     id: str | None = None
+    record: Json = None
+
+
+class CaseMaker(Protocol):
+    """Makes a case of a record; the fields of a case are where it looks for them."""
+
+    def __call__(self, value: Json, *, name: str) -> Case:
+        """The case in a JSON value; `name` is its place, for errors."""
+        ...
 
 
 def read_case(data: bytes, *, name: str) -> Case:
@@ -51,7 +64,7 @@ class RawLine:
     error: InvalidInput | None = None
 
 
-def raw_lines(file: BinaryIO, *, name: str, limits: Limits) -> Iterator[RawLine]:
+def raw_lines(file: Readable, *, name: str, limits: Limits) -> Iterator[RawLine]:
     """The lines of a file, one at a time."""
     number = 0
     while line := file.readline(limits.bytes + 1):
@@ -59,15 +72,33 @@ def raw_lines(file: BinaryIO, *, name: str, limits: Limits) -> Iterator[RawLine]
         where = f"{name}, line {number}"
         if len(line) > limits.bytes and not line.endswith(b"\n"):
             _skip_rest_of_line(file, limits.bytes)
-            yield RawLine(where, b"", _too_long(where, limits))
+            yield RawLine(where, b"", too_long(where, limits))
         elif not line.isspace():
             yield RawLine(where, line)
 
 
-def cases_in(lines: Iterable[RawLine]) -> Iterator[CaseLine]:
+def cases_in(lines: Iterable[RawLine], make: CaseMaker | None = None) -> Iterator[CaseLine]:
     """The cases of a data set, one a line; a line that holds none does not stop the rest."""
     for line in lines:
-        yield CaseLine(line.where, error=line.error) if line.error else _case_line(line)
+        if line.error is not None:
+            yield CaseLine(line.where, error=line.error)
+            continue
+        try:
+            value = _parsed(line.data.strip(), line.where)
+        except InvalidInput as error:
+            yield CaseLine(line.where, error=error)
+        else:
+            yield case_line(value, line.where, make)
+
+
+def case_line(value: Json, where: str, make: CaseMaker | None = None) -> CaseLine:
+    """The case in a record of a data set, or what is wrong with it."""
+    id_ = value.get("id") if is_object(value) else None
+    try:
+        case = (make or case_of)(value, name=where)
+    except InvalidInput as error:
+        return CaseLine(where, error=error, id=id_ if isinstance(id_, str) else None, record=value)
+    return CaseLine(where, case, id=case.id, record=value)
 
 
 def case_of(value: Json, *, name: str) -> Case:
@@ -117,18 +148,8 @@ def _place(name: str, field: str) -> str:
     return f"{name}#/{field}"
 
 
-def _case_line(line: RawLine) -> CaseLine:
-    id_ = None
-    try:
-        value = _parsed(line.data.strip(), line.where)
-        if is_object(value) and isinstance(value.get("id"), str):
-            id_ = value["id"]
-        return CaseLine(line.where, case_of(value, name=line.where), id=id_)
-    except InvalidInput as error:
-        return CaseLine(line.where, error=error, id=id_)
-
-
-def _too_long(where: str, limits: Limits) -> InvalidInput:
+def too_long(where: str, limits: Limits) -> InvalidInput:
+    """The error for a line that is longer than the limit."""
     return InvalidInput(
         f"has more than {limits.bytes:,} bytes.",
         where=where,
@@ -162,6 +183,6 @@ def _parsed(data: bytes, name: str) -> Json:
         raise InvalidInput(f"holds a number that is too long ({error}).", where=name) from error
 
 
-def _skip_rest_of_line(lines: BinaryIO, at_once: int) -> None:
+def _skip_rest_of_line(lines: Readable, at_once: int) -> None:
     while (rest := lines.readline(at_once)) and not rest.endswith(b"\n"):
         pass

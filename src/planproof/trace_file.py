@@ -9,45 +9,181 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterable, Iterator
-from itertools import chain, islice, tee
-from typing import BinaryIO
+from dataclasses import dataclass
+from itertools import chain, islice
 
 from planproof.case import Case
-from planproof.case_file import CaseLine, RawLine, cases_in, raw_lines
+from planproof.case_file import (
+    CaseLine,
+    CaseMaker,
+    RawLine,
+    case_line,
+    cases_in,
+    raw_lines,
+    too_long,
+)
 from planproof.content import Json
 from planproof.errors import InvalidInput
 from planproof.readers.archive import is_archive
-from planproof.readers.members import id_of, members, unique
+from planproof.readers.elements import ArrayElements
+from planproof.readers.members import id_of, members
 from planproof.readers.parsing import Limits
+from planproof.readers.pieces.entries import LOOKED_AT
 from planproof.readers.pieces.shapes import is_object
 from planproof.readers.recognition import claimant
+from planproof.readers.rewinding import Kept, Readable, Rewound
 from planproof.readers.source import Source
+from planproof.readers.trace_ids import by_trace_id
 
 _FIELDS = frozenset(("user_task", "agent_plan", "execution_trace"))
+_BLANK = b" \t\r\n"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def read_many(file: BinaryIO, *, name: str, limits: Limits | None = None) -> Iterator[CaseLine]:
-    """The cases or traces in a file: a case a line, a trace a line, or a log of several traces.
+def read_many(
+    file: Readable,
+    *,
+    name: str,
+    limits: Limits | None = None,
+    make: CaseMaker | None = None,
+) -> Iterator[CaseLine]:
+    """The cases or traces in a file: one a line, in an array, or in a log of several traces.
 
-    Lines are read one at a time, and one that holds neither does not stop the rest.
+    They are read one at a time, and a line or element that holds none does not stop the rest. With
+    `make`, which knows where the fields of a case stand, every record is a case.
     """
-    limits = limits or Limits()
-    lines = raw_lines(file, name=name, limits=limits)
-    opening = list(islice(lines, 1))
-    begins = [_value(line) for line in opening]
-    if not opening or _is_case(begins[0]):
-        yield from cases_in(chain(opening, lines))
-        return
-    # Two lines tell whether each is a trace or both belong to one.
-    opening += islice(lines, 1)
-    begins += [_value(line) for line in opening[1:]]
-    if _is_one_document(opening[0], begins):
-        start = b"".join(line.data for line in opening)
-        yield from _in_document(start, file, name, limits)
-    elif _is_trace(begins[0]):
-        yield from _trace_lines(chain(opening, lines), name, limits)
-    else:
-        yield from cases_in(chain(opening, lines))
+    reading = _Reading(name, limits or Limits(), make)
+    begun = _first_byte(file)
+    if begun.endswith(b"["):
+        kept = Kept(Rewound(begun, file))
+        found = reading.in_array(kept)
+        if found is not None:
+            yield from found
+            return
+        begun = kept.all()
+    yield from reading.in_lines(Rewound(begun, file))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How one file is read."""
+
+    name: str
+    limits: Limits
+    make: CaseMaker | None
+
+    def in_array(self, file: Kept) -> Iterator[CaseLine] | None:
+        """What an array holds; None when it is one trace, or nothing that is known."""
+        elements = self._elements(file)
+        opening: list[RawLine] = []
+        try:
+            for element in islice(elements, LOOKED_AT):
+                opening.append(element)
+                value = _value(element)
+                if len(opening) == 1 and (self.make or _is_case(value)):
+                    file.let_go()
+                    return cases_in(chain(opening, elements), self.make)
+                if not isinstance(value, (dict, list)):
+                    return None
+        except InvalidInput:
+            return None
+        together = Source("", "json", [_value(line) for line in opening])
+        if by_trace_id(together) or not members(together):
+            return None
+        file.let_go()
+        return self._traces(chain(opening, elements))
+
+    def in_lines(self, file: Readable) -> Iterator[CaseLine]:
+        """What the lines hold, each by itself or together."""
+        lines = raw_lines(file, name=self.name, limits=self.limits)
+        opening = list(islice(lines, 1))
+        begins = [_value(line) for line in opening]
+        if not opening or _is_case(begins[0]):
+            yield from cases_in(chain(opening, lines), self.make)
+            return
+        # Two lines tell whether each is a trace or both belong to one.
+        opening += islice(lines, 1)
+        begins += [_value(line) for line in opening[1:]]
+        if _is_one_document(opening[0], begins, is_mapped=self.make is not None):
+            start = b"".join(line.data for line in opening)
+            yield from self._in_document(Rewound(start, file))
+        elif self.make is None and _is_trace(begins[0]):
+            yield from self._traces(chain(opening, lines))
+        else:
+            yield from cases_in(chain(opening, lines), self.make)
+
+    def _elements(self, file: Kept) -> Iterator[RawLine]:
+        elements = ArrayElements(file.read, self.name, self.limits)
+        for number, data in enumerate(elements, 1):
+            where = f"{self.name}, item {number}"
+            if data is None:
+                yield RawLine(where, b"", too_long(where, self.limits))
+            else:
+                yield RawLine(where, data)
+
+    def _in_document(self, file: Readable) -> Iterator[CaseLine]:
+        data = file.read(self.limits.bytes + 1)
+        source = Source.of_bytes(data, name=self.name, limits=self.limits)
+        if source.form == "json" and (self.make or _is_case(source.document)):
+            yield case_line(source.document, self.name, self.make)
+        elif found := members(source):
+            # The traces are in the source; their bytes are not needed besides.
+            del data
+            for member in found:
+                try:
+                    yield _trace_line(member.source, member.id)
+                except InvalidInput as error:
+                    yield CaseLine(f"{self.name}#{member.id}", error=error, id=member.id)
+        elif claimant(source) is not None:
+            yield _trace_line(source, None)
+        elif source.document == []:
+            return
+        elif source.form != "json":
+            lines = raw_lines(io.BytesIO(data), name=self.name, limits=self.limits)
+            yield from cases_in(lines, self.make)
+        else:
+            raise InvalidInput(
+                "is one JSON document, and neither a case nor a trace.",
+                where=self.name,
+                advice="Write each case on a line of its own, or say with --map where its parts "
+                "stand.",
+            )
+
+    def _traces(self, lines: Iterable[RawLine]) -> Iterator[CaseLine]:
+        for number, line in enumerate(lines, 1):
+            one = self._source(line)
+            if isinstance(one, InvalidInput):
+                yield CaseLine(line.where, error=one)
+            else:
+                # Ids are not made unique: that would take memory for every one that was seen.
+                id_ = id_of(one.document) or str(number)
+                place = f"{self.name}#{id_}"
+                yield _trace_line(Source(place, "json", one.document, one.skipped), id_)
+
+    def _source(self, line: RawLine) -> Source | InvalidInput:
+        if line.error is not None:
+            return line.error
+        try:
+            source = Source.of_bytes(line.data, name=line.where, limits=self.limits)
+        except InvalidInput as error:
+            return InvalidInput(error.what, where=line.where, advice=error.advice)
+        if source.form == "json" and isinstance(source.document, (dict, list)):
+            return source
+        return InvalidInput(
+            "is no trace.",
+            where=line.where,
+            advice="What stands before it are traces, each as JSON.",
+        )
+
+
+def _first_byte(file: Readable) -> bytes:
+    """Everything up to the first byte that is not blank, and this byte."""
+    begun = b""
+    while byte := file.read(1):
+        begun += byte
+        if byte not in _BLANK and not _BYTE_ORDER_MARK.startswith(begun):
+            break
+    return begun
 
 
 def _value(line: RawLine) -> Json:
@@ -66,67 +202,22 @@ def _is_trace(value: Json) -> bool:
     return isinstance(value, (dict, list)) and claimant(Source("", "json", value)) is not None
 
 
-def _is_one_document(opening: RawLine, begins: list[Json]) -> bool:
+def _is_one_document(opening: RawLine, begins: list[Json], *, is_mapped: bool) -> bool:
     """Whether the lines belong together: an archive, JSON over many lines, or one trace."""
     if any(map(_is_case, begins)):
         return False
     if begins[0] is None:
         data = opening.data
         return is_archive(data) or data.lstrip().startswith((b"{", b"["))
+    if is_mapped:
+        return False
     if _is_trace(begins[0]):
         together = Source("", "jsonl", tuple(enumerate(begins, 1)))
         return len(begins) > 1 and claimant(together) is not None
     return isinstance(begins[0], (dict, list))
 
 
-def _in_document(start: bytes, file: BinaryIO, name: str, limits: Limits) -> Iterator[CaseLine]:
-    data = start + file.read(max(limits.bytes + 1 - len(start), 0))
-    source = Source.of_bytes(data, name=name, limits=limits)
-    if found := members(source):
-        # The traces are in the source; their bytes are not needed besides.
-        del data, start
-        for member in found:
-            try:
-                yield _case_line(member.source, member.id)
-            except InvalidInput as error:
-                yield CaseLine(f"{name}#{member.id}", error=error, id=member.id)
-    elif claimant(source) is not None:
-        yield _case_line(source, None)
-    elif source.form != "json":
-        yield from cases_in(raw_lines(io.BytesIO(data), name=name, limits=limits))
-    else:
-        raise InvalidInput(
-            "is one JSON document, not one case a line.",
-            where=name,
-            advice="Use `planproof judge` for a single case, or write each case on a line of its "
-            "own.",
-        )
-
-
-def _trace_lines(lines: Iterable[RawLine], name: str, limits: Limits) -> Iterator[CaseLine]:
-    read, named = tee(_source(line, limits) for line in lines)
-    ids = unique(None if isinstance(one, InvalidInput) else id_of(one.document) for one in named)
-    for one, id_ in zip(read, ids, strict=True):
-        place = f"{name}#{id_}"
-        if isinstance(one, InvalidInput):
-            yield CaseLine(one.where or place, error=one)
-        else:
-            yield _case_line(Source(place, "json", one.document, one.skipped), id_)
-
-
-def _source(line: RawLine, limits: Limits) -> Source | InvalidInput:
-    if line.error is not None:
-        return line.error
-    try:
-        source = Source.of_bytes(line.data, name=line.where, limits=limits)
-    except InvalidInput as error:
-        return InvalidInput(error.what, where=line.where, advice=error.advice)
-    if source.form == "json" and isinstance(source.document, (dict, list)):
-        return source
-    return InvalidInput(
-        "is no trace.", where=line.where, advice="The lines before it each hold a trace as JSON."
-    )
-
-
-def _case_line(source: Source, id_: str | None) -> CaseLine:
-    return CaseLine(source.name, Case(task=None, plan=None, trace=source, id=id_), id=id_)
+def _trace_line(source: Source, id_: str | None) -> CaseLine:
+    record = source.document if source.form == "json" else None
+    case = Case(task=None, plan=None, trace=source, id=id_)
+    return CaseLine(source.name, case, id=id_, record=record)

@@ -136,11 +136,60 @@ def test_a_last_line_beyond_the_limit_is_named_too() -> None:
     assert len(_lines(b'{"' + b"x" * 5_000, Limits(bytes=1_000))) == 1
 
 
-@pytest.mark.parametrize("data", [json.dumps(CASE, indent=2).encode(), b"[\n{}\n]"])
-def test_one_json_document_is_no_data_set(data: bytes) -> None:
-    with pytest.raises(InvalidInput, match="is one JSON document, not one case a line"):
+def test_one_case_over_many_lines_is_a_data_set_of_one() -> None:
+    [line] = _lines(json.dumps({**CASE, "id": "a"}, indent=2).encode())
+    assert (line.where, line.id) == ("cases.jsonl", "a")
+
+
+@pytest.mark.parametrize("data", [b'{\n"a": 1\n}', b"[\n{}\n]", b"[[1]]"])
+def test_a_json_document_of_another_kind_is_no_data_set(data: bytes) -> None:
+    with pytest.raises(InvalidInput, match="is one JSON document, and neither a case nor a trace"):
         _lines(data)
 
 
-def test_an_empty_data_set_has_no_cases() -> None:
-    assert _lines(b"") == []
+@pytest.mark.parametrize("mark", ["", "\ufeff", " \n "])
+@pytest.mark.parametrize("indent", [None, 1])
+def test_an_array_of_cases_is_a_data_set(mark: str, indent: int | None) -> None:
+    cases = [{**CASE, "id": "a"}, {"id": "b", "user_task": 3}, 7, {**CASE, "id": "d"}]
+    read = _lines((mark + json.dumps(cases, indent=indent)).encode())
+    assert [line.where for line in read] == [f"cases.jsonl, item {n}" for n in (1, 2, 3, 4)]
+    assert [line.id for line in read] == ["a", "b", None, "d"]
+    assert [line.case and line.case.id for line in read] == ["a", None, None, "d"]
+    assert "cases.jsonl, item 3: must be an object, not a number" in str(read[2].error)
+
+
+def test_a_broken_item_of_an_array_does_not_stop_the_rest() -> None:
+    read = _lines(b"[" + b",".join((_bytes(id="a"), b'{"id": }', b"", _bytes(id="b"))) + b"]")
+    assert [line.id for line in read] == ["a", None, None, "b"]
+    assert "item 2: is not valid JSON" in str(read[1].error)
+    assert "item 3: is empty" in str(read[2].error)
+
+
+def test_an_array_is_not_read_ahead() -> None:
+    data = b"[" + b",".join([_bytes(user_task="x" * 10_000)] * 100) + b"]"
+    stream = io.BytesIO(data)
+    next(read_many(stream, name="cases.json"))
+    assert stream.tell() < len(data) / 10
+
+
+def test_an_item_beyond_the_limit_is_left_out_whole() -> None:
+    items = (_bytes(id="a"), _bytes(user_task='x"]' * 50_000), _bytes(id="c"))
+    read = _lines(b"[" + b",".join(items) + b"]", Limits(bytes=1_000))
+    assert [line.id for line in read] == ["a", None, "c"]
+    assert "item 2: has more than 1,000 bytes" in str(read[1].error)
+
+
+@pytest.mark.parametrize(
+    ("end", "message"),
+    [(b"", "is a JSON array that breaks off"), (b"] []", "goes on behind the end of its array")],
+)
+def test_an_array_that_ends_otherwise_is_told_when_it_is_seen(end: bytes, message: str) -> None:
+    lines = read_many(io.BytesIO(b"[" + _bytes(id="a") + b"," + _bytes(id="b") + end), name="f")
+    assert next(lines).id == "a"
+    with pytest.raises(InvalidInput, match=message):
+        list(lines)
+
+
+@pytest.mark.parametrize("data", [b"", b" \n", b"[]", b"[\n]"])
+def test_an_empty_data_set_has_no_cases(data: bytes) -> None:
+    assert _lines(data) == []

@@ -57,6 +57,20 @@ def test_lines_of_traces_are_read_one_at_a_time() -> None:
     assert file.tell() <= 3 * len(one)
 
 
+def test_an_array_of_traces_is_read_one_at_a_time() -> None:
+    one = json.dumps({"messages": CHAT * 30})
+    file = io.BytesIO(f"[{','.join([one] * 200)}]".encode())
+    found = read_many(file, name="f")
+    next(found)
+    assert file.tell() < 40 * len(one)
+    assert len(list(found)) == 199
+
+
+def test_an_array_that_is_one_trace_is_one_case() -> None:
+    [line] = read(json.dumps(CHAT * 30))
+    assert line.case is not None
+
+
 def test_a_trace_a_line_with_lines_that_are_none() -> None:
     broken = '{"messages": [\n5\nplain text\n'
     found = read(lines({"messages": CHAT}) + broken + lines({"id": "x", "messages": CHAT}))
@@ -97,5 +111,5 @@ def test_a_sample_that_can_not_be_read_does_not_stop_the_rest() -> None:
 
 
 def test_one_document_that_holds_no_traces_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="is one JSON document, not one case a line"):
+    with pytest.raises(InvalidInput, match="is one JSON document, and neither a case nor a trace"):
         read(json.dumps({"a": 1}, indent=1))

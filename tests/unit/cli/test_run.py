@@ -110,17 +110,17 @@ def test_a_fault_in_reading_one_case_does_not_cost_the_others(
     [
         (("run", "nowhere.jsonl"), "nowhere.jsonl: can't be read: No such file"),
         (("run", "."), "can't be read: Is a directory"),
-        (("run", "pretty.json"), "is one JSON document, not one case a line"),
+        (("run", "other.json"), "is one JSON document, and neither a case nor a trace"),
         (("run", "case.json", "-o", "case.json"), "is the file that the cases are read from"),
         (("run", "case.json", "--reader", "genral"), "Did you mean `general`?"),
         (("run",), "Missing argument"),
     ],
-    ids=["nowhere", "folder", "pretty", "same", "reader", "nothing"],
+    ids=["nowhere", "folder", "other", "same", "reader", "nothing"],
 )
 def test_bad_usage_and_input_exit_with_2(
     planproof: CommandLine, folder: Path, arguments: tuple[str, ...], message: str
 ) -> None:
-    (folder / "pretty.json").write_text(json.dumps(FOLLOWED, indent=2), encoding="utf-8")
+    (folder / "other.json").write_text('{"a":\n1}', encoding="utf-8")
     before = (folder / "case.json").read_bytes()
     done = planproof(*arguments)
     assert done.code == 2
