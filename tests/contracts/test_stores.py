@@ -18,14 +18,18 @@ from planproof.runs.store.opening import open_store
 from planproof.runs.store.protocol import Store
 from planproof.usage import Usage
 from planproof.verdict import JudgeSummary, Outcome, Verdict
+from tests.postgresql import PostgreSQL
 from tests.small_cases import FOLLOWED
 
 JUDGE = JudgeSummary(name="rules", fingerprint="f1", models=("m",))
 
 
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return str(tmp_path / "kept" / "runs.db")
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return str(tmp_path / "kept" / "runs.db")
+    server: PostgreSQL = request.getfixturevalue("postgresql_server")
+    return server.new_database()
 
 
 @pytest.fixture

@@ -1,0 +1,39 @@
+"""A store in PostgreSQL, for several machines."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from sqlalchemy import create_engine
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from planproof.errors import InvalidInput, StoreFailed
+from planproof.runs.store.sql import SqlStore
+
+_PATIENCE = 10
+"""Seconds to wait for a connection."""
+
+
+def open_postgresql(url: str) -> SqlStore:
+    """The store in the database that a URL such as `postgresql://user@host/name` names."""
+    if find_spec("psycopg") is None:
+        raise StoreFailed(
+            "a store in PostgreSQL needs psycopg.", advice="pip install 'planproof[postgres]'"
+        )
+    try:
+        address = make_url(url).set(drivername="postgresql+psycopg")
+    except ArgumentError as error:
+        raise InvalidInput(
+            "is no address of a PostgreSQL database.",
+            where="--store",
+            advice="Write postgresql://user@host/name.",
+        ) from error
+    shown = address.set(drivername="postgresql").render_as_string(hide_password=True)
+    engine = create_engine(
+        address,
+        # A connection that has died in the pool is replaced rather than failed on.
+        pool_pre_ping=True,
+        connect_args={"connect_timeout": _PATIENCE},
+    )
+    return SqlStore(engine, shown)
