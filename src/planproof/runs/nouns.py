@@ -54,6 +54,11 @@ class Result:
     verdict: Verdict
     seconds: float
 
+    @property
+    def name(self) -> str:
+        """What people are told of it: its id, or its position."""
+        return case_name(self.id, self.position)
+
 
 @dataclass(frozen=True, slots=True)
 class KeptCase:
@@ -64,6 +69,11 @@ class KeptCase:
 
     hash: str
     text: str
+
+
+def case_name(id: str | None, position: int) -> str:  # noqa: A002 - the name of the field
+    """What a case of a run is called where people read of it."""
+    return f"case {position}" if id is None else id
 
 
 def new_run(

@@ -1,0 +1,111 @@
+"""Whether a run is good enough to go on with: conditions, each held or broken, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from planproof.errors import InvalidInput
+from planproof.runs.comparison import Comparison
+from planproof.runs.nouns import Run, RunState
+from planproof.runs.summary import Summary
+
+# A mean that is equal on paper may differ in its last bit.
+_EQUAL = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What is asked of a run; None asks for nothing.
+
+    `min_mean` and `min_pass_rate` are of the scored cases, which is why no more than
+    `max_unscored` may be without a score. Against a base run, the mean of the cases that both
+    scored may fall by `tolerance` and no further, and `max_worse` of them may be worse.
+    """
+
+    min_mean: float | None = None
+    min_pass_rate: float | None = None
+    max_unscored: int = 0
+    tolerance: float = 0.0
+    max_worse: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One condition, whether it held, and the figures in words."""
+
+    condition: str
+    held: bool
+    told: str
+
+
+def checks(
+    conditions: Conditions, run: Run, summary: Summary, comparison: Comparison | None = None
+) -> tuple[Check, ...]:
+    """Hold a run to the conditions. `comparison` is that of a base run with this one.
+
+    A run that is not finished, or has no results, proves nothing: it does not pass.
+    """
+    if conditions.max_worse is not None and comparison is None:
+        raise InvalidInput("`max_worse` needs a base run.", advice="Name one to compare with.")
+    found = [*_whole(run, summary), *_of_the_run(conditions, summary)]
+    if comparison is not None:
+        found += _against_base(conditions, comparison)
+    return tuple(found)
+
+
+def _whole(run: Run, summary: Summary) -> Iterator[Check]:
+    yield Check("finished", run.state is RunState.FINISHED, f"the run is {run.state.value}")
+    yield Check("not empty", summary.cases > 0, f"results: {summary.cases:,}")
+
+
+def _of_the_run(conditions: Conditions, summary: Summary) -> Iterator[Check]:
+    causes = "".join(f"; {count:,} {cause}" for cause, count in summary.unscored.items())
+    unscored = summary.cases - summary.scored
+    yield Check(
+        f"at most {conditions.max_unscored:,} without a score",
+        unscored <= conditions.max_unscored,
+        f"without a score: {unscored:,} of {summary.cases:,}{causes}",
+    )
+    if (least := conditions.min_mean) is not None:
+        yield Check(
+            f"mean score at least {least:g}",
+            summary.mean is not None and summary.mean >= least - _EQUAL,
+            "no case has a score"
+            if summary.mean is None
+            else f"mean score: {summary.mean:.4f} of {summary.scored:,} scored",
+        )
+    if (least := conditions.min_pass_rate) is not None:
+        rate = summary.passed / summary.scored if summary.scored else None
+        yield Check(
+            f"at least {least:g} of the cases score {summary.min_score:g} or more",
+            rate is not None and rate >= least - _EQUAL,
+            "no case has a score"
+            if rate is None
+            else f"pass rate: {rate:.4f}, {summary.passed:,} of {summary.scored:,} scored",
+        )
+
+
+def _against_base(conditions: Conditions, comparison: Comparison) -> Iterator[Check]:
+    allowed = f" by more than {conditions.tolerance:g}" if conditions.tolerance else ""
+    if comparison.mean_change is None:
+        told = "no case has a score in both runs"
+    else:
+        told = f"mean change: {comparison.mean_change:+.4f} over {comparison.paired:,} pairs"
+        if spread := comparison.interval:
+            told += f", 95 % interval {spread.low:+.4f} to {spread.high:+.4f}"
+        told += f"; {comparison.worse:,} worse, {comparison.better:,} better"
+    if comparison.only_base:
+        told += f"; {comparison.only_base:,} of the base not in this run"
+    yield Check(
+        f"mean no lower than in the base{allowed}",
+        comparison.mean_change is not None
+        and comparison.mean_change >= -conditions.tolerance - _EQUAL,
+        told,
+    )
+    if conditions.max_worse is not None:
+        yield Check(
+            f"at most {conditions.max_worse:,} worse than in the base",
+            comparison.worse <= conditions.max_worse,
+            f"worse: {comparison.worse:,} of {comparison.paired:,} pairs",
+        )

@@ -1,0 +1,181 @@
+"""A run at a glance: scores, statuses, what was missed, what was slow, what could not be judged."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from planproof.finding import Severity, Status
+from planproof.runs.nouns import Result, case_name
+from planproof.runs.step_counts import StepCount, StepCounts
+from planproof.scoring import LEVELS
+from planproof.usage import Usage
+from planproof.verdict import Outcome
+
+PASSING = 0.75
+"""A case passes with this score, unless another minimum is asked for."""
+_MOST_CASES = 10
+_MOST_STEPS = 10
+_LONGEST = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Glance:
+    """One case of a run in a line."""
+
+    position: int
+    id: str | None
+    outcome: Outcome
+    score: float | None
+    seconds: float
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """What people are told of it."""
+        return case_name(self.id, self.position)
+
+    @staticmethod
+    def at(result: Result) -> Glance:
+        """The line of a result; long texts are cut, for many of these are kept."""
+        return Glance(
+            position=result.position,
+            id=result.id and result.id[:_LONGEST],
+            outcome=result.verdict.outcome,
+            score=result.verdict.score,
+            seconds=result.seconds,
+            reason=result.verdict.reason[:_LONGEST],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What the results of a run come to.
+
+    `mean` is that of the scored cases alone, and `passed` are those of them that reach
+    `min_score`. `statuses` counts the steps that scores are computed from. `unscored` counts by
+    outcome, with its cause where that is known; `unjudged` are the first of them. `missed` are the
+    steps that most often were not executed as planned, `lowest` the cases furthest below 1.
+    """
+
+    cases: int
+    scored: int
+    mean: float | None
+    min_score: float
+    passed: int
+    levels: dict[float, int]
+    statuses: dict[str, int]
+    extras: dict[str, int]
+    unscored: dict[str, int]
+    missed: tuple[StepCount, ...]
+    lowest: tuple[Glance, ...]
+    slowest: tuple[Glance, ...]
+    unjudged: tuple[Glance, ...]
+    seconds: float
+    cost: Usage | None
+
+
+class RunningSummary:
+    """Takes results one by one and keeps no more of them than a summary needs."""
+
+    def __init__(self, min_score: float = PASSING) -> None:
+        self.min_score = min_score
+        self.passed = 0
+        self.seconds = 0.0
+        self.cost: Usage | None = None
+        self.unscored: Counter[str] = Counter()
+        self._levels: Counter[float] = Counter()
+        self._statuses: Counter[Status] = Counter()
+        self._extras: Counter[Severity] = Counter()
+        self._total = Fraction()
+        self._steps = StepCounts()
+        self._lowest = _First()
+        self._slowest = _First()
+        self._unjudged = _First()
+
+    def add(self, result: Result) -> None:
+        """Count one result."""
+        verdict = result.verdict
+        self.seconds += result.seconds
+        self._slowest.add((-result.seconds, result.position), result)
+        if verdict.cost is not None:
+            self.cost = verdict.cost if self.cost is None else self.cost + verdict.cost
+        if verdict.score is None or verdict.level is None:
+            cause = "" if verdict.cause is None else f" ({verdict.cause})"
+            self.unscored[f"{verdict.outcome.value}{cause}"] += 1
+            self._unjudged.add((result.position,), result)
+            return
+        self._levels[verdict.level] += 1
+        # Exact, so that a mean does not hang on the order of the cases.
+        self._total += Fraction(verdict.score)
+        self.passed += verdict.score >= self.min_score
+        if verdict.score < 1:
+            self._lowest.add((verdict.score, result.position), result)
+        for step in verdict.findings.counted:
+            self._statuses[step.status] += 1
+            self._steps.add(step.text, step.status)
+        self._extras.update(extra.severity for extra in verdict.extras)
+
+    @property
+    def scored(self) -> int:
+        """How many have a score."""
+        return self._levels.total()
+
+    @property
+    def cases(self) -> int:
+        """How many were counted."""
+        return self.scored + self.unscored.total()
+
+    @property
+    def mean(self) -> float | None:
+        """The mean score so far."""
+        return float(self._total / self.scored) if self.scored else None
+
+    def summary(self) -> Summary:
+        """What the results so far come to."""
+        return Summary(
+            cases=self.cases,
+            scored=self.scored,
+            mean=self.mean,
+            min_score=self.min_score,
+            passed=self.passed,
+            levels={level: self._levels[level] for level in LEVELS},
+            statuses={status.value: self._statuses[status] for status in Status},
+            extras={severity.value: self._extras[severity] for severity in Severity},
+            unscored=dict(sorted(self.unscored.items())),
+            missed=self._steps.most_missed(_MOST_STEPS),
+            lowest=self._lowest.glances(),
+            slowest=self._slowest.glances(),
+            unjudged=self._unjudged.glances(),
+            seconds=self.seconds,
+            cost=self.cost,
+        )
+
+
+def summarize(results: Iterable[Result], *, min_score: float = PASSING) -> Summary:
+    """What the results of a run come to."""
+    running = RunningSummary(min_score)
+    for result in results:
+        running.add(result)
+    return running.summary()
+
+
+class _First:
+    """The few results that come first by some rank."""
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[tuple[Any, ...], Glance]] = []
+
+    def add(self, rank: tuple[float, ...], result: Result) -> None:
+        if len(self._kept) == _MOST_CASES:
+            if rank >= self._kept[-1][0]:
+                return
+            self._kept.pop()
+        insort(self._kept, (rank, Glance.at(result)), key=lambda kept: kept[0])
+
+    def glances(self) -> tuple[Glance, ...]:
+        return tuple(glance for _, glance in self._kept)
