@@ -21,9 +21,7 @@ DEDICATED = [name for name in registered("readers") if name != "general"]
 
 # What the rules still get wrong; each says why, and is gone once they get it right.
 MISJUDGED = {
-    "autogen-swarm": "a refund passes for a claim, and for a parcel that is sent",
-    "google-adk": "approving a discount passes for applying it",
-    "langgraph-dump": "clearing a cache passes for publishing the page",
+    "autogen-swarm": "to say that a parcel is refunded passes for sending one",
 }
 
 every_golden = pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.name)

@@ -125,10 +125,11 @@ class Oracle:
         def by_length(unit: Unit, step: Demand) -> float:
             return in_call(unit, step) / sqrt(10 + len(unit.terms))
 
+        nearest = max(in_call(unit, other) for other in self.steps)
         return {
             "share": in_call(unit, step) / (3 + self.total(step)),
-            "best_step": (in_call(unit, step) + 1)
-            / (max(in_call(unit, other) for other in self.steps) + 1),
+            # Who has nothing in common with any step is near to none of them.
+            "best_step": (in_call(unit, step) + 1) / (nearest + 1) if nearest else 0,
             "best_event": (by_length(unit, step) + 0.2)
             / (max(by_length(other, step) for other in self.units) + 0.2),
         }

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof import Verdict, evaluate
@@ -141,8 +141,6 @@ def test_an_honest_model_finds_what_the_rules_find(case: Any) -> None:
     made = _case(*case)
     ruled = evaluate(plan=made["agent_plan"], trace=made["execution_trace"])
     audited = _judged(made, model_that_is(honest, made))
-    # What the rules find in part may rest on a thought, which an audit takes for no evidence.
-    assume(all(step.status is not Status.PARTIAL for step in ruled.steps))
     assert [step.status for step in audited.steps] == [step.status for step in ruled.steps]
 
 

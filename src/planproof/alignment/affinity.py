@@ -28,6 +28,8 @@ SIGNS = {
     "done_for_saying": -1,  # an action where the step is only to say something
     "thought_unasked": -1,
 }
+BARRED = {"other_deed": -20.0}
+"""Not fitted, for labelled cases hardly have it: to refund is not to cancel, whatever else fits."""
 SCALE = 100
 _FINE = 1e9
 """Sums are integers: a feature alone is weighed with this, and divided by it again."""
@@ -60,7 +62,8 @@ class Affinity(NamedTuple):
 def affinity_of(units: Sequence[Unit], demands: Sequence[Demand], weights: Weights) -> Affinity:
     """Compare every event with every step."""
     compared = Comparison(units, demands)
-    of = {name: SCALE * weight for name, weight in zip(SIGNS, weights.of, strict=True)}
+    weighed = {**dict(zip(SIGNS, weights.of, strict=True)), **BARRED}
+    of = {name: SCALE * weight for name, weight in weighed.items()}
     shares = compared.best_shares()
     return Affinity(
         compared.sums(of, SCALE * weights.bias), sum(shares) / len(shares) if shares else 0.0
@@ -70,7 +73,7 @@ def affinity_of(units: Sequence[Unit], demands: Sequence[Demand], weights: Weigh
 def features(units: Sequence[Unit], demands: Sequence[Demand]) -> list[list[tuple[float, ...]]]:
     """The features of every pair, in the order of `SIGNS`: each is the sum with it alone."""
     compared = Comparison(units, demands)
-    none = dict.fromkeys(SIGNS, 0.0)
+    none = dict.fromkeys((*SIGNS, *BARRED), 0.0)
     tables = [compared.sums({**none, name: _FINE}, 0.0) for name in SIGNS]
     return [
         [tuple(value / _FINE for value in pair) for pair in zip(*rows, strict=True)]

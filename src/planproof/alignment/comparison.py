@@ -105,7 +105,8 @@ class _Half:
             manner, _, terms = alike
             length = _length(terms)
             by_step = of["best_step"] / (max(common.values(), default=0.0) + _DOUBT)
-            raised = round(by_step * _DOUBT)
+            # Whoever has nothing in common with any step is not the nearest to each of them.
+            raised = round(by_step * _DOUBT) if common else 0
             row = rows[alike] = [base + raised for base in bases[manner]]
             for step, worth in common.items():
                 row[step] += round(worth * (shares[step] + events[step] / length + by_step))
@@ -149,6 +150,8 @@ def _by_kind(kind: Kind, demand: Demand, of: _Weights) -> float:
 
 def _by_deed(manner: Manner, demand: Demand, tools: frozenset[str], of: _Weights) -> float:
     total = 0.0
+    if manner.distinct and demand.distinct and manner.distinct.isdisjoint(demand.named):
+        total += of["other_deed"]
     if manner.deeds and demand.asked and manner.deeds.isdisjoint(demand.asked):
         total += of["no_deed"]
     if tools and manner.name not in tools:

@@ -6,11 +6,13 @@ import re
 from functools import cache, lru_cache
 from itertools import pairwise
 
+from planproof.alignment.distinct import distinct_deeds
 from planproof.alignment.terms import knowledge, pieces_of, stem
 from planproof.plan import Step
 from planproof.trace import Event, Kind
 
 _WORD = re.compile(r"[A-Za-z][\w'-]*")
+_PATH = re.compile(r"\w\.\w|^\W?[~.]?/|/[^/]+/")
 _ASKS = re.compile(
     r"\?|\b(?:please|could you|can you|would you|let me know|provide|confirm)\b", re.IGNORECASE
 )
@@ -33,6 +35,8 @@ _HAVING_DONE = re.compile(
 _DOINGS = frozenset(
     "lookup search write change remove run compute finish navigate transact".split()
 )
+_LOOKING = frozenset({"lookup", "search", "think"})
+_LOOKS = frozenset({"look"})
 _SAID_HEAD = 400
 _SAID: dict[tuple[bool, bool], frozenset[str]] = {
     (False, False): frozenset({"tell", "think"}),
@@ -96,7 +100,7 @@ def _deeds_of_part(text: str) -> frozenset[str]:
 
 
 def _deeds_of_stems(text: str) -> frozenset[str]:
-    stems = [stem(word.lower()) for word in _WORD.findall(_PREAMBLE.sub("", text, count=1))]
+    stems = stems_in_order(_PREAMBLE.sub("", text, count=1))
     # The verb stands first as a rule; further words are asked only when it says nothing.
     return (
         _pairs_of(stems[:2])
@@ -105,6 +109,12 @@ def _deeds_of_stems(text: str) -> frozenset[str]:
         or _deeds_of(stems[:4])
         or _deeds_of(stems)
     )
+
+
+def stems_in_order(text: str) -> list[str]:
+    """The stems of the words of a text; what stands in the name of a file is no word of it."""
+    words = " ".join(word for word in text.split() if not _PATH.search(word))
+    return [stem(word.lower()) for word in _WORD.findall(words)]
 
 
 def deeds_done(event: Event, commands: frozenset[str], *, closing: bool) -> frozenset[str]:
@@ -147,6 +157,24 @@ def _deeds_of_name(name: str) -> frozenset[str]:
         if found := _deeds_of([stem(piece)]):
             return found
     return frozenset()
+
+
+@lru_cache(maxsize=1_024)
+def distinct_deeds_done(name: str) -> frozenset[str]:
+    """The deeds of a call that do not stand for others: those of the first verb in its name."""
+    for word in map(stem, pieces_of(name)):
+        if (found := distinct_deeds([word])) or word in verbs():
+            return found
+    return frozenset()
+
+
+def distinct_deeds_asked(part: str) -> frozenset[str]:
+    """Likewise of a part of a step: by the verb that it begins with; to look is one of them."""
+    stems = stems_in_order(_PREAMBLE.sub("", _CONDITION.sub("", part, count=1), count=1))
+    if distinct_deeds(stems[:1]):
+        return distinct_deeds(stems[:2])
+    deeds = _pairs_of(stems) or _deeds_of(stems[:1])
+    return _LOOKS if deeds and deeds <= _LOOKING else frozenset()
 
 
 @cache

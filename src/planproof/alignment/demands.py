@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from planproof.alignment.deeds import deeds_asked, verbs
+from planproof.alignment.deeds import deeds_asked, distinct_deeds_asked, stems_in_order, verbs
+from planproof.alignment.distinct import distinct_deeds
 from planproof.alignment.literals import Literal, LiteralKind, fold, literals_of
 from planproof.alignment.terms import Word, words_of
 from planproof.content import Json
@@ -66,6 +67,8 @@ class Demand:
     `literals` are the names and values that the step names, `values` those that are no mere names.
     `subject` is the agent, in lower case, that the step gives the work to.
     `of_deeds` says that something must be done, neither said nor thought out alone.
+    `distinct` are the deeds, of those that do not stand for one another, that its parts begin with;
+    `named` those of all its words. A call of none of these is another deed.
     """
 
     step: Step
@@ -87,6 +90,8 @@ class Demand:
     literals: tuple[Literal, ...]
     values: tuple[Literal, ...]
     of_deeds: bool
+    distinct: frozenset[str]
+    named: frozenset[str]
 
 
 def demands_of(plan: Plan, vocabulary: Vocabulary) -> list[Demand]:
@@ -107,6 +112,9 @@ def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
     says = not by_tool and any(found & _SAYING for found in deeds)
     literals = tuple(literal for part in parts for literal in part.literals)
     words = words_of(text)
+    begun = [distinct_deeds_asked(part.text) for part in parts]
+    # A part that begins with any other verb may be done by anything.
+    distinct = frozenset[str]().union(*begun) if all(begun) else frozenset[str]()
     stems = frozenset(stem for word in words for stem in word.stems)
     things = (word for word in words if word.text not in verbs())
     return Demand(
@@ -129,6 +137,8 @@ def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
         literals=literals,
         values=tuple(item for item in literals if item.kind is not LiteralKind.NAME),
         of_deeds=by_tool or (not says and not all(_in_the_mind(found) for found in deeds)),
+        distinct=distinct,
+        named=distinct | distinct_deeds(stems_in_order(text)),
     )
 
 

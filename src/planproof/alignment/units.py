@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planproof.alignment.calls import call_text, commands_of
-from planproof.alignment.deeds import deeds_done, deeds_said
+from planproof.alignment.deeds import deeds_done, deeds_said, distinct_deeds_done
 from planproof.alignment.literals import fold
 from planproof.alignment.terms import command_terms, terms_of, terms_of_tokens, tokens_of
 from planproof.trace import Event, Kind, Trace
@@ -27,8 +27,8 @@ class Manner:
     """How something was done: by whom, with which tool and which commands.
 
     `name` and `actor` are in lower case, `who` is both as they are written. `terms` are the words
-    of the tool's name and of what its commands are known to do. The events of a trace that were
-    done alike share one manner.
+    of the tool's name and of what its commands are known to do, `distinct` the deeds of its verb
+    that do not stand for others. The events of a trace that were done alike share one manner.
     """
 
     kind: Kind
@@ -37,6 +37,7 @@ class Manner:
     who: str
     terms: frozenset[str]
     deeds: frozenset[str]
+    distinct: frozenset[str]
     closing: bool
     said: bool
 
@@ -133,6 +134,7 @@ class _Manners:
         name, actor = event.name or "", event.actor or ""
         closing = self._vocabulary.closes(event.name)
         terms: frozenset[str] = frozenset()
+        of_deed = event.kind is Kind.ACTION and not closing
         if event.kind in _CALLING:
             terms = terms_of(name).union(*map(command_terms().__getitem__, commands))
         return Manner(
@@ -142,6 +144,7 @@ class _Manners:
             who=name if event.actor in _NAMELESS else f"{name} {actor}",
             terms=terms,
             deeds=deeds_done(event, commands, closing=closing),
+            distinct=distinct_deeds_done(name) if of_deed else _NONE,
             closing=closing,
             said=event.kind in _SAID,
         )
