@@ -27,6 +27,11 @@ def escape(key: str) -> str:
     return key
 
 
+def unescape(token: str) -> str:
+    """The key that a part of a JSON pointer means."""
+    return token.replace("~1", "/").replace("~0", "~")
+
+
 def resolve(document: Json, pointer: str) -> Json:
     """The raw value at `pointer`; a tuple is JSON Lines, a string is text, the rest is JSON."""
     if isinstance(document, tuple):
@@ -112,7 +117,7 @@ def _descend(value: Json, path: str, pointer: str) -> Json:
         raise _nowhere(pointer)
     for token in path[1:].split("/"):
         if isinstance(value, dict):
-            key = token.replace("~1", "/").replace("~0", "~")
+            key = unescape(token)
             if key not in value:
                 raise _nowhere(pointer)
             value = cast("dict[str, Json]", value)[key]

@@ -60,7 +60,7 @@ def case_of(
     """A case of what `evaluate` is given: files are read, text and JSON taken as they are."""
     return Case(
         task=task if isinstance(task, Content | None) else _task(task),
-        plan=_in_file(plan) if isinstance(plan, Path) else plan,
+        plan=in_file(plan) if isinstance(plan, Path) else plan,
         trace=pick(Source.of_path(trace)) if isinstance(trace, Path) else trace,
         id=id,
         metadata=metadata or {},
@@ -132,10 +132,10 @@ def _coverage(trace: Trace, source: Source) -> Coverage:
 
 
 def _task(task: str | Path | Json) -> Content:
-    return read_task(_in_file(task), where=str(task)) if isinstance(task, Path) else read_task(task)
+    return read_task(in_file(task), where=str(task)) if isinstance(task, Path) else read_task(task)
 
 
-def _in_file(path: Path) -> Json:
+def in_file(path: Path) -> Json:
     """What stands in a file: JSON where its name says so, otherwise text."""
     try:
         text = path.read_text(encoding="utf-8-sig")

@@ -53,7 +53,7 @@ def read_many(
     `make`, which knows where the fields of a case stand, every record is a case.
     """
     reading = _Reading(name, limits or Limits(), make)
-    begun = _first_byte(file)
+    begun = first_byte(file)
     if begun.endswith(b"["):
         kept = Kept(Rewound(begun, file))
         found = reading.in_array(kept)
@@ -64,13 +64,21 @@ def read_many(
     yield from reading.in_lines(Rewound(begun, file))
 
 
+def read_trace_file(
+    file: Readable, *, name: str, limits: Limits, make: CaseMaker | None = None
+) -> Iterator[CaseLine]:
+    """The trace that a file holds as a whole, whatever its form; or the case, or the traces."""
+    return _Reading(name, limits, make, is_trace=True).in_document(file)
+
+
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """How one file is read."""
+    """How one file is read; `is_trace` where it is known to hold nothing else."""
 
     name: str
     limits: Limits
     make: CaseMaker | None
+    is_trace: bool = False
 
     def in_array(self, file: Kept) -> Iterator[CaseLine] | None:
         """What an array holds; None when it is one trace, or nothing that is known."""
@@ -106,7 +114,7 @@ class _Reading:
         begins += [_value(line) for line in opening[1:]]
         if _is_one_document(opening[0], begins, is_mapped=self.make is not None):
             start = b"".join(line.data for line in opening)
-            yield from self._in_document(Rewound(start, file))
+            yield from self.in_document(Rewound(start, file))
         elif self.make is None and _is_trace(begins[0]):
             yield from self._traces(chain(opening, lines))
         else:
@@ -121,7 +129,8 @@ class _Reading:
             else:
                 yield RawLine(where, data)
 
-    def _in_document(self, file: Readable) -> Iterator[CaseLine]:
+    def in_document(self, file: Readable) -> Iterator[CaseLine]:
+        """What a file holds that has to be read whole."""
         data = file.read(self.limits.bytes + 1)
         source = Source.of_bytes(data, name=self.name, limits=self.limits)
         if source.form == "json" and (self.make or _is_case(source.document)):
@@ -134,7 +143,7 @@ class _Reading:
                     yield _trace_line(member.source, member.id)
                 except InvalidInput as error:
                     yield CaseLine(f"{self.name}#{member.id}", error=error, id=member.id)
-        elif claimant(source) is not None:
+        elif self.is_trace or claimant(source) is not None:
             yield _trace_line(source, None)
         elif source.document == []:
             return
@@ -176,7 +185,7 @@ class _Reading:
         )
 
 
-def _first_byte(file: Readable) -> bytes:
+def first_byte(file: Readable) -> bytes:
     """Everything up to the first byte that is not blank, and this byte."""
     begun = b""
     while byte := file.read(1):

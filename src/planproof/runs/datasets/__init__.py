@@ -1,0 +1,1 @@
+"""Data sets: what `planproof run` reads its cases from."""
