@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from importlib.resources import files
 
 from planproof.content import Content
@@ -16,14 +17,6 @@ from planproof.plan import Plan
 from planproof.trace import Trace
 from planproof.vocabulary import Vocabulary
 
-_RESTS_ON = (
-    "weights.json",
-    "knowledge/commands.txt",
-    "knowledge/concepts.txt",
-    "knowledge/deeds.txt",
-    "knowledge/places.txt",
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Rules:
@@ -32,14 +25,14 @@ class Rules:
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     name: str = "rules"
     fingerprint: str = field(init=False)
-    """Changes with the weights, the knowledge and the vocabulary that the rules rest on."""
+    """Changes with the release, the weights, the knowledge and the vocabulary that it rests on."""
 
     def __post_init__(self) -> None:
         known = self.vocabulary
         declared = repr(
             (sorted(known.bookkeeping), sorted(known.closing), sorted(known.aliases.items()))
         )
-        digest = sha256(f"{_fingerprint()}{declared}".encode()).hexdigest()[:12]
+        digest = sha256(f"{release_fingerprint()}{declared}".encode()).hexdigest()[:12]
         object.__setattr__(self, "fingerprint", digest)
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
@@ -51,9 +44,11 @@ class Rules:
 
 
 @cache
-def _fingerprint() -> str:
+def release_fingerprint() -> str:
+    """What all vocabularies share: the release, the weights and the knowledge."""
     folder = files("planproof.alignment")
-    digest = sha256()
-    for name in _RESTS_ON:
-        digest.update(folder.joinpath(name).read_bytes())
+    known = sorted(folder.joinpath("knowledge").iterdir(), key=lambda file: file.name)
+    digest = sha256(version("planproof").encode())
+    for file in (folder.joinpath("weights.json"), *known):
+        digest.update(file.read_bytes())
     return digest.hexdigest()
