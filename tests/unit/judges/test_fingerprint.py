@@ -9,7 +9,6 @@ import pytest
 
 from planproof.judges import rules
 from planproof.judges.rules import Rules
-from planproof.vocabulary import Vocabulary
 
 
 @pytest.fixture(autouse=True)
@@ -28,10 +27,6 @@ def test_it_changes_with_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
     rules.release_fingerprint.cache_clear()
     monkeypatch.setattr(rules, "version", _released)
     assert Rules().fingerprint != before
-
-
-def test_it_changes_with_what_is_declared() -> None:
-    assert Rules().fingerprint != Rules(Vocabulary(closing=frozenset({"bye"}))).fingerprint
 
 
 def test_every_file_of_knowledge_is_part_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
