@@ -26,7 +26,7 @@ from planproof.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
 from planproof.vocabulary import Vocabulary
 
 _MOST_NOTES = 5
-_UNKNOWN = " No reader knows its format; the general reader was used."
+_UNKNOWN = " It was read by the general reader, which guesses."
 _NO_STEPS = "The plan that was given has no steps, so there is nothing to hold the trace to."
 
 

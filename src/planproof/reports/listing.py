@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ from planproof.reports.wording import many, shows
 
 _WIDTH = 80
 _WIDEST_ID = 32
+_TAG = re.compile(r"<[^<>]{1,80}>")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,8 @@ def listing(name: str, traces: Iterable[Listed], *, secrets: bool = False) -> It
     """Lines of at most 80 columns: number, id, reader, events, and the first line of the task."""
     show = shows(secrets=secrets)
     rows = [_cells(number, trace) for number, trace in enumerate(traces, 1)]
-    yield f"{show(name)} holds {many(len(rows), 'trace')}; take one with --pick"
+    holds = f" holds {many(len(rows), 'trace')}; take one with --pick"
+    yield f"{_end_of(show(name), _WIDTH - len(holds))}{holds}"
     widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
     widths[1] = min(widths[1], _WIDEST_ID)
     for number, id_, reader, events, rest in rows:
@@ -39,8 +42,18 @@ def listing(name: str, traces: Iterable[Listed], *, secrets: bool = False) -> It
 
 def _cells(number: int, trace: Listed) -> tuple[str, str, str, str, str]:
     events = "" if trace.error is not None else f"{trace.events:,}"
-    rest = trace.task.strip().partition("\n")[0] if trace.error is None else f"✗ {trace.error}"
+    rest = _title(trace.task) if trace.error is None else f"✗ {trace.error}"
     return str(number), trace.id, trace.reader, events, rest
+
+
+def _title(task: str) -> str:
+    """The first line that says something: scaffolds put a task between tags."""
+    lines = [line.strip() for line in task.splitlines() if line.strip()]
+    return next((line for line in lines if not _TAG.fullmatch(line)), "")
+
+
+def _end_of(name: str, width: int) -> str:
+    return name if len(name) <= width else f"…{name[1 - width :]}"
 
 
 def _cut(text: str, width: int) -> str:

@@ -46,7 +46,7 @@ def understanding(
 def read_by(trace: Trace) -> str:
     """Which reader read a trace, and whether it is one that knows the format."""
     if trace.reader == "general":
-        return "read by general, for no reader knows this format"
+        return "read by general, which guesses: it knows no format"
     return f"read by {trace.reader}"
 
 

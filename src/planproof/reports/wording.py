@@ -94,7 +94,7 @@ def coverage_line(coverage: Coverage) -> str:
     """How much of the trace was read, and by which reader."""
     events = f"{coverage.events:,} of {many(coverage.events, 'event')} read by {coverage.reader}"
     if coverage.reader == "general":
-        events += " (no reader knows this format)"
+        events += " (which guesses: it knows no format)"
     if not coverage.skipped:
         return events
     return f"{events}, {many(coverage.skipped, 'part')} of the trace left out"

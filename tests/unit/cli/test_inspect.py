@@ -79,7 +79,7 @@ def test_what_was_skipped_is_told_with_its_reasons(planproof: CommandLine, folde
 
 def test_an_unknown_format_is_said_to_be_one(planproof: CommandLine, folder: Path) -> None:
     done = planproof("inspect", written(folder, {"a": [{"b": 1}]}))
-    assert "read by general, for no reader knows this format: 0 events" in done.out
+    assert "read by general, which guesses: it knows no format: 0 events" in done.out
 
 
 def test_secrets_are_masked_unless_asked_for(planproof: CommandLine, folder: Path) -> None:

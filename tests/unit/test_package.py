@@ -1,0 +1,26 @@
+"""The package itself: the names that it offers, and what importing it costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import planproof
+
+
+def test_the_package_offers_a_dozen_names_and_loads_them_when_used() -> None:
+    assert len(planproof.__all__) <= 12
+    for name in planproof.__all__:
+        assert getattr(planproof, name).__name__ == name
+    assert set(planproof.__all__) <= set(dir(planproof))
+    assert planproof.__version__
+    with pytest.raises(AttributeError, match="no attribute 'evaluat'"):
+        _ = planproof.evaluat
+
+
+def test_importing_the_package_loads_nothing_else() -> None:
+    script = "import sys, planproof; print([m for m in sys.modules if m.startswith('planproof.')])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert done.stdout == b"[]\n"
