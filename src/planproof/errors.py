@@ -38,6 +38,10 @@ class StoreFailed(PlanproofError):
     """A store that can't be reached, opened or written to."""
 
 
+class RunFailed(PlanproofError):
+    """A run that can't go on."""
+
+
 def _rebuild(
     kind: type[PlanproofError], what: str, where: str | None, advice: str | None
 ) -> PlanproofError:

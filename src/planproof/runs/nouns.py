@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from secrets import token_hex
 
-from planproof.verdict import JudgeSummary, Verdict
+from planproof.verdict import JudgeSummary, Outcome, Verdict
+
+_FAILURES = frozenset({Outcome.INVALID_INPUT, Outcome.JUDGE_FAILED})
 
 
 class RunState(StrEnum):
@@ -89,3 +91,8 @@ def new_run(
         fingerprint=fingerprint,
         tags=tags or {},
     )
+
+
+def is_lasting(verdict: Verdict) -> bool:
+    """Whether a case need not be judged again: a failure may be over next time."""
+    return verdict.outcome not in _FAILURES

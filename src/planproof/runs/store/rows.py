@@ -12,10 +12,9 @@ from typing import Any
 from planproof.content import Json
 from planproof.runs.nouns import Result, Run, RunState
 from planproof.usage import Usage
-from planproof.verdict import JudgeSummary, Outcome, Verdict
+from planproof.verdict import JudgeSummary, Verdict
 from planproof.verdict_form import verdict_of
 
-_FAILURES = frozenset({Outcome.INVALID_INPUT, Outcome.JUDGE_FAILED})
 _ELSEWHERE = ("id", "metadata", "cost")
 
 
@@ -127,11 +126,6 @@ def result_of(row: Any) -> Result:
 def verdict_in(content: str) -> Verdict:
     """The verdict in the content of a row; without id, metadata and cost."""
     return verdict_of(json.loads(content))
-
-
-def is_lasting(verdict: Verdict) -> bool:
-    """Whether a case need not be judged again: a failure may be over next time."""
-    return verdict.outcome not in _FAILURES
 
 
 def written_time(time: datetime) -> str:

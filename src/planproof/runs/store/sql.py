@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, func, select, update
+from sqlalchemy import Connection, Engine, Table, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from planproof.errors import InvalidInput, StoreFailed
-from planproof.runs.nouns import KeptCase, Result, Run, RunState
+from planproof.runs.nouns import KeptCase, Result, Run, RunState, is_lasting
 from planproof.runs.store import rows, schema
 from planproof.runs.store.migrations import migrate
 from planproof.suggestions import did_you_mean
@@ -69,7 +69,7 @@ class SqlStore:
         judged = [
             {"fingerprint": fingerprint, "case": result.case, "verdict": verdict["hash"]}
             for result, verdict in zip(results, verdicts, strict=True)
-            if result.case and rows.is_lasting(result.verdict)
+            if result.case and is_lasting(result.verdict)
         ]
         with self._writing() as connection:
             _insert_new(connection, schema.cases, contents)
@@ -160,15 +160,9 @@ class SqlStore:
 
     def judged(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
         """Verdicts on cases that a run of this fingerprint has judged, by the hash of the case."""
-        known = (
-            select(schema.judged.c.case, schema.verdicts.c.content)
-            .join(schema.verdicts, schema.verdicts.c.hash == schema.judged.c.verdict)
-            .where(
-                schema.judged.c.fingerprint == fingerprint, schema.judged.c.case.in_(list(cases))
-            )
-        )
         with self._reading() as connection:
-            found = connection.execute(known).all()
+            asked = {"fingerprint": fingerprint, "cases": list(cases)}
+            found = connection.execute(_JUDGED, asked).all()
         return {row.case: rows.verdict_in(row.content) for row in found}
 
     def case(self, case_hash: str) -> KeptCase:
@@ -221,6 +215,15 @@ class SqlStore:
 
 _RESULTS = select(schema.results, schema.verdicts.c.content).join(
     schema.verdicts, schema.verdicts.c.hash == schema.results.c.verdict
+)
+
+_JUDGED = (
+    select(schema.judged.c.case, schema.verdicts.c.content)
+    .join(schema.verdicts, schema.verdicts.c.hash == schema.judged.c.verdict)
+    .where(
+        schema.judged.c.fingerprint == bindparam("fingerprint"),
+        schema.judged.c.case.in_(bindparam("cases", expanding=True)),
+    )
 )
 
 

@@ -1,0 +1,90 @@
+"""How the cases of a run are judged, whichever engine does it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from planproof import extensions
+from planproof.case_file import CaseLine
+from planproof.evaluation import aevaluate_case, evaluate_case, invalid
+from planproof.judges.protocol import AnyJudge
+from planproof.readers.parsing import Limits
+from planproof.verdict import Verdict
+from planproof.vocabulary import Vocabulary
+
+# What shows and keeps verdicts has no part in them.
+_NO_PART = frozenset({"cli", "reports", "runs"})
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """A judge, and how the cases are read for it."""
+
+    judge: AnyJudge
+    reader: str | None = None
+    vocabulary: Vocabulary = field(default_factory=Vocabulary)
+    limits: Limits = field(default_factory=Limits)
+
+    def verdict(self, line: CaseLine) -> Verdict:
+        """The verdict on a case; where there is none to be read, that is the verdict."""
+        if line.case is None:
+            return _unread(line)
+        return evaluate_case(
+            line.case,
+            judge=self.judge,
+            reader=self.reader,
+            vocabulary=self.vocabulary,
+            limits=self.limits,
+            where=line.where,
+        )
+
+    async def awaited_verdict(self, line: CaseLine) -> Verdict:
+        """The same of a judge that asks a model."""
+        if line.case is None:
+            return _unread(line)
+        return await aevaluate_case(
+            line.case,
+            judge=self.judge,
+            reader=self.reader,
+            vocabulary=self.vocabulary,
+            limits=self.limits,
+            where=line.where,
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with everything that a verdict rests on besides the case."""
+        readers = [
+            extensions.package_of("readers", name) for name in extensions.registered("readers")
+        ]
+        parts = [
+            self.judge.name,
+            self.judge.fingerprint,
+            self.reader,
+            asdict(self.limits),
+            [package for package in readers if package is not None],
+            _program(),
+        ]
+        return sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def _unread(line: CaseLine) -> Verdict:
+    assert line.error is not None
+    return invalid(line.error, id=line.id)
+
+
+@cache
+def _program() -> str:
+    """A digest of the program itself: a reader or a judge that was changed may answer otherwise."""
+    root = Path(__file__).parents[1]
+    digest = sha256()
+    for path in sorted(root.rglob("*")):
+        place = path.relative_to(root)
+        if path.is_file() and place.parts[0] not in _NO_PART and "__pycache__" not in place.parts:
+            digest.update(f"{place.as_posix()}\0".encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,230 @@
+"""The engine on this machine: order, bounds, processes, cases that come twice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import cast
+
+import pytest
+
+from planproof.case import Case
+from planproof.case_file import CaseLine
+from planproof.content import Content
+from planproof.errors import InvalidInput, RunFailed
+from planproof.finding import Findings, Status, StepFinding
+from planproof.judgement import Judgement
+from planproof.judges.asking import Question
+from planproof.judges.registry import find_judge
+from planproof.plan import Plan
+from planproof.runs import local, processes
+from planproof.runs.judging import Judging
+from planproof.runs.kept_case import kept
+from planproof.runs.local import Task, judged_locally
+from planproof.runs.nouns import Result
+from planproof.trace import Trace
+from planproof.verdict import Outcome, Verdict
+from tests.small_cases import FOLLOWED
+
+
+def _line(number: int, *, same_as: int | None = None) -> CaseLine:
+    told = number if same_as is None else same_as
+    case = Case(
+        task=Content(f"Tidy up folder {told}."),
+        plan=FOLLOWED["agent_plan"],
+        trace=FOLLOWED["execution_trace"],
+        id=f"case-{number}",
+        metadata={"number": number},
+    )
+    return CaseLine(f"line {number}", case, id=case.id)
+
+
+def _task(number: int, *, same_as: int | None = None) -> Task:
+    line = _line(number, same_as=same_as)
+    assert line.case is not None
+    return Task(number, line, kept(line.case))
+
+
+def _nothing(_: Collection[str]) -> dict[str, Verdict]:
+    return {}
+
+
+def _results(
+    tasks: Iterable[Task | Result], judging: Judging, at_once: int | None = None
+) -> list[Result]:
+    return [result for result, _ in judged_locally(tasks, judging, _nothing, at_once)]
+
+
+@pytest.fixture
+def rules() -> Judging:
+    return Judging(find_judge())
+
+
+@pytest.fixture
+def at_once_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes are worth their start from the first case on."""
+    monkeypatch.setattr(processes, "_WORTH_PROCESSES", 0.0)
+
+
+@dataclass(slots=True)
+class Counting:
+    """Asks nobody, takes its time, and counts what goes on at once."""
+
+    name: str = "counting"
+    fingerprint: str = "c"
+    now: int = 0
+    most: int = 0
+    judged: int = 0
+
+    async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
+        del plan, trace
+        self.now += 1
+        self.judged += 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0.02 if "5" in task.text else 0.001)
+        self.now -= 1
+        if "folder 13" in task.text:
+            raise ValueError("of all things")
+        step = StepFinding(number="1", text="", status=Status.MISSING, sureness=1.0)
+        return Judgement(findings=Findings((step,)), models=("m",))
+
+    def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
+        del task, plan, trace
+        return ()
+
+
+def test_questions_are_asked_many_at_once_and_answered_in_order() -> None:
+    judge = Counting()
+    results = _results(map(_task, range(40)), Judging(judge), 4)
+    assert [result.position for result in results] == [*range(40)]
+    assert [result.id for result in results] == [f"case-{number}" for number in range(40)]
+    assert 1 < judge.most <= 4
+    assert all(result.seconds > 0 for result in results)
+
+
+def test_a_judge_that_fails_costs_one_case() -> None:
+    outcomes = [r.verdict.outcome for r in _results(map(_task, range(12, 15)), Judging(Counting()))]
+    assert outcomes == [Outcome.SCORED, Outcome.JUDGE_FAILED, Outcome.SCORED]
+
+
+def test_what_is_under_way_is_called_off_when_nobody_waits_for_it() -> None:
+    judge = Counting()
+    results = judged_locally(map(_task, range(100)), Judging(judge), _nothing, 3)
+    assert len([*islice(results, 5)]) == 5
+    cast("Iterator[object]", results).close()  # type: ignore[attr-defined] # a generator has it
+    assert judge.judged < 40
+
+
+def test_no_more_is_read_than_can_be_worked_on(rules: Judging) -> None:
+    read = 0
+
+    def tasks() -> Iterator[Task]:
+        nonlocal read
+        for number in range(1_000):
+            read += 1
+            yield _task(number)
+
+    results = judged_locally(tasks(), rules, _nothing, 1)
+    for given in range(1, 20):
+        next(results)
+        assert read <= given + 4
+
+
+@pytest.mark.usefixtures("at_once_in_processes")
+def test_processes_judge_as_one_does(rules: Judging) -> None:
+    alone = _results(map(_task, range(70)), rules, 1)
+    together = _results(map(_task, range(70)), rules, 2)
+    assert [replace(r, seconds=0) for r in together] == [replace(r, seconds=0) for r in alone]
+    assert {result.verdict.outcome for result in together} == {Outcome.SCORED}
+
+
+@pytest.mark.usefixtures("at_once_in_processes")
+def test_a_process_that_is_killed_ends_the_run_with_advice() -> None:
+    with pytest.raises(RunFailed, match="--resume"):
+        _results(map(_task, range(70)), Judging(Deadly()), 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Deadly:
+    """Ends the process that it is in, but for the first case."""
+
+    name: str = "deadly"
+    fingerprint: str = "d"
+
+    def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
+        del plan, trace
+        if "folder 0." not in task.text:
+            import os
+
+            os._exit(9)
+        return Findings(())
+
+
+def test_a_case_that_comes_twice_is_judged_once() -> None:
+    judge = Counting()
+    tasks = [_task(0), _task(1), _task(2, same_as=0), _task(3, same_as=1), _task(4)]
+    results = _results(tasks, Judging(judge), 5)
+    assert judge.judged == 3
+    assert [(r.id, r.verdict.id, r.verdict.metadata) for r in results] == [
+        (f"case-{n}", f"case-{n}", {"number": n}) for n in range(5)
+    ]
+    assert results[2].seconds == 0
+    assert results[2].case == results[0].case
+
+
+def test_a_failure_is_tried_again_for_the_next_that_is_like_it() -> None:
+    judge = Counting()
+    results = _results([_task(13), _task(14, same_as=13)], Judging(judge), 2)
+    assert judge.judged == 2
+    assert [result.verdict.outcome for result in results] == [Outcome.JUDGE_FAILED] * 2
+
+
+def test_what_is_known_is_not_judged() -> None:
+    judge = Counting()
+    known = Verdict(outcome=Outcome.NO_PLAN, reason="There is none.")
+
+    def look(cases: Collection[str]) -> dict[str, Verdict]:
+        return {hash_: known for hash_ in cases if hash_ == _task(1).hash}
+
+    tasks = [_task(0), _task(1), _task(2)]
+    results = [result for result, _ in judged_locally(tasks, Judging(judge), look, 2)]
+    assert judge.judged == 2
+    assert results[1].verdict == replace(known, id="case-1", metadata={"number": 1})
+
+
+def test_results_that_are_there_already_keep_their_place(rules: Judging) -> None:
+    there = replace(_results([_task(1)], rules)[0], seconds=7.0)
+    results = _results([_task(0), there, _task(2)], rules)
+    assert [result.position for result in results] == [0, 1, 2]
+    assert results[1] is there
+
+
+def test_a_line_without_a_case_has_a_verdict_too(rules: Judging) -> None:
+    broken = CaseLine("line 7", error=InvalidInput("is not JSON.", where="line 7"), id="x")
+    results = _results([_task(0), Task(1, broken, None)], rules)
+    assert results[1].verdict.outcome is Outcome.INVALID_INPUT
+    assert (results[1].id, results[1].case) == ("x", "")
+
+
+def test_work_is_cut_by_length_as_well(
+    rules: Judging, monkeypatch: pytest.MonkeyPatch, at_once_in_processes: None
+) -> None:
+    sizes: list[int] = []
+    begin = processes.Processes.begin
+
+    def begun(self: processes.Processes, lines: list[CaseLine]) -> object:
+        sizes.append(len(lines))
+        return begin(self, lines)
+
+    monkeypatch.setattr(processes.Processes, "begin", begun)
+    monkeypatch.setattr(local, "_CHUNK_LENGTH", 2 * len(_text()))
+    _results(map(_task, range(10)), rules, 2)
+    assert max(sizes) == 2
+
+
+def _text() -> str:
+    case = _task(0).kept
+    assert case is not None
+    return case.text
