@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, TypeAlias
+from typing import TYPE_CHECKING, Annotated, BinaryIO, TextIO, TypeAlias
 
 import typer
 
@@ -77,20 +77,35 @@ def drawn(picture: RenderableType, stream: TextIO) -> str:
 
 @contextmanager
 def writing(output: Path | None) -> Generator[TextIO, None, None]:
+    """Standard output, or a file that takes its name only once it is whole, for text."""
+    if _is_standard_output(output):
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    with writing_bytes(output) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
+        try:
+            yield text
+        finally:
+            text.detach()
+
+
+@contextmanager
+def writing_bytes(output: Path | None) -> Generator[BinaryIO, None, None]:
     """Standard output, or a file that takes its name only once it is whole.
 
     When the writing is interrupted, what there is stays beside it as `FILE.partial`.
     """
-    if output is None or str(output) == "-":
-        yield sys.stdout
-        sys.stdout.flush()
+    if output is None or _is_standard_output(output):
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
         return
     target = output.resolve()
     # Devices and pipes can't be replaced by a file of that name, nor should they be.
     whole = not target.exists() or target.is_file()
     partial = target.with_name(f"{target.name}.partial") if whole else target
     try:
-        with partial.open("w", encoding="utf-8", newline="\n") as file:
+        with partial.open("wb") as file:
             yield file
         if whole:
             partial.replace(target)
@@ -98,6 +113,10 @@ def writing(output: Path | None) -> Generator[TextIO, None, None]:
         raise InvalidInput(
             f"can't be written: {error.strerror}.", where=str(output), advice="Check the path."
         ) from error
+
+
+def _is_standard_output(output: Path | None) -> bool:
+    return output is None or str(output) == "-"
 
 
 def plain_stream() -> TextIO:
