@@ -78,7 +78,7 @@ FORMS: dict[str, bytes] = {
 
 
 def _read(*places: Path | str, **how: Any) -> list[CaseLine]:
-    return list(DataSet(places=tuple(map(str, places)), **how))
+    return [line for _, line in DataSet(places=tuple(map(str, places)), **how)]
 
 
 def _cases(lines: list[CaseLine]) -> list[Case]:
@@ -149,8 +149,8 @@ def test_globs_take_no_plan_for_a_trace(tmp_path: Path) -> None:
 def test_files_are_read_in_the_order_they_are_named(tmp_path: Path) -> None:
     for name in ("2.jsonl", "1.jsonl"):
         (tmp_path / name).write_bytes(_lines([{**FOLLOWED, "id": name}]))
-    found = _read(tmp_path / "2.jsonl", tmp_path / "1.jsonl")
-    assert [line.id for line in found] == ["2.jsonl", "1.jsonl"]
+    found = DataSet(places=(f"{tmp_path}/2.jsonl", f"{tmp_path}/1.jsonl"))
+    assert [(place, line.id) for place, line in found] == [(0, "2.jsonl"), (1, "1.jsonl")]
 
 
 FOREIGN = {"key": 7, "meta": {"plan": PLAN, "ask": TASK}, "run": {"spans": TRACE}}

@@ -41,14 +41,14 @@ class DataSet:
     selection: Selection = field(default_factory=Selection)
     limits: Limits = field(default_factory=Limits)
 
-    def __iter__(self) -> Iterator[CaseLine]:
-        """The chosen cases, in the order of the data set."""
+    def __iter__(self) -> Iterator[tuple[int, CaseLine]]:
+        """The chosen cases, each with its place in the whole data set, counted from 0."""
         if not self.places:
             raise InvalidInput("a data set needs a file.", advice="Name a file or a folder.")
         can_repeat = all(map(can_be_read_again, self.places))
-        for line in self.selection.chosen(self._lines, can_repeat=can_repeat):
+        for place, line in self.selection.chosen(self._lines, can_repeat=can_repeat):
             # What was looked at to choose is not needed to judge.
-            yield replace(line, record=None)
+            yield place, replace(line, record=None)
 
     def _lines(self) -> Iterator[CaseLine]:
         single = is_single(self.places)

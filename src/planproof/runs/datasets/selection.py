@@ -32,27 +32,31 @@ class Selection:
 
     def chosen(
         self, read: Callable[[], Iterator[CaseLine]], *, can_repeat: bool
-    ) -> Iterator[CaseLine]:
-        """The cases that are chosen, in their order.
+    ) -> Iterator[tuple[int, CaseLine]]:
+        """The cases that are chosen, each with its place among all of them.
 
         A sample is drawn in a first reading, so that it need not be held; what can be read only
         once is held.
         """
-        found = filter(self._matches, read())
+        found = self._matching(read())
         if self.sample is not None:
             if can_repeat:
-                places = (n for n, line in enumerate(read()) if self._matches(line))
-                drawn = frozenset(_drawn(places, self.sample, self.seed))
-                found = (line for n, line in enumerate(read()) if n in drawn)
+                drawn = set(_drawn((place for place, _ in found), self.sample, self.seed))
+                found = ((place, line) for place, line in enumerate(read()) if place in drawn)
             else:
                 found = iter(_drawn(found, self.sample, self.seed))
-        number, of = self.shard or (1, 1)
-        return islice(islice(found, self.limit), number - 1, None, of)
+        found = islice(found, self.limit)
+        if self.shard is not None:
+            number, of = self.shard
+            found = islice(found, number - 1, None, of)
+        return found
 
-    def _matches(self, line: CaseLine) -> bool:
-        # Of a line that is no JSON nobody knows what it should have been: it is told.
-        unknown = line.record is None and line.error is not None
-        return unknown or all(condition.holds(line.record) for condition in self.where)
+    def _matching(self, lines: Iterator[CaseLine]) -> Iterator[tuple[int, CaseLine]]:
+        for place, line in enumerate(lines):
+            # Of a line that is no JSON nobody knows what it should have been: it is told.
+            unknown = line.record is None and line.error is not None
+            if unknown or all(condition.holds(line.record) for condition in self.where):
+                yield place, line
 
 
 def parse_shard(text: str) -> tuple[int, int]:

@@ -24,7 +24,9 @@ def _lines(count: int = 20) -> Iterator[CaseLine]:
 
 
 def _places(selection: Selection, *, can_repeat: bool = True) -> list[int]:
-    return [int(line.where) for line in selection.chosen(_lines, can_repeat=can_repeat)]
+    found = list(selection.chosen(_lines, can_repeat=can_repeat))
+    assert all(line.where == str(place) for place, line in found)
+    return [place for place, _ in found]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +44,7 @@ def _places(selection: Selection, *, can_repeat: bool = True) -> list[int]:
         (Selection(sample=0), []),
     ],
 )
-def test_what_is_chosen(selection: Selection, places: list[int]) -> None:
+def test_places_are_those_of_the_whole_data_set(selection: Selection, places: list[int]) -> None:
     assert _places(selection) == places
 
 
@@ -83,7 +85,7 @@ def test_a_seed_chooses_the_sample() -> None:
 def test_a_line_that_is_no_json_is_told_whatever_the_conditions() -> None:
     broken = CaseLine("x", error=InvalidInput("is not valid JSON."))
     found = Selection(where=(EVEN,)).chosen(lambda: iter([broken]), can_repeat=True)
-    assert list(found) == [broken]
+    assert list(found) == [(0, broken)]
 
 
 @pytest.mark.parametrize("text", ["", "1", "0/3", "4/3", "1/0", "a/b", "1/2/3", "-1/2"])
