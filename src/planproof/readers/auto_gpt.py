@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from planproof.content import Json
@@ -15,6 +16,8 @@ from planproof.readers.pieces.transcript import Result, Transcript
 from planproof.readers.source import Source
 from planproof.trace import Kind, Trace
 
+# Looked up once: every answer is asked for its kind.
+_MESSAGE, _SYSTEM = Kind.MESSAGE, Kind.SYSTEM
 _LONGEST_NUMBER = 9
 _RETURNED = re.compile(r"\s{0,8}Command (\w{1,80}) (?:returned|threw the following error): ")
 
@@ -51,15 +54,17 @@ class AutoGPTReader:
         return transcript.trace(self.name)
 
 
-def _steps(document: Json) -> list[tuple[str, Json]]:
+def _steps(document: Json) -> Iterator[tuple[str, Json]]:
     """The entries with their keys, as pointers write these: first the numbered ones, in order."""
     if not is_object(document):
-        return []
-    numbered = sorted(filter(_is_number, document), key=int)
-    steps = [(key, document[key]) for key in numbered]
-    if len(steps) < len(document):
-        steps += [(escape(key), document[key]) for key in document if not _is_number(key)]
-    return steps
+        return
+    numbered = list(filter(_is_number, document))
+    for key in sorted(numbered, key=int):
+        yield key, document[key]
+    if len(numbered) < len(document):
+        for key in document:
+            if not _is_number(key):
+                yield escape(key), document[key]
 
 
 def _is_number(key: str) -> bool:
@@ -67,19 +72,19 @@ def _is_number(key: str) -> bool:
 
 
 def _write(transcript: Transcript, role: str, content: str, pointer: str) -> None:
-    returned = _RETURNED.match(content) if role not in ("assistant", "") else None
-    if returned is not None:
-        text = content[returned.end() :]
-        transcript.answer(Result(text, pointer, name=returned[1], actor="command"))
-        return
+    if role != "assistant":
+        returned = _RETURNED.match(content) if role else None
+        if returned is not None:
+            text = content[returned.end() :]
+            transcript.answer(Result(text, pointer, name=returned[1], actor="command"))
+            return
+        if role in SYSTEMS or role in USERS:
+            transcript.begin_turn()
+            kind, actor = (_SYSTEM, "system") if role in SYSTEMS else (_MESSAGE, "user")
+            transcript.say(kind, content, pointer, actor)
+            return
     transcript.begin_turn()
-    if role in SYSTEMS:
-        transcript.say(Kind.SYSTEM, content, pointer, "system")
-        return
-    if role in USERS:
-        transcript.say(Kind.MESSAGE, content, pointer, "user")
-        return
     answer = embedded(content)
     if not (is_object(answer) and write_structured(transcript, answer, pointer, "assistant")):
         # Between the answers stand summaries that the model wrote: said, not done.
-        transcript.say(Kind.MESSAGE, content, pointer, "assistant")
+        transcript.say(_MESSAGE, content, pointer, "assistant")

@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from planproof.content import Json
 from planproof.errors import InvalidInput
 from planproof.readers.indented import indented
-from planproof.readers.pieces.shapes import DEEPEST, is_deeper_than, is_list, is_object
+from planproof.readers.pieces.shapes import (
+    DEEPEST,
+    is_deeper_than,
+    is_list,
+    is_object,
+    opens_more_than,
+)
+from planproof.readers.strict import NOT_STRICT, parse_strict
 from planproof.trace import Skipped
 
 _LONE = re.compile("[\ud800-\udfff]")
-# Characters beyond the first plane are escaped as two halves; a half alone is no character.
-_HALF = re.compile(r"\\u[dD][89a-fA-F]")
-_PAIR = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F]")
-_NO_ESCAPE = re.compile(r"\\\\u[dD]")
 _BEGINS_LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[\[{"])')
-_LONG = 100_000
-_BETWEEN = frozenset(("\n{", "\n", ""))
 _STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
 
 
@@ -43,31 +44,20 @@ class Parser:
         self.limits = limits
         self.skipped: list[Skipped] = []
         self._place = ""
-        self._decoder = json.JSONDecoder(parse_constant=self._odd_number, parse_float=self._float)
 
     def parse(self, text: str, place: str = "") -> Json:
         """One JSON value; raises JSONDecodeError where it is none."""
         self._place = place
         try:
+            value = parse_strict(text)
+        except NOT_STRICT:
             try:
-                value = self._decoder.decode(text)
-            except json.JSONDecodeError:
-                raise
-            except ValueError:
-                # An integer with more digits than Python converts.
-                careful = json.JSONDecoder(
-                    parse_constant=self._odd_number, parse_int=self._int, parse_float=self._float
-                )
-                value = careful.decode(text)
-        except RecursionError as error:
-            raise self.too_deep() from error
+                value = self._parse_leniently(text)
+            except RecursionError as error:
+                raise self.too_deep() from error
         depth = self.limits.depth
-        # What is nested so deeply opens as many brackets, as any long text does.
-        opens = len(text) > _LONG or text.count("{") + text.count("[") > depth
-        if opens and is_deeper_than(value, depth):
+        if opens_more_than(text, depth) and is_deeper_than(value, depth):
             raise self.too_deep()
-        if _HALF.search(text) is not None and _may_hold_a_lone_half(text):
-            value = self._mend_surrogates(value)
         return value
 
     def lines(self, text: str) -> tuple[tuple[int, Json], ...] | None:
@@ -75,10 +65,10 @@ class Parser:
 
         None when the text is nothing of the kind.
         """
-        values = self._flawless(text)
+        lines = text.split("\n")
+        values = self._flawless(lines if lines[-1] else lines[:-1])
         if values is not None:
             return tuple(enumerate(values, 1))
-        lines = text.split("\n")
         filled = [line for line in lines if not _is_blank(line)]
         if _is_stream(filled):
             return tuple(self._stream(lines))
@@ -138,26 +128,13 @@ class Parser:
             advice="No agent framework writes such traces; check how the file was made.",
         )
 
-    def _flawless(self, text: str) -> list[Json] | None:
-        """The values of lines with an object each, parsed in place: that is twice as fast.
-
-        None where a line may need a look of its own: then they are parsed one by one.
-        """
-        if not text.startswith("{"):
+    def _flawless(self, lines: list[str]) -> list[Json] | None:
+        """The values of lines with an object each; None where a line may need a look of its own."""
+        if not all(line.startswith("{") for line in lines):
             return None
-        if _HALF.search(text) is not None and _may_hold_a_lone_half(text):
-            return None
-        values: list[Json] = []
-        start = 0
         try:
-            while start < len(text):
-                value, end = _STRICT.raw_decode(text, start)
-                # Each stands on a line of its own, and the next begins right behind it.
-                if text.find("\n", start, end) >= 0 or text[end : end + 2] not in _BETWEEN:
-                    return None
-                values.append(value)
-                start = end + 1
-        except (ValueError, RecursionError):
+            values = list(map(parse_strict, lines))
+        except NOT_STRICT:
             return None
         return None if is_deeper_than(values, self.limits.depth + 1) else values
 
@@ -182,6 +159,13 @@ class Parser:
                         # What kind of event it is stands beside the data; readers need both.
                         value.setdefault("event", event)
                     yield number, value
+
+    def _parse_leniently(self, text: str) -> Json:
+        """The value of JSON that is not strict, with a note of what is read otherwise."""
+        decoder = json.JSONDecoder(
+            parse_constant=self._odd_number, parse_int=self._int, parse_float=self._float
+        )
+        return self._mend_surrogates(decoder.decode(text))
 
     def _mend_surrogates(self, value: Json) -> Json:
         text = json.dumps(value, ensure_ascii=False)
@@ -216,18 +200,6 @@ def _is_blank(line: str) -> bool:
     return not line or line.isspace()
 
 
-def _refuse(text: str) -> str:
-    raise ValueError(text)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else float(_refuse(text))
-
-
-_STRICT = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
-
-
 def without_lone_surrogates(text: str, parser: Parser) -> str:
     """The text itself, or with U+FFFD for each half of a character that can't be encoded."""
     if text.isascii():
@@ -241,13 +213,6 @@ def without_lone_surrogates(text: str, parser: Parser) -> str:
         return text
     parser.skipped.append(Skipped("", "lone surrogates; read as U+FFFD"))
     return _LONE.sub("\ufffd", text)
-
-
-def _may_hold_a_lone_half(text: str) -> bool:
-    """Whether the escapes in a JSON text are more than whole pairs; never a wrong no."""
-    if _NO_ESCAPE.search(text) is not None:
-        return True
-    return len(_HALF.findall(text)) != 2 * len(_PAIR.findall(text))
 
 
 def _is_stream(filled: list[str]) -> bool:

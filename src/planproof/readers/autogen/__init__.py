@@ -46,9 +46,11 @@ class AutoGenReader:
         team = Team(transcript, speakers)
         chat = GroupChat(transcript, speakers, proxies_in(messages))
         for pointer, message in messages:
-            if is_object(message) and is_team_message(message):
+            if not is_object(message):
+                transcript.skip(pointer, "is no message")
+            elif "source" in message and is_team_message(message):
                 team.message(message, pointer)
-            elif is_object(message) and text_at(message, "role") in _ROLES:
+            elif text_at(message, "role") in _ROLES:
                 chat.message(message, pointer)
             else:
                 transcript.skip(pointer, "is no message")

@@ -42,7 +42,7 @@ class GroupChat:
 
     def message(self, message: dict[str, Json], pointer: str) -> None:
         """Write one message."""
-        role = text_at(message, "role") or ""
+        role = message.get("role")
         content, place = _text_of(message.get("content"), f"{pointer}/content")
         responses = message.get("tool_responses")
         moment = message.get("timestamp")
@@ -64,7 +64,7 @@ class GroupChat:
         elif not content or content.isspace():
             return
         else:
-            name = text_at(message, "name") or role or "assistant"
+            name = text_at(message, "name", "role") or "assistant"
             if self._is_task(content, name):
                 self._task(content, f"{pointer}/content")
             else:

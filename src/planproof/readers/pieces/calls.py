@@ -28,6 +28,7 @@ _IDS = ("id", "call_id", "tool_call_id", "toolCallId", "toolUseId", "tool_use_id
 _IDENTIFIED = frozenset(_IDS)
 _WRAPPERS = ("function", "functionCall", "function_call", "toolUse", "tool_call", "toolCall")
 _WRAPPED = frozenset(_WRAPPERS)
+_IDENTIFIED_OR_WRAPPED = _IDENTIFIED | _WRAPPED
 
 
 @dataclass(slots=True)
@@ -44,23 +45,28 @@ def as_call(value: Json) -> Call | None:
     """The call that an entry of `tool_calls` and the like stands for; None when it is none."""
     if not is_object(value):
         return None
-    identity = value.get("id")
-    if not identity or not isinstance(identity, str):
-        identity = call_id_of(value)
-    inner = value.get("function")
-    # Most have few of these keys, or none: to look for all of them at once is quicker.
-    if not is_object(inner) and not _WRAPPED.isdisjoint(value):
-        inner = next((value[key] for key in _WRAPPERS if is_object(value.get(key))), None)
-    if is_object(inner):
-        # The name and the arguments are one level down, the id need not be.
-        value = inner
-        identity = identity or call_id_of(inner)
+    identity = None
+    # Many have none of these keys: to look for all of them at once is quicker.
+    if not _IDENTIFIED_OR_WRAPPED.isdisjoint(value):
+        identity = value.get("id")
+        if not identity or not isinstance(identity, str):
+            identity = call_id_of(value)
+        inner = value.get("function")
+        if not is_object(inner) and not _WRAPPED.isdisjoint(value):
+            inner = next((value[key] for key in _WRAPPERS if is_object(value.get(key))), None)
+        if is_object(inner):
+            # The name and the arguments are one level down, the id need not be.
+            value = inner
+            identity = identity or call_id_of(inner)
     name = value.get("name")
     if not name or not isinstance(name, str):
         name = text_at(value, *_ANY_NAME)
         if name is None:
             return None
-    arguments, text = arguments_of(raw_arguments(value))
+    raw = raw_arguments(value)
+    if is_object(raw):
+        return Call(name, raw, "", identity)
+    arguments, text = arguments_of(raw)
     return Call(name, arguments, text, identity)
 
 

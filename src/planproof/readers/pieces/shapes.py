@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, TypeGuard, cast
+from typing import TypeGuard
 
 from planproof.content import Json
+from planproof.readers.strict import NOT_STRICT, parse_strict
 
 DEEPEST = 200
 """How deeply a value may be nested: more than any framework writes, less than Python can walk."""
 
 _CONTAINERS = frozenset((dict, list))
-_BRACKETS = frozenset(("{}", "[]"))
+_OPENING, _CLOSING = "{[", "}]"
 _WHITE_SPACE = " \t\n\r"
-# What `raw_decode` asks, without the way there: it is asked for every call.
-_SCAN: Callable[[str, int], tuple[Json, int]] = cast(
-    "Any", json.JSONDecoder(parse_constant=str)
-).scan_once
+_LENIENT = json.JSONDecoder(parse_constant=str)
 # What was parsed has no circles to look for.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False)
+_LONG = 100_000
 _BIGGEST_EMBEDDED = 20_000_000
 _LATEST_SECOND = 1e11
 
@@ -34,6 +33,16 @@ def is_object(value: Json) -> TypeGuard[dict[str, Json]]:
 def is_list(value: Json) -> TypeGuard[list[Json]]:
     """Whether this is a JSON array."""
     return isinstance(value, list)
+
+
+def opens_more_than(text: str, limit: int) -> bool:
+    """Whether a JSON text may hold what is nested so deeply: then it opens as many brackets.
+
+    To look is quicker than to count in a long text, which has as many anyway.
+    """
+    if len(text) <= 2 * limit:
+        return False
+    return len(text) > _LONG or text.count("{") + text.count("[") > limit
 
 
 def is_deeper_than(value: Json, limit: int) -> bool:
@@ -92,17 +101,18 @@ def key_with_list(value: dict[str, Json], keys: Iterable[str]) -> str | None:
 def embedded(text: str) -> Json:
     """The JSON object or array that a string holds; None when it holds none."""
     bare = text.strip(_WHITE_SPACE)
-    if bare[:1] + bare[-1:] not in _BRACKETS or len(bare) > _BIGGEST_EMBEDDED:
+    if not bare or bare[0] not in _OPENING or bare[-1] not in _CLOSING:
+        return None
+    if len(bare) > _BIGGEST_EMBEDDED:
         return None
     try:
-        # It stops the iteration where a value should begin and none does.
-        value, end = _SCAN(bare, 0)
-    except (ValueError, RecursionError, StopIteration):
-        return None
-    if end < len(bare):
-        return None
-    # What is nested so deeply has as many brackets that open, and that close.
-    return None if end > 2 * DEEPEST and is_deeper_than(value, DEEPEST) else value
+        value = parse_strict(bare)
+    except NOT_STRICT:
+        try:
+            value = _LENIENT.decode(bare)
+        except NOT_STRICT:
+            return None
+    return None if opens_more_than(bare, DEEPEST) and is_deeper_than(value, DEEPEST) else value
 
 
 def written(value: Json) -> str:

@@ -22,6 +22,7 @@ _THOUGHTS = {
 _COMMANDS = ("command", "action", "tool_call", "function_call", "tool")
 _PLANS = frozenset(("plan", "todo", "todos", "plan_steps", "next_steps"))
 _NOTHING = frozenset(("", "n/a", "none", "null"))
+_LONGEST_WORD = max(map(len, _NOTHING))
 _LONGEST_NOTHING = 20
 
 
@@ -33,7 +34,9 @@ def write_structured(
     thoughts = [key for key in value if key in _THOUGHTS]
     if call is None and not (thoughts and len(thoughts) == len(value)):
         return False
-    for key in sorted(thoughts, key=_THOUGHTS.__getitem__) if len(thoughts) > 1 else thoughts:
+    if len(thoughts) > 1:
+        thoughts.sort(key=_THOUGHTS.__getitem__)
+    for key in thoughts:
         thought = value[key]
         for name, entry in thought.items() if is_object(thought) else ((key, thought),):
             if name in _PLANS:
@@ -52,13 +55,14 @@ def write_structured(
 
 
 def _texts(entry: Json) -> Iterable[str]:
-    if isinstance(entry, str) and len(entry) > _LONGEST_NOTHING:
-        return (entry,)
+    if isinstance(entry, str):
+        return (entry,) if len(entry) > _LONGEST_NOTHING or _says(entry) else ()
     return filter(_says, map(written, entry) if is_list(entry) else (written(entry),))
 
 
 def _says(text: str) -> bool:
-    return text.strip().lower() not in _NOTHING
+    bare = text.strip()
+    return len(bare) > _LONGEST_WORD or bare.lower() not in _NOTHING
 
 
 def _command(value: dict[str, Json]) -> Call | None:
