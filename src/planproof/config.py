@@ -22,6 +22,7 @@ class Configuration:
 
     judge: str | None = None
     min_score: float | None = None
+    store: str | None = None
     bookkeeping: frozenset[str] = frozenset()
     closing: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -91,6 +92,9 @@ def _configuration(table: Mapping[str, Any], path: Path) -> Configuration:
             raise InvalidConfiguration(
                 f"`{key}` must be {error}, not {value!r}.", where=str(path)
             ) from error
+    if "://" not in (store := settings.get("store", "://")):
+        # A file is meant from where it is written, not from where somebody stands.
+        settings["store"] = str(path.absolute().parent / store)
     return Configuration(**settings, path=path)
 
 
@@ -134,6 +138,7 @@ _LIMITS = {"max_bytes": "bytes", "max_depth": "depth"}
 _SETTINGS: dict[str, Callable[[object], Any]] = {
     "judge": _name,
     "min_score": _score,
+    "store": _name,
     "bookkeeping": _tool_names,
     "closing": _tool_names,
     "aliases": _aliases,

@@ -170,28 +170,29 @@ class Verdict:
             "score": self.score,
             "level": self.level,
             "reason": self.reason,
-            "steps": [_values(step) for step in self.steps],
-            "extras": [_values(extra) for extra in self.extras],
-            "nearest_better": self.nearest_better and _values(self.nearest_better),
-            "plan": self.plan and _values(self.plan),
-            "coverage": self.coverage and _values(self.coverage),
-            "judge": self.judge and _values(self.judge),
-            "inputs": self.inputs and _values(self.inputs),
+            "steps": [values(step) for step in self.steps],
+            "extras": [values(extra) for extra in self.extras],
+            "nearest_better": self.nearest_better and values(self.nearest_better),
+            "plan": self.plan and values(self.plan),
+            "coverage": self.coverage and values(self.coverage),
+            "judge": self.judge and values(self.judge),
+            "inputs": self.inputs and values(self.inputs),
             "cause": self.cause,
-            "cost": self.cost and _values(self.cost),
-            "rejected": _values(self.rejected),
+            "cost": self.cost and values(self.cost),
+            "rejected": values(self.rejected),
             "warnings": list(self.warnings),
-            "samples": self.samples and _values(self.samples),
-            "panel": _values(self.panel),
+            "samples": self.samples and values(self.samples),
+            "panel": values(self.panel),
             "metadata": self.metadata,
         }
 
 
-def _values(noun: object) -> Json:
+def values(noun: object) -> Json:
+    """A noun and everything in it as JSON values."""
     # Several times quicker than `dataclasses.asdict`, which copies every leaf.
     if isinstance(noun, StrEnum):
         return noun.value
     if isinstance(noun, tuple):
-        return [_values(item) for item in cast("tuple[object, ...]", noun)]
+        return [values(item) for item in cast("tuple[object, ...]", noun)]
     slots: tuple[str, ...] | None = getattr(noun, "__slots__", None)
-    return noun if slots is None else {slot: _values(getattr(noun, slot)) for slot in slots}
+    return noun if slots is None else {slot: values(getattr(noun, slot)) for slot in slots}

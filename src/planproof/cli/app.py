@@ -7,14 +7,18 @@ from typing import Annotated
 import typer
 
 from planproof.cli import cache
+from planproof.cli.compare import compare
 from planproof.cli.demo import demo
 from planproof.cli.failures import tells_failures
+from planproof.cli.gate import gate
 from planproof.cli.inspect import inspect
 from planproof.cli.judge import judge
 from planproof.cli.judges import judges
 from planproof.cli.plan import plan
 from planproof.cli.readers import readers
 from planproof.cli.run import run
+from planproof.cli.runs import runs
+from planproof.cli.show import show
 from planproof.cli.verify import verify
 
 app = typer.Typer(
@@ -47,6 +51,10 @@ def planproof(
     planproof demo                            three short cases, judged
     planproof judge CASE.json                 judge one case
     planproof run CASES.jsonl -o OUT.jsonl    judge many
+    planproof runs                            the runs that are kept
+    planproof show RUN [CASE]                 what a run comes to, or one case of it
+    planproof compare BASE NEW                what changed from one run to another
+    planproof gate RUN --min-mean 0.8         pass or fail a run
     planproof plan TRACE                      the plan that was declared in a trace
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     planproof inspect TRACE                   see what is understood of a trace
@@ -56,6 +64,10 @@ def planproof(
 
 app.command()(tells_failures(judge))
 app.command()(tells_failures(run))
+app.command()(tells_failures(runs))
+app.command()(tells_failures(show))
+app.command()(tells_failures(compare))
+app.command()(tells_failures(gate))
 app.command()(tells_failures(plan))
 app.command()(tells_failures(verify))
 app.command()(tells_failures(inspect))

@@ -49,6 +49,17 @@ MinScoreOption: TypeAlias = Annotated[
     float | None,
     typer.Option("--min-score", metavar="X", min=0, max=1, help="Exit with 1 below this score."),
 ]
+MinPassOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--min-score",
+        metavar="X",
+        min=0,
+        max=1,
+        help="A case passes with this score. Without it: `min_score` of the configuration, or "
+        "0.75.",
+    ),
+]
 
 
 def is_standard_input(path: Path) -> bool:
@@ -130,3 +141,11 @@ def settled_configuration(path: Path | None) -> Configuration:
     if found.path is not None:
         typer.echo(f"planproof: using {found.path}", err=True)
     return found
+
+
+def passing_score(min_score: float | None, configuration: Configuration) -> float:
+    """The score that a case passes with: as asked for, as configured, or the usual one."""
+    from planproof.runs.summary import PASSING
+
+    least = configuration.min_score if min_score is None else min_score
+    return PASSING if least is None else least

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -17,6 +17,7 @@ from planproof.errors import InvalidInput
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from planproof.reports.lines import Line
     from planproof.verdict import Verdict
 
 # Wider, a step and its status would stand too far apart to be read as one line.
@@ -73,6 +74,19 @@ def drawn(picture: RenderableType, stream: TextIO) -> str:
     if console.is_terminal:
         return text
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def told(lines: Iterable[Line], stream: TextIO) -> str:
+    """Lines as text: in colour where the stream is a terminal."""
+    from planproof.reports.lines import plain
+
+    if not stream.isatty():
+        return "".join(f"{plain(line)}\n" for line in lines)
+    from rich.console import Group
+    from rich.text import Text
+
+    parts = [Text.assemble(*line, no_wrap=True, overflow="ellipsis") for line in lines]
+    return drawn(Group(*parts), stream)
 
 
 @contextmanager

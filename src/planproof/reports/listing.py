@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from planproof.reports.lines import WIDTH, cut
 from planproof.reports.wording import many, shows
 
-_WIDTH = 80
 _WIDEST_ID = 32
 _TAG = re.compile(r"<[^<>]{1,80}>")
 
@@ -29,15 +29,15 @@ def listing(name: str, traces: Iterable[Listed], *, secrets: bool = False) -> It
     show = shows(secrets=secrets)
     rows = [_cells(number, trace) for number, trace in enumerate(traces, 1)]
     holds = f" holds {many(len(rows), 'trace')}; take one with --pick"
-    yield f"{_end_of(show(name), _WIDTH - len(holds))}{holds}"
+    yield f"{_end_of(show(name), WIDTH - len(holds))}{holds}"
     widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
     widths[1] = min(widths[1], _WIDEST_ID)
     for number, id_, reader, events, rest in rows:
         head = (
-            f"{number:>{widths[0]}}  {_cut(show(id_), widths[1]):<{widths[1]}}  "
+            f"{number:>{widths[0]}}  {cut(show(id_), widths[1]):<{widths[1]}}  "
             f"{reader:<{widths[2]}}  {events:>{widths[3]}}  "
         )
-        yield f"{head}{_cut(show(rest), _WIDTH - len(head))}".rstrip()
+        yield f"{head}{cut(show(rest), WIDTH - len(head))}".rstrip()
 
 
 def _cells(number: int, trace: Listed) -> tuple[str, str, str, str, str]:
@@ -54,7 +54,3 @@ def _title(task: str) -> str:
 
 def _end_of(name: str, width: int) -> str:
     return name if len(name) <= width else f"…{name[1 - width :]}"
-
-
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from planproof.finding import Extra, Severity, Status, StepFinding
+from planproof.reports.markdown_text import code, escape, short
 from planproof.reports.timeline import in_time
 from planproof.reports.wording import (
     STATUSES,
@@ -28,15 +28,9 @@ _GLYPHS = {
     Status.OUT_OF_ORDER: "🔀",
 }
 _SEVERITY_GLYPHS = {Severity.MAJOR: "➕", Severity.MINOR: "▫️"}
-_LONGEST_TEXT = 240
 _MOST_QUOTES = 3
 # A comment has a length limit; what is left out here stands in the full verdict.
 _MOST_ROWS = 200
-
-# As character references these are text and nothing else: no emphasis, link, HTML, table or math.
-_STRUCTURAL = re.compile(r"[\\`*_{}\[\]<>#|~&@$^!]|:(?=\S)|^[^\w\s(]|(?<=www)\.", re.IGNORECASE)
-# Even as text, `@name` notifies somebody and `#12` links an issue.
-_CALLING = re.compile(r"([@#])(?=\w)")
 
 
 def markdown(verdict: Verdict, *, secrets: bool = False) -> str:
@@ -49,19 +43,19 @@ def _blocks(verdict: Verdict, show: Show) -> Iterator[str]:
     score = "" if verdict.score is None else f"{score_digits(verdict.score)}, "
     yield f"### planproof: {score}{headline(verdict)}"
     if verdict.id is not None:
-        yield f"Case {_code(verdict.id, show)}"
-    yield _escape(show(verdict.reason))
+        yield f"Case {code(verdict.id, show)}"
+    yield escape(show(verdict.reason))
     if verdict.steps or verdict.extras:
         yield tally(verdict) + "."
         yield "\n".join(_table(verdict, show))
     if better := verdict.nearest_better:
-        yield f"**{score_digits(better.score)}** {_escape(show(better.change))}"
+        yield f"**{score_digits(better.score)}** {escape(show(better.change))}"
     if coverage := verdict.coverage:
-        judge = f", judged by {_escape(show(verdict.judge.name))}" if verdict.judge else ""
-        lines = [f"{_escape(show(coverage_line(coverage)))}{judge}"]
+        judge = f", judged by {escape(show(verdict.judge.name))}" if verdict.judge else ""
+        lines = [f"{escape(show(coverage_line(coverage)))}{judge}"]
         if verdict.plan and (found := plan_line(verdict.plan)):
-            lines.insert(0, _escape(show(f"plan: {found}")))
-        lines += [_escape(show(note)) for note in (*coverage.notes, *asking_lines(verdict))]
+            lines.insert(0, escape(show(f"plan: {found}")))
+        lines += [escape(show(note)) for note in (*coverage.notes, *asking_lines(verdict))]
         yield f"<sub>{'<br>'.join(lines)}</sub>"
 
 
@@ -85,28 +79,15 @@ def _step_row(step: StepFinding, show: Show, *, counted: bool) -> str:
         glyph, status = "", "left out"
     elif not counted:
         glyph, status = "", ""
-    note = f"<br>{_escape(show(step.note))}" if step.note else ""
-    quotes = [f"{_code(e.event, show)} {_code(e.quote, show)}" for e in step.evidence]
+    note = f"<br>{escape(show(step.note))}" if step.note else ""
+    quotes = [f"{code(e.event, show)} {code(e.quote, show)}" for e in step.evidence]
     if len(quotes) > _MOST_QUOTES:
         quotes[_MOST_QUOTES:] = [f"and {len(quotes) - _MOST_QUOTES} more"]
-    text = f"**{_escape(show(step.number))}** {_escape(_short(show(step.text)))}{note}"
+    text = f"**{escape(show(step.number))}** {short(show(step.text))}{note}"
     return f"| {glyph} | {text} | {status} | {'<br>'.join(quotes)} |"
 
 
 def _extra_row(extra: Extra, show: Show) -> str:
     glyph = _SEVERITY_GLYPHS[extra.severity]
-    quote = f"{_code(extra.event, show)} {_code(extra.quote, show)}"
-    return f"| {glyph} | {_escape(_short(show(extra.what)))} | {extra.severity} extra | {quote} |"
-
-
-def _escape(text: str) -> str:
-    separated = _CALLING.sub("\\1\u200b", text)
-    return _STRUCTURAL.sub(lambda match: f"&#{ord(match.group())};", separated)
-
-
-def _code(text: str, show: Show) -> str:
-    return f"<code>{_escape(_short(show(text)))}</code>"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"
+    quote = f"{code(extra.event, show)} {code(extra.quote, show)}"
+    return f"| {glyph} | {short(show(extra.what))} | {extra.severity} extra | {quote} |"

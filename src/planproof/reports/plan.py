@@ -9,6 +9,7 @@ from planproof.content import Json
 from planproof.plan import Plan
 from planproof.planning.in_force import why_no_plan
 from planproof.planning.located import Declaration, Located, Rejection, Replan
+from planproof.reports.lines import cut
 from planproof.reports.wording import SORTS, Show
 
 _LONGEST_TEXT = 240
@@ -63,15 +64,15 @@ def _declared(declared: Declaration, show: Show) -> Iterator[str]:
 def _steps(plan: Plan, show: Show) -> Iterator[str]:
     widest = max(len(step.number) for step in plan.steps)
     for step in plan.steps:
-        yield f"  {show(step.number):>{widest}}  {_short(show(step.text))}"
+        yield f"  {show(step.number):>{widest}}  {cut(show(step.text), _LONGEST_TEXT)}"
 
 
 def _changes(replan: Replan, show: Show) -> Iterator[str]:
-    yield from (f"  added    {_short(show(text))}" for text in replan.added)
-    yield from (f"  dropped  {_short(show(text))}" for text in replan.dropped)
+    yield from (f"  added    {cut(show(text), _LONGEST_TEXT)}" for text in replan.added)
+    yield from (f"  dropped  {cut(show(text), _LONGEST_TEXT)}" for text in replan.dropped)
     for old, new in replan.renamed:
-        yield f"  renamed  {_short(show(old))}"
-        yield f"       to  {_short(show(new))}"
+        yield f"  renamed  {cut(show(old), _LONGEST_TEXT)}"
+        yield f"       to  {cut(show(new), _LONGEST_TEXT)}"
 
 
 def _declaration_value(declared: Declaration) -> dict[str, Json]:
@@ -92,7 +93,3 @@ def _declaration_value(declared: Declaration) -> dict[str, Json]:
 
 def _rejection_value(rejection: Rejection) -> Json:
     return {**_declaration_value(rejection.declaration), "rejected_at": rejection.by}
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…"

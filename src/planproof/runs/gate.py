@@ -55,8 +55,8 @@ def checks(
 
 
 def _whole(run: Run, summary: Summary) -> Iterator[Check]:
-    yield Check("finished", run.state is RunState.FINISHED, f"the run is {run.state.value}")
-    yield Check("not empty", summary.cases > 0, f"results: {summary.cases:,}")
+    yield Check("the run is finished", run.state is RunState.FINISHED, f"it is {run.state.value}")
+    yield Check("the run has results", summary.cases > 0, f"{summary.cases:,}")
 
 
 def _of_the_run(conditions: Conditions, summary: Summary) -> Iterator[Check]:
@@ -65,7 +65,7 @@ def _of_the_run(conditions: Conditions, summary: Summary) -> Iterator[Check]:
     yield Check(
         f"at most {conditions.max_unscored:,} without a score",
         unscored <= conditions.max_unscored,
-        f"without a score: {unscored:,} of {summary.cases:,}{causes}",
+        f"{unscored:,} of {summary.cases:,}{causes}",
     )
     if (least := conditions.min_mean) is not None:
         yield Check(
@@ -73,7 +73,7 @@ def _of_the_run(conditions: Conditions, summary: Summary) -> Iterator[Check]:
             summary.mean is not None and summary.mean >= least - _EQUAL,
             "no case has a score"
             if summary.mean is None
-            else f"mean score: {summary.mean:.4f} of {summary.scored:,} scored",
+            else f"{summary.mean:.4f} over {summary.scored:,} scored",
         )
     if (least := conditions.min_pass_rate) is not None:
         rate = summary.passed / summary.scored if summary.scored else None
@@ -82,7 +82,7 @@ def _of_the_run(conditions: Conditions, summary: Summary) -> Iterator[Check]:
             rate is not None and rate >= least - _EQUAL,
             "no case has a score"
             if rate is None
-            else f"pass rate: {rate:.4f}, {summary.passed:,} of {summary.scored:,} scored",
+            else f"{rate:.4f}, {summary.passed:,} of {summary.scored:,}",
         )
 
 
@@ -91,7 +91,7 @@ def _against_base(conditions: Conditions, comparison: Comparison) -> Iterator[Ch
     if comparison.mean_change is None:
         told = "no case has a score in both runs"
     else:
-        told = f"mean change: {comparison.mean_change:+.4f} over {comparison.paired:,} pairs"
+        told = f"{comparison.mean_change:+.4f} over {comparison.paired:,} pairs"
         if spread := comparison.interval:
             told += f", 95 % interval {spread.low:+.4f} to {spread.high:+.4f}"
         told += f"; {comparison.worse:,} worse, {comparison.better:,} better"
@@ -107,5 +107,5 @@ def _against_base(conditions: Conditions, comparison: Comparison) -> Iterator[Ch
         yield Check(
             f"at most {conditions.max_worse:,} worse than in the base",
             comparison.worse <= conditions.max_worse,
-            f"worse: {comparison.worse:,} of {comparison.paired:,} pairs",
+            f"{comparison.worse:,} of {comparison.paired:,} pairs",
         )

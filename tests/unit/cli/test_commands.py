@@ -16,7 +16,10 @@ from planproof.extensions import registered
 from tests.command_line import CommandLine
 from tests.small_cases import FOLLOWED
 
-COMMANDS = ("judge", "run", "verify", "inspect", "demo", "readers", "judges")
+COMMANDS = (
+    *("judge", "run", "runs", "show", "compare", "gate", "verify", "inspect", "demo"),
+    *("readers", "judges"),
+)
 PLANPROOF = [sys.executable, "-m", "planproof"]
 
 

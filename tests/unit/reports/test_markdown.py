@@ -11,6 +11,7 @@ from markdown_it import MarkdownIt
 from planproof.finding import Status
 from planproof.reports.markdown import markdown
 from planproof.verdict import Coverage
+from tests.unit.reports.hostile_text import HOSTILE
 from tests.unit.reports.verdicts import SCORED, UNJUDGED, extra, step
 
 _RENDERER = MarkdownIt("gfm-like", {"linkify": False}).enable("table")
@@ -67,26 +68,6 @@ def test_long_verdicts_are_shortened() -> None:
     assert "| | and 101 more | | |" in text
     assert "and 1 more" in text
     assert "x" * 300 not in text
-
-
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "![](https://evil.example/pixel.png)",
-    "[click](javascript:alert(1))",
-    "https://evil.example and www.evil.example",
-    "| a | b |\n|---|---|\n| c | d |",
-    "`code` ``more`` **bold** _em_ ~~gone~~",
-    "</code></sub></td><h1>big</h1>",
-    "# heading",
-    "- item",
-    "> quote",
-    "&lt;b&gt; &#60;b&#62;",
-    "```\nfence",
-    "line\n\n## two",
-    "$x^2$",
-    "\\| escaped \\` pipe",
-]
 
 
 @pytest.mark.parametrize("text", HOSTILE)

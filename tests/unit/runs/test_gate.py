@@ -43,7 +43,7 @@ def _broken(
         (Conditions(min_mean=0.8), [0.7, 0.8, 0.9], []),  # a tie passes, to the last bit
         (Conditions(min_mean=0.1), [0.1] * 3, []),
         (Conditions(min_mean=1.0, max_unscored=1), [1.0, None], []),  # no score is no zero
-        (Conditions(min_mean=0.0), [], ["not empty", "mean score at least 0"]),
+        (Conditions(min_mean=0.0), [], ["the run has results", "mean score at least 0"]),
         (
             Conditions(min_mean=0.0, max_unscored=9),
             [None],
@@ -107,7 +107,7 @@ def test_a_run_against_another(
 
 @pytest.mark.parametrize("state", [RunState.RUNNING, RunState.INTERRUPTED])
 def test_a_run_that_is_not_finished_does_not_pass(state: RunState) -> None:
-    assert _broken(Conditions(), [1.0], state=state) == ["finished"]
+    assert _broken(Conditions(), [1.0], state=state) == ["the run is finished"]
 
 
 def test_passing_is_at_the_minimum_that_was_asked_for() -> None:
@@ -121,13 +121,13 @@ def test_every_condition_tells_its_figures_held_or_not() -> None:
     asked = Conditions(min_mean=0.7, min_pass_rate=0.4, max_unscored=0, tolerance=0.1, max_worse=0)
     interval, gone = "95 % interval -0.5000 to +0.0000", "1 of the base not in this run"
     assert [check.told for check in checks(asked, RUN, summary, against)] == [
-        "the run is finished",
-        "results: 3",
-        "without a score: 1 of 3; 1 judge_failed",
-        "mean score: 0.7500 of 2 scored",
-        "pass rate: 0.5000, 1 of 2 scored",
-        f"mean change: -0.2500 over 2 pairs, {interval}; 1 worse, 0 better; {gone}",
-        "worse: 1 of 2 pairs",
+        "it is finished",
+        "3",
+        "1 of 3; 1 judge_failed",
+        "0.7500 over 2 scored",
+        "0.5000, 1 of 2",
+        f"-0.2500 over 2 pairs, {interval}; 1 worse, 0 better; {gone}",
+        "1 of 2 pairs",
     ]
 
 

@@ -1,0 +1,103 @@
+"""`planproof compare`: what changed from one run to another."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, TextIO, TypeAlias
+
+import typer
+
+from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
+from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
+from planproof.cli.stores import StoreOption, base_run, opened_store
+
+if TYPE_CHECKING:
+    from planproof.runs.comparison import Comparison
+    from planproof.runs.nouns import Run
+
+
+class ReportFormat(StrEnum):
+    """How a comparison or a gate is written."""
+
+    TERMINAL = "terminal"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+ReportFormatOption: TypeAlias = Annotated[
+    ReportFormat,
+    typer.Option("--format", "-f", help="`markdown` is fit for a comment on a pull request."),
+]
+
+
+def compare(
+    base: Annotated[
+        str,
+        typer.Argument(
+            metavar="BASE",
+            help="Id of a run or the beginning of it; `previous`: the last finished run of the "
+            "same data before NEW; NAME=VALUE: the last with this tag.",
+        ),
+    ],
+    new: Annotated[
+        str, typer.Argument(metavar="NEW", help="Id of a run, the beginning of it, or `latest`.")
+    ],
+    *,
+    form: ReportFormatOption = ReportFormat.TERMINAL,
+    min_score: MinPassOption = None,
+    store: StoreOption = None,
+    config: ConfigOption = None,
+    output: OutputOption = None,
+    no_redact: NoRedactOption = False,
+) -> None:
+    """Say what changed from one run to another, case by case.
+
+    Better, worse and the same; which steps broke; the change of the mean with a bootstrap
+    interval; McNemar's exact test on how many pass. Cases are paired by id, and by content where
+    they have none.
+
+    \b
+    planproof compare previous latest
+    planproof compare branch=main latest --format markdown -o comment.md
+    planproof compare 20260101 20260102 --format json
+
+    Exit code: 0 compared, 2 bad usage or input.
+    """
+    from planproof.runs.comparison import compare as compared
+
+    configuration = settled_configuration(config)
+    with opened_store(store, configuration) as kept:
+        new_run = kept.find(new)
+        old_run = base_run(kept, base, new_run)
+        comparison = compared(
+            kept.results(old_run.id),
+            kept.results(new_run.id),
+            min_score=passing_score(min_score, configuration),
+        )
+    with writing(output) as stream:
+        shown_on = stream if stream is sys.stdout else plain_stream()
+        stream.write(_written(old_run, new_run, comparison, form, shown_on, secrets=no_redact))
+
+
+def _written(
+    base: Run,
+    new: Run,
+    comparison: Comparison,
+    form: ReportFormat,
+    stream: TextIO,
+    *,
+    secrets: bool,
+) -> str:
+    if form is ReportFormat.JSON:
+        from planproof.reports.run_json import comparison_json
+
+        return comparison_json(base, new, comparison) + "\n"
+    if form is ReportFormat.MARKDOWN:
+        from planproof.reports.run_markdown import comparison_markdown
+
+        return comparison_markdown(base, new, comparison, secrets=secrets)
+    from planproof.reports.comparison_lines import comparison_lines
+    from planproof.reports.wording import shows
+
+    return told(comparison_lines(base, new, comparison, shows(secrets=secrets)), stream)

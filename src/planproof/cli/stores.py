@@ -1,0 +1,86 @@
+"""Where the commands keep runs and find them again."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from planproof.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from planproof.config import Configuration
+    from planproof.runs.nouns import Run
+    from planproof.runs.store.protocol import Store
+
+StoreOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="URL",
+        envvar="PLANPROOF_STORE",
+        help="Where runs are kept: a file, or postgresql://USER@HOST/NAME. "
+        "Without it: `store` of the configuration, or .planproof/planproof.db.",
+    ),
+]
+TagOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="NAME=VALUE", help="Tag of a run; can be given several times."),
+]
+
+
+def tags_of(given: list[str] | None) -> dict[str, str]:
+    """The tags that options name."""
+    tags: dict[str, str] = {}
+    for each in given or ():
+        name, separator, value = each.partition("=")
+        if not separator or not name:
+            raise typer.BadParameter(f"`{each}` is no tag: write NAME=VALUE.")
+        tags[name] = value
+    return tags
+
+
+@contextmanager
+def opened_store(url: str | None, configuration: Configuration) -> Generator[Store, None, None]:
+    """The store in which runs are looked up; one that is a file must be there already."""
+    from planproof.runs.store.opening import DEFAULT, open_store
+
+    address = url or configuration.store or DEFAULT
+    file = Path(address.removeprefix("sqlite:///"))
+    if "://" not in str(file) and not file.exists():
+        raise InvalidInput(
+            "there is no store.",
+            where=str(file),
+            advice="`planproof run DATA` makes one; --store names another.",
+        )
+    store = open_store(address)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def base_run(store: Store, name: str, new: Run) -> Run:
+    """The run to compare with: by its own name, or as the last one before the new one.
+
+    `previous` is the last finished run over the same data, `NAME=VALUE` the last with this tag.
+    """
+    if name != "previous" and "=" not in name:
+        return store.find(name)
+    earlier = [
+        run
+        for run in store.runs(tags=None if name == "previous" else tags_of([name]))
+        if run.id != new.id and run.created <= new.created and run.state == "finished"
+    ]
+    same = [run for run in earlier if name != "previous" or run.source == new.source]
+    if not same:
+        sort = f"of {new.source}" if name == "previous" else f"with the tag {name}"
+        raise InvalidInput(
+            f"there is no finished run {sort} before {new.id}.",
+            where=store.url,
+            advice="`planproof runs` lists what there is.",
+        )
+    return same[0]

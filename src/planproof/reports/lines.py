@@ -1,0 +1,54 @@
+"""Lines for a terminal, 80 columns wide: parts of text, each with the style it is shown in.
+
+They can be written without loading what colours them; that waits for a real terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
+from typing import TypeAlias
+
+Part: TypeAlias = str | tuple[str, str]
+Line: TypeAlias = tuple[Part, ...]
+
+WIDTH = 80
+_WIDEST_BAR = 40
+
+
+def plain(line: Line) -> str:
+    """The text of a line, without its styles."""
+    return "".join(part if isinstance(part, str) else part[0] for part in line).rstrip()
+
+
+def cut(text: str, width: int) -> str:
+    """The text, or as much of it as there is room for."""
+    return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
+
+
+def bar(count: int, most: int) -> str:
+    """A bar as long as the count is large beside the largest; something is never nothing."""
+    return "█" * max(1, round(_WIDEST_BAR * count / most)) if count else ""
+
+
+def wrapped(text: str, style: str = "") -> Iterator[Line]:
+    """Text over as many lines as it needs."""
+    return (((line, style),) for line in wrap(text, WIDTH))
+
+
+def titled(title: str, rows: Sequence[Sequence[Part]]) -> Iterator[Line]:
+    """An empty line, a title and rows in columns under it; nothing where there are no rows."""
+    if rows:
+        yield ()
+        yield ((title, "bold"),)
+        yield from columns(rows, indent=2)
+
+
+def columns(rows: Iterable[Sequence[Part]], indent: int = 0) -> Iterator[Line]:
+    """Rows whose columns are as wide as what stands in them; the last is cut to the room left."""
+    cells = [[(part, "") if isinstance(part, str) else part for part in row] for row in rows]
+    widths = [max(len(text) for text, _ in column) for column in zip(*cells, strict=True)][:-1]
+    room = WIDTH - indent - sum(width + 2 for width in widths)
+    for *first, (text, style) in cells:
+        padded = [(f"{part:<{w}}  ", look) for (part, look), w in zip(first, widths, strict=True)]
+        yield (" " * indent, *padded, (cut(text, room), style))

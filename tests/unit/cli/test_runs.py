@@ -1,0 +1,214 @@
+"""`planproof runs`, `show`, `compare` and `gate` over a store."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from planproof.runs.nouns import Result, Run, RunState
+from planproof.runs.store.opening import open_store
+from tests.command_line import CommandLine
+from tests.hand_made_runs import RUN, found, run_of, run_scoring
+from tests.unit.findings_made import findings
+
+FIRST, SECOND = RUN.id, "20260102-030000-def456"
+
+
+def _keep(run: Run, results: list[Result], state: RunState = RunState.FINISHED) -> None:
+    store = open_store()
+    store.begin(run)
+    store.add(run.id, results, [])
+    if state is not RunState.RUNNING:
+        store.close_run(run.id, state)
+    store.close()
+
+
+@pytest.fixture(autouse=True)
+def kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two runs: the second has one case worse, one better, one the same, and one unscored."""
+    monkeypatch.delenv("PLANPROOF_STORE", raising=False)
+    base = {"a": found(findings("EE")), "b": found(findings("EL")), "c": 1.0, "d": 0.5}
+    new = {"a": found(findings("EL")), "b": found(findings("EE")), "c": 1.0, "d": None}
+    _keep(RUN, run_of(dict(base)))
+    day = timedelta(days=1)
+    second = replace(RUN, id=SECOND, created=RUN.created + day, tags={"branch": "pr-7"})
+    _keep(second, run_of(dict(new)))
+    return folder
+
+
+def test_runs_are_listed_newest_first(planproof: CommandLine) -> None:
+    done = planproof("runs")
+    assert [line.split()[0] for line in done.out.splitlines()] == [SECOND, FIRST]
+    assert [line.split()[0] for line in planproof("runs", "-n", "1").out.splitlines()] == [SECOND]
+    listed = json.loads(planproof("runs", "--tag", "branch=main", "--format", "json").out)
+    assert [(run["id"], run["cases"], run["tags"]) for run in listed] == [
+        (FIRST, 4, {"branch": "main"})
+    ]
+    none = planproof("runs", "--tag", "branch=other")
+    assert (none.code, none.out, none.err) == (0, "", "planproof: no such run\n")
+    assert planproof("runs", "--tag", "branch").code == 2
+
+
+def test_a_run_is_shown(planproof: CommandLine) -> None:
+    done = planproof("show", "latest")
+    assert done.code == 0
+    assert done.out.startswith(f"{SECOND}  finished  rules  cases.jsonl  branch=pr-7\n\nmean 0.833")
+    assert planproof("show", "20260101").out.startswith(FIRST)
+    shown = json.loads(planproof("show", "latest", "--format", "json").out)
+    assert shown["run"]["id"] == SECOND
+    assert (shown["summary"]["scored"], shown["summary"]["passed"]) == (3, 2)
+    assert shown["summary"]["levels"] == {"1.0": 2, "0.75": 0, "0.5": 1, "0.25": 0, "0.0": 0}
+    assert planproof("show", "latest", "-f", "markdown").out.startswith("### planproof: mean 0.833")
+
+
+def test_a_case_of_a_run_is_shown(planproof: CommandLine) -> None:
+    assert "It scores 0.5." in planproof("show", "latest", "a").out
+    full = json.loads(planproof("show", "latest", "0", "--format", "json").out)
+    assert (full["id"], full["score"], full["outcome"]) == ("a", 0.5, "scored")
+    assert planproof("show", "latest", "a", "-f", "markdown").out.startswith("### planproof: 0.5")
+    assert planproof("show", "latest", "a", "-f", "junit").code == 2
+
+
+def test_junit_goes_to_a_file(planproof: CommandLine, kept: Path) -> None:
+    done = planproof("show", "latest", "--format", "junit", "-o", "junit.xml")
+    assert (done.code, done.out) == (0, "")
+    suite = ET.parse(kept / "junit.xml").getroot()[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "1", "1")
+
+
+def test_two_runs_are_compared(planproof: CommandLine) -> None:
+    done = planproof("compare", FIRST, SECOND)
+    assert done.code == 0
+    assert "3 pairs: 1 better, 1 worse, 1 the same" in done.out
+    compared = json.loads(planproof("compare", FIRST, "latest", "-f", "json").out)
+    assert (compared["base"]["id"], compared["new"]["id"]) == (FIRST, SECOND)
+    assert compared["comparison"]["paired"] == 3
+    assert compared["comparison"]["no_longer_scored"] == 1
+    assert compared["comparison"]["worst"][0]["broken"] == [
+        {"number": "2", "text": "Do thing 2", "status": "missing"}
+    ]
+    markdown = planproof("compare", FIRST, SECOND, "-f", "markdown").out
+    assert markdown.startswith("### planproof: 1 better, 1 worse, 1 the same")
+
+
+@pytest.mark.parametrize("base", ["previous", "branch=main"])
+def test_the_base_is_found_by_what_it_is(planproof: CommandLine, base: str) -> None:
+    done = planproof("compare", base, "latest")
+    assert done.out.startswith(f"base  {FIRST}")
+
+
+def test_a_base_is_finished_earlier_and_over_the_same_data(planproof: CommandLine) -> None:
+    nothing = planproof("compare", "previous", FIRST)
+    assert nothing.code == 2
+    assert f"there is no finished run of cases.jsonl before {FIRST}." in nothing.err
+    assert "with the tag branch=x before" in planproof("compare", "branch=x", "latest").err
+    third = replace(RUN, id="20260103-030000-fff000", created=RUN.created + timedelta(days=2))
+    _keep(third, run_scoring([1.0]), RunState.INTERRUPTED)
+    other = replace(third, id="20260104-030000-fff000", created=RUN.created + timedelta(days=3))
+    _keep(replace(other, source="other.jsonl"), run_scoring([1.0]))
+    last = replace(third, id="20260105-030000-fff000", created=RUN.created + timedelta(days=4))
+    _keep(last, run_scoring([1.0]))
+    assert planproof("compare", "previous", "latest").out.startswith(f"base  {SECOND}")
+
+
+def test_a_gate_passes_or_fails_with_the_reasons(planproof: CommandLine) -> None:
+    done = planproof("gate", FIRST, "--min-mean", "0.7", "--max-unscored", "0")
+    assert (done.code, done.out.partition(":")[0]) == (0, "gate passed")
+    done = planproof("gate", "latest", "--min-mean", "0.9", "--no-worse-than", "previous")
+    assert done.code == 1
+    broken = [line.strip() for line in done.out.splitlines() if "✗" in line]
+    assert broken == [
+        "✗ at most 0 without a score: 1 of 4; 1 judge_failed",
+        "✗ mean score at least 0.9: 0.8333 over 3 scored",
+    ]
+    done = planproof("gate", "latest", "--max-unscored", "1", "--no-worse-than", FIRST)
+    assert done.code == 0
+    worse = ("--max-unscored", "1", "--no-worse-than", FIRST, "--max-worse", "0")
+    assert planproof("gate", "latest", *worse).code == 1
+    lenient = ("--min-pass-rate", "1", "--min-score", "0.5")
+    assert planproof("gate", FIRST, *lenient).code == 0
+    assert planproof("gate", FIRST, "--min-pass-rate", "1").code == 1
+
+
+def test_a_gate_tells_programs_and_pull_requests(planproof: CommandLine) -> None:
+    done = planproof("gate", "latest", "-f", "json")
+    told = json.loads(done.out)
+    assert (done.code, told["passed"], told["run"]["id"]) == (1, False, SECOND)
+    assert [check["held"] for check in told["checks"]] == [True, True, False]
+    done = planproof("gate", FIRST, "-f", "markdown", "-o", "gate.md")
+    assert (done.code, done.out) == (0, "")
+    assert Path("gate.md").read_text(encoding="utf-8").startswith("### planproof: gate passed")
+
+
+def test_an_interrupted_run_does_not_pass(planproof: CommandLine) -> None:
+    third = replace(RUN, id="20260103-030000-fff000", created=RUN.created + timedelta(days=2))
+    _keep(third, run_scoring([1.0]), RunState.INTERRUPTED)
+    done = planproof("gate", "latest")
+    assert done.code == 1
+    assert "✗ the run is finished: it is interrupted" in done.out
+
+
+@pytest.mark.parametrize("option", [("--max-worse", "1"), ("--tolerance", "0.1")])
+def test_what_needs_a_base_says_so(planproof: CommandLine, option: tuple[str, str]) -> None:
+    done = planproof("gate", "latest", *option)
+    assert done.code == 2
+    assert "go with --no-worse-than" in done.err
+
+
+def test_the_minimum_is_that_of_the_configuration(planproof: CommandLine, kept: Path) -> None:
+    (kept / "planproof.toml").write_text("min_score = 0.5\n", encoding="utf-8")
+    assert "3 of them at 0.5 or above" in planproof("show", "latest").out
+    assert "2 of them at 1 or above" in planproof("show", "latest", "--min-score", "1").out
+
+
+def test_the_store_is_named_by_option_environment_or_configuration(
+    planproof: CommandLine, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = kept / "deep" / "er"
+    elsewhere.mkdir(parents=True)
+    monkeypatch.chdir(elsewhere)
+    absent = planproof("runs")
+    assert absent.code == 2
+    assert "there is no store" in absent.err
+    assert not (elsewhere / ".planproof").exists()
+    there = "../../.planproof/planproof.db"
+    assert planproof("runs", "--store", there).code == 0
+    assert planproof("runs", "--store", f"sqlite:///{kept}/.planproof/planproof.db").code == 0
+    monkeypatch.setenv("PLANPROOF_STORE", there)
+    assert planproof("runs").code == 0
+    monkeypatch.delenv("PLANPROOF_STORE")
+    # A file is meant from where the configuration stands.
+    (kept / "planproof.toml").write_text('store = ".planproof/planproof.db"\n', encoding="utf-8")
+    assert planproof("runs").code == 0
+
+
+def test_an_unknown_run_is_told_with_what_there_is(planproof: CommandLine) -> None:
+    done = planproof("show", "20270101")
+    assert done.code == 2
+    assert SECOND in done.err
+
+
+def test_colour_on_a_terminal(kept: Path) -> None:
+    leader, follower = pty.openpty()
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    command = [sys.executable, "-m", "planproof", "compare", "previous", "latest"]
+    subprocess.run(
+        command,
+        stdout=follower,
+        check=True,
+        cwd=kept,
+        env={**environment, "TERM": "xterm-256color"},
+    )
+    os.close(follower)
+    shown = os.read(leader, 100_000).decode(errors="replace")
+    os.close(leader)
+    assert "\x1b[31m1 worse" in shown
