@@ -1,0 +1,1 @@
+"""planproof where people already are: each module imports its host only when it is used."""

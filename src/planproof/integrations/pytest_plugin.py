@@ -1,0 +1,125 @@
+"""The pytest plugin: assert in a test that an agent followed its plan.
+
+It is loaded with every run of pytest, so it imports nothing of planproof until it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from planproof.content import Content, Json
+    from planproof.judges.asking import Model
+    from planproof.judges.protocol import AnyJudge
+    from planproof.plan import Plan
+    from planproof.readers.source import Source
+    from planproof.trace import Trace
+    from planproof.verdict import Verdict
+
+DEFAULT_MIN_SCORE = 0.75
+_item: ContextVar[pytest.Item | None] = ContextVar("item", default=None)
+_PROPERTY = "planproof_"
+
+
+class PlanNotFollowed(AssertionError):
+    """The verdict is below what the test asks for, or there is no score; it holds the verdict."""
+
+    # As it is told in the head of a traceback, which has little room.
+    __module__ = "planproof"
+
+    def __init__(self, message: str, verdict: Verdict) -> None:
+        super().__init__(message)
+        self.verdict = verdict
+
+
+def assert_follows_plan(
+    *,
+    trace: str | Path | Source | Trace | Json,
+    plan: str | Path | Plan | Json = None,
+    task: str | Path | Content | Json = None,
+    min_score: float = DEFAULT_MIN_SCORE,
+    judge: str | AnyJudge | None = None,
+    model: str | Model | None = None,
+) -> Verdict:
+    """Judge a case as `planproof.evaluate` does, and fail below `min_score` or without a score.
+
+    The verdict becomes part of the test's properties, in JUnit reports too.
+    """
+    __tracebackhide__ = True
+    from planproof.evaluation import evaluate  # noqa: PLC0415 - not before it is used
+
+    verdict = evaluate(task=task, plan=plan, trace=trace, judge=_judge(judge, model))
+    _note(verdict)
+    if verdict.score is None or verdict.score < min_score:
+        from planproof.integrations.assertion import failure_text  # noqa: PLC0415
+
+        raise PlanNotFollowed(failure_text(verdict, min_score), verdict)
+    return verdict
+
+
+def _judge(judge: str | AnyJudge | None, model: str | Model | None) -> str | AnyJudge | None:
+    if model is None:
+        return judge
+    from planproof.errors import InvalidInput  # noqa: PLC0415
+    from planproof.opening import open_judge  # noqa: PLC0415
+
+    if judge is not None and not isinstance(judge, str):
+        raise InvalidInput("a judge that is open already takes no model.", advice="Name it.")
+    return open_judge(judge or "audit", [model])
+
+
+def _note(verdict: Verdict) -> None:
+    """Let the test that is running carry the verdict in its properties."""
+    item = _item.get()
+    if item is None:
+        return
+    item.user_properties += [
+        (f"{_PROPERTY}outcome", verdict.outcome.value),
+        (f"{_PROPERTY}score", verdict.score),
+        (f"{_PROPERTY}reason", verdict.reason),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class PlanProof:
+    """What the fixture gives: `assert_follows_plan` with the options of the test's marker."""
+
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def assert_follows_plan(self, **given: Any) -> Verdict:
+        """As the function of this name; what is given here outweighs the marker."""
+        __tracebackhide__ = True
+        return assert_follows_plan(**{**self.options, **given})
+
+
+@pytest.fixture
+def planproof(request: pytest.FixtureRequest) -> PlanProof:
+    """Judges whether an agent followed its plan: `planproof.assert_follows_plan(...)`."""
+    options: dict[str, Any] = {}
+    for marker in request.node.iter_markers("planproof"):
+        options = {**marker.kwargs, **options}
+    return PlanProof(options)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the marker known."""
+    config.addinivalue_line(
+        "markers",
+        "planproof(judge=, model=, min_score=): how the fixture `planproof` judges in this test.",
+    )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Know which test is running, so that a verdict can be noted with it."""
+    token = _item.set(item)
+    try:
+        return (yield)
+    finally:
+        _item.reset(token)

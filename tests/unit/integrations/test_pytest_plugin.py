@@ -1,0 +1,230 @@
+"""The pytest plugin, as its users meet it: in runs of pytest of their own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from scripts import refresh_docs
+
+PROJECT = """
+    import pytest
+    from planproof.integrations.pytest_plugin import PlanNotFollowed, assert_follows_plan
+
+    def call(number, name, **arguments):
+        made = {"id": str(number), "name": name, "input": arguments}
+        return [
+            {"role": "assistant", "content": [{"type": "tool_use", **made}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": str(number), "content": "ok"}]},
+        ]
+
+    PLAN = ["Look up the booking Q7WF2M", "Read the policy of fare BE", "Cancel the booking Q7WF2M"]
+    FOLLOWED = [
+        {"role": "user", "content": "Cancel it."},
+        *call(1, "get_booking", id="Q7WF2M"),
+        *call(2, "read_policy", fare="BE"),
+        *call(3, "cancel_booking", id="Q7WF2M"),
+    ]
+    LEFT = [*FOLLOWED[:3], *FOLLOWED[5:], *call(4, "send_certificate", amount=100)]
+"""
+
+
+def run_tests(
+    pytester: pytest.Pytester, source: str, *options: str
+) -> tuple[pytest.RunResult, Path]:
+    pytester.makepyfile(f"{PROJECT}\n{source}")
+    return pytester.runpytest_inprocess("-p", "no:cacheprovider", *options), pytester.path
+
+
+def test_a_plan_that_was_followed_passes(pytester: pytest.Pytester) -> None:
+    done, _ = run_tests(
+        pytester,
+        """
+    def test_fixture(planproof):
+        assert planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED).score == 1.0
+
+    def test_function():
+        assert assert_follows_plan(task="Cancel it.", plan=PLAN, trace=FOLLOWED).score == 1.0
+        """,
+    )
+    done.assert_outcomes(passed=2)
+
+
+def test_a_failure_says_within_80_columns_which_step_and_where(pytester: pytest.Pytester) -> None:
+    done, _ = run_tests(
+        pytester,
+        """
+    def test_it(planproof):
+        planproof.assert_follows_plan(plan=PLAN, trace=LEFT)
+        """,
+    )
+    done.assert_outcomes(failed=1)
+    told = [line for line in done.outlines if line.startswith("E ")]
+    assert max(map(len, told)) <= 80
+    done.stdout.fnmatch_lines(
+        [
+            "E       planproof.PlanNotFollowed: score 0.25, below 0.75",
+            "E         2 of 3 steps executed, 1 missing, 1 major extra",
+            "E         step 2: missing",
+            "E         - Read the policy of fare BE",
+            "E           expected: an event that executes it",
+            "E           shown: nothing",
+            "E         major extra: send_certificate",
+            "E         + no step covers it",
+            "E           shown: e* “send_certificate” at /5/content/0",
+            "*0.5 if step 2 had been executed",
+        ],
+    )
+    # The plugin's own frames are of no interest to whoever reads this.
+    assert "pytest_plugin.py" not in done.stdout.str()
+
+
+def test_long_words_of_a_hostile_case_stay_within_the_columns(pytester: pytest.Pytester) -> None:
+    done, _ = run_tests(
+        pytester,
+        """
+    def test_it():
+        long = [*FOLLOWED, *call(9, "x" * 300, **{"y" * 300: "z\\x1b[31m" * 300})]
+        assert_follows_plan(plan=["w" * 900, *PLAN], trace=long)
+        """,
+    )
+    done.assert_outcomes(failed=1)
+    assert max(len(line) for line in done.outlines if line.startswith("E ")) <= 80
+    assert "\x1b[31m" not in done.stdout.str()
+
+
+def test_a_case_without_a_score_fails(pytester: pytest.Pytester) -> None:
+    done, _ = run_tests(
+        pytester,
+        """
+    def test_it():
+        with pytest.raises(PlanNotFollowed, match="there is no plan") as failed:
+            assert_follows_plan(plan=[], trace=FOLLOWED)
+        assert failed.value.verdict.outcome == "no_plan"
+        """,
+    )
+    done.assert_outcomes(passed=1)
+
+
+def test_the_marker_gives_the_options_and_the_test_outweighs_them(
+    pytester: pytest.Pytester,
+) -> None:
+    done, _ = run_tests(
+        pytester,
+        """
+    pytestmark = pytest.mark.planproof(min_score=0.1, judge="rules")
+
+    def test_module(planproof):
+        planproof.assert_follows_plan(plan=PLAN, trace=LEFT)
+
+    @pytest.mark.planproof(min_score=0.9)
+    def test_nearer_one(planproof):
+        with pytest.raises(PlanNotFollowed, match="below 0.9"):
+            planproof.assert_follows_plan(plan=PLAN, trace=LEFT)
+
+    def test_given(planproof):
+        with pytest.raises(PlanNotFollowed, match="below 0.5"):
+            planproof.assert_follows_plan(plan=PLAN, trace=LEFT, min_score=0.5)
+
+    @pytest.mark.planproof(judge="rule")
+    def test_unknown_judge(planproof):
+        with pytest.raises(Exception, match="Did you mean `rules`"):
+            planproof.assert_follows_plan(plan=PLAN, trace=LEFT)
+
+    @pytest.mark.planproof(judge="rules", model="openai:x")
+    def test_model_for_nobody(planproof):
+        with pytest.raises(Exception, match="asks no model"):
+            planproof.assert_follows_plan(plan=PLAN, trace=LEFT)
+        """,
+        "--strict-markers",
+    )
+    done.assert_outcomes(passed=5)
+
+
+def test_a_model_judges_where_one_is_named(pytester: pytest.Pytester) -> None:
+    done, _ = run_tests(
+        pytester,
+        """
+    from tests.auditing_models import honest, inventing, model_that_is
+    CASE = {"agent_plan": PLAN, "execution_trace": FOLLOWED}
+
+    @pytest.mark.planproof(judge="audit", model=model_that_is(honest, CASE))
+    def test_honest(planproof):
+        verdict = planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED)
+        assert verdict.judge.name == "audit"
+
+    @pytest.mark.planproof(model=model_that_is(inventing, CASE))
+    def test_inventing(planproof):
+        with pytest.raises(PlanNotFollowed, match="evidence that it was executed"):
+            planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED)
+        """,
+    )
+    done.assert_outcomes(passed=2)
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "xdist"])
+def test_verdicts_are_properties_in_junit(pytester: pytest.Pytester, workers: list[str]) -> None:
+    done, folder = run_tests(
+        pytester,
+        """
+    def test_one(planproof):
+        planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED)
+
+    def test_two():
+        assert_follows_plan(plan=PLAN, trace=LEFT)
+
+    def test_none():
+        pass
+        """,
+        "--junit-xml=report.xml",
+        *workers,
+    )
+    done.assert_outcomes(passed=2, failed=1)
+    tree = ET.parse(folder / "report.xml")
+    scores = {
+        case.get("name"): [
+            item.get("value") for item in case.iter("property") if item.get("name") == wanted
+        ]
+        for case in tree.iter("testcase")
+        for wanted in ["planproof_score"]
+    }
+    assert scores == {"test_one": ["1.0"], "test_two": ["0.25"], "test_none": []}
+
+
+def test_a_run_that_does_not_use_it_loads_nothing(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+    import sys
+
+    def test_it():
+        loaded = [name for name in sys.modules if name.startswith("planproof")]
+        allowed = {"planproof", "planproof.integrations", "planproof.integrations.pytest_plugin"}
+        assert set(loaded) == allowed
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+
+
+def test_it_is_not_needed_to_import_the_module() -> None:
+    script = (
+        "import planproof.integrations.pytest_plugin as p; print(p.assert_follows_plan.__name__)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert b"assert_follows_plan" in done.stdout
+
+
+def test_the_tests_in_the_docs_pass(pytester: pytest.Pytester) -> None:
+    page = (refresh_docs.ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
+    shown = re.findall(r'^```python title="(\w+)\.py"\n(.*?)^```', page, re.DOTALL | re.MULTILINE)
+    assert len(shown) == page.count("```python")
+    shutil.copytree(refresh_docs.EXAMPLES, pytester.path, dirs_exist_ok=True)
+    pytester.makepyfile(**dict(shown))
+    done = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--strict-markers")
+    done.assert_outcomes(passed=len(shown))
