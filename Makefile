@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 # The layers that hold the judgement: their branches are covered to at least 95 %.
-INNER := src/planproof/[a-z]*.py,src/planproof/alignment/**,src/planproof/judges/**,src/planproof/planning/**,src/planproof/readers/**
+INNER := src/planproof/[a-z]*.py,src/planproof/alignment/**,src/planproof/judges/**,src/planproof/monitor/**,src/planproof/planning/**,src/planproof/readers/**
 EDGES := src/planproof/case_file.py,src/planproof/config.py
 
 # The same examples every time; `HYPOTHESIS_PROFILE=long make test` tries 10,000 a property.

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from planproof.errors import InvalidInput, PlanproofError
     from planproof.evaluation import aevaluate, evaluate
     from planproof.finding import Findings
+    from planproof.monitor import Monitor
     from planproof.plan import Plan, Step
     from planproof.trace import Event, Trace
     from planproof.verdict import Outcome, Verdict
@@ -19,6 +20,7 @@ __all__ = [
     "Event",
     "Findings",
     "InvalidInput",
+    "Monitor",
     "Outcome",
     "Plan",
     "PlanproofError",
@@ -34,6 +36,7 @@ _HOMES = {
     "Event": "trace",
     "Findings": "finding",
     "InvalidInput": "errors",
+    "Monitor": "monitor",
     "Outcome": "verdict",
     "Plan": "plan",
     "PlanproofError": "errors",

@@ -11,7 +11,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from planproof.alignment.comparison import Comparison
+from planproof.alignment.comparison import Comparison, Words, most_of
 from planproof.alignment.demands import Demand
 from planproof.alignment.units import Unit
 
@@ -62,12 +62,21 @@ class Affinity(NamedTuple):
 def affinity_of(units: Sequence[Unit], demands: Sequence[Demand], weights: Weights) -> Affinity:
     """Compare every event with every step."""
     compared = Comparison(units, demands)
-    weighed = {**dict(zip(SIGNS, weights.of, strict=True)), **BARRED}
-    of = {name: SCALE * weight for name, weight in weighed.items()}
+    of = _scaled(weights)
     shares = compared.best_shares()
     return Affinity(
         compared.sums(of, SCALE * weights.bias), sum(shares) / len(shares) if shares else 0.0
     )
+
+
+def most_fit(unit: Unit, demand: Demand, weights: Weights, *, words: Words) -> float:
+    """How well an event can fit a step at most, whatever else stands in the trace."""
+    return most_of(unit.manner, demand, _scaled(weights), SCALE * weights.bias, words)
+
+
+def _scaled(weights: Weights) -> dict[str, float]:
+    weighed = {**dict(zip(SIGNS, weights.of, strict=True)), **BARRED}
+    return {name: SCALE * weight for name, weight in weighed.items()}
 
 
 def features(units: Sequence[Unit], demands: Sequence[Demand]) -> list[list[tuple[float, ...]]]:

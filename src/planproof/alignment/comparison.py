@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from enum import Enum
 from math import sqrt
 from typing import TypeAlias
 
@@ -15,12 +16,23 @@ from planproof.trace import Kind
 
 _DOUBT = 1.0
 """Added to both sides of a ratio: little evidence makes little difference."""
+_ROUNDED_UP = 2
+"""Sums are rounded in parts, three at most."""
 
 _Weights: TypeAlias = Mapping[str, float]
 """Feature -> its weight."""
 _Alike: TypeAlias = tuple[Manner, frozenset[str], int]
 """What the words of an event come to depends on nothing else: its manner, the terms that it has in
 common with the plan, and the number of all its terms. Traces are full of calls that are alike."""
+
+
+class Words(Enum):
+    """What words an event has in common with a plan."""
+
+    NONE = 0
+    OF_OTHERS = 1
+    """With other steps only, and no value of this one."""
+    OF_STEP = 2
 
 
 class Comparison:
@@ -131,6 +143,20 @@ class _Half:
             ]
             for manner in manners
         }
+
+
+def most_of(manner: Manner, demand: Demand, of: _Weights, bias: float, words: Words) -> float:
+    """The most that an event can come to for a step, in whatever trace.
+
+    Each feature is 1 at most; what may speak against the pair besides is left out.
+    """
+    most = bias + of["best_event"]
+    most += _by_kind(manner.kind, demand, of) + _by_deed(manner, demand, frozenset(), of)
+    if words is not Words.NONE:
+        most += of["best_step"]
+    if words is Words.OF_STEP:
+        most += of["share"]
+    return most + _ROUNDED_UP
 
 
 def _length(terms: int) -> float:

@@ -36,16 +36,16 @@ FAR = Prices(skip=270, leave=390, leave_said=140, jump=70, disorder=460)
 NEAR = Prices(skip=200, leave=180, leave_said=140, jump=70, disorder=360)
 _FAR_SHARE = 0.22
 _NEAR_SHARE = 0.36
-_CLAIM = -100
+CLAIM = -100
 _DECLARATION = -900
 """What declares a plan is no more than that, however much it sounds like its steps."""
 _SHOWN = 0
 _SHOWN_IN_LINE = -60
 _SEVERAL_COMMANDS = re.compile(r"&&|;")
-_AGAIN = 100
+AGAIN = 100
 _THAT_CALL = 400
 _SAME_TOOL = -150
-_OTHER_CALL = -900
+OTHER_CALL = -900
 _MOVED = 20
 _PLANNING = frozenset({"plan", "change"})
 
@@ -70,13 +70,22 @@ class Explanation:
         object.__setattr__(self, "best_fits", list(best))
 
 
-def explain(units: Sequence[Unit], demands: Sequence[Demand], affinity: Affinity) -> Explanation:
-    """Explain the trace by the plan, in plan order unless another order explains it far better."""
+def explain(
+    units: Sequence[Unit],
+    demands: Sequence[Demand],
+    affinity: Affinity,
+    *,
+    under_way: bool = False,
+) -> Explanation:
+    """Explain the trace by the plan, in plan order unless another order explains it far better.
+
+    Of a run that is `under_way` the steps behind the last one begun are yet to come.
+    """
     fits = _without_claims(units, demands, affinity.fits)
     _hold_to_calls(units, demands, fits)
     prices = _prices(affinity.nearness)
     leave = [_leave(unit, prices) for unit in units]
-    assigned = ordered = in_order(fits, leave, prices.skip, len(demands)).steps
+    assigned = ordered = in_order(fits, leave, prices.skip, len(demands), under_way=under_way).steps
     disorder = _most_gain(fits, leave, ordered) > prices.disorder
     if disorder:
         free = freely(fits, leave, prices.jump, len(demands)).steps
@@ -89,9 +98,10 @@ def explain(units: Sequence[Unit], demands: Sequence[Demand], affinity: Affinity
     left = [index for index, step in enumerate(assigned) if step < 0]
     for step, index in take_out_strays(units, demands, runs):
         left.append(index)
-        fits[index][step] = min(fits[index][step], _CLAIM)
+        fits[index][step] = min(fits[index][step], CLAIM)
     left.sort()
-    _share(runs, fits, units)
+    begun = max((step for step, run in enumerate(runs) if run), default=-1) + 1
+    _share(runs[:begun] if under_way else runs, fits, units)
     return Explanation(runs, left, fits, not disorder, affinity.nearness)
 
 
@@ -146,9 +156,9 @@ def _without_claims(
         repeating = repeats_of(units).repeating
         for index, (unit, row) in enumerate(zip(units, fits, strict=True)):
             for step in again if unit.event.kind is Kind.ACTION else ():
-                row[step] += _AGAIN if index in repeating else -_AGAIN
+                row[step] += AGAIN if index in repeating else -AGAIN
     for unit, row in zip(units, fits, strict=True):
-        most = _DECLARATION if unit.event.name == "plan" else _CLAIM
+        most = _DECLARATION if unit.event.name == "plan" else CLAIM
         for step in barred.get(unit.event.kind, ()):
             row[step] = min(row[step], most)
     return fits
@@ -175,7 +185,7 @@ def _hold_to_calls(units: Sequence[Unit], demands: Sequence[Demand], fits: list[
             continue
         for unit, row in zip(units, fits, strict=True):
             if (unit.event.name or "").lower() != demand.call.tool:
-                row[step] = _OTHER_CALL
+                row[step] = OTHER_CALL
             elif unit.event.arguments == demand.call.arguments:
                 row[step] = _THAT_CALL
             else:
@@ -203,6 +213,21 @@ def _share(runs: list[list[int]], fits: list[list[int]], units: Sequence[Unit]) 
             if best is not None and fits[best][step] >= least:
                 run.append(best)
                 break
+
+
+def may_be_aligned(most: float) -> bool:
+    """Whether an alignment could ever put an event under a step that it fits so well at most.
+
+    Else it would always be better to leave the event over, and to skip the step.
+    """
+    return most >= -max(prices.leave + prices.skip for prices in (FAR, NEAR))
+
+
+def may_be_shared(unit: Unit, demand: Demand, most: float) -> bool:
+    """Whether `_share` could ever give an event to a step that it fits so well at most."""
+    if unit.event.kind in (kind for kind, steps in barred_steps((demand,)).items() if steps):
+        most = min(most, CLAIM)
+    return most >= (_SHOWN_IN_LINE if _runs_several(unit) else _SHOWN)
 
 
 def _runs_several(unit: Unit) -> bool:

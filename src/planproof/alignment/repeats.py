@@ -20,20 +20,29 @@ class Repeats(NamedTuple):
     repeated: frozenset[int]
 
 
+class LastCalls:
+    """The last calls of each tool, to hold the next one against."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str | None, deque[tuple[int, frozenset[str]]]] = {}
+
+    def repeated_by(self, index: int, unit: Unit) -> list[int]:
+        """The indices of the last calls that this one repeats; from now on it is one of them."""
+        like = self._calls.setdefault(unit.event.name, deque(maxlen=_LOOKED_BACK))
+        alike = [other for other, terms in like if _are_alike(unit.terms, terms)]
+        like.append((index, unit.terms))
+        return alike
+
+
 def repeats_of(units: Sequence[Unit]) -> Repeats:
     """Compare each action with the last ones of the same tool."""
     repeating: set[int] = set()
     repeated: set[int] = set()
-    earlier: dict[str | None, deque[int]] = {}
+    calls = LastCalls()
     for index, unit in enumerate(units):
-        if unit.event.kind is not Kind.ACTION:
-            continue
-        like = earlier.setdefault(unit.event.name, deque(maxlen=_LOOKED_BACK))
-        alike = [other for other in like if _are_alike(unit.terms, units[other].terms)]
-        if alike:
+        if unit.event.kind is Kind.ACTION and (alike := calls.repeated_by(index, unit)):
             repeating.add(index)
             repeated.update(alike)
-        like.append(index)
     return Repeats(frozenset(repeating), frozenset(repeated))
 
 

@@ -23,9 +23,17 @@ class Segmentation(NamedTuple):
 
 
 def in_order(
-    affinity: Sequence[Sequence[int]], leave: Sequence[int], skip: int, steps: int
+    affinity: Sequence[Sequence[int]],
+    leave: Sequence[int],
+    skip: int,
+    steps: int,
+    *,
+    under_way: bool = False,
 ) -> Segmentation:
-    """The best explanation in plan order. `leave` is the price of each event left over."""
+    """The best explanation in plan order. `leave` is the price of each event left over.
+
+    Of a run that is `under_way` the steps behind the last one are not skipped: they are to come.
+    """
     # State k: step k-1 was worked on last; state 0: none yet. Prices are taken off.
     worth = [0] + [_NEVER] * steps
     history: list[list[int]] = []
@@ -41,7 +49,8 @@ def in_order(
             best -= skip
             if stay > best:
                 best = stay
-    ends = [value - skip * (steps - state) for state, value in enumerate(worth)]
+    to_come = 0 if under_way else skip
+    ends = [value - to_come * (steps - state) for state, value in enumerate(worth)]
     final = max(range(steps + 1), key=ends.__getitem__)
 
     def source(worth: list[int], state: int) -> tuple[int, int]:

@@ -45,15 +45,23 @@ def _strangers(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) ->
     """
     others = [index for index in actions if demand.things.isdisjoint(units[index].terms)]
     if others and (len(others) == len(actions) or demand.open_ended):
-        deeds = demand.asked - _ANYTHING
-        others = [i for i in others if demand.terms.isdisjoint(units[i].terms)]
-        others = [i for i in others if deeds.isdisjoint(units[i].deeds)]
-    return {
-        index
-        for index in others
-        if not _answers(units[index], demand)
-        and not any(_held(literal, units[index]) for literal in demand.literals)
-    }
+        others = [index for index in others if _does_otherwise(units[index], demand)]
+    return {index for index in others if not _shows(units[index], demand)}
+
+
+def is_stranger(unit: Unit, demand: Demand) -> bool:
+    """Whether an action is a stray under this step whatever else is under it."""
+    return _does_otherwise(unit, demand) and not _shows(unit, demand)
+
+
+def _does_otherwise(unit: Unit, demand: Demand) -> bool:
+    """Whether an action has no word in common with the step, and no sort of deed."""
+    return demand.terms.isdisjoint(unit.terms) and unit.deeds.isdisjoint(demand.asked - _ANYTHING)
+
+
+def _shows(unit: Unit, demand: Demand) -> bool:
+    """Whether an action, or what came back, holds the step's values or answers its words."""
+    return _answers(unit, demand) or any(_held(literal, unit) for literal in demand.literals)
 
 
 def _answers(unit: Unit, demand: Demand) -> bool:

@@ -38,7 +38,14 @@ class Rules:
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
         """Hold the trace against the plan; the task neither adds a step nor excuses one."""
         del task
-        weighed = weigh(plan, trace, self.vocabulary)
+        return self._found(plan, trace, under_way=False)
+
+    def so_far(self, plan: Plan, trace: Trace) -> Findings:
+        """Hold the beginning of a trace against the plan: the steps not yet due are to come."""
+        return self._found(plan, trace, under_way=True)
+
+    def _found(self, plan: Plan, trace: Trace, *, under_way: bool) -> Findings:
+        weighed = weigh(plan, trace, self.vocabulary, under_way=under_way)
         steps = assembled(plan, trace, weighed.found)
         return Findings(steps, extras_of(weighed.units, weighed.explanation, trace, steps))
 

@@ -43,11 +43,13 @@ class Weighed:
         return replace(self, explanation=other)
 
 
-def weigh(plan: Plan, trace: Trace, vocabulary: Vocabulary) -> Weighed:
-    """The case with the explanation that fits it best."""
+def weigh(plan: Plan, trace: Trace, vocabulary: Vocabulary, *, under_way: bool = False) -> Weighed:
+    """The case with the explanation that fits it best; that of a run may be `under_way`."""
     units = units_of(without_restatements(trace, plan), vocabulary)
     demands = demands_of(plan, vocabulary)
-    explanation = explain(units, demands, affinity_of(units, demands, shipped_weights()))
+    explanation = explain(
+        units, demands, affinity_of(units, demands, shipped_weights()), under_way=under_way
+    )
     return Weighed(units, demands, explanation, _actors(units, demands))
 
 

@@ -32,7 +32,7 @@ class NativeReader:
         events: list[Event] = []
         seen: set[str] = set()
         for number, (pointer, value) in enumerate(entries(source, _HOLDERS, _is_event), 1):
-            event = _event(value, pointer, f"e{number}", source.name)
+            event = event_of(value, pointer, f"e{number}", source.name)
             if event.id in seen:
                 raise _wrong(source.name, f"{pointer}/id", f"the id {event.id!r} is used twice")
             seen.add(event.id)
@@ -45,7 +45,8 @@ def _is_event(value: dict[str, Json]) -> bool:
     return "kind" in value and text_at(value, "kind") in _KINDS
 
 
-def _event(value: Json, pointer: str, default_id: str, source: str) -> Event:
+def event_of(value: Json, pointer: str, default_id: str, source: str) -> Event:
+    """The event that a JSON object writes; the parent that it names may stand anywhere."""
     if not is_object(value):
         raise _wrong(source, pointer, "an event must be an object")
     for key in value:

@@ -12,10 +12,11 @@ _PLAIN = ("name", "actor", "text", "output", "time", "parent", "turn")
 
 def native_form(trace: Trace) -> Json:
     """A trace as JSON values. Pointers are left out: in the new document they are others."""
-    return {"events": [_written(event) for event in trace.events]}
+    return {"events": [written_event(event) for event in trace.events]}
 
 
-def _written(event: Event) -> Json:
+def written_event(event: Event) -> Json:
+    """One event as a JSON object."""
     fields: dict[str, Json] = {"id": event.id, "kind": event.kind.value}
     fields |= {key: value for key in _PLAIN if (value := getattr(event, key))}
     if event.arguments is not None:
