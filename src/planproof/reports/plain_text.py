@@ -1,4 +1,4 @@
-"""Text from a trace, made safe to show on one line: traces are hostile input."""
+"""Text from a trace, made safe to show: traces are hostile input."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ def one_line(text: str) -> str:
     if folded.isprintable():
         return folded
     return "".join(map(_shown, folded))
+
+
+def many_lines(text: str) -> str:
+    """Leave lines and tabs as they are, and show what `one_line` shows as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(each if each in "\n\t" else _shown(each) for each in text)
 
 
 def _shown(character: str) -> str:

@@ -1,0 +1,263 @@
+// The page of a case: fills the template `case_view` with the data of a case, and answers to it.
+"use strict";
+
+planproof.CaseView = class {
+  constructor(root) {
+    this.root = root;
+    this.slot = planproof.slots(root);
+    this.data = null;
+    this.lines = new planproof.Lines(this.slot("lines"), this.slot("proof"), this);
+    this.slot("steps").addEventListener("click", (event) => this.onStep(event));
+    this.slot("steps").addEventListener("keydown", (event) => this.onArrow(event));
+    this.slot("events").addEventListener("click", (event) => this.onEvent(event));
+    this.slot("filters").addEventListener("click", (event) => this.onFilter(event));
+    this.slot("search").addEventListener("input", planproof.settled(() => this.refresh()));
+  }
+
+  /** Show a case. */
+  show(data) {
+    this.data = data;
+    this.chosen = null;
+    this.filters = new Set();
+    this.open = new Set();
+    this.unfolded = new Set();
+    this.roles = planproof.rolesOf(data);
+    this.slot("search").value = "";
+    this.fillVerdict();
+    this.fillFilters();
+    this.refresh();
+  }
+
+  fillVerdict() {
+    const { data, slot } = this;
+    const { element, many } = planproof;
+    const level = data.level === null ? "" : String(data.level);
+    slot("verdict").dataset.level = level;
+    slot("score").textContent = data.score ?? "–";
+    slot("levels").replaceChildren(...[0, 0.25, 0.5, 0.75, 1].map(
+      (each) => element("i", { class: data.level !== null && each <= data.level ? "reached" : "" }),
+    ));
+    slot("id").textContent = data.id ?? "";
+    slot("headline").replaceChildren(data.headline, data.tally ? element("small", {}, data.tally) : "");
+    slot("reason").textContent = data.reason;
+    slot("better").replaceChildren(...(data.better ? ["→ ", element("b", {}, data.better[0]), ` ${data.better[1]}`] : []));
+    slot("task").hidden = !data.task.length;
+    slot("task").open = false;
+    slot("task-text").replaceChildren(...planproof.pieces(data.task, this));
+    slot("step-count").textContent = many(data.steps.filter((step) => step.status !== "parent").length, "step");
+    const events = data.events.reduce((sum, event) => sum + (typeof event === "number" ? event : 1), 0);
+    slot("event-count").textContent = many(events, "event");
+    slot("notes").replaceChildren(...data.notes.map((note) => element("li", {}, note)));
+  }
+
+  fillFilters() {
+    const counts = new Map();
+    const labels = new Map();
+    for (const step of this.data.steps) {
+      if (step.status === "parent") continue;
+      counts.set(step.status, (counts.get(step.status) ?? 0) + 1);
+      labels.set(step.status, step.label);
+    }
+    if (this.data.extras.length) {
+      counts.set("extra", this.data.extras.length);
+      labels.set("extra", this.data.extras.length === 1 ? "extra" : "extras");
+    }
+    const order = Object.keys(planproof.marks).filter((status) => counts.has(status));
+    this.slot("filters").replaceChildren(...order.map(
+      (status) => planproof.chip(status, status, labels.get(status), counts.get(status)),
+    ));
+  }
+
+  statusOf(finding) {
+    const index = Number(finding.slice(1));
+    return finding[0] === "s" ? this.data.steps[index].status : this.data.extras[index].severity;
+  }
+
+  evidenceOf(finding) {
+    const list = finding[0] === "s" ? this.data.steps : this.data.extras;
+    return list[Number(finding.slice(1))].evidence;
+  }
+
+  /** Build the rows anew: those that the search and the filters let through. */
+  refresh() {
+    const query = this.slot("search").value.trim().toLowerCase();
+    const wanted = planproof.wanted(this.data, this.roles, this.filters, query);
+    this.stepRows = new Map(wanted.steps.map((index) => [index, planproof.stepRow(this, index)]));
+    this.slot("steps").replaceChildren(...(this.stepRows.size ? this.stepRows.values() : [this.nothing("no steps")]));
+    this.eventRows = new Map();
+    const rows = [];
+    for (const item of planproof.folded(this, wanted)) {
+      if (item.fold) {
+        rows.push(planproof.foldRow(item));
+      } else if (typeof this.data.events[item.index] === "number") {
+        const passed = planproof.many(this.data.events[item.index], "event");
+        rows.push(planproof.element("li", { class: "gap" }, `${passed} not shown: this report holds too many`));
+      } else {
+        const row = planproof.eventRow(this, item.index);
+        this.eventRows.set(item.index, row);
+        rows.push(row);
+      }
+    }
+    this.slot("events").replaceChildren(...(rows.length ? rows : [this.nothing("no events")]));
+    for (const index of this.open) this.expand(index);
+    const narrowed = query || this.filters.size;
+    const [steps, events] = [wanted.steps.length, wanted.events.length];
+    this.slot("found").textContent = narrowed
+      ? `${planproof.many(steps, "step")} and ${planproof.many(events, "event")} of ${this.data.events.length.toLocaleString("en")}` : "";
+    this.emphasise();
+    this.lines.watch([...this.eventRows.values()].filter((row) => row.classList.contains("named")));
+  }
+
+  nothing(what) {
+    return planproof.element("li", { class: "nothing" }, what);
+  }
+
+  /** Choose a finding: its evidence is opened and brought into view; choosing it again lets go. */
+  choose(finding) {
+    for (const index of this.openedFor ?? []) this.collapse(index);
+    this.openedFor = [];
+    this.chosen = this.chosen === finding ? null : finding;
+    this.turn = 0;
+    if (this.chosen) {
+      const places = this.evidenceOf(this.chosen).map(([place]) => place);
+      for (const place of places.slice(0, 12)) {
+        if (this.eventRows.has(place) && !this.open.has(place)) {
+          this.expand(place);
+          this.openedFor.push(place);
+        }
+      }
+    }
+    this.emphasise();
+    if (this.chosen) {
+      this.stepRows.get(Number(this.chosen.slice(1)))?.scrollIntoView({ block: "nearest" });
+      this.reveal(0);
+    }
+    this.lines.draw();
+  }
+
+  reveal(turn, block = "nearest") {
+    const [place] = this.evidenceOf(this.chosen)[turn] ?? [];
+    const row = this.eventRows.get(place);
+    row?.scrollIntoView({ block });
+    return row;
+  }
+
+  /** Which rows and marks belong to what is chosen. */
+  emphasise() {
+    const { chosen } = this;
+    this.slot("proof").classList.toggle("chosen", chosen !== null);
+    const cited = new Set(chosen ? this.evidenceOf(chosen).map(([place]) => place) : []);
+    for (const [index, row] of this.stepRows) {
+      const on = chosen === `s${index}`;
+      row.classList.toggle("on", on);
+      row.firstChild.setAttribute("aria-expanded", String(on));
+      row.lastChild.hidden = !on;
+    }
+    for (const [index, row] of this.eventRows) row.classList.toggle("on", cited.has(index));
+    for (const mark of this.slot("events").querySelectorAll("mark")) {
+      mark.classList.toggle("on", chosen !== null && mark.dataset.by.split(" ").includes(chosen));
+    }
+  }
+
+  expand(index) {
+    const row = this.eventRows.get(index);
+    if (!row) return;
+    this.open.add(index);
+    if (row.children.length === 1) row.append(planproof.eventMore(this, index));
+    row.lastChild.hidden = false;
+    row.firstChild.setAttribute("aria-expanded", "true");
+  }
+
+  collapse(index) {
+    const row = this.eventRows.get(index);
+    this.open.delete(index);
+    if (!row || row.children.length === 1) return;
+    row.lastChild.hidden = true;
+    row.firstChild.setAttribute("aria-expanded", "false");
+  }
+
+  onStep(event) {
+    const cite = event.target.closest(".cite");
+    if (cite) {
+      this.reveal(Number(cite.dataset.turn), "center")?.firstChild.focus({ preventScroll: true });
+    } else if (event.target.closest(".step-head")) {
+      this.choose(`s${event.target.closest(".step").dataset.index}`);
+    }
+  }
+
+  onArrow(event) {
+    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!by || !event.target.matches(".step-head")) return;
+    event.preventDefault();
+    this.move(by);
+  }
+
+  onEvent(event) {
+    const fold = event.target.closest(".fold");
+    if (fold) {
+      this.unfolded.add(Number(fold.dataset.from));
+      this.refresh();
+      this.eventRows.get(Number(fold.dataset.from))?.firstChild.focus({ preventScroll: true });
+      return;
+    }
+    const head = event.target.closest(".event-head");
+    if (!head) return;
+    const index = Number(head.parentNode.dataset.index);
+    if (this.open.has(index)) this.collapse(index);
+    else this.expand(index);
+    this.emphasise();
+    this.lines.draw();
+  }
+
+  onFilter(event) {
+    const chip = event.target.closest("[data-filter]");
+    if (!chip) return;
+    const pressed = chip.getAttribute("aria-pressed") !== "true";
+    chip.setAttribute("aria-pressed", String(pressed));
+    if (pressed) this.filters.add(chip.dataset.filter);
+    else this.filters.delete(chip.dataset.filter);
+    this.refresh();
+  }
+
+  /** Go to the next or the previous step. */
+  move(by) {
+    const places = [...this.stepRows.keys()];
+    if (!places.length) return;
+    const at = this.chosen?.[0] === "s" ? places.indexOf(Number(this.chosen.slice(1))) : by > 0 ? -1 : places.length;
+    const next = places[Math.min(Math.max(at + by, 0), places.length - 1)];
+    if (`s${next}` !== this.chosen) this.choose(`s${next}`);
+    this.stepRows.get(next).firstChild.focus({ preventScroll: true });
+  }
+
+  /** Go to the next extra. */
+  moveToExtra() {
+    const extras = this.data.extras.map((_, index) => `x${index}`).filter((name) => this.eventRows.has(this.evidenceOf(name)[0][0]));
+    if (!extras.length) return;
+    const next = extras[(extras.indexOf(this.chosen) + 1) % extras.length];
+    if (next !== this.chosen) this.choose(next);
+    this.reveal(0, "center")?.firstChild.focus({ preventScroll: true });
+  }
+
+  /** Answer to a key; whether it was one of ours. */
+  key(key) {
+    if (key === "j") this.move(1);
+    else if (key === "k") this.move(-1);
+    else if (key === "x") this.moveToExtra();
+    else if (key === "/") this.slot("search").focus();
+    else if (key === "n" && this.chosen) {
+      this.turn = (this.turn + 1) % Math.max(this.evidenceOf(this.chosen).length, 1);
+      this.reveal(this.turn, "center")?.firstChild.focus({ preventScroll: true });
+    } else if (key === "Escape") return this.back();
+    else return false;
+    return true;
+  }
+
+  back() {
+    if (this.slot("search").value) {
+      this.slot("search").value = "";
+      this.refresh();
+    } else if (this.chosen) this.choose(this.chosen);
+    else return false;
+    return true;
+  }
+};

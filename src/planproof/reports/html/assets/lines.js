@@ -1,0 +1,166 @@
+// The lines between steps and their evidence. Only those in view are drawn.
+"use strict";
+
+planproof.Lines = class {
+  /** `view` tells the rows of steps and events that stand there now. */
+  constructor(svg, proof, view) {
+    this.svg = svg;
+    this.proof = proof;
+    this.view = view;
+    this.seen = new Set();
+    this.draw = planproof.framed(() => this.redraw());
+    this.watcher = new IntersectionObserver((changes) => {
+      for (const { target, isIntersecting } of changes) {
+        if (isIntersecting) this.seen.add(target);
+        else this.seen.delete(target);
+      }
+      this.draw();
+    }, { rootMargin: "300px 0px" });
+    addEventListener("scroll", this.draw, { passive: true, capture: true });
+    addEventListener("resize", this.draw);
+    new ResizeObserver(this.draw).observe(proof);
+  }
+
+  /** Which rows of events may end a line, after they were made anew. */
+  watch(rows) {
+    this.watcher.disconnect();
+    this.seen.clear();
+    for (const row of rows) this.watcher.observe(row);
+    this.draw();
+  }
+
+  redraw() {
+    const { proof, svg, view } = this;
+    const box = proof.getBoundingClientRect();
+    if (!box.height || !view.data) return;
+    const plan = view.slot("steps").getBoundingClientRect();
+    const right = view.slot("events").getBoundingClientRect().left;
+    const from = Math.max(0, -box.top - 300);
+    const to = Math.min(box.height, innerHeight - box.top + 300);
+    const [left, width] = [plan.right - box.left, right - plan.right];
+    Object.assign(svg.style, { left: `${left}px`, top: `${from}px`, width: `${width}px`, height: `${Math.max(0, to - from)}px` });
+    this.width = width;
+    this.top = box.top + from;
+    this.plan = plan;
+    svg.classList.toggle("chosen", view.chosen !== null);
+    const lines = [...this.steps(), ...this.extras()];
+    svg.replaceChildren(...lines, ...this.crossings());
+  }
+
+  /** Where a line leaves a step; a step that is scrolled away keeps to the edge of the plan. */
+  start(row) {
+    const rect = row.getBoundingClientRect();
+    const middle = rect.top + Math.min(rect.height / 2, 21);
+    const y = Math.min(Math.max(middle, this.plan.top), this.plan.bottom);
+    return { y: y - this.top, away: y !== middle };
+  }
+
+  end(row) {
+    const rect = row.getBoundingClientRect();
+    return rect.top + Math.min(rect.height / 2, 17) - this.top;
+  }
+
+  *steps() {
+    this.begun = [];
+    for (const [index, row] of this.view.stepRows) {
+      const step = this.view.data.steps[index];
+      const { y, away } = this.start(row);
+      const on = this.view.chosen === `s${index}`;
+      if (away && !on) continue;
+      if (step.status === "missing" && !step.evidence.length) yield this.stub(y, step.status, on);
+      let first = true;
+      for (const [place] of step.evidence.slice(0, on ? 500 : 30)) {
+        const target = this.view.eventRows.get(place);
+        if (!target) continue;
+        const curve = { status: step.status, y0: y, y1: this.end(target), on, away: away || !this.seen.has(target) };
+        if (first && step.status !== "left_out") this.begun.push(curve);
+        yield this.curve(curve, first);
+        first = false;
+      }
+    }
+  }
+
+  *extras() {
+    for (const row of this.seen) {
+      if (!row.classList.contains("extra")) continue;
+      const on = row.dataset.finding === this.view.chosen;
+      const y = this.end(row);
+      const back = Math.min(this.width - 8, 46);
+      const end = this.width - 9;
+      yield this.group(row.dataset.status, on, false, [
+        planproof.drawn("path", { d: `M${this.width - back + 9},${y}H${end}` }),
+        planproof.drawn("circle", { cx: this.width - back, cy: y, r: 8 }),
+        planproof.drawn("text", { x: this.width - back, y }, "+"),
+      ]);
+    }
+  }
+
+  /** A step that leads nowhere. */
+  stub(y, status, on) {
+    const reach = Math.min(this.width - 10, 34);
+    return this.group(status, on, false, [
+      planproof.drawn("path", { d: `M2,${y}H${reach - 9}` }),
+      planproof.drawn("text", { x: reach, y }, planproof.marks[status]),
+    ]);
+  }
+
+  curve({ status, y0, y1, on, away }, first) {
+    const { drawn } = planproof;
+    const bend = this.width / 2;
+    const parts = [
+      drawn("path", { d: `M1,${y0}C${bend},${y0} ${bend},${y1} ${this.width - 2},${y1}` }),
+      drawn("circle", { class: "end", cx: this.width - 4, cy: y1, r: 3.5 }),
+    ];
+    // Not by colour alone: what is not simply executed carries its mark along.
+    if (first && status !== "executed" && this.width > 60) {
+      parts.push(...this.badge(this.width * 0.16, y0 + (y1 - y0) * planproof.Lines.rise(0.16), planproof.marks[status]));
+    }
+    return this.group(status, on, away, parts);
+  }
+
+  badge(x, y, mark) {
+    const { drawn } = planproof;
+    return [drawn("circle", { cx: x, cy: y, r: 9 }), drawn("text", { x, y }, mark)];
+  }
+
+  /** Rings where a step that is out of order crosses the line of another. */
+  *crossings() {
+    for (const moved of this.begun) {
+      if (moved.status !== "out_of_order") continue;
+      for (const other of this.begun) {
+        const share = (other.y0 - moved.y0) / (moved.y1 - moved.y0 - (other.y1 - other.y0));
+        if (other === moved || other.away || !(share > 0 && share < 1)) continue;
+        const x = this.width * planproof.Lines.reach(share);
+        const y = moved.y0 + (moved.y1 - moved.y0) * share;
+        yield this.group("out_of_order", moved.on || other.on, false, [planproof.drawn("circle", { class: "crossing", cx: x, cy: y, r: 5 })]);
+      }
+    }
+  }
+
+  group(status, on, away, parts) {
+    const group = planproof.drawn("g", { "data-status": status, class: `${on ? "on" : ""} ${away ? "away" : ""}` });
+    group.append(...parts);
+    return group;
+  }
+
+  /** How far along its rise a curve is at a share of the width, and the other way about. */
+  static rise(share) {
+    let [low, high] = [0, 1];
+    for (let turn = 0; turn < 20; turn += 1) {
+      const t = (low + high) / 2;
+      if (1.5 * t * (1 - t) + t ** 3 < share) low = t;
+      else high = t;
+    }
+    return low * low * (3 - 2 * low);
+  }
+
+  static reach(rise) {
+    let [low, high] = [0, 1];
+    for (let turn = 0; turn < 20; turn += 1) {
+      const t = (low + high) / 2;
+      if (t * t * (3 - 2 * t) < rise) low = t;
+      else high = t;
+    }
+    return 1.5 * low * (1 - low) + low ** 3;
+  }
+};

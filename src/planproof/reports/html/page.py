@@ -1,0 +1,95 @@
+"""Puts a page together: templates, style and script in one file, and the data as inert JSON.
+
+The policy of the page lets nothing in: no request, no frame, and of styles and scripts only the
+two that stand in it, by their hashes. Text of a case is data, which the script sets as text.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from planproof.content import Json
+from planproof.reports.html.case_data import JudgedCase, case_data
+from planproof.reports.html.room import Room
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_STYLES = ("page.css", "case.css", "overview.css")
+_SCRIPTS = ("dom.js", "lines.js", "rows.js", "case.js", "overview.js", "page.js")
+
+
+def case_page(case: JudgedCase, *, secrets: bool = False) -> Iterator[str]:
+    """The page of a single case, piece by piece."""
+    room = Room.among(len(case.trace.events) if case.trace else 0)
+    data = case_data(case, room=room, secrets=secrets)
+    title = f"planproof: {data['id'] or data['headline']}"
+    return _page(title, None, [data])
+
+
+def _page(title: str, run: Json, cases: Iterable[Json]) -> Iterator[str]:
+    import planproof  # noqa: PLC0415 - the package is whole by now
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2, which is heavy
+
+    style, script = _joined(_STYLES), _joined(_SCRIPTS)
+    return (
+        _environment()
+        .get_template("page.html.jinja")
+        .generate(
+            title=title,
+            version=planproof.__version__,
+            policy=_policy(style, script),
+            style=Markup(style),  # noqa: S704 - the project's own
+            script=Markup(script),  # noqa: S704 - the project's own
+            run=run and Markup(embeddable(run)),  # noqa: S704 - escaped there
+            cases=(Markup(embeddable(case)) for case in cases),  # noqa: S704 - escaped there
+        )
+    )
+
+
+def embeddable(value: Json) -> str:
+    """JSON in which nothing can end or open an element, whatever the texts in it say."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _policy(style: str, script: str) -> str:
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"style-src 'sha256-{_hash(style)}'",
+            f"script-src 'sha256-{_hash(script)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    return b64encode(sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _joined(names: tuple[str, ...]) -> str:
+    assets = files("planproof.reports.html").joinpath("assets")
+    return "\n".join(assets.joinpath(name).read_text(encoding="utf-8") for name in names)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - heavy
+
+    return Environment(
+        loader=PackageLoader("planproof.reports.html", "templates"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
