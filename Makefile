@@ -12,7 +12,7 @@ EDGES := src/planproof/case_file.py,src/planproof/config.py
 export HYPOTHESIS_PROFILE ?= ci
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check test bench reading asking docs quality demo examples lock clean
+.PHONY: help setup fmt check browser test bench reading asking docs quality demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,7 +37,13 @@ check: $(READY) ## formatting, lint, types, import rules
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/pyright
 
-test: $(READY) ## everything that must hold: tests, coverage of the inner layers, check
+browser: ## the Chromium that tests open pages in: found, or installed with apt-get by root
+	@command -v chromium || command -v chromium-browser || command -v google-chrome || test -n "$$PLANPROOF_CHROMIUM" \
+		|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
+			&& apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } \
+		|| { echo "There is no Chromium. Install it (Debian: apt-get install chromium), or set PLANPROOF_CHROMIUM to one."; exit 1; }
+
+test: $(READY) browser ## everything that must hold: tests, coverage of the inner layers, check
 	$(BIN)/pytest -n auto --cov --cov-report=
 	$(BIN)/coverage report --include '$(INNER)' --omit '$(EDGES)' --fail-under 95
 	$(MAKE) check

@@ -67,18 +67,22 @@ def case_of(
     )
 
 
+def read_case(case: Case, reading: Reading) -> tuple[Source, Trace, Content]:
+    """The source of the trace, the trace in it, and the task: without one, what the user said."""
+    source = _source(case.trace, _place(reading.where, "execution_trace"), reading.limits)
+    reader = "native" if isinstance(case.trace, Trace) else reading.reader
+    trace = read_trace(source, reader=reader, vocabulary=reading.vocabulary or Vocabulary())
+    return source, trace, task_of(trace) if case.task is None else case.task
+
+
 def prepared(case: Case, judge: AnyJudge, reading: Reading) -> Ready | Verdict:
     """The way of the data as far as the judge: source, trace, plan; or why there is no farther."""
-    where, vocabulary = reading.where, reading.vocabulary or Vocabulary()
-    source = _source(case.trace, _place(where, "execution_trace"), reading.limits)
-    reader = "native" if isinstance(case.trace, Trace) else reading.reader
-    trace = read_trace(source, reader=reader, vocabulary=vocabulary)
+    source, trace, task = read_case(case, reading)
     located = locate(trace) if case.plan is None else None
     if located is None:
-        plan = _plan(case.plan, _place(where, "agent_plan"))
+        plan = _plan(case.plan, _place(reading.where, "agent_plan"))
     else:
         plan = located.plan or Plan((), Origin.DECLARED)
-    task = task_of(trace) if case.task is None else case.task
     unjudged = Verdict(
         outcome=Outcome.NO_PLAN,
         reason=why_no_plan(located) if located else _NO_STEPS,

@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from planproof.case import Case
     from planproof.config import Configuration
     from planproof.judges.protocol import AnyJudge, ModelJudge
+    from planproof.preparation import Reading
+    from planproof.readers.parsing import Limits
     from planproof.readers.source import Source
     from planproof.verdict import Verdict
 
@@ -86,7 +88,8 @@ def judge(
         typer.Option(
             "--format",
             "-f",
-            help="A picture; `json`: score and reason; `full`: the whole verdict; `markdown`.",
+            help="A picture; `json`: score and reason; `full`: the whole verdict; `markdown`; "
+            "`html`: a page that draws it.",
         ),
     ] = Format.TERMINAL,
     min_score: MinScoreOption = None,
@@ -121,6 +124,7 @@ def judge(
     planproof judge --trace run.json
     planproof judge --task task.txt --plan plan.md --trace run.json
     cat case.json | planproof judge - --format json --min-score 0.75
+    planproof judge case.json --format html -o verdict.html
     planproof judge case.json --judge audit --model openai:NAME
 
     Exit code: 0 judged, 1 below --min-score, 2 bad usage or input, 3 could not be judged.
@@ -144,15 +148,18 @@ def judge(
         template=template,
     )
     configuration = settled_configuration(config)
-    given = _Given(case, (task, plan, trace), pick, reader, configuration)
+    given = _given(case, (task, plan, trace), pick, reader, configuration)
     if show_prompt:
         with writing(output) as stream:
             stream.writelines(given.questions(asked.unasked_judge(judge_name, configuration)))
         return
     verdict = given.verdict(asked.judge(judge_name, configuration))
     with writing(output) as stream:
-        shown_on = stream if stream is sys.stdout else plain_stream()
-        stream.write(written(verdict, form, secrets=no_redact, stream=shown_on))
+        if form is Format.HTML:
+            stream.writelines(given.page(verdict, secrets=no_redact))
+        else:
+            shown_on = stream if stream is sys.stdout else plain_stream()
+            stream.write(written(verdict, form, secrets=no_redact, stream=shown_on))
     if verdict.score is None:
         raise typer.Exit(NOT_JUDGED)
     least = configuration.min_score if min_score is None else min_score
@@ -170,76 +177,88 @@ def _check_usage(case: Path | None, *parts: Path | None) -> None:
         raise typer.BadParameter("only one of --task, --plan and --trace can be `-`.")
 
 
+def _given(
+    case: Path | None,
+    files: tuple[Path | None, Path | None, Path | None],
+    pick: str | None,
+    reader: str | None,
+    configuration: Configuration,
+) -> _Given:
+    """What the case file holds, or the files of task, plan and trace."""
+    from planproof.case_file import read_case
+    from planproof.preparation import Reading, case_of
+
+    vocabulary, limits = configuration.vocabulary, configuration.limits
+    if case is not None:
+        read = read_case(read_bytes(case, limits), name=name_of(case))
+        return _Given(read, Reading(reader, vocabulary, limits, name_of(case)))
+    contents = _contents(files, pick, limits)
+    return _Given(case_of(*contents, None, None), Reading(reader, vocabulary, limits))
+
+
+def _contents(
+    files: tuple[Path | None, Path | None, Path | None], picked: str | None, limits: Limits
+) -> tuple[str | Path | None, str | Path | None, Source]:
+    from planproof.readers.members import pick
+
+    task, plan, trace = files
+    assert trace is not None
+    return (
+        read_text(task, limits) if task is not None and is_standard_input(task) else task,
+        read_text(plan, limits) if plan is not None and is_standard_input(plan) else plan,
+        pick(read_source(trace, limits), picked),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The case file, or the files of task, plan and trace, and how to read them."""
+    """The case, and how to read it."""
 
-    case: Path | None
-    files: tuple[Path | None, Path | None, Path | None]
-    pick: str | None
-    reader: str | None
-    configuration: Configuration
+    case: Case
+    reading: Reading
 
     def verdict(self, judge: AnyJudge) -> Verdict:
         """What the judge says of it."""
         from planproof.evaluation import evaluate, evaluate_case
         from planproof.verdict import Outcome
 
-        vocabulary = self.configuration.vocabulary
-        if self.case is None:
-            task, plan, trace = self._contents()
+        case, reading = self.case, self.reading
+        if reading.where is None:
             return evaluate(
-                task=task,
-                plan=plan,
-                trace=trace,
+                task=case.task,
+                plan=case.plan,
+                trace=case.trace,
                 judge=judge,
-                reader=self.reader,
-                vocabulary=vocabulary,
+                reader=reading.reader,
+                vocabulary=reading.vocabulary,
             )
         verdict = evaluate_case(
-            self._read(self.case),
+            case,
             judge=judge,
-            reader=self.reader,
-            vocabulary=vocabulary,
-            limits=self.configuration.limits,
-            where=name_of(self.case),
+            reader=reading.reader,
+            vocabulary=reading.vocabulary,
+            limits=reading.limits,
+            where=reading.where,
         )
         if verdict.outcome is Outcome.INVALID_INPUT:
             raise InvalidInput(verdict.reason)
         return verdict
 
+    def page(self, verdict: Verdict, *, secrets: bool) -> Iterator[str]:
+        """The page that draws a verdict on it."""
+        from planproof.reports.html.case_data import judged_case
+        from planproof.reports.html.page import case_page
+
+        return case_page(judged_case(self.case, verdict, self.reading), secrets=secrets)
+
     def questions(self, judge: AnyJudge) -> Iterator[str]:
         """What the judge would ask about it, in words."""
         from planproof.judges.prompting.showing import shown
-        from planproof.preparation import Reading, case_of, prepared
+        from planproof.preparation import prepared
         from planproof.verdict import Verdict
 
-        if self.case is None:
-            case, where = case_of(*self._contents(), None, None), None
-        else:
-            case, where = self._read(self.case), name_of(self.case)
-        reading = Reading(
-            self.reader, self.configuration.vocabulary, self.configuration.limits, where
-        )
-        ready = prepared(case, judge, reading)
+        ready = prepared(self.case, judge, self.reading)
         if isinstance(ready, Verdict):
             raise InvalidInput(ready.reason)
         asking = cast("ModelJudge", judge)
         yield from map(shown, asking.questions(ready.task, ready.plan, ready.trace))
-
-    def _read(self, path: Path) -> Case:
-        from planproof.case_file import read_case
-
-        return read_case(read_bytes(path, self.configuration.limits), name=name_of(path))
-
-    def _contents(self) -> tuple[str | Path | None, str | Path | None, Source]:
-        from planproof.readers.members import pick
-
-        limits = self.configuration.limits
-        task, plan, trace = self.files
-        assert trace is not None
-        return (
-            read_text(task, limits) if task is not None and is_standard_input(task) else task,
-            read_text(plan, limits) if plan is not None and is_standard_input(plan) else plan,
-            pick(read_source(trace, limits), self.pick),
-        )

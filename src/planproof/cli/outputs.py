@@ -45,6 +45,7 @@ class Format(StrEnum):
     JSON = "json"
     FULL = "full"
     MARKDOWN = "markdown"
+    HTML = "html"
 
 
 def written(verdict: Verdict, form: Format, *, secrets: bool, stream: TextIO) -> str:

@@ -222,3 +222,19 @@ def test_a_trace_that_can_not_be_read_is_bad_input(planproof: CommandLine, folde
     done = planproof("judge", "bad.json")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("planproof: error: bad.json, execution_trace: is empty.")
+
+
+def test_a_page_is_written_for_the_format_html(planproof: CommandLine, folder: Path) -> None:
+    done = planproof("judge", "case.json", "--format", "html", "-o", "verdict.html")
+    assert (done.code, done.out) == (0, "")
+    page = (folder / "verdict.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "Copy report-12.txt to the folder archive" in page
+
+
+def test_a_page_can_be_made_of_standard_input(planproof: CommandLine, folder: Path) -> None:
+    trace = json.dumps(FOLLOWED["execution_trace"]).encode()
+    (folder / "plan.txt").write_text("1. Read file report-12.txt\n", encoding="utf-8")
+    done = planproof("judge", "--plan", "plan.txt", "--trace", "-", "-f", "html", stdin=trace)
+    assert done.code == 0
+    assert "delete_file" in done.out

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from planproof.case import Case
 from planproof.content import Content, Json
+from planproof.errors import InvalidInput
 from planproof.finding import Evidence, Extra, StepFinding
+from planproof.preparation import Reading, read_case
 from planproof.reports.html.passages import Passage, Quote, passage
 from planproof.reports.html.room import Room
 from planproof.reports.redaction import MASK
@@ -40,6 +43,16 @@ class JudgedCase:
     verdict: Verdict
     task: Content
     trace: Trace | None = None
+
+
+def judged_case(case: Case, verdict: Verdict, reading: Reading) -> JudgedCase:
+    """A case that was judged, its trace read again by the reader that the verdict names."""
+    reader = verdict.coverage.reader if verdict.coverage else reading.reader
+    try:
+        _, trace, task = read_case(case, replace(reading, reader=reader))
+    except InvalidInput:
+        return JudgedCase(verdict=verdict, task=case.task or Content())
+    return JudgedCase(verdict=verdict, task=task, trace=trace)
 
 
 def case_data(case: JudgedCase, *, room: Room, secrets: bool) -> dict[str, Json]:

@@ -34,8 +34,9 @@ def case_page(case: JudgedCase, *, secrets: bool = False) -> Iterator[str]:
 
 
 def _page(title: str, run: Json, cases: Iterable[Json]) -> Iterator[str]:
-    import planproof  # noqa: PLC0415 - the package is whole by now
     from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2, which is heavy
+
+    import planproof  # noqa: PLC0415 - the package is whole by now
 
     style, script = _joined(_STYLES), _joined(_SCRIPTS)
     return (

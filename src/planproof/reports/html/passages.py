@@ -118,9 +118,7 @@ def _pieces(
         yield left_out
 
 
-def _marked(
-    text: str, marks: Sequence[tuple[Span, str]], start: int, end: int
-) -> Iterator[Piece]:
+def _marked(text: str, marks: Sequence[tuple[Span, str]], start: int, end: int) -> Iterator[Piece]:
     """A part of the text, split where a mark begins or ends."""
     edges = {edge for span, _ in marks for edge in span if start < edge < end}
     borders = [start, *sorted(edges), end]

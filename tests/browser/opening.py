@@ -1,0 +1,65 @@
+"""Opening pages that were made, and listening to what they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
+
+_REPORTS_VIOLATIONS = """
+addEventListener("securitypolicyviolation", (event) =>
+  console.error(`policy: ${event.violatedDirective} ${event.blockedURI}`));
+"""
+
+
+class Opening:
+    """Opens pages from files; `problems` are requests, errors and broken policies."""
+
+    def __init__(self, browser: Browser, folder: Path) -> None:
+        self.problems: list[str] = []
+        self._browser = browser
+        self._folder = folder
+        self._pages: list[Page] = []
+
+    def __call__(
+        self,
+        page: Iterable[str],
+        *,
+        width: int = 1280,
+        colours: Literal["light", "dark"] = "light",
+        at: str = "",
+    ) -> Page:
+        """The page, written to a file and opened from there."""
+        file = self._folder / f"page-{len(self._pages)}.html"
+        file.write_text("".join(page), encoding="utf-8")
+        opened = self._browser.new_page(
+            viewport={"width": width, "height": 800}, color_scheme=colours, reduced_motion="reduce"
+        )
+        self._pages.append(opened)
+        opened.set_default_timeout(10_000)
+        address = file.as_uri()
+        opened.add_init_script(_REPORTS_VIOLATIONS)
+
+        def asked(request: Request) -> None:
+            if not request.url.startswith(address):
+                self.problems.append(f"request: {request.url[:200]}")
+
+        def failed(error: Error) -> None:
+            self.problems.append(f"error: {error}")
+
+        def told(message: ConsoleMessage) -> None:
+            if message.type in {"error", "warning"}:
+                self.problems.append(f"console: {message.text}")
+
+        opened.on("request", asked)
+        opened.on("pageerror", failed)
+        opened.on("console", told)
+        opened.goto(address + at)
+        return opened
+
+    def close(self) -> None:
+        """Close all of them."""
+        for page in self._pages:
+            page.close()

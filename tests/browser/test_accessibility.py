@@ -1,0 +1,50 @@
+"""axe finds nothing serious, whatever is open and in whichever colours."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from planproof.reports.html.page import case_page
+from tests.browser.opening import Opening
+from tests.judged_cases import EVERY_STATUS, long_case
+
+Colours = Literal["light", "dark"]
+
+
+def serious(page: Page) -> list[str]:
+    """What axe finds that is serious or worse, with the elements."""
+    return [
+        f"{violation['id']}: {node['html']}: {node['failureSummary']}"
+        for violation in Axe().run(page).response["violations"]
+        if violation["impact"] in {"serious", "critical"}
+        for node in violation["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_case(opening: Opening, colours: Colours, width: int) -> None:
+    page = opening(case_page(EVERY_STATUS), colours=colours, width=width)
+    assert serious(page) == []
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_a_case_with_everything_open(opening: Opening, colours: Colours) -> None:
+    page = opening(case_page(EVERY_STATUS), colours=colours)
+    for head in page.locator(".event-head").all():
+        head.click()
+    page.get_by_role("button", name="Mail it to Ann").click()
+    page.get_by_role("button", name="executed 1").click()
+    assert serious(page) == []
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+def test_folds_and_the_keys(opening: Opening, colours: Colours) -> None:
+    page = opening(case_page(long_case(100, extras=2)), colours=colours)
+    assert serious(page) == []
+    page.keyboard.press("?")
+    assert serious(page) == []

@@ -1,0 +1,129 @@
+"""Cases with their verdicts and traces, for reports to draw."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.resources import files
+from typing import Any
+
+from planproof.case import Case
+from planproof.case_file import read_case
+from planproof.content import Content
+from planproof.evaluation import evaluate_case
+from planproof.finding import Evidence, Extra, Severity, Status, StepFinding
+from planproof.preparation import Reading
+from planproof.reports.html.case_data import JudgedCase, judged_case
+from planproof.trace import Event, EventStatus, Kind, Trace
+from planproof.verdict import Coverage, JudgeSummary, NearestBetter, Outcome, Verdict
+
+
+def demo_case(name: str) -> JudgedCase:
+    """One of the cases that `planproof demo` judges."""
+    data = files("planproof.demo").joinpath(f"{name}.json").read_bytes()
+    return judged(read_case(data, name=name))
+
+
+def judged(case: Case) -> JudgedCase:
+    """The case, judged by the rules."""
+    return judged_case(case, evaluate_case(case), Reading())
+
+
+def called(number: int, name: str, text: str = "", **fields: Any) -> Event:
+    """An action, the number-th event."""
+    return Event(
+        id=f"e{number}",
+        kind=Kind.ACTION,
+        pointer=f"/{number}",
+        name=name,
+        text=text,
+        turn=number,
+        **fields,
+    )
+
+
+def step(number: str, text: str, status: Status, *cited: tuple[str, str]) -> StepFinding:
+    """A finding on a step, with the events that it cites and the words that it quotes."""
+    evidence = tuple(Evidence(event, f"/{event[1:]}", quote) for event, quote in cited)
+    return StepFinding(
+        number=number,
+        text=text,
+        status=status,
+        sureness=0.9,
+        evidence=evidence,
+        covers=tuple(event for event, _ in cited),
+    )
+
+
+def extra(event: str, quote: str, severity: Severity = Severity.MAJOR) -> Extra:
+    """An extra."""
+    return Extra(
+        event=event,
+        pointer=f"/{event[1:]}",
+        quote=quote,
+        what=quote,
+        severity=severity,
+        sureness=0.8,
+    )
+
+
+EVENTS = (
+    Event(id="e1", kind=Kind.MESSAGE, pointer="/1", actor="user", text="Publish report 12."),
+    called(2, "read_file", arguments={"path": "report-12.txt"}, output="Revenue rose by 4 %."),
+    called(3, "send_mail", arguments={"to": "ann@example.com", "subject": "Report 12"}),
+    called(4, "translate", "de", status=EventStatus.ERROR, output="no such language"),
+    called(5, "translate", "de", status=EventStatus.ERROR, output="no such language"),
+    called(6, "check_figures", output="3 of 5 figures checked"),
+    Event(id="e7", kind=Kind.REASONING, pointer="/7", text="The archive has it, I think."),
+)
+STEPS = (
+    step("1", "Read report-12.txt", Status.EXECUTED, ("e2", "report-12.txt")),
+    step("2", "Check all figures", Status.PARTIAL, ("e6", "3 of 5 figures checked")),
+    step("3", "Archive the report", Status.AMBIGUOUS, ("e7", "The archive has it")),
+    step("4", "Post it in #news", Status.MISSING),
+    step("5", "Mail it to Ann", Status.OUT_OF_ORDER, ("e3", "send_mail")),
+)
+EVERY_STATUS = JudgedCase(
+    verdict=Verdict(
+        outcome=Outcome.SCORED,
+        score=0.0,
+        level=0.0,
+        id="report-12",
+        reason="Step 5 came out of plan order.",
+        steps=STEPS,
+        extras=(extra("e4", "translate"), extra("e5", "translate", Severity.MINOR)),
+        nearest_better=NearestBetter(score=0.25, change="if step 4 had been executed"),
+        coverage=Coverage(reader="native", events=7, skipped=1, notes=("/8: is no object",)),
+        judge=JudgeSummary(name="rules", fingerprint="f"),
+    ),
+    task=Content("Publish report 12."),
+    trace=Trace(EVENTS),
+)
+"""Every status, and both sorts of extra."""
+
+
+def long_case(events: int, *, extras: int = 0) -> JudgedCase:
+    """A case with so many events, of which ten are cited and some are extras."""
+    trace = Trace(
+        tuple(
+            called(number, f"tool_{number % 7}", f"argument {number} " * 8, output=f"out {number}")
+            for number in range(1, events + 1)
+        )
+    )
+    apart = events // 10
+    steps = tuple(
+        step(
+            str(number),
+            f"Use argument {number * apart}",
+            Status.EXECUTED,
+            (f"e{number * apart}", f"argument {number * apart}"),
+        )
+        for number in range(1, 11)
+    )
+    verdict = replace(
+        EVERY_STATUS.verdict,
+        id=f"long-{events}",
+        steps=steps,
+        extras=tuple(extra(f"e{2 + 3 * number}", "argument") for number in range(extras)),
+        coverage=Coverage(reader="native", events=events),
+    )
+    return JudgedCase(verdict=verdict, task=Content("Go on."), trace=trace)
