@@ -118,7 +118,7 @@ async def bare(questions: list[Question], client: AsyncOpenAI) -> None:
 class Kept:
     """Stands for a model and keeps what it is asked."""
 
-    name = "kept"
+    name = fingerprint = "kept"
 
     def __init__(self) -> None:
         self.questions: list[Question] = []

@@ -16,6 +16,10 @@ class FakeModel:
         self.questions: list[Question] = []
         self._answers = list(answers)
 
+    @property
+    def fingerprint(self) -> str:
+        return self.name
+
     async def ask(self, question: Question, *, deadline: float) -> Answer:
         assert deadline > 0
         self.questions.append(question)

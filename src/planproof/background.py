@@ -1,19 +1,24 @@
 """One event loop for the process, in a thread of its own: the way from plain code to async code.
 
 It lives as long as the process does, so that connections are kept from one question to the next.
+When the process ends in an orderly way, what is open on the loop is closed first.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
+import os
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 _T = TypeVar("_T")
+_SECONDS_TO_END = 2.0
+"""For everything that is open: whoever leaves does not wait for a server that does not answer."""
 _lock = threading.Lock()
-_loops: list[asyncio.AbstractEventLoop] = []
+_running: list[tuple[asyncio.AbstractEventLoop, threading.Thread]] = []
 
 
 def start(work: Coroutine[Any, Any, _T]) -> Future[_T]:
@@ -23,6 +28,9 @@ def start(work: Coroutine[Any, Any, _T]) -> Future[_T]:
 
 def wait_for(work: Coroutine[Any, Any, _T]) -> _T:
     """Do some work on the loop, and wait for it: also from within another event loop."""
+    if _running and threading.current_thread() is _running[0][1]:
+        work.close()
+        raise RuntimeError("this would wait for itself: on this loop, await aevaluate() instead")
     begun = start(work)
     try:
         return begun.result()
@@ -33,8 +41,41 @@ def wait_for(work: Coroutine[Any, Any, _T]) -> _T:
 
 def _loop() -> asyncio.AbstractEventLoop:
     with _lock:
-        if not _loops:
+        if not _running:
             loop = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="planproof", daemon=True).start()
-            _loops.append(loop)
-        return _loops[0]
+            thread = threading.Thread(target=loop.run_forever, name="planproof", daemon=True)
+            thread.start()
+            _running.append((loop, thread))
+        return _running[0][0]
+
+
+@atexit.register
+def _end() -> None:
+    """Call off what is under way, close what is open, and end the loop."""
+    if not _running:
+        return
+    loop, thread = _running.pop()
+
+    async def ending() -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        await loop.shutdown_asyncgens()
+
+    ended = asyncio.run_coroutine_threadsafe(ending(), loop)
+    ended.add_done_callback(lambda _: loop.call_soon_threadsafe(loop.stop))
+    thread.join(_SECONDS_TO_END)
+    if not thread.is_alive():
+        loop.close()
+
+
+def _forget() -> None:
+    """A forked process has the loop of its parent, but not the thread that ran it."""
+    global _lock  # noqa: PLW0603 - another thread of the parent may have held it
+    _lock = threading.Lock()
+    _running.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

@@ -1,4 +1,4 @@
-"""SHA-256 digests of a task and of a plan; a trace's digest comes from its source."""
+"""SHA-256 digests of a task, a plan and of who judges; a trace's digest comes from its source."""
 
 from __future__ import annotations
 
@@ -28,5 +28,14 @@ def plan_digest(plan: Json) -> str:
         raise InvalidInput(f"is no JSON value: {error}.", where="agent_plan") from error
 
 
+def fingerprint_of(*parts: object) -> str:
+    """A short digest of everything that a judge's or a model's answers depend on."""
+    return _hashed("\0".join(map(str, parts)))[:12]
+
+
 def _digest(text: str) -> str:
-    return "sha256:" + sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"sha256:{_hashed(text)}"
+
+
+def _hashed(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -168,11 +168,12 @@ def awaits(judge: AnyJudge) -> TypeGuard[ModelJudge]:
 
 def _failed(unjudged: Verdict, judge: AnyJudge, error: Exception) -> Verdict:
     """A judge may be anybody's code, and a data set goes on after it: a failure is an outcome."""
-    _log.debug("the judge %s failed", judge.name, exc_info=error)
     told = f"The judge `{judge.name}` failed: "
     unscored = replace(unjudged, outcome=Outcome.JUDGE_FAILED)
     if isinstance(error, ModelFailed):
+        _log.debug("the judge %s failed: %s", judge.name, error)
         return replace(unscored, reason=f"{told}{error}", cause=error.cause.value, cost=error.usage)
+    _log.debug("the judge %s failed", judge.name, exc_info=error)
     return replace(unscored, reason=f"{told}{type(error).__name__}: {error}")
 
 

@@ -25,6 +25,11 @@ class Unasked:
 
     name: str
 
+    @property
+    def fingerprint(self) -> str:
+        """Its name, for there is nothing else."""
+        return self.name
+
     async def ask(self, question: Question, *, deadline: float) -> NoReturn:
         """Nobody asks it."""
         del question, deadline

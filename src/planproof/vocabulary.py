@@ -31,6 +31,11 @@ class Vocabulary:
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
     """A step's word -> the tool that it means."""
 
+    @property
+    def words(self) -> tuple[object, ...]:
+        """All that it knows, in an order that is always the same."""
+        return sorted(self.bookkeeping), sorted(self.closing), sorted(self.aliases.items())
+
     def keeps_books(self, tool: str | None) -> bool:
         """Whether a call of this tool only notes progress or thought."""
         return tool is not None and _names(tool, self.bookkeeping)

@@ -1,7 +1,7 @@
-"""A model server that says what it is told to: OpenAI's two dialects and Anthropic's, and faults.
+"""A model server that says what it is told to: the dialects of five clients, and faults.
 
     with ScriptedModel(lambda asked: '{"score": 1.0, "reason": "..."}') as server:
-        ...  # server.url for --base-url (server.root for Anthropic), server.calls
+        ...  # server.url for --base-url (server.root for other clients than OpenAI's), server.calls
 
 `faults.MODES` has everything that can go wrong, by name.
 """

@@ -56,6 +56,7 @@ def with_field(name: str, value: Any) -> Callable[[Good], Behaviour]:
 
 _LIMITED = HttpError(429, "slow down", "rate_limit_exceeded")
 _LIMITED_FOR_A_SECOND = HttpError(429, "slow down", "rate_limit_exceeded", {"retry-after": "1"})
+_LIMITED_FOR_NOTHING = HttpError(429, "slow down", "rate_limit_exceeded", {"retry-after": "0"})
 _BROKEN = HttpError(500, "it broke")
 
 MODES: dict[str, Callable[[Good], Behaviour]] = {
@@ -73,6 +74,9 @@ MODES: dict[str, Callable[[Good], Behaviour]] = {
     "429 once, retry-after": _times(1, _LIMITED_FOR_A_SECOND),
     "429 twice, retry-after": _times(2, _LIMITED_FOR_A_SECOND),
     "429 for ever, retry-after": _times(None, _LIMITED_FOR_A_SECOND),
+    "429 for ever, retry-after 0": _times(None, _LIMITED_FOR_NOTHING),
+    "408 once": _times(1, HttpError(408, "it took too long")),
+    "409 once": _times(1, HttpError(409, "somebody else was first")),
     "500 once": _times(1, _BROKEN),
     "500 twice": _times(2, _BROKEN),
     "500 for ever": _times(None, _BROKEN),

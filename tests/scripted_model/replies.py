@@ -64,9 +64,13 @@ CACHED = 5
 def body_of(said: Says, asked: Asked) -> dict[str, Any]:
     """The JSON of an answer, in the dialect that it was asked in."""
     tokens_in = max(CACHED, len(json.dumps(asked.body)) // 4)
-    return {"chat": _chat, "responses": _responses, "messages": _messages}[asked.dialect](
-        said, asked, tokens_in
-    )
+    return {
+        "chat": _chat,
+        "responses": _responses,
+        "messages": _messages,
+        "gemini": _gemini,
+        "converse": _converse,
+    }[asked.dialect](said, asked, tokens_in)
 
 
 def error_body(error: HttpError, asked: Asked) -> dict[str, Any]:
@@ -74,6 +78,10 @@ def error_body(error: HttpError, asked: Asked) -> dict[str, Any]:
     if asked.dialect == "messages":
         kind = {401: "authentication_error", 429: "rate_limit_error"}.get(error.status, "api_error")
         return {"type": "error", "error": {"type": kind, "message": error.message}}
+    if asked.dialect == "gemini":
+        return {"error": {"code": error.status, "message": error.message, "status": error.code}}
+    if asked.dialect == "converse":
+        return {"message": error.message}
     return {"error": {"message": error.message, "type": "error", "code": error.code}}
 
 
@@ -168,4 +176,49 @@ def _messages(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
             "cache_read_input_tokens": CACHED,
             "cache_creation_input_tokens": 0,
         },
+    }
+
+
+def _gemini(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
+    finish = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}[said.finish]
+    parts = [{"text": said.text}] if said.text and not said.refusal else []
+    return {
+        "candidates": [
+            {
+                "content": {"role": "model", "parts": parts},
+                "finishReason": "SAFETY" if said.refusal else finish,
+                "index": 0,
+            }
+        ],
+        "usageMetadata": {
+            "promptTokenCount": tokens_in,
+            "candidatesTokenCount": TOKENS_OUT,
+            "totalTokenCount": tokens_in + TOKENS_OUT,
+            "cachedContentTokenCount": CACHED,
+        },
+        "modelVersion": asked.model,
+        "responseId": f"r{asked.number}",
+    }
+
+
+def _converse(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
+    stop = {"stop": "end_turn", "length": "max_tokens", "content_filter": "content_filtered"}
+    blocks: list[dict[str, Any]] = [{"text": said.text}] if said.text and not said.refusal else []
+    reason = stop["content_filter" if said.refusal else said.finish]
+    if asked.wants_a_call and said.text.startswith("{"):
+        try:
+            call = {"toolUseId": "t1", "name": "answer", "input": json.loads(said.text)}
+            blocks, reason = [{"toolUse": call}], "tool_use"
+        except ValueError:
+            pass  # as with Anthropic: arguments are an object, or there are none
+    return {
+        "output": {"message": {"role": "assistant", "content": blocks}},
+        "stopReason": reason,
+        "usage": {
+            "inputTokens": tokens_in - CACHED,
+            "outputTokens": TOKENS_OUT,
+            "totalTokens": tokens_in + TOKENS_OUT,
+            "cacheReadInputTokens": CACHED,
+        },
+        "metrics": {"latencyMs": 1},
     }

@@ -5,21 +5,38 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-Dialect: TypeAlias = Literal["chat", "responses", "messages"]
+Dialect: TypeAlias = Literal["chat", "responses", "messages", "gemini", "converse"]
 
-PATHS: dict[str, Dialect] = {
-    "/chat/completions": "chat",
-    "/responses": "responses",
-    "/messages": "messages",
+_ENDINGS: dict[str, Dialect] = {
+    "/v1/chat/completions": "chat",
+    "/v1/responses": "responses",
+    "/v1/messages": "messages",
+    ":generateContent": "gemini",
+    "/converse": "converse",
 }
-
-
 _FORMS: dict[Dialect, tuple[str, ...]] = {
-    "chat": ("response_format", "json_schema"),
-    "responses": ("text", "format"),
-    "messages": ("output_config", "format"),
+    "chat": ("response_format", "json_schema", "schema"),
+    "responses": ("text", "format", "schema"),
+    "messages": ("output_config", "format", "schema"),
+    "gemini": ("generationConfig", "responseJsonSchema"),
 }
 """Where the form of the answer stands."""
+_TOOL_FORMS = (
+    ("function", "parameters"),
+    ("parameters",),
+    ("input_schema",),
+    ("toolSpec", "inputSchema", "json"),
+)
+"""The same where the answer is to be the call of a tool."""
+
+
+def dialect_of(path: str) -> Dialect | None:
+    """The dialect that is spoken at a path."""
+    bare = path.partition("?")[0]
+    for ending, dialect in _ENDINGS.items():
+        if bare.endswith(ending) and bare.count("/v1/") < 2:
+            return dialect
+    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +50,16 @@ class Asked:
 
     @property
     def model(self) -> str:
-        return self.body["model"]
+        return self.body.get("model", "x")
 
     @property
     def instructions(self) -> str:
         if self.dialect == "responses":
             return self.body.get("instructions") or _texts(self._of_role("system", "developer"))
-        if self.dialect == "messages":
+        if self.dialect in {"messages", "converse"}:
             return _texts([self.body.get("system") or ""])
+        if self.dialect == "gemini":
+            return _texts([_at(self.body, "systemInstruction", "parts") or ""])
         return _texts(self._of_role("system", "developer"))
 
     @property
@@ -57,27 +76,29 @@ class Asked:
     @property
     def schema(self) -> dict[str, Any] | None:
         """The form that is asked for, if any is: by schema, or as the arguments of a tool."""
-        form = _at(self.body, *_FORMS[self.dialect])
+        form = _at(self.body, *_FORMS.get(self.dialect, ("",)))
         if form is not None:
-            return form["schema"]
-        tools: list[dict[str, Any]] = self.body.get("tools", [])
-        for tool in tools:
-            function: dict[str, Any] = tool.get("function", tool)
-            return function.get("parameters") or function.get("input_schema")
-        return None
+            return form
+        schemas = (_at(tool, *keys) for tool in self._tools for keys in _TOOL_FORMS)
+        return next((schema for schema in schemas if schema is not None), None)
 
     @property
     def wants_a_call(self) -> bool:
         """Whether the answer is to be the call of a tool."""
-        return bool(self.body.get("tools"))
+        return bool(self._tools)
+
+    @property
+    def _tools(self) -> list[dict[str, Any]]:
+        return self.body.get("tools") or _at(self.body, "toolConfig", "tools") or []
 
     def _of_role(self, *roles: str) -> list[Any]:
         messages: list[dict[str, Any]] | str = self.body[
-            "input" if self.dialect == "responses" else "messages"
+            {"responses": "input", "gemini": "contents"}.get(self.dialect, "messages")
         ]
         if isinstance(messages, str):
             return [messages] if "user" in roles else []
-        return [message["content"] for message in messages if message.get("role") in roles]
+        content = "parts" if self.dialect == "gemini" else "content"
+        return [message[content] for message in messages if message.get("role") in roles]
 
 
 def _at(value: Any, *keys: str) -> Any:
@@ -97,13 +118,17 @@ def _parts(content: Any) -> list[str | tuple[str, str]]:
         return [content]
     found: list[str | tuple[str, str]] = []
     for block in content:
-        kind = block["type"]
+        kind = block.get("type") or next(iter(block))  # the name of its one field, with some
         if kind in {"text", "input_text"}:
             found.append(block["text"])
         elif kind == "image_url":
             found.append(("image", _address(block["image_url"]["url"])))
         elif kind == "input_image":
             found.append(("image", _address(block["image_url"])))
+        elif kind == "inlineData":
+            found.append(("image", block["inlineData"]["mime_type"]))
+        elif kind == "image" and "image" in block:
+            found.append(("image", f"image/{block['image']['format']}"))
         elif kind == "image":
             source = block["source"]
             found.append(("image", source.get("url") or source["media_type"]))

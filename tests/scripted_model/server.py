@@ -22,7 +22,7 @@ from tests.scripted_model.replies import (
     body_of,
     error_body,
 )
-from tests.scripted_model.request import PATHS, Asked
+from tests.scripted_model.request import Asked, dialect_of
 
 
 class ScriptedModel:
@@ -43,7 +43,7 @@ class ScriptedModel:
 
     @property
     def root(self) -> str:
-        """The address that Anthropic's client takes."""
+        """The address that the clients of Anthropic, Google and Bedrock take."""
         return f"http://127.0.0.1:{self._port}"
 
     @property
@@ -106,7 +106,7 @@ class ScriptedModel:
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         if path == "/calls":
             return await _send(writer, 200, {"calls": len(self.calls), "most": self.most_at_once})
-        dialect = PATHS.get(path.partition("?")[0].removeprefix("/v1"))
+        dialect = dialect_of(path)
         if dialect is None:
             return await _send(writer, 404, {"error": {"message": f"nothing is at {path}"}})
         asked = Asked(len(self.calls) + 1, dialect, json.loads(body), headers)

@@ -49,6 +49,11 @@ class Model(Protocol):
         """Provider and model, as in `openai:NAME`."""
         ...
 
+    @property
+    def fingerprint(self) -> str:
+        """Changes whenever its answers may."""
+        ...
+
     async def ask(self, question: Question, *, deadline: float) -> Answer:
         """The answer, before the monotonic clock shows `deadline`."""
         ...

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, TypeVar, cast
+from typing import cast
 
 from planproof.content import Content, Image
 from planproof.judgement import Shown
@@ -21,20 +20,22 @@ from planproof.judges.audit_answers import (
 )
 from planproof.judges.audit_findings import Examination, Examined
 from planproof.judges.prompting.case import CaseWriter, WrittenCase
-from planproof.judges.prompting.escaping import id_written, in_marks, name_written
+from planproof.judges.prompting.escaping import escaped, id_written, in_marks, name_written
 from planproof.judges.prompting.images import ImageRules
 from planproof.judges.prompting.showing import characters
 from planproof.judges.prompting.templates import digest_of_prompts, render
 from planproof.judges.protocol import Asking
+from planproof.judges.together import together
 from planproof.plan import Plan
 from planproof.trace import Trace
 from planproof.usage import Usage
 
-_T = TypeVar("_T")
 _SMALLEST = 4_000
 """Characters: a budget that a context-length error may bring a request down to, by halves."""
 _TIME_TO_ASK_AGAIN = 1.0
 _MOST_TOLD = 40
+_LEAST_TOLD = 800
+_SHARE_TOLD = 20
 _LONGEST_QUOTE = 300
 
 
@@ -72,10 +73,11 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """A question, and the events that it is about."""
+    """A question, the events that it is about, and the characters that may be added to it."""
 
     question: Question
     events: tuple[str, ...]
+    room: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,33 +136,37 @@ class Auditor:
         """What is asked first, one question a window."""
         return tuple(each.question for each in self._written(self._asking.budget).windows)
 
+    def examined(self, claims: Claims) -> Examined:
+        """What is left of claims; what nobody was asked about stands as it is."""
+        if self._scope is None:
+            return self._examination.of(claims)
+        return self._examination.of(self._scope.completed(claims), self._scope.settled)
+
     async def _answered(self, written: _Written) -> Asked:
-        claims = await _together(map(self._window, written.windows))
+        claims = await together(map(self._window, written.windows))
         return Asked(
             merged(claims), self._usage, written.shown, written.notes, tuple(self._warnings)
         )
 
     def _written(self, budget: int) -> _Written:
         images = ImageRules(allow_urls=self._asking.image_urls)
-        writer = CaseWriter(*self._case, budget=budget, images=images)
+        ending = () if self._scope is None else (self._scope.in_words(),)
+        # A part of the budget is for what a second question has to say of the first answer.
+        room = budget - sum(map(len, ending)) - max(_LEAST_TOLD, budget // _SHARE_TOLD)
+        writer = CaseWriter(*self._case, budget=room, images=images)
         instructions = render("audit.jinja", images=writer.has_images, mark="")
         cases = self._cases(writer, instructions)
         if not all(each.fits for each in cases):
             words = f"not even a line an event fits into {budget:,} characters"
             raise ModelFailed(Cause.TOO_LONG, words, model=self._model.name)
-        ending = () if self._scope is None else (self._scope.in_words(),)
-        windows = tuple(
-            _Window(self._question(instructions, (*each.parts, *ending)), each.events)
-            for each in cases
-        )
-        return _Written(windows, _shown(cases), writer.notes)
+        windows: list[_Window] = []
+        for each in cases:
+            question = self._question(instructions, (*each.parts, *ending))
+            windows.append(_Window(question, each.events, budget - characters(question)))
+        return _Written(tuple(windows), _shown(cases), writer.notes)
 
     def _cases(self, writer: CaseWriter, instructions: str) -> Sequence[WrittenCase]:
-        if self._scope is not None:
-            part = writer.part(self._scope.events, instructions)
-            if part.fits:
-                return (part,)
-        return writer.windows(instructions)
+        return writer.windows(instructions, None if self._scope is None else self._scope.events)
 
     async def _window(self, window: _Window) -> Claims:
         first = claims_in(await self._answer(window.question), window.events)
@@ -168,7 +174,7 @@ class Auditor:
         if not again.told or self._deadline - monotonic() < _TIME_TO_ASK_AGAIN:
             return first
         asked = window.question
-        more = render("audit_again.jinja", told=again.told)
+        more = again.in_words(window.room)
         try:
             second = await self._answer(self._question(asked.instructions, (*asked.parts, more)))
         except ModelFailed as failed:
@@ -178,12 +184,9 @@ class Auditor:
         return mended(first, claims_in(second, window.events), again.steps)
 
     def _again(self, claims: Claims, window: _Window) -> _Again:
-        if self._scope is None:
-            wanted = tuple(step.number for step in self._case[1].leaves)
-            return _Again(self._examination.of(claims), window.events, wanted, claims)
-        whole = self._scope.completed(claims)
-        examined = self._examination.of(whole, self._scope.settled)
-        return _Again(examined, window.events, self._scope.steps, claims)
+        leaves = (step.number for step in self._case[1].leaves)
+        wanted = leaves if self._scope is None else self._scope.steps
+        return _Again(self.examined(claims), window.events, wanted, claims)
 
     def _question(self, instructions: str, parts: tuple[str | Image, ...]) -> Question:
         sample = self._asking.sample
@@ -210,14 +213,25 @@ class _Again:
         silent = [number for number in wanted if number not in claims.steps]
         self.told = [
             f"{_subject(each.step)}, {id_written(each.event[:80])} "
-            f"{in_marks(each.quote[:_LONGEST_QUOTE])}: {each.why}"
+            f"{in_marks(each.quote[:_LONGEST_QUOTE])}: {escaped(each.why)}"
             for each in examined.rejected[:_MOST_TOLD]
         ]
-        self.told += [f"step {name_written(number)}: it has no answer" for number in silent]
+        if silent:
+            named = ", ".join(map(name_written, silent[:_MOST_TOLD]))
+            self.told.append(f"steps that have no answer: {named}")
         if left:
             named = ", ".join(map(id_written, left[:_MOST_TOLD]))
             self.told.append(f"actions under no step and no extra: {named}")
         self.steps = frozenset(each.step for each in examined.rejected if each.step).union(silent)
+
+    def in_words(self, room: int) -> str:
+        """What a model is told of it, in so many characters: the first of it, and how many more."""
+        words, kept = render("audit_again.jinja", told=self.told), len(self.told)
+        while len(words) > room and kept:
+            kept -= 1
+            left = f"and {len(self.told) - kept} more of that sort"
+            words = render("audit_again.jinja", told=[*self.told[:kept], left])
+        return words
 
 
 def _shown(cases: Sequence[WrittenCase]) -> Shown:
@@ -232,13 +246,3 @@ def _shown(cases: Sequence[WrittenCase]) -> Shown:
 
 def _subject(step: str | None) -> str:
     return "extra" if step is None else f"step {name_written(step)}"
-
-
-async def _together(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
-    """All results; when one fails, the others are called off."""
-    tasks = [asyncio.ensure_future(each) for each in work]
-    try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from planproof.content import Content
 from planproof.finding import Extra, Findings, Severity, StepFinding
 from planproof.judgement import Judgement
-from planproof.judges.asking import Model, Question
+from planproof.judges.asking import Question
 from planproof.judges.assembly import assembled
-from planproof.judges.audit import about_orders, fingerprint_of
 from planproof.judges.audit_answers import ClaimedExtra
-from planproof.judges.audit_asking import Auditor, Scope
-from planproof.judges.audit_findings import Examination
+from planproof.judges.audit_asking import Scope
+from planproof.judges.auditing import AuditingJudge
+from planproof.judges.citations import about_orders
 from planproof.judges.extras import extras_of
-from planproof.judges.protocol import Asking
 from planproof.judges.weighing import Weighed, weigh
 from planproof.plan import Plan
 from planproof.trace import Trace
-from planproof.vocabulary import Vocabulary
 
 RULES, MODEL = "rules", "audit"
 _NEAREST = 6
@@ -28,42 +25,21 @@ _NEAREST = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Cascade:
+class Cascade(AuditingJudge):
     """A verdict of the rules stands if it leaves little doubt; if not, a model settles the rest."""
 
-    asks_model: ClassVar[bool] = True
-
-    vocabulary: Vocabulary
-    model: Model
-    asking: Asking
     name: str = "cascade"
-
-    @property
-    def fingerprint(self) -> str:
-        """Changes with what `audit` depends on, and with the doubt that is allowed."""
-        asking = self.asking
-        return fingerprint_of(self.vocabulary, self.model, asking.budget, asking.doubt)
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
         """What the rules find, and what a model finds where they are unsure."""
         weighed = weigh(plan, trace, self.vocabulary)
         sure, scope = _divided(plan, trace, weighed, self.asking.doubt)
-        warnings = about_orders(trace)
         if scope is None:
-            return Judgement(findings=_found_by(sure, None), warnings=tuple(warnings))
-        examination = Examination(plan, trace, weighed)
-        case = (task, plan, trace)
-        asked = await Auditor(self.model, self.asking, case, examination, scope).asked()
-        examined = examination.of(scope.completed(asked.claims), scope.settled)
-        return Judgement(
-            findings=_found_by(examined.findings, scope),
-            models=(self.model.name,),
-            usage=asked.usage,
-            shown=asked.shown,
-            notes=asked.notes,
-            rejected=examined.rejected,
-            warnings=(*asked.warnings, *warnings),
-        )
+            return Judgement(findings=_found_by(sure, None), warnings=about_orders(trace))
+        auditor = self._auditor((task, plan, trace), weighed, scope)
+        asked = await auditor.asked()
+        examined = auditor.examined(asked.claims)
+        return self._judgement(trace, asked, examined, _found_by(examined.findings, scope))
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
         """What would be asked about a case: nothing where the rules are sure."""
@@ -71,9 +47,7 @@ class Cascade:
         _, scope = _divided(plan, trace, weighed, self.asking.doubt)
         if scope is None:
             return ()
-        examination = Examination(plan, trace, weighed)
-        case = (task, plan, trace)
-        return Auditor(self.model, self.asking, case, examination, scope).questions()
+        return self._auditor((task, plan, trace), weighed, scope).questions()
 
 
 def doubt_of(findings: Findings) -> float:

@@ -12,6 +12,7 @@ from planproof.finding import Evidence
 from planproof.judges.quoting import cite
 from planproof.judges.restatements import speaks_to_the_judge
 from planproof.judges.weighing import Weighed
+from planproof.phrases import listed, named
 from planproof.quotes import quotable, stands_in
 from planproof.trace import Event, Kind, Trace
 
@@ -27,6 +28,7 @@ ONLY_NOTED = "a note is no evidence of an action"
 NOT_SHOWN = "only what came back can show that a condition did not hold"
 
 _LEAST = 3
+_MOST_NAMED = 5
 _MARKS = " \t\n«»“”‘’\"'`"
 _BARRED = {
     Kind.MESSAGE: ONLY_SAID,
@@ -134,7 +136,17 @@ class _Texts:
 _NOTHING: frozenset[str] = frozenset()
 
 
-def addressed(trace: Trace) -> Iterator[str]:
+def about_orders(trace: Trace) -> tuple[str, ...]:
+    """Says which events speak to whoever judges: that is worth knowing of a trace."""
+    events = tuple(_addressed(trace))
+    if not events:
+        return ()
+    verb = "speaks" if len(events) == 1 else "speak"
+    subject = f"{listed(events, _MOST_NAMED, named)} {verb}"
+    return (f"{subject} to whoever judges, or of steps as done: no evidence of anything",)
+
+
+def _addressed(trace: Trace) -> Iterator[str]:
     """The events whose words speak to whoever judges, or count steps as done."""
     for event in trace.events:
         if any(speaks_to_the_judge(fold(text)) for text in (event.text, event.output) if text):

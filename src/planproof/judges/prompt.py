@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Annotated, ClassVar, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from planproof.content import Content
+from planproof.digests import fingerprint_of
 from planproof.finding import Findings, Status, StepFinding
 from planproof.judgement import Judgement, Shown
 from planproof.judges.asking import Cause, Model, ModelFailed, Question
-from planproof.judges.audit import about_orders
+from planproof.judges.citations import about_orders
 from planproof.judges.prompting.case import CaseWriter, WrittenCase
 from planproof.judges.prompting.images import ImageRules
 from planproof.judges.prompting.templates import UserTemplate, digest_of_prompts, render
 from planproof.judges.protocol import Asking
+from planproof.judges.rules import Rules
 from planproof.plan import Plan
 from planproof.reason_check import check_against_case
 from planproof.reasons import check_reason, write_reason
@@ -56,9 +57,13 @@ class Prompt:
     @property
     def fingerprint(self) -> str:
         """Changes with the words, the model and the budget."""
-        made_of = (self._template.digest if self._template else digest_of_prompts(),)
-        made_of += (self.model.name, str(self.asking.budget), str(self.asking.image_urls))
-        return sha256("\0".join(made_of).encode("utf-8", "replace")).hexdigest()[:12]
+        words = self._template.digest if self._template else digest_of_prompts()
+        asking = self.asking
+        # The release decides how a case is written, and the vocabulary what keeps books in it.
+        known = Rules(self.vocabulary or Vocabulary()).fingerprint
+        return fingerprint_of(
+            words, known, self.model.fingerprint, asking.budget, asking.image_urls
+        )
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
         """What the model says of the case, and what is wrong with how it says it."""

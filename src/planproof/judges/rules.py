@@ -9,6 +9,7 @@ from importlib.metadata import version
 from importlib.resources import files
 
 from planproof.content import Content
+from planproof.digests import fingerprint_of
 from planproof.finding import Findings
 from planproof.judges.assembly import assembled
 from planproof.judges.extras import extras_of
@@ -28,11 +29,7 @@ class Rules:
     """Changes with the release, the weights, the knowledge and the vocabulary that it rests on."""
 
     def __post_init__(self) -> None:
-        known = self.vocabulary
-        declared = repr(
-            (sorted(known.bookkeeping), sorted(known.closing), sorted(known.aliases.items()))
-        )
-        digest = sha256(f"{release_fingerprint()}{declared}".encode()).hexdigest()[:12]
+        digest = fingerprint_of(release_fingerprint(), self.vocabulary.words)
         object.__setattr__(self, "fingerprint", digest)
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:

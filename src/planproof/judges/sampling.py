@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from statistics import median_low
 
 from planproof.content import Content
+from planproof.digests import fingerprint_of
 from planproof.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.judgement import Judgement
-from planproof.judges.asking import Question
+from planproof.judges.asking import ModelFailed, Question
 from planproof.judges.assembly import assembled
 from planproof.judges.protocol import ModelJudge
+from planproof.judges.together import together
 from planproof.plan import Plan
 from planproof.reasons import write_reason
 from planproof.scoring import score
@@ -36,7 +36,7 @@ class Sampled:
     @property
     def fingerprint(self) -> str:
         """That of the judge, for so many samples."""
-        return _digest(self.judges[0].fingerprint, str(len(self.judges)))
+        return fingerprint_of(self.judges[0].fingerprint, len(self.judges))
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
         """One judgement: steps on which all agree keep their status, the others are ambiguous."""
@@ -78,7 +78,7 @@ class Panel:
     @property
     def fingerprint(self) -> str:
         """One of all of them."""
-        return _digest(*(judge.fingerprint for judge in self.judges))
+        return fingerprint_of(*(judge.fingerprint for judge in self.judges))
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
         """The judgement with the lowest score; the first one, of several."""
@@ -99,12 +99,24 @@ class Panel:
 async def _all(
     judges: Sequence[ModelJudge], task: Content, plan: Plan, trace: Trace
 ) -> list[Judgement]:
-    tasks = [asyncio.ensure_future(judge.judge(task, plan, trace)) for judge in judges]
+    paid: list[Usage] = []
+
+    async def one(judge: ModelJudge) -> Judgement:
+        try:
+            given = await judge.judge(task, plan, trace)
+        except ModelFailed as failed:
+            paid.append(failed.usage)
+            raise
+        paid.append(given.usage)
+        return given
+
     try:
-        return await asyncio.gather(*tasks)
-    finally:
-        for each in tasks:
-            each.cancel()
+        return await together(map(one, judges))
+    except ModelFailed as failed:
+        # One of them has failed; what the others cost was paid all the same.
+        raise ModelFailed(
+            failed.cause, failed.words, model=failed.model, usage=sum(paid, Usage())
+        ) from None
 
 
 def _with_all(chosen: Judgement, given: Sequence[Judgement]) -> Judgement:
@@ -170,7 +182,3 @@ def _common(column: Sequence[StepFinding]) -> StepFinding:
     # Nobody knows any more whether a step out of order was whole: if it is in order now, in part.
     moved = first.status is Status.OUT_OF_ORDER
     return replace(first, status=Status.PARTIAL, note="") if moved else first
-
-
-def _digest(*parts: str) -> str:
-    return sha256("\0".join(parts).encode()).hexdigest()[:12]

@@ -11,6 +11,7 @@ from pydantic_ai.direct import model_request
 from pydantic_ai.messages import ModelResponse
 from pydantic_ai.models import Model
 
+from planproof.digests import fingerprint_of
 from planproof.judges.asking import Answer, Cause, ModelFailed, Question, Usage
 from planproof.models.answers import InvalidAnswer, read_answer, refuses
 from planproof.models.cache import AnswerCache, key_of
@@ -27,6 +28,7 @@ from planproof.models.requests import (
     usage_of,
 )
 from planproof.models.retries import Patience
+from planproof.models.secrets import secrets_of
 from planproof.models.settings import ModelSettings
 
 
@@ -44,20 +46,25 @@ class AskedModel:
         name: str,
         make: Callable[[], Model],
         *,
-        address: str | None,
+        asked_with: tuple[str, ...],
         settings: ModelSettings,
         cache: AnswerCache | None,
     ) -> None:
         self._name = name
-        self._address = address
         self._settings = settings
         self._cache = cache
+        self._fingerprint = fingerprint_of(name, *asked_with, settings.temperature, settings.seed)
         self._clients = OnePerLoop(lambda: _Client(make(), settings))
 
     @property
     def name(self) -> str:
         """Provider and model, as in `openai:NAME`."""
         return self._name
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the model, its address, and every setting that decides its answers."""
+        return self._fingerprint
 
     async def ask(self, question: Question, *, deadline: float) -> Answer:
         """The answer, kept or new; `ModelFailed` with the cause when there is none in time."""
@@ -68,11 +75,12 @@ class AskedModel:
         patience = Patience(deadline)
         try:
             reply = await self._answered(question, patience, paid)
-        except (AttemptFailed, TooLate) as given_up:
-            raise self._failed(patience.gave_up(), paid) from given_up
+        except (AttemptFailed, TooLate):
+            # A provider's own error may repeat a key; only words without it are told on.
+            raise self._failed(patience.gave_up(), paid) from None
         usage = sum(paid, Usage())
         if self._cache is not None:
-            key = self._key(question)
+            key = key_of(question, self._fingerprint)
             self._cache.keep(key, reply.value.model_dump_json(), model=self._name, usage=usage)
         return Answer(reply.value, usage, self._name)
 
@@ -95,12 +103,10 @@ class AskedModel:
                 paid.append(reply.usage)
                 return reply
 
-    def _key(self, question: Question) -> str:
-        settings = self._settings
-        return key_of(question, self._name, self._address, settings.temperature, settings.seed)
-
     def _kept(self, question: Question) -> BaseModel | None:
-        text = None if self._cache is None else self._cache.find(self._key(question))
+        if self._cache is None:
+            return None
+        text = self._cache.find(key_of(question, self._fingerprint))
         try:
             return None if text is None else read_answer(text, question.answer)
         except InvalidAnswer:
@@ -119,8 +125,7 @@ class _Client:
         self._settings = settings
         self._gate = Gate(settings.concurrency, rpm=settings.rpm, tpm=settings.tpm)
         self._open = OpenWhileLoopRuns(model)
-        key = getattr(getattr(model, "client", None), "api_key", None)
-        self._secrets = (key,) if isinstance(key, str) and len(key) > 4 else ()
+        self._secrets = secrets_of(getattr(model, "client", None))
 
     async def enter(self) -> None:
         """Open the client, for as long as the loop runs."""
@@ -137,11 +142,14 @@ class _Client:
             if not spending.reserve(estimate):
                 words = f"the next question could bring the run over {spending.most:g} dollars"
                 raise AttemptFailed(Failure(Cause.COST_LIMIT, words), Usage())
-            cost = None
+            cost: float | None = estimate  # for what is called off may be billed all the same
             try:
                 response = await self._response(question, wrong, patience)
                 usage = usage_of(response)
                 cost = usage.cost
+            except AttemptFailed as failed:
+                cost = failed.usage.cost
+                raise
             finally:
                 spending.settle(estimate, cost)
         self._gate.went_well()
@@ -161,14 +169,19 @@ class _Client:
             async with asyncio.timeout(patience.for_one_attempt):
                 return await request
         except TimeoutError as error:
-            words = "there was no answer in time"
-            raise AttemptFailed(Failure(Cause.TIMEOUT, words, Again.LATER)) from error
+            failure = Failure(Cause.TIMEOUT, "there was no answer in time", Again.LATER)
+            raise AttemptFailed(failure, self._called_off(question)) from error
         except Exception as error:
             # Five clients have each their own errors, and more than they document.
             failure = failure_of(error, secrets=self._secrets)
             if failure.cause is Cause.RATE_LIMITED and failure.again is Again.LATER:
                 self._gate.too_much(failure.wait)
             raise AttemptFailed(failure) from error
+
+    def _called_off(self, question: Question) -> Usage:
+        """What a call may have cost that nobody waited for: estimated, for nobody told."""
+        tokens = estimated_tokens(question)
+        return Usage(calls=1, tokens_in=tokens, cost=estimated_price(self._model, tokens))
 
 
 def _value_in(response: ModelResponse, question: Question, usage: Usage) -> BaseModel:

@@ -46,8 +46,8 @@ def default_path() -> Path:
     return Path(base) / "planproof" / "answers.sqlite3"
 
 
-def key_of(question: Question, *asked_with: object) -> str:
-    """The hash of a question, the form of its answer, and everything else that it is asked with."""
+def key_of(question: Question, model: str) -> str:
+    """The hash of a question, the form of its answer, and the fingerprint of who is asked."""
     parts = [
         ["image", part.media_type, part.url, part.data] if isinstance(part, Image) else part
         for part in question.parts
@@ -59,7 +59,7 @@ def key_of(question: Question, *asked_with: object) -> str:
         schema_of(question.answer),
         question.template,
         question.sample,
-        asked_with,
+        model,
     ]
     text = json.dumps(everything, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -9,6 +9,7 @@ from typing import cast
 from pydantic_ai import exceptions as ai
 
 from planproof.judges.asking import Cause, Usage
+from planproof.models.secrets import without
 
 _LONGEST_WORDS = 500
 _RETRIED_CONFLICTS = {408: Cause.TIMEOUT, 409: Cause.UNAVAILABLE, 425: Cause.UNAVAILABLE}
@@ -54,9 +55,7 @@ class AttemptFailed(Exception):
 
 def failure_of(error: Exception, *, secrets: tuple[str, ...] = ()) -> Failure:
     """What an error of a provider's client means; `secrets` never show in its words."""
-    words = _words(error)
-    for secret in secrets:
-        words = words.replace(secret, "***")
+    words = _clipped(without(secrets, _words(error)))
     cause, again = _cause(error, words.lower())
     wait = error.retry_after if isinstance(error, ai.ModelAPIError) else None
     return Failure(cause, words, again, wait)
@@ -104,17 +103,24 @@ def _words(error: Exception) -> str:
     said = _message_in(error.body) if isinstance(error, ai.ModelAPIError) else None
     if isinstance(error, ai.ModelHTTPError):
         said = f"HTTP {error.status_code}: {said}" if said else f"HTTP {error.status_code}"
-    words = " ".join((said or str(error) or type(error).__name__).split())
+    return " ".join((said or str(error) or type(error).__name__).split())
+
+
+def _clipped(words: str) -> str:
     return words if len(words) <= _LONGEST_WORDS else words[:_LONGEST_WORDS] + " ..."
 
 
 def _message_in(body: object) -> str | None:
-    """The message in an error's body: `{"message": ...}`, or that in `{"error": ...}`."""
+    """The message in an error's body: `{"message": ...}`, or that in `{"error": ...}`.
+
+    Bedrock's client writes both with a capital letter.
+    """
     for _ in range(3):
         if isinstance(body, str):
             return body
         if not isinstance(body, dict):
             return None
         fields = cast("dict[str, object]", body)
-        body = fields.get("error") or fields.get("message")
+        named = {name.lower(): value for name, value in fields.items()}
+        body = named.get("error") or named.get("message")
     return None

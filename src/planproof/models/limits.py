@@ -11,6 +11,7 @@ from time import monotonic
 
 _LONGEST_PAUSE = 300.0
 """Seconds. A provider that asks for more has the run's cases fail one by one, and soon."""
+_SHORTEST_PAUSE = 0.25
 _LONGEST_GUESS = 30.0
 
 
@@ -59,9 +60,10 @@ class Gate:
             # One burst brings many refusals at once; it is one reason to slow down, not many.
             self._strikes += 1
             self._allowed = max(1.0, self._allowed / 2)
-        if wait is None:
+        if not wait:  # "at once" from somebody who refuses says as much as nothing
             wait = min(_LONGEST_GUESS, 2.0 ** (self._strikes - 1)) * random.uniform(0.75, 1.0)  # noqa: S311 - jitter
-        self._closed_until = max(self._closed_until, now + min(wait, _LONGEST_PAUSE))
+        pause = min(max(wait, _SHORTEST_PAUSE), _LONGEST_PAUSE)
+        self._closed_until = max(self._closed_until, now + pause)
 
     def went_well(self) -> None:
         """A question was answered: it may go a little faster again."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 from planproof.errors import InvalidConfiguration, UnknownName
 from planproof.models.settings import ModelSettings
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _OTHER_NAMES = {"google-gla": "google", "google-vertex": "google-cloud"}
 _OLLAMA = "http://127.0.0.1:11434/v1"
+_LONGEST_READ = 300
+"""Seconds: the deadline of a case ends a call sooner; a thread that nobody waits for ends then."""
 
 
 def open_model(
@@ -41,7 +44,8 @@ def open_model(
     return AskedModel(
         name,
         _first_then(first, make),
-        address=str(first.base_url or ""),
+        # A model that was passed in may have settings of its own.
+        asked_with=(str(first.base_url or ""), repr(first.settings or "")),
         settings=settings,
         cache=None if settings.cache is None else AnswerCache(settings.cache),
     )
@@ -71,6 +75,8 @@ class _Maker:
             self._provider = "openai-chat"
         if base_url is None and self._provider == "ollama":
             base_url = _OLLAMA
+        if base_url is not None and self._provider == "anthropic":
+            base_url = base_url.rstrip("/").removesuffix("/v1")  # which its client adds itself
         self._model = model
         self._base_url = base_url
 
@@ -106,10 +112,25 @@ class _Maker:
                     "has an address of its own.", where=self._name, advice="Leave out --base-url."
                 )
             given["base_url"] = self._base_url
+        # planproof retries itself, and counts: no client is to do so behind its back.
+        if provider == "bedrock":
+            return cast("Any", kind)(bedrock_client=_bedrock_client(self._base_url))
         made = kind(**given)
         if hasattr(made.client, "max_retries"):
-            made.client.max_retries = 0  # planproof retries itself, and counts
+            made.client.max_retries = 0
         return made
+
+
+def _bedrock_client(base_url: str | None) -> Any:
+    """Amazon's client, which asks once; keys and region come from its usual places."""
+    amazon: Any = import_module("boto3")  # has no types; heavy, and an extra
+    config: Any = import_module("botocore.config")
+    failed: type[Exception] = import_module("botocore.exceptions").BotoCoreError
+    once = config.Config(retries={"total_max_attempts": 1}, read_timeout=_LONGEST_READ)
+    try:
+        return amazon.client("bedrock-runtime", endpoint_url=base_url, config=once)
+    except failed as error:
+        raise InvalidConfiguration(f"can't be opened: {error}", where="bedrock") from error
 
 
 def _check_price(name: str, model: ProviderModel, settings: ModelSettings) -> None:

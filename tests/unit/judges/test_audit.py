@@ -13,6 +13,8 @@ from planproof.judgement import Judgement
 from planproof.judges import citations
 from planproof.judges.asking import Answer, Cause, ModelFailed, Question
 from planproof.judges.audit import Audit
+from planproof.judges.cascade import Cascade
+from planproof.judges.prompting.showing import characters
 from planproof.judges.protocol import Asking
 from planproof.plan import Plan
 from planproof.planning.parse import parse_plan
@@ -138,7 +140,7 @@ def test_it_is_asked_once_more_about_what_did_not_stand() -> None:
     told = model.questions[1].parts[-1]
     assert isinstance(told, str)
     assert "step 1, e9 «read_file»: there is no such event" in told
-    assert "step 2: it has no answer" in told
+    assert "steps that have no answer: 2" in told
     assert "actions under no step and no extra: e2" in told
 
 
@@ -190,3 +192,19 @@ def test_what_would_be_asked_can_be_seen() -> None:
     plan, read = plan_and_trace(FOLLOWED)
     (question,) = Audit(Vocabulary(), FakeModel({}), Asking()).questions(Content("x"), plan, read)
     assert "report-12.txt" in str(question.parts)
+
+
+@pytest.mark.parametrize("kind", [Audit, Cascade])
+def test_every_question_keeps_to_the_budget_the_second_too(kind: Any) -> None:
+    budget = 12_000
+    files = [f"file-{number}.txt" for number in range(60)]
+    plan = parse_plan([f"Read {name} and make sure that it is in order" for name in files])
+    events = [did("open_page", "Here it is. " * 40, page=name, mode="r") for name in files * 4]
+    invented = [("e2", f"nothing of the sort {number} " * 9) for number in range(60)]
+    model = FakeModel(answer(*(step(str(n), "executed", *invented) for n in range(1, 61))))
+    judge = kind(Vocabulary(), model, Asking(budget=budget))
+    asyncio.run(judge.judge(Content("x"), plan, read_trace(Source.of_value(trace(*events)))))
+    assert max(map(characters, model.questions)) <= budget
+    endings = [str(question.parts[-1]) for question in model.questions]
+    again = [words for words in endings if "answered this before" in words]
+    assert any("more of that sort" in words for words in again)

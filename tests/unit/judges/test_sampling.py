@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -9,9 +10,10 @@ import pytest
 from planproof import Verdict, evaluate
 from planproof.errors import InvalidInput
 from planproof.finding import Status
-from planproof.judges.asking import Answer, Question
+from planproof.judges.asking import Answer, Cause, ModelFailed, Question
 from planproof.opening import Unasked, open_judge
 from planproof.readers.source import Source
+from planproof.usage import Usage
 from planproof.verification import verify
 from tests.auditing_models import honest, inventing
 from tests.fake_model import FakeModel
@@ -45,6 +47,22 @@ def test_samples_that_agree_stand() -> None:
     assert (verdict.score, verdict.samples and verdict.samples.scores) == (1.0, (1.0, 1.0, 1.0))
     assert verdict.samples is not None
     assert (verdict.samples.agreement, verdict.samples.spread) == (1.0, 0.0)
+
+
+class _FailsOnTheSecond(FakeModel):
+    async def ask(self, question: Question, *, deadline: float) -> Answer:
+        answer = await super().ask(question, deadline=deadline)
+        if question.sample == 0:
+            return answer
+        await asyncio.sleep(0.05)
+        raise ModelFailed(Cause.REFUSED, "no", usage=Usage(calls=1, tokens_in=5, cost=0.0))
+
+
+def test_what_was_paid_before_one_of_several_failed_is_told() -> None:
+    verdict = judged("audit", _FailsOnTheSecond(honest(FOLLOWED)), samples=2)
+    assert (verdict.outcome, verdict.cause) == ("judge_failed", "refused")
+    assert verdict.cost is not None
+    assert (verdict.cost.calls, verdict.cost.tokens_in) == (2, 15)
 
 
 def test_what_samples_disagree_on_is_ambiguous() -> None:

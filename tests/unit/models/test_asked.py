@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
+from traceback import format_exception
 from typing import Annotated
 
 import pytest
@@ -35,20 +36,37 @@ class SaidOtherwise(Said):
 
 
 QUESTION = Question("Judge.", ("The plan.", "The trace."), Said, "t1")
-DIALECTS = ["openai:x", "openai-responses:x", "anthropic:x", "anthropic:claude-sonnet-5"]
+GOOGLE, BEDROCK = "google-gla:gemini-2.5-flash", "bedrock:anthropic.claude-3-haiku-20240307-v1:0"
+DIALECTS = [
+    "openai:x",
+    "openai-responses:x",
+    "anthropic:x",
+    "anthropic:claude-sonnet-5",
+    GOOGLE,
+    BEDROCK,
+]
+KEYS = {
+    "OPENAI_API_KEY": "sk-secret-of-mine",
+    "ANTHROPIC_API_KEY": "sk-secret-of-mine",
+    "GOOGLE_API_KEY": "sk-secret-of-mine",
+    "AWS_ACCESS_KEY_ID": "sk-secret-of-mine",
+    "AWS_SECRET_ACCESS_KEY": "sk-secret-of-mine",
+    "AWS_DEFAULT_REGION": "us-east-1",
+}
 
 
 @pytest.fixture(autouse=True)
 def keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-mine")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret-of-mine")
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def warm_clients() -> None:
     """Load what is heavy before anything is timed."""
     with ScriptedModel(lambda asked: GOOD) as server, pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ANTHROPIC_API_KEY", "k")
+        for name, value in KEYS.items():
+            patch.setenv(name, value)
         for name in DIALECTS:
             ask(opened(server, name), seconds=60)
 
@@ -60,7 +78,7 @@ def server() -> Iterator[ScriptedModel]:
 
 
 def opened(server: ScriptedModel, name: str = "openai:x", **settings: object) -> Model:
-    address = server.root if name.startswith("anthropic") else server.url
+    address = server.url if name.startswith("openai") else server.root
     return open_model(name, base_url=address, settings=ModelSettings(**settings))  # pyright: ignore[reportArgumentType]
 
 
@@ -101,26 +119,30 @@ def test_models_that_reason_are_given_no_temperature(server: ScriptedModel, name
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_images_stand_in_their_places(server: ScriptedModel, name: str) -> None:
-    parts = (
-        "before",
-        Image("image/png", data=PIXEL),
-        "between",
-        Image("image/png", url="https://x.test/a"),
-    )
+    parts = ("before", Image("image/png", data=PIXEL), "between")
     ask(opened(server, name), Question("", parts, Said, "t1"))
 
     (asked,) = server.calls
-    assert asked.parts == [
-        "before",
-        ("image", "image/png"),
-        "between",
-        ("image", "https://x.test/a"),
-    ]
+    assert asked.parts == ["before", ("image", "image/png"), "between"]
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_an_address_is_passed_on_or_refused_and_never_fetched(
+    server: ScriptedModel, name: str
+) -> None:
+    question = Question("", (Image("image/png", url="https://x.test/a"),), Said, "t1")
+    if name not in {GOOGLE, BEDROCK}:
+        ask(opened(server, name), question)
+        assert server.calls[0].parts == [("image", "https://x.test/a")]
+        return
+    with pytest.raises(ModelFailed, match="only as data") as failed:
+        ask(opened(server, name), question)
+    assert (failed.value.cause, server.calls) == (Cause.BAD_REQUEST, [])
 
 
 SUCCESSES = {
     "good": 1, "fenced": 1, "429 once": 2, "429 once, retry-after": 2, "500 once": 2,
-    "500 twice": 3, "reset once": 2,
+    "500 twice": 3, "reset once": 2, "408 once": 2, "409 once": 2,
 }  # fmt: skip
 FAILURES = {
     "malformed": (Cause.INVALID_ANSWER, 3),
@@ -131,6 +153,7 @@ FAILURES = {
     "refusal, text": (Cause.REFUSED, 1),
     "429 for ever": (Cause.RATE_LIMITED, None),
     "429 for ever, retry-after": (Cause.RATE_LIMITED, None),
+    "429 for ever, retry-after 0": (Cause.RATE_LIMITED, None),
     "500 for ever": (Cause.UNAVAILABLE, None),
     "not json": (Cause.UNAVAILABLE, None),
     "context length": (Cause.TOO_LONG, 1),
@@ -144,12 +167,28 @@ FAILURES = {
 }
 
 
+SLOW_TO_OPEN = {
+    "429 once, retry-after", "500 once", "reset once",
+    "malformed", "refusal, field", "context length", "401", "hang",
+}  # fmt: skip
+"""The modes that the clients of Google and Amazon are tried with: those that they word apart."""
+
+
+def modes_of(table: Iterable[str]) -> list[tuple[str, str]]:
+    clients = ("openai:x", "openai-responses:x", "anthropic:x", GOOGLE, BEDROCK)
+    return [
+        (mode, name)
+        for mode in sorted(table)
+        for name in clients
+        if mode in SLOW_TO_OPEN or name not in {GOOGLE, BEDROCK}
+    ]
+
+
 def always_good(_: Asked) -> str:
     return GOOD
 
 
-@pytest.mark.parametrize("name", ["openai:x", "openai-responses:x", "anthropic:x"])
-@pytest.mark.parametrize("mode", sorted(SUCCESSES))
+@pytest.mark.parametrize(("mode", "name"), modes_of(SUCCESSES))
 def test_what_passes_is_asked_again(mode: str, name: str) -> None:
     with ScriptedModel(MODES[mode](always_good)) as server:
         answer = ask(opened(server, name))
@@ -158,8 +197,7 @@ def test_what_passes_is_asked_again(mode: str, name: str) -> None:
     assert len(server.calls) == answer.usage.calls == SUCCESSES[mode]
 
 
-@pytest.mark.parametrize("name", ["openai:x", "openai-responses:x", "anthropic:x"])
-@pytest.mark.parametrize("mode", sorted(FAILURES))
+@pytest.mark.parametrize(("mode", "name"), modes_of(FAILURES))
 def test_what_does_not_pass_has_a_cause(mode: str, name: str) -> None:
     cause, calls = FAILURES[mode]
     with ScriptedModel(MODES[mode](always_good)) as server:
@@ -208,12 +246,43 @@ def test_an_invalid_answer_is_asked_again_with_what_was_wrong() -> None:
     assert "score: Input should be less than or equal to 1" in server.calls[1].parts[-1]
 
 
-def test_keys_that_a_server_repeats_are_not_told() -> None:
+@pytest.mark.parametrize("name", DIALECTS)
+def test_keys_that_a_server_repeats_are_not_told(name: str) -> None:
     told = HttpError(401, "the key sk-secret-of-mine is not known")
     with ScriptedModel(lambda asked: told) as server, pytest.raises(ModelFailed) as failed:
-        ask(opened(server))
+        ask(opened(server, name))
 
     assert failed.value.words == "HTTP 401: the key *** is not known"
+    assert "sk-secret" not in "".join(format_exception(failed.value))
+
+
+def test_an_address_that_says_v1_does_for_anthropic_too(server: ScriptedModel) -> None:
+    model = open_model("anthropic:x", base_url=server.url, settings=ModelSettings())
+
+    assert ask(model).usage.calls == 1
+
+
+def test_what_is_called_off_counts_as_if_it_had_been_answered() -> None:
+    spending = Spending(most=1.0)
+    with ScriptedModel(MODES["hang"](always_good)) as server:
+        model = opened(server, "openai:gpt-4o", spending=spending)
+        with pytest.raises(ModelFailed) as failed:
+            ask(model, seconds=0.5)
+
+    usage = failed.value.usage
+    assert usage.tokens_in > 0
+    assert usage.cost == pytest.approx(spending.spent)  # pyright: ignore[reportUnknownMemberType]
+    assert spending.spent > 0
+
+
+def test_nobody_is_asked_again_at_once_who_refuses() -> None:
+    with (
+        ScriptedModel(MODES["429 for ever, retry-after 0"](always_good)) as server,
+        pytest.raises(ModelFailed),
+    ):
+        ask(opened(server), seconds=3)
+
+    assert len(server.calls) <= 4
 
 
 def test_a_server_that_is_not_there_is_a_lost_connection() -> None:

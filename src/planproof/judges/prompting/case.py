@@ -76,15 +76,16 @@ class CaseWriter:
         """The case with all of its events; with the instructions it keeps to the budget."""
         return self._written(self._trace, instructions)
 
-    def windows(self, instructions: str) -> tuple[WrittenCase, ...]:
-        """The case, whole if it fits; else several times, with overlapping windows of the trace."""
-        return windows_of(self._trace, lambda part: self._written(part, instructions))
-
-    def part(self, events: Iterable[str], instructions: str) -> WrittenCase:
-        """The case with some of its events only."""
-        wanted = frozenset(events)
-        chosen = tuple(event for event in self._trace.events if event.id in wanted)
-        return self._written(Trace(chosen, self._trace.reader), instructions)
+    def windows(
+        self, instructions: str, events: Iterable[str] | None = None
+    ) -> tuple[WrittenCase, ...]:
+        """The case, with all of its events or some; in overlapping windows if it does not fit."""
+        trace = self._trace
+        if events is not None:
+            wanted = frozenset(events)
+            chosen = tuple(event for event in trace.events if event.id in wanted)
+            trace = Trace(chosen, trace.reader)
+        return windows_of(trace, lambda part: self._written(part, instructions))
 
     def in_template(self, template: UserTemplate, instructions: str) -> WrittenCase:
         """The case in the words of a user's template, with the trace as JSON."""

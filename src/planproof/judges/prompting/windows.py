@@ -34,7 +34,7 @@ def windows_of(trace: Trace, write: Callable[[Trace], WrittenCase]) -> tuple[Wri
 
 def _parts(trace: Trace, number: int) -> list[Trace]:
     events = trace.events
-    size = -(-len(events) // number)
+    size = max(1, -(-len(events) // number))
     overlap = min(_LARGEST_OVERLAP, size // _OVERLAP) if number > 1 else 0
     return [
         Trace(events[max(0, start - overlap) : start + size + overlap], trace.reader)

@@ -116,7 +116,7 @@ def test_what_can_t_fit_is_told_so() -> None:
 
 def test_some_events_can_be_asked_about_alone() -> None:
     events = [did(n, "look", at=n) for n in range(1, 6)]
-    case = case_writer(*events).part(["e4", "e2"], "")
+    (case,) = case_writer(*events).windows("", ["e4", "e2"])
     assert case.events == ("e2", "e4")
     assert "Of the 5 events of the trace, 2 are given here" in str(case.parts[0])
 
