@@ -176,7 +176,7 @@ class _Counting:
         pairs = self.changes.total()
         base_mean = float(self.base_total / pairs) if pairs else None
         new_mean = float(self.new_total / pairs) if pairs else None
-        change = float((self.new_total - self.base_total) / pairs) if pairs else None
+        change = (self.new_total - self.base_total) / pairs if pairs else None
         broke, mended = self.passing[True, False], self.passing[False, True]
         return Comparison(
             better=self.sides["better"],
@@ -190,7 +190,7 @@ class _Counting:
             altered=self.sides["altered"],
             base_mean=base_mean,
             new_mean=new_mean,
-            mean_change=change,
+            mean_change=None if change is None else float(change),
             interval=None if change is None else self._interval(change),
             min_score=self.min_score,
             passing=PassFail(
@@ -208,13 +208,13 @@ class _Counting:
             only_new_names=tuple(self.only_new_names),
         )
 
-    def _interval(self, mean: float) -> Interval | None:
+    def _interval(self, mean: Fraction) -> Interval | None:
         found = bootstrap_interval(self.changes)
         if found is None:
             return None
         # What rounding did to the mean is no part of the interval.
         counted = sum(value * count for value, count in self.changes.items())
-        shift = mean - counted / self.changes.total() / _HUNDREDTHS
+        shift = float(mean - Fraction(counted, self.changes.total() * _HUNDREDTHS))
         return Interval(found.low / _HUNDREDTHS + shift, found.high / _HUNDREDTHS + shift)
 
 
