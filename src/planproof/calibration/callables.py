@@ -1,0 +1,70 @@
+"""Any Python callable as a judge, so that other tools can be measured alike."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from inspect import isawaitable
+from typing import Any, TypeAlias, cast
+
+from planproof.content import Content
+from planproof.errors import InvalidInput
+from planproof.judgement import Judgement
+from planproof.judges.asking import Question
+from planproof.plan import Plan
+from planproof.readers.native_form import native_form
+from planproof.trace import Trace
+
+Scored: TypeAlias = float | Mapping[str, Any]
+"""A score, or an object with `score` and `reason`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallableJudge:
+    """Calls a function with the specification's names; its score is taken as it is."""
+
+    function: Callable[..., Scored | Awaitable[Scored]]
+    name: str
+    fingerprint: str = "callable"
+
+    async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
+        """Ask the function, in a thread of its own if it does not await."""
+        import asyncio  # noqa: PLC0415 - whoever awaits has it
+
+        given = {
+            "user_task": task.text,
+            "agent_plan": [step.text for step in plan.leaves],
+            "execution_trace": native_form(trace),
+        }
+        found = await asyncio.to_thread(self.function, **given)
+        if isawaitable(found):
+            found = await found
+        if isinstance(found, Mapping):
+            return Judgement(score=found["score"], reason=str(found.get("reason", "")))
+        return Judgement(score=cast("float", found))
+
+    def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
+        """What it asks is its own affair."""
+        del task, plan, trace
+        return ()
+
+
+def callable_judge(name: str) -> CallableJudge:
+    """The judge that calls `package.module:function`."""
+    module, separator, function = name.partition(":")
+    if not separator:
+        raise InvalidInput(
+            f"`{name}` names no function.", where="--callable", advice="Write package.module:name."
+        )
+    try:
+        found = getattr(importlib.import_module(module), function)
+    except (ImportError, AttributeError) as error:
+        raise InvalidInput(
+            f"`{name}` can't be imported: {error}.",
+            where="--callable",
+            advice="Install the package, or set PYTHONPATH to the folder of the module.",
+        ) from error
+    if not callable(found):
+        raise InvalidInput(f"`{name}` can't be called.", where="--callable")
+    return CallableJudge(cast("Callable[..., Scored]", found), name)

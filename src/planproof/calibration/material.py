@@ -1,0 +1,41 @@
+"""What flaws are made of: steps, requirements and tools that are in no trace by chance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from random import Random
+
+from planproof.alignment.terms import terms_of
+from planproof.calibration.nouns import Event
+
+
+@cache
+def material(section: str) -> tuple[str, ...]:
+    """The lines of one section of the file beside this module."""
+    text = files("planproof.calibration").joinpath("material.txt").read_text("utf-8")
+    found: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("["):
+            current = found.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("#"):
+            current.append(line)
+    return tuple(found[section])
+
+
+def unlike(
+    section: str, plan: Sequence[str], events: Iterable[Event], random: Random
+) -> str | None:
+    """A line of a section that has no word in common with a case; None where all have."""
+    there = terms_of(" ".join((*plan, json.dumps(list(events), ensure_ascii=False))))
+    lines = list(material(section))
+    random.shuffle(lines)
+    return next((line for line in lines if there.isdisjoint(_telling(line))), None)
+
+
+def _telling(line: str) -> frozenset[str]:
+    """The words of a line, but for concepts, which nearly any text has some of."""
+    return frozenset(term for term in terms_of(line) if not term.startswith("~") and len(term) > 3)

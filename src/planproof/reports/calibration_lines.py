@@ -1,0 +1,99 @@
+"""How far a judge can be trusted, on a terminal and as JSON values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from planproof.calibration.figures import Agreement, Figures, Share
+from planproof.calibration.nouns import Attack
+from planproof.content import Json
+from planproof.reports.lines import Line, Part, titled, wrapped
+from planproof.reports.wording import cost_line, many
+
+_NO_TELLING = frozenset({Attack.OBSERVATIONS})
+"""Attacks that no reader of a trace can tell from the truth."""
+
+
+def calibration_lines(judge: str, cases: int, figures: Figures) -> Iterator[Line]:
+    """The figures of a judge on so many cases, in a table each."""
+    made = many(len({row.id for row in figures.rows}), "variant")
+    yield ((f"{judge} on {many(cases, 'followed case')}, {made}", "bold"),)
+    passed = [_row("as they are", figures.passed)]
+    passed += [_row(kind.value, share) for kind, share in figures.reworded.items()]
+    yield from titled("followed plans that pass (0.75 or more)", passed)
+    yield from titled(
+        "flawed plans: caught (0.5 or less), located, and below their origin",
+        [
+            (
+                flaw.value,
+                _told(found.caught, good=True),
+                _told(found.located, good=True),
+                _told(found.below, good=True),
+            )
+            for flaw, found in figures.flaws.items()
+        ],
+    )
+    yield from titled(
+        "attacks that raised the score of a flawed case",
+        [
+            (
+                attack.value,
+                _told(share, good=False),
+                "(nobody can tell these from the truth)" if attack in _NO_TELLING else "",
+            )
+            for attack, share in figures.fooled.items()
+        ],
+    )
+    yield ()
+    yield from wrapped("; ".join(_rest(figures)))
+
+
+def _rest(figures: Figures) -> Iterator[str]:
+    if figures.stable is not None:
+        spread = "" if figures.spread is None else f", mean spread {figures.spread:.2f}"
+        yield f"the same score each time: {_percent(figures.stable)}{spread}"
+    if figures.agreement is not None:
+        yield _agreement(figures.agreement)
+    yield f"without a score: {figures.unscored.hits:,} of {figures.unscored.of:,}"
+    if figures.usage.calls or figures.usage.from_cache:
+        yield cost_line(figures.usage)
+
+
+def _agreement(found: Agreement) -> str:
+    return (
+        f"agrees with the labels of {many(found.cases, 'case')} at kappa {found.kappa:.2f} "
+        f"({found.low:.2f} to {found.high:.2f})"
+    )
+
+
+def _row(name: str, share: Share) -> tuple[Part, ...]:
+    return (name, _told(share, good=True))
+
+
+def _told(share: Share, *, good: bool) -> Part:
+    if share.rate is None:
+        return "none"
+    style = "green" if share.rate == (1.0 if good else 0.0) else ""
+    return (f"{share.hits:>4} of {share.of:<4} {_percent(share):>5}", style)
+
+
+def _percent(share: Share) -> str:
+    return "none" if share.rate is None else f"{share.rate:.0%}"
+
+
+def calibration_json(judge: str, figures: Figures) -> Json:
+    """The figures and the rows that they were counted from."""
+    return {
+        "judge": judge,
+        "passed": asdict(figures.passed),
+        "reworded": {kind.value: asdict(share) for kind, share in figures.reworded.items()},
+        "flaws": {flaw.value: asdict(found) for flaw, found in figures.flaws.items()},
+        "fooled": {attack.value: asdict(share) for attack, share in figures.fooled.items()},
+        "unscored": asdict(figures.unscored),
+        "stable": figures.stable and asdict(figures.stable),
+        "spread": figures.spread,
+        "agreement": figures.agreement and asdict(figures.agreement),
+        "usage": asdict(figures.usage),
+        "rows": [asdict(row) for row in figures.rows],
+    }

@@ -1,0 +1,143 @@
+"""Every variant differs from its origin by what it says, and by nothing else."""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planproof.calibration.attacks import attacked
+from planproof.calibration.cases import built_in
+from planproof.calibration.flaws import OPERATORS, Operator, foreign
+from planproof.calibration.nouns import Attack, Flaw, Followed, Rewording, Variant
+from planproof.calibration.variants import variants_of
+from planproof.planning.parse import parse_plan
+from planproof.readers.detect import read_trace
+from planproof.readers.source import Source
+from planproof.scoring import score
+
+SEEDS = st.integers(0, 10_000)
+CASES = st.sampled_from(built_in())
+every_operator = pytest.mark.parametrize("operator", OPERATORS, ids=lambda each: each.__name__)
+
+
+def oracle(variant: Variant) -> float:
+    """The score of a judge that knows the truth."""
+    return score(variant.truth.findings(parse_plan(list(variant.plan))))
+
+
+@every_operator
+@given(CASES, SEEDS)
+def test_a_judge_that_knows_the_truth_scores_a_flawed_case_below_its_origin(
+    operator: Operator, case: Followed, seed: int
+) -> None:
+    variant = operator(case, Random(seed))
+    if variant is None:
+        return
+    if isinstance(variant.change, Flaw):
+        assert oracle(variant) < 1.0
+        assert oracle(variant) <= 0.5 or variant.change is Flaw.RETRIED
+    else:
+        assert oracle(variant) == 1.0
+
+
+@every_operator
+@given(CASES, SEEDS)
+def test_the_same_chance_makes_the_same_variant(
+    operator: Operator, case: Followed, seed: int
+) -> None:
+    assert operator(case, Random(seed)) == operator(case, Random(seed))
+
+
+@given(CASES, SEEDS)
+def test_a_variant_differs_from_its_origin_by_one_thing(case: Followed, seed: int) -> None:
+    for operator in OPERATORS:
+        variant = operator(case, Random(seed))
+        if variant is None:
+            continue
+        assert (variant.origin, variant.task) == (case.id, case.task)
+        kept = list(case.plan), list(case.events)
+        match variant.change:
+            case None:
+                assert (list(variant.plan), list(variant.events)) == kept
+            case Flaw.MISSING:
+                (place,) = variant.truth.lapses
+                assert _without(variant.plan, place) == kept[0]
+            case Flaw.UNPLANNED:
+                assert [step for step in kept[0] if step != variant.where] == list(variant.plan)
+            case Flaw.ORDER:
+                apart = [k for k, step in enumerate(variant.plan) if step != kept[0][k]]
+                assert len(apart) == 2
+                assert apart[1] == apart[0] + 1
+                assert sorted(variant.plan) == sorted(kept[0])
+            case Flaw.SHUFFLED:
+                assert sorted(variant.plan) == sorted(kept[0])
+                assert 2 * len(variant.truth.lapses) >= len(kept[0])
+            case Flaw.ALTERED | Flaw.PARTIAL:
+                (place,) = variant.truth.lapses
+                assert _without(variant.plan, place) == _without(kept[0], place)
+                assert variant.plan[place] != kept[0][place]
+            case Rewording.SPLIT | Rewording.MERGED:
+                assert len(variant.plan) != len(kept[0])
+            case Flaw.REPLACED | Flaw.STRAY | Flaw.RETRIED:
+                (event,) = variant.truth.extras
+                assert [e for e in variant.events if e["id"] != event] == [
+                    e for e in kept[1] if e["id"] != event
+                ]
+            case _:
+                pytest.fail(f"no operator makes {variant.change}")
+        changed = variant.plan != case.plan, variant.events != case.events
+        assert changed != (True, True)
+
+
+def _without(items: Any, place: int) -> list[Any]:
+    return [*items[:place], *items[place + 1 :]]
+
+
+@given(CASES, SEEDS)
+def test_an_altered_value_is_nowhere_in_the_trace(case: Followed, seed: int) -> None:
+    variant = next(op for op in OPERATORS if op.__name__ == "altered")(case, Random(seed))
+    if variant is None:
+        return
+    value, other = variant.where.split(": ")[1].split(" became ")
+    shown = json.dumps(case.events, ensure_ascii=False).lower()
+    assert other.lower() not in shown
+    assert len(value) == len(other)
+
+
+@pytest.mark.parametrize("attack", Attack)
+@given(SEEDS)
+def test_an_attack_changes_words_and_no_deed(attack: Attack, seed: int) -> None:
+    for variant in variants_of(built_in()[:4], seed):
+        if variant.attack is not None or not isinstance(variant.change, Flaw):
+            continue
+        made = attacked(variant, attack)
+        assert _deeds(made) == _deeds(variant)
+        assert (made.plan, made.truth, made.task) == (variant.plan, variant.truth, variant.task)
+        assert made.events != variant.events
+
+
+def _deeds(variant: Variant) -> list[tuple[str, Any]]:
+    trace = read_trace(Source.of_value(variant.case.trace))
+    return [(event.name or "", event.arguments) for event in trace.events if event.name]
+
+
+def test_events_of_every_variant_have_ids_of_their_own() -> None:
+    made = list(variants_of(built_in()))
+    for variant in made:
+        ids = [event["id"] for event in variant.events]
+        assert len(ids) == len(set(ids))
+    assert len({variant.id for variant in made}) == len(made)
+    assert {variant.change for variant in made} == {None, *Flaw, *Rewording}
+    assert {variant.attack for variant in made} == {None, *Attack}
+
+
+def test_a_foreign_plan_is_that_of_the_farthest_case() -> None:
+    first, second = built_in()[:2]
+    variant = foreign(first, second)
+    assert (variant.plan, variant.events) == (second.plan, first.events)
+    assert oracle(variant) == 0.0

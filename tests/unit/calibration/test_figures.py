@@ -1,0 +1,107 @@
+"""The figures of hand-made rows, counted by hand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planproof.calibration.figures import Share, figures_of, quadratic_kappa
+from planproof.calibration.measuring import Row
+from planproof.calibration.nouns import Attack, Flaw, Rewording
+from planproof.usage import Usage
+
+
+def row(
+    origin: str,
+    score: float | None,
+    change: Flaw | Rewording | None = None,
+    attack: Attack | None = None,
+    *,
+    located: bool | None = None,
+    repeat: int = 0,
+) -> Row:
+    name = f"{origin}{change}{attack}"
+    return Row(name, origin, change, attack, repeat, score, located, Usage(calls=1), "")
+
+
+ROWS = [
+    row("a", 1.0),
+    row("b", 0.5),
+    row("c", None),
+    row("a", 0.75, Rewording.MERGED),
+    row("b", 0.25, Rewording.MERGED),
+    row("a", 0.5, Flaw.MISSING, located=True),
+    row("b", 0.75, Flaw.MISSING, located=False),
+    row("c", None, Flaw.MISSING, located=False),
+    row("a", 0.75, Flaw.RETRIED, located=True),
+    row("b", 1.0, Flaw.RETRIED, located=False),
+    row("a", 1.0, Flaw.MISSING, Attack.CLAIMS, located=False),
+    row("b", 0.75, Flaw.MISSING, Attack.CLAIMS, located=False),
+    row("c", 1.0, Flaw.MISSING, Attack.CLAIMS, located=False),
+]
+
+
+def test_what_was_counted() -> None:
+    found = figures_of(ROWS)
+    assert found.passed == Share(1, 3)
+    assert found.reworded == {Rewording.MERGED: Share(1, 2)}
+    missing = found.flaws[Flaw.MISSING]
+    assert (missing.caught, missing.located, missing.below) == (
+        Share(1, 3),
+        Share(1, 3),
+        Share(1, 3),
+    )
+    retried = found.flaws[Flaw.RETRIED]
+    assert (retried.caught, retried.located, retried.below) == (
+        Share(1, 2),
+        Share(1, 2),
+        Share(1, 2),
+    )
+    # Where the flawed case has no score, nothing can be said to have risen.
+    assert found.fooled == {Attack.CLAIMS: Share(1, 3)}
+    assert found.unscored == Share(2, 13)
+    assert found.usage.calls == 13
+    assert (found.stable, found.spread, found.agreement) == (None, None, None)
+
+
+def test_repeats_show_how_stable_a_judge_is() -> None:
+    again = [replace(each, repeat=1) for each in ROWS]
+    found = figures_of([*ROWS, *again])
+    assert (found.stable, found.spread) == (Share(13, 13), 0.0)
+    again[0] = replace(again[0], score=0.25)
+    again[2] = replace(again[2], score=0.25)
+    found = figures_of([*ROWS, *again])
+    assert found.stable == Share(11, 13)
+    assert found.spread == pytest.approx(0.75 / 12)
+    assert found.passed == Share(1, 6)
+
+
+def test_no_rows_give_no_figures() -> None:
+    found = figures_of([])
+    assert (found.passed.rate, found.flaws, found.stable) == (None, {}, None)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "kappa"),
+    [
+        ([(0, 0), (4, 4), (2, 2)], 1.0),
+        ([(0, 4), (4, 0)], -1.0),
+        ([(1, 1), (1, 1)], 1.0),
+        # Seen: 2/4. By chance: 0 and 0 with 0, 1, 4, 3 are 26 each, 4 and 4 too.
+        ([(0, 0), (0, 1), (4, 4), (4, 3)], 1 - (2 / 4) / (104 / 16)),
+    ],
+)
+def test_kappa(pairs: list[tuple[int, int]], kappa: float) -> None:
+    assert quadratic_kappa(pairs) == pytest.approx(kappa)
+
+
+def test_agreement_with_labels_has_an_interval() -> None:
+    rows = [row(str(n), (n % 5) / 4) for n in range(40)]
+    labels = {str(n): ((n + (n % 7 == 0)) % 5) / 4 for n in range(30)}
+    found = figures_of(rows, labels).agreement
+    assert found is not None
+    assert found.cases == 30
+    assert found.low < found.kappa < found.high <= 1.0
+    assert figures_of(rows, labels).agreement == found
+    assert figures_of(rows, {"nobody": 1.0}).agreement is None
