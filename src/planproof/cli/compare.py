@@ -10,7 +10,7 @@ import typer
 
 from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
 from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
-from planproof.cli.stores import StoreOption, base_run, opened_store
+from planproof.cli.stores import StoreOption, base_run, named_run, opened_store
 
 if TYPE_CHECKING:
     from planproof.runs.comparison import Comparison
@@ -41,7 +41,7 @@ def compare(
         ),
     ],
     new: Annotated[
-        str, typer.Argument(metavar="NEW", help="Id of a run, the beginning of it, or `latest`.")
+        str, typer.Argument(metavar="NEW", help="A run, by id, `latest` or NAME=VALUE.")
     ],
     *,
     form: ReportFormatOption = ReportFormat.TERMINAL,
@@ -68,7 +68,7 @@ def compare(
 
     configuration = settled_configuration(config)
     with opened_store(store, configuration) as kept:
-        new_run = kept.find(new)
+        new_run = named_run(kept, new)
         old_run = base_run(kept, base, new_run)
         comparison = compared(
             kept.results(old_run.id),

@@ -11,7 +11,7 @@ from planproof.cli.compare import ReportFormat, ReportFormatOption
 from planproof.cli.failures import GATE_FAILED
 from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
 from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
-from planproof.cli.stores import StoreOption, base_run, opened_store
+from planproof.cli.stores import RunArgument, StoreOption, base_run, named_run, opened_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 
 def gate(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of it, or `latest`.")
-    ],
+    run: RunArgument,
     *,
     min_mean: Annotated[
         float | None,
@@ -100,7 +98,7 @@ def gate(
         max_worse=max_worse,
     )
     with opened_store(store, configuration) as kept:
-        found = kept.find(run)
+        found = named_run(kept, run)
         summary = summarize(kept.results(found.id), min_score=passing)
         comparison = None
         if no_worse_than is not None:

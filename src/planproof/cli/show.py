@@ -19,7 +19,7 @@ from planproof.cli.outputs import (
     writing,
     written,
 )
-from planproof.cli.stores import StoreOption, opened_store
+from planproof.cli.stores import RunArgument, StoreOption, named_run, opened_store
 
 if TYPE_CHECKING:
     from planproof.runs.nouns import Run
@@ -44,9 +44,7 @@ _OF_A_CASE = {
 
 
 def show(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of it, or `latest`.")
-    ],
+    run: RunArgument,
     case: Annotated[
         str | None,
         typer.Argument(metavar="CASE", help="Id of a case, or its position from 0 up."),
@@ -81,7 +79,7 @@ def show(
     if case is not None and form not in _OF_A_CASE:
         raise typer.BadParameter(f"--format {form.value} goes with a run, not with one case.")
     with opened_store(store, configuration) as kept, writing(output) as stream:
-        found = kept.find(run)
+        found = named_run(kept, run)
         shown_on = stream if stream is sys.stdout else plain_stream()
         if case is None:
             least = passing_score(min_score, configuration)

@@ -30,6 +30,13 @@ TagOption: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--tag", metavar="NAME=VALUE", help="Tag of a run; can be given several times."),
 ]
+RunArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="Id of a run, the beginning of it, `latest`, or NAME=VALUE: the last with this tag.",
+    ),
+]
 
 
 def tags_of(given: list[str] | None) -> dict[str, str]:
@@ -63,6 +70,16 @@ def opened_store(url: str | None, configuration: Configuration) -> Generator[Sto
         store.close()
 
 
+def named_run(store: Store, name: str) -> Run:
+    """The run of this name, or the last one with this tag."""
+    if "=" not in name:
+        return store.find(name)
+    found = store.runs(limit=1, tags=tags_of([name]))
+    if not found:
+        raise _absent(store, f"with the tag {name}.")
+    return found[0]
+
+
 def base_run(store: Store, name: str, new: Run) -> Run:
     """The run to compare with: by its own name, or as the last one before the new one.
 
@@ -78,9 +95,11 @@ def base_run(store: Store, name: str, new: Run) -> Run:
     same = [run for run in earlier if name != "previous" or run.source == new.source]
     if not same:
         sort = f"of {new.source}" if name == "previous" else f"with the tag {name}"
-        raise InvalidInput(
-            f"there is no finished run {sort} before {new.id}.",
-            where=store.url,
-            advice="`planproof runs` lists what there is.",
-        )
+        raise _absent(store, f"{sort} that was finished before {new.id}.")
     return same[0]
+
+
+def _absent(store: Store, sort: str) -> InvalidInput:
+    return InvalidInput(
+        f"there is no run {sort}", where=store.url, advice="`planproof runs` lists what there is."
+    )

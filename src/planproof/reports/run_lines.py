@@ -16,6 +16,7 @@ STATE_STYLES = {RunState.RUNNING: "cyan", RunState.FINISHED: "green", RunState.I
 _WIDEST_NAME = 30
 _WIDEST_STEP = 40
 _WIDEST_JUDGE = 12
+_MOST_SLOW = 5
 
 
 def runs_lines(runs: Iterable[Run], show: Show) -> Iterator[Line]:
@@ -50,10 +51,10 @@ def summary_lines(summary: Summary, show: Show) -> Iterator[Line]:
     yield from step_lines("steps most often missed", summary.missed, show)
     low = [(_score(case), *_case(case, show)) for case in summary.lowest]
     yield from titled("lowest scores", low)
-    slow = [(f"{case.seconds:.2f} s", show(case.name)) for case in summary.slowest if case.seconds]
-    yield from titled("slowest", slow[:5])
     rows = [(case.outcome.value, *_case(case, show)) for case in summary.unjudged]
     yield from titled("not judged", rows)
+    slow = [(f"{case.seconds:.2f} s", show(case.name)) for case in summary.slowest if case.seconds]
+    yield from titled("slowest", slow[:_MOST_SLOW])
 
 
 def score_lines(summary: Summary, show: Show) -> Iterator[Line]:

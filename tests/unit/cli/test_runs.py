@@ -63,6 +63,8 @@ def test_a_run_is_shown(planproof: CommandLine) -> None:
     assert done.code == 0
     assert done.out.startswith(f"{SECOND}  finished  rules  cases.jsonl  branch=pr-7\n\nmean 0.833")
     assert planproof("show", "20260101").out.startswith(FIRST)
+    assert planproof("show", "branch=main").out.startswith(FIRST)
+    assert "there is no run with the tag branch=x." in planproof("show", "branch=x").err
     shown = json.loads(planproof("show", "latest", "--format", "json").out)
     assert shown["run"]["id"] == SECOND
     assert (shown["summary"]["scored"], shown["summary"]["passed"]) == (3, 2)
@@ -109,8 +111,8 @@ def test_the_base_is_found_by_what_it_is(planproof: CommandLine, base: str) -> N
 def test_a_base_is_finished_earlier_and_over_the_same_data(planproof: CommandLine) -> None:
     nothing = planproof("compare", "previous", FIRST)
     assert nothing.code == 2
-    assert f"there is no finished run of cases.jsonl before {FIRST}." in nothing.err
-    assert "with the tag branch=x before" in planproof("compare", "branch=x", "latest").err
+    assert f"there is no run of cases.jsonl that was finished before {FIRST}." in nothing.err
+    assert "with the tag branch=x that was" in planproof("compare", "branch=x", "latest").err
     third = replace(RUN, id="20260103-030000-fff000", created=RUN.created + timedelta(days=2))
     _keep(third, run_scoring([1.0]), RunState.INTERRUPTED)
     other = replace(third, id="20260104-030000-fff000", created=RUN.created + timedelta(days=3))

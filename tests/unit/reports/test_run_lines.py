@@ -59,13 +59,13 @@ def test_a_run_shows_all_that_it_comes_to() -> None:
         "lowest scores",
         "  0.25  c  It scores 0.25.",
         "",
-        "slowest",
-        "  30.00 s  case 4",
-        "  1.25 s   a",
-        "",
         "not judged",
         "  no_plan       d       It could not be judged.",
         "  judge_failed  case 4  It could not be judged.",
+        "",
+        "slowest",
+        "  30.00 s  case 4",
+        "  1.25 s   a",
     ]
 
 
