@@ -55,7 +55,9 @@ def checks(
 
 
 def _whole(run: Run, summary: Summary) -> Iterator[Check]:
-    yield Check("the run is finished", run.state is RunState.FINISHED, f"it is {run.state.value}")
+    finished = run.state is RunState.FINISHED
+    told = f"it is {run.state.value}"
+    yield Check("the run is finished", finished, told if finished else f"{told}; --resume goes on")
     yield Check("the run has results", summary.cases > 0, f"{summary.cases:,}")
 
 

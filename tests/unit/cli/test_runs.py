@@ -156,7 +156,25 @@ def test_an_interrupted_run_does_not_pass(planproof: CommandLine) -> None:
     _keep(third, run_scoring([1.0]), RunState.INTERRUPTED)
     done = planproof("gate", "latest")
     assert done.code == 1
-    assert "✗ the run is finished: it is interrupted" in done.out
+    assert "✗ the run is finished: it is interrupted; --resume goes on" in done.out
+
+
+def test_runs_that_are_empty_or_have_nothing_in_common(planproof: CommandLine) -> None:
+    empty = replace(RUN, id="20260103-030000-eee000", created=RUN.created + timedelta(days=2))
+    _keep(empty, [])
+    other = replace(RUN, id="20260104-030000-fff000", created=RUN.created + timedelta(days=3))
+    _keep(other, run_scoring([1.0, 1.0]))
+    assert "0 pairs: 0 better, 0 worse, 0 the same" in planproof("compare", FIRST, other.id).out
+    assert "not compared: 4 only in the base" in planproof("compare", FIRST, empty.id).out
+    nothing = planproof("gate", empty.id)
+    assert (nothing.code, "✗ the run has results: 0" in nothing.out) == (1, True)
+    alone = planproof("gate", other.id, "--no-worse-than", FIRST)
+    assert alone.code == 1
+    assert "✗ mean no lower than in the base: no case has a score in both runs;" in alone.out
+    for form in ("json", "markdown"):
+        assert planproof("show", empty.id, "--format", form).code == 0
+        assert planproof("compare", empty.id, empty.id, "--format", form).code == 0
+    assert 'tests="0"' in planproof("show", empty.id, "--format", "junit").out
 
 
 @pytest.mark.parametrize("option", [("--max-worse", "1"), ("--tolerance", "0.1")])
