@@ -20,7 +20,7 @@ def comparison_lines(base: Run, new: Run, comparison: Comparison, show: Show) ->
     """Better, worse, same; means and chance; which steps broke, and in which cases."""
     yield (cut(f"base  {run_line(base, show)}", WIDTH),)
     yield (cut(f"new   {run_line(new, show)}", WIDTH),)
-    for caution in cautions(base, new, comparison):
+    for caution in cautions(base, new):
         yield from wrapped(caution, "yellow")
     yield ()
     yield (
@@ -35,6 +35,8 @@ def comparison_lines(base: Run, new: Run, comparison: Comparison, show: Show) ->
             yield from wrapped(told)
     if left := left_out(comparison):
         yield from wrapped(f"not compared: {left}")
+    if comparison.altered:
+        yield (altered_told(comparison),)
     yield from step_lines("steps that broke", comparison.broken, show)
     for title, changes, count in (
         ("worse", comparison.worst, comparison.worse),
@@ -99,16 +101,18 @@ def left_out(comparison: Comparison) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items() if count)
 
 
-def cautions(base: Run, new: Run, comparison: Comparison) -> Iterator[str]:
+def altered_told(comparison: Comparison) -> str:
+    """How many pairs are no longer of the very same case."""
+    return f"task, plan or trace are others now in {many(comparison.altered, 'pair')}"
+
+
+def cautions(base: Run, new: Run) -> Iterator[str]:
     """What to know before the figures are believed."""
     if base.fingerprint != new.fingerprint:
         yield "The runs were judged differently: a change may come from the judge."
     for name, run in (("base", base), ("new run", new)):
         if run.state.value != "finished":
             yield f"The {name} is {run.state.value}: not all of its cases are here."
-    if comparison.altered:
-        pairs = many(comparison.altered, "pair")
-        yield f"{pairs} of cases with the same id have another task, plan or trace now."
 
 
 def change_told(change: Change) -> str:

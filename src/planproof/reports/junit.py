@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape, quoteattr
 
 from planproof.finding import Extra
+from planproof.reports.run_lines import source_name
 from planproof.reports.timeline import in_time
 from planproof.reports.wording import STATUSES, Show, headline, score_digits, shows
 from planproof.runs.nouns import Result, Run
@@ -35,7 +36,7 @@ def junit(
     totals = _attributes(counts, time=f"{summary.seconds:.3f}")
     began = run.created.replace(tzinfo=None).isoformat(timespec="seconds")
     yield f"<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name=\"planproof\"{totals}>\n"
-    yield f"<testsuite name={quoteattr(show(run.source))}{totals}"
+    yield f"<testsuite name={quoteattr(show(source_name(run)))}{totals}"
     yield f"{_attributes({'skipped': 0}, timestamp=began, id=show(run.id))}>\n"
     yield from _properties(run, summary, show)
     for result in results:
@@ -75,7 +76,7 @@ def _test_case(run: Run, result: Result, min_score: float, show: Show) -> Iterat
 
 def _class(run: Run, show: Show) -> str:
     # What shows test results takes a dot for the end of a package.
-    return f"planproof.{show(run.source).replace('.', '_')}"
+    return f"planproof.{show(source_name(run)).replace('.', '_')}"
 
 
 def _fault(element: str, sort: str, message: str, text: str) -> str:

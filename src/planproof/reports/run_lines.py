@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from planproof.finding import Status
@@ -13,6 +14,8 @@ from planproof.runs.summary import Glance, Summary
 
 LEVEL_STYLES = {1.0: "bright_green", 0.75: "green", 0.5: "yellow", 0.25: "dark_orange", 0.0: "red"}
 STATE_STYLES = {RunState.RUNNING: "cyan", RunState.FINISHED: "green", RunState.INTERRUPTED: "red"}
+# Linear, for a name can't hold what ends it.
+_FOLDERS = re.compile(r"(?<!\S)/(?:[^\s/]+/)*(?=[^\s/])")
 _WIDEST_NAME = 30
 _WIDEST_STEP = 40
 _WIDEST_JUDGE = 12
@@ -27,7 +30,7 @@ def runs_lines(runs: Iterable[Run], show: Show) -> Iterator[Line]:
             (run.state.value, STATE_STYLES[run.state]),
             f"{run.cases:,}",
             cut(show(run.judge.name), _WIDEST_JUDGE),
-            show("  ".join((run.source, *_tags(run)))),
+            show("  ".join((source_name(run), *_tags(run)))),
         )
         for run in runs
     )
@@ -35,7 +38,13 @@ def runs_lines(runs: Iterable[Run], show: Show) -> Iterator[Line]:
 
 def run_line(run: Run, show: Show) -> str:
     """A run in a line: its id, state, judge, source and tags."""
-    return "  ".join(map(show, (run.id, run.state.value, run.judge.name, run.source, *_tags(run))))
+    parts = (run.id, run.state.value, run.judge.name, source_name(run), *_tags(run))
+    return "  ".join(map(show, parts))
+
+
+def source_name(run: Run) -> str:
+    """What a data set is called, without the folders that it stands in."""
+    return _FOLDERS.sub("", run.source)
 
 
 def run_summary_lines(run: Run, summary: Summary, show: Show) -> Iterator[Line]:

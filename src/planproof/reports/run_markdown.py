@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from planproof.reports.comparison_lines import (
+    altered_told,
     cautions,
     chance_told,
     change_told,
@@ -92,10 +93,12 @@ def _comparison(base: Run, new: Run, comparison: Comparison, show: Show) -> Iter
         yield "No case has a score in both runs."
     else:
         figures = (mean_told(comparison), passing_told(comparison), chance_told(comparison))
-        yield "<br>".join(f"{told[0].upper()}{told[1:]}." for told in figures)
+        yield "<br>".join(map(_sentence, figures))
     if left := left_out(comparison):
         yield f"Not compared: {left}."
-    for caution in cautions(base, new, comparison):
+    if comparison.altered:
+        yield _sentence(altered_told(comparison))
+    for caution in cautions(base, new):
         yield f"⚠️ {caution}"
     yield from _steps("steps that broke", comparison.broken, show)
     yield from _changes("worse", comparison.worst, comparison.worse, show)
@@ -103,6 +106,10 @@ def _comparison(base: Run, new: Run, comparison: Comparison, show: Show) -> Iter
     yield from _changes("better", comparison.best, comparison.better, show)
     runs = (f"base: {run_line(base, show)}", f"new: {run_line(new, show)}")
     yield f"<sub>{'<br>'.join(map(escape, runs))}</sub>"
+
+
+def _sentence(told: str) -> str:
+    return f"{told[0].upper()}{told[1:]}."
 
 
 def _steps(title: str, steps: Sequence[StepCount], show: Show) -> Iterator[str]:

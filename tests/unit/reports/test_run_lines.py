@@ -9,7 +9,7 @@ import pytest
 
 from planproof.reports.comparison_lines import comparison_lines, gate_lines
 from planproof.reports.lines import Line, bar, columns, cut, plain, titled
-from planproof.reports.run_lines import run_summary_lines, runs_lines
+from planproof.reports.run_lines import run_summary_lines, runs_lines, source_name
 from planproof.reports.wording import shows
 from planproof.runs.comparison import compare
 from planproof.runs.gate import Conditions, checks
@@ -85,6 +85,22 @@ def test_runs_are_listed_in_columns() -> None:
     assert list(runs_lines([], SHOW)) == []
 
 
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("cases.jsonl", "cases.jsonl"),
+        ("data/cases.jsonl", "data/cases.jsonl"),
+        ("/srv/data/cases.jsonl --limit 5", "cases.jsonl --limit 5"),
+        ("/srv/a.jsonl /srv/b.jsonl", "a.jsonl b.jsonl"),
+        ("s3://bucket/cases.jsonl", "s3://bucket/cases.jsonl"),
+        ("/srv/traces/", "traces/"),
+        ("/" * 50_000, "/" * 50_000),
+    ],
+)
+def test_a_data_set_is_called_by_its_name(source: str, name: str) -> None:
+    assert source_name(replace(RUN, source=source)) == name
+
+
 def test_a_comparison_shows_all_that_changed() -> None:
     base = run_of(
         {
@@ -112,7 +128,6 @@ def test_a_comparison_shows_all_that_changed() -> None:
         "base  20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
         "new   20260102-030000-def456  finished  rules  cases.jsonl  branch=main",
         "The runs were judged differently: a change may come from the judge.",
-        "1 pair of cases with the same id have another task, plan or trace now.",
         "",
         "3 pairs: 1 better, 1 worse, 1 the same",
         "mean 0.833 → 0.667, change -0.167, 95 % interval -1.000 to +0.500",
@@ -120,6 +135,7 @@ def test_a_comparison_shows_all_that_changed() -> None:
         "by chance alone such a split has p = 1 (McNemar, exact)",
         "not compared: 1 no longer scored, 1 scored in neither, 1 only in the base, 1",
         "only in the new run",
+        "task, plan or trace are others now in 1 pair",
         "",
         "steps that broke",
         "  1 of 3  Do thing 2  1 missing",
