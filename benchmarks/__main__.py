@@ -12,6 +12,7 @@ from benchmarks import peers
 from benchmarks.cases import GeneratedCase, generate
 from benchmarks.floor import match_in_order
 from benchmarks.measure import Row, child_cpu_seconds, cpu_seconds, peak_bytes, per_call, show
+from benchmarks.monitoring import monitoring
 from benchmarks.prompts import prompt_characters
 from planproof import evaluate
 
@@ -22,7 +23,14 @@ LARGE = generate(steps=100, events=5_000)
 
 def main() -> int:
     """Print every row; 1 when a budget is missed, else 0."""
-    rows = [*small_cases(), *large_case(), *memory(), *start_up(), *prompt_characters()]
+    rows = [
+        *small_cases(),
+        *large_case(),
+        *memory(),
+        *start_up(),
+        *prompt_characters(),
+        *monitoring(),
+    ]
     show(rows)
     return 0 if all(row.holds for row in rows) else 1
 

@@ -5,7 +5,7 @@ usage: python -m scripts.quality [--json]
 Leave-one-group-out: each case is judged with weights fitted without its group. In-sample: with
 the shipped weights, which have seen all of it. Claims: whether words added to a flawed trace buy
 a better score. Proof: whether `planproof verify` accepts each verdict, and whether the trace in its
-native form is judged alike.
+native form is judged alike. Monitor: what `scripts.monitoring` finds.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from planproof.readers.source import Source
 from planproof.scoring import score
 from planproof.trace import Event, Kind, Trace
 from planproof.verification import verify
+from scripts import monitoring
 from scripts.bench import FILES, Labelled, labelled, lines, removed_units, scorer
 from scripts.fitting import Pairs, by_group
 from scripts.judging import Judged, findings_with, judge_with
@@ -50,6 +51,7 @@ def main() -> None:
     doubts = _by_doubt(cases, lambda case: groups[case.group])
     claims = _claims(cases, lambda case: groups[case.group])
     proof = _proof()
+    watched = monitoring.figures()
     if "--json" in sys.argv:
         print(
             json.dumps(
@@ -58,6 +60,7 @@ def main() -> None:
                     "in_sample": in_sample,
                     "doubts": doubts,
                     "claims": claims,
+                    "monitor": watched,
                     **proof,
                 }
             )
@@ -87,6 +90,7 @@ def main() -> None:
     print(f"judged alike in the native form   {proof['alike']} of {proof['verdicts']}")
     for problem, count in proof["problems"].items():
         print(f"  {count:4} x {problem}")
+    monitoring.show(watched)
 
 
 def _shown(value: float) -> str:
