@@ -20,6 +20,7 @@ from planproof.cli.run import run
 from planproof.cli.runs import runs
 from planproof.cli.show import show
 from planproof.cli.verify import verify
+from planproof.cli.watch import watch
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -55,6 +56,7 @@ def planproof(
     planproof show RUN [CASE]                 what a run comes to, or one case of it
     planproof compare BASE NEW                what changed from one run to another
     planproof gate RUN --min-mean 0.8         pass or fail a run
+    planproof watch TRACE                     follow a trace while it is written
     planproof plan TRACE                      the plan that was declared in a trace
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     planproof inspect TRACE                   see what is understood of a trace
@@ -68,6 +70,7 @@ app.command()(tells_failures(runs))
 app.command()(tells_failures(show))
 app.command()(tells_failures(compare))
 app.command()(tells_failures(gate))
+app.command()(tells_failures(watch))
 app.command()(tells_failures(plan))
 app.command()(tells_failures(verify))
 app.command()(tells_failures(inspect))

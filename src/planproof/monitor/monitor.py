@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from planproof.content import Content, Json
@@ -16,6 +17,7 @@ from planproof.monitor.deviation import Certainty, Deviation, Key, OffPlan
 from planproof.monitor.outlook import Outlook
 from planproof.monitor.proof import Proof
 from planproof.plan import Plan, Step
+from planproof.preparation import in_file
 from planproof.readers.native import event_of
 from planproof.readers.native_form import written_event
 from planproof.readers.source import Source
@@ -27,7 +29,7 @@ RaiseOn: TypeAlias = Literal["minor", "major", "proven"]
 
 
 class Monitor:
-    """Holds a run against its plan while it goes on.
+    """Holds a run against its plan while it goes on. A `Path` is a file, as for `evaluate`.
 
     `on_deviation` is called with each deviation when it first shows. With `raise_on`, `observe`
     raises `OffPlan` once it has taken the event in: on any deviation ("minor"), on a major one
@@ -36,19 +38,19 @@ class Monitor:
 
     def __init__(
         self,
-        plan: str | Plan | Json,
-        task: str | Content | Json = None,
+        plan: str | Path | Plan | Json,
+        task: str | Path | Content | Json = None,
         *,
         vocabulary: Vocabulary | None = None,
         on_deviation: Callable[[Deviation], object] | None = None,
         raise_on: RaiseOn | None = None,
     ) -> None:
-        self._given = plan
+        self._given = in_file(plan) if isinstance(plan, Path) else plan
         self._task = task
         self._vocabulary = vocabulary or Vocabulary()
         self._on_deviation = on_deviation
         self._raise_on = raise_on
-        self.plan = given_plan(plan)
+        self.plan = given_plan(self._given)
         if not self.plan.steps:
             raise InvalidInput(
                 "the plan has no steps.", where="plan", advice="Give a plan with steps to hold to."

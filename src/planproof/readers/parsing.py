@@ -80,7 +80,7 @@ class Parser:
             )
         records = tuple(
             record
-            for record in self._records(enumerate(lines, 1))
+            for record in self.records(enumerate(lines, 1))
             if is_object(record[1]) or is_list(record[1]) or self.skip(record[0], "is no object")
         )
         if not records or len(records) * 2 < len(filled):
@@ -98,7 +98,7 @@ class Parser:
             reached = number + piece.count("\n")
             pieces.append((number, piece))
         beside += self._skip_between(lines, reached, len(lines))
-        records = tuple(self._records(iter(pieces)))
+        records = tuple(self.records(iter(pieces)))
         if not records or beside * 2 > len(lines):
             del self.skipped[before:]
             return None
@@ -138,7 +138,8 @@ class Parser:
             return None
         return None if is_deeper_than(values, self.limits.depth + 1) else values
 
-    def _records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Json]]:
+    def records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Json]]:
+        """The values of numbered lines; what is no JSON is skipped."""
         for number, line in lines:
             if _is_blank(line):
                 continue
@@ -154,7 +155,7 @@ class Parser:
                 event = line[6:].strip()
             # The end mark that some providers send is no data.
             elif line.startswith("data:") and line[5:].strip() != "[DONE]":
-                for _, value in self._records(iter([(number, line[5:])])):
+                for _, value in self.records(iter([(number, line[5:])])):
                     if is_object(value) and event:
                         # What kind of event it is stands beside the data; readers need both.
                         value.setdefault("event", event)

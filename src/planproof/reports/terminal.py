@@ -33,14 +33,14 @@ _LEVEL_STYLES = {
     0.25: "bold dark_orange",
     0.0: "bold red",
 }
-_GLYPHS = {
+GLYPHS = {
     Status.EXECUTED: ("✓", "green"),
     Status.PARTIAL: ("◐", "yellow"),
     Status.MISSING: ("✗", "red"),
     Status.AMBIGUOUS: ("?", "yellow"),
     Status.OUT_OF_ORDER: ("⇅", "red"),
 }
-_SEVERITY_STYLES = {Severity.MAJOR: "red", Severity.MINOR: "yellow"}
+SEVERITY_STYLES = {Severity.MAJOR: "red", Severity.MINOR: "yellow"}
 _QUIET = "dim"
 _LONGEST_TEXT = 240
 _MOST_QUOTES = 3
@@ -94,7 +94,7 @@ def _timeline(verdict: Verdict, show: Show) -> RenderableType:
 
 
 def _add_step(rows: Table, step: StepFinding, show: Show, *, counted: bool) -> None:
-    glyph, style = _GLYPHS[step.status]
+    glyph, style = GLYPHS[step.status]
     word = STATUSES[step.status]
     if step.waived:
         glyph, style, word = "○", _QUIET, "left out"
@@ -120,7 +120,7 @@ def _add_step(rows: Table, step: StepFinding, show: Show, *, counted: bool) -> N
 
 def _add_extras(rows: Table, extras: list[Extra], show: Show) -> None:
     for extra in extras[:_MOST_EXTRAS_IN_A_ROW]:
-        style = _SEVERITY_STYLES[extra.severity]
+        style = SEVERITY_STYLES[extra.severity]
         rows.add_row(
             show(extra.event),
             Text("+", style),
