@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
 from typing import Any
@@ -12,9 +13,14 @@ from planproof.content import Content
 from planproof.evaluation import evaluate_case
 from planproof.finding import Evidence, Extra, Severity, Status, StepFinding
 from planproof.preparation import Reading
+from planproof.readers.native_form import native_form
 from planproof.reports.html.case_data import JudgedCase, judged_case
+from planproof.runs.kept_case import kept
+from planproof.runs.nouns import KeptCase, Result, Run, RunState
+from planproof.runs.store.protocol import Store
 from planproof.trace import Event, EventStatus, Kind, Trace
 from planproof.verdict import Coverage, JudgeSummary, NearestBetter, Outcome, Verdict
+from tests.hand_made_runs import RUN
 
 
 def demo_case(name: str) -> JudgedCase:
@@ -127,3 +133,23 @@ def long_case(events: int, *, extras: int = 0) -> JudgedCase:
         coverage=Coverage(reader="native", events=events),
     )
     return JudgedCase(verdict=verdict, task=Content("Go on."), trace=trace)
+
+
+def kept_run(store: Store, cases: Sequence[JudgedCase | Verdict]) -> Run:
+    """A run over these cases in a store; a verdict alone is on a case that could not be read."""
+    results: list[Result] = []
+    kept_cases: list[KeptCase] = []
+    for position, given in enumerate(cases):
+        verdict = given if isinstance(given, Verdict) else given.verdict
+        content = ""
+        if not isinstance(given, Verdict) and given.trace is not None:
+            case = kept(Case(task=given.task, plan=None, trace=native_form(given.trace)))
+            assert verdict.coverage is not None
+            verdict = replace(verdict, coverage=replace(verdict.coverage, reader="native"))
+            kept_cases.append(case)
+            content = case.hash
+        results.append(Result(position, content, verdict.id, verdict, position / 1_000))
+    store.begin(RUN)
+    store.add(RUN.id, results, kept_cases)
+    store.close_run(RUN.id, RunState.FINISHED)
+    return store.find(RUN.id)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
+
+Colours: TypeAlias = Literal["light", "dark"]
 
 _REPORTS_VIOLATIONS = """
 addEventListener("securitypolicyviolation", (event) =>
@@ -28,7 +30,7 @@ class Opening:
         page: Iterable[str],
         *,
         width: int = 1280,
-        colours: Literal["light", "dark"] = "light",
+        colours: Colours = "light",
         at: str = "",
     ) -> Page:
         """The page, written to a file and opened from there."""

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
 
 from planproof.reports.html.page import case_page
-from tests.browser.opening import Opening
+from tests.browser.axe import serious
+from tests.browser.opening import Colours, Opening
 from tests.judged_cases import EVERY_STATUS, long_case
-
-Colours = Literal["light", "dark"]
-
-
-def serious(page: Page) -> list[str]:
-    """What axe finds that is serious or worse, with the elements."""
-    return [
-        f"{violation['id']}: {node['html']}: {node['failureSummary']}"
-        for violation in Axe().run(page).response["violations"]
-        if violation["impact"] in {"serious", "critical"}
-        for node in violation["nodes"]
-    ]
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])

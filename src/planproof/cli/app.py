@@ -16,6 +16,7 @@ from planproof.cli.judge import judge
 from planproof.cli.judges import judges
 from planproof.cli.plan import plan
 from planproof.cli.readers import readers
+from planproof.cli.report import report
 from planproof.cli.run import run
 from planproof.cli.runs import runs
 from planproof.cli.show import show
@@ -54,6 +55,7 @@ def planproof(
     planproof run CASES.jsonl -o OUT.jsonl    judge many
     planproof runs                            the runs that are kept
     planproof show RUN [CASE]                 what a run comes to, or one case of it
+    planproof report RUN -o report.html       a run as a page, with all of its cases
     planproof compare BASE NEW                what changed from one run to another
     planproof gate RUN --min-mean 0.8         pass or fail a run
     planproof watch TRACE                     follow a trace while it is written
@@ -68,6 +70,7 @@ app.command()(tells_failures(judge))
 app.command()(tells_failures(run))
 app.command()(tells_failures(runs))
 app.command()(tells_failures(show))
+app.command()(tells_failures(report))
 app.command()(tells_failures(compare))
 app.command()(tells_failures(gate))
 app.command()(tells_failures(watch))

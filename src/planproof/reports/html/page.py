@@ -14,9 +14,15 @@ from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-from planproof.content import Json
-from planproof.reports.html.case_data import JudgedCase, case_data
+from planproof.content import Content, Json
+from planproof.errors import InvalidInput
+from planproof.preparation import Reading
+from planproof.reports.html.case_data import JudgedCase, case_data, judged_case
 from planproof.reports.html.room import Room
+from planproof.reports.html.run_data import run_data
+from planproof.runs.kept_case import case_in
+from planproof.runs.nouns import Result, Run
+from planproof.runs.store.protocol import Store
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -31,6 +37,28 @@ def case_page(case: JudgedCase, *, secrets: bool = False) -> Iterator[str]:
     data = case_data(case, room=room, secrets=secrets)
     title = f"planproof: {data['id'] or data['headline']}"
     return _page(title, None, [data])
+
+
+def run_page(
+    run: Run, store: Store, reading: Reading, *, min_score: float, secrets: bool = False
+) -> Iterator[str]:
+    """The page of a run with those of its cases, piece by piece: one case at a time is read."""
+    data = run_data(run, store.results(run.id), min_score=min_score, secrets=secrets)
+    pages = (
+        case_data(_kept(result, store, reading), room=data.room, secrets=secrets)
+        for result in store.results(run.id)
+        if result.position in data.pages
+    )
+    return _page(f"planproof: {data.overview['title']}", data.overview, pages)
+
+
+def _kept(result: Result, store: Store, reading: Reading) -> JudgedCase:
+    """A case of the run; what could not be read has nothing but its verdict."""
+    try:
+        case = case_in(store.case(result.case))
+    except InvalidInput:
+        return JudgedCase(verdict=result.verdict, task=Content())
+    return judged_case(case, result.verdict, reading)
 
 
 def _page(title: str, run: Json, cases: Iterable[Json]) -> Iterator[str]:

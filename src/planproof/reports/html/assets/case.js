@@ -98,14 +98,14 @@ planproof.CaseView = class {
         rows.push(row);
       }
     }
-    this.slot("events").replaceChildren(...(rows.length ? rows : [this.nothing("no events")]));
+    this.slot("events").replaceChildren(...planproof.chunked(rows.length ? rows : [this.nothing("no events")]));
     for (const index of this.open) this.expand(index);
     const narrowed = query || this.filters.size;
     const [steps, events] = [wanted.steps.length, wanted.events.length];
     this.slot("found").textContent = narrowed
       ? `${planproof.many(steps, "step")} and ${planproof.many(events, "event")} of ${this.data.events.length.toLocaleString("en")}` : "";
     this.emphasise();
-    this.lines.watch([...this.eventRows.values()].filter((row) => row.classList.contains("named")));
+    this.lines.watch(this.slot("events").children);
   }
 
   nothing(what) {

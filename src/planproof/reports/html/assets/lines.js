@@ -21,11 +21,11 @@ planproof.Lines = class {
     new ResizeObserver(this.draw).observe(proof);
   }
 
-  /** Which rows of events may end a line, after they were made anew. */
-  watch(rows) {
+  /** The chunks of rows in which lines may end, after they were made anew. */
+  watch(chunks) {
     this.watcher.disconnect();
     this.seen.clear();
-    for (const row of rows) this.watcher.observe(row);
+    for (const chunk of chunks) this.watcher.observe(chunk);
     this.draw();
   }
 
@@ -72,7 +72,7 @@ planproof.Lines = class {
       for (const [place] of step.evidence.slice(0, on ? 500 : 30)) {
         const target = this.view.eventRows.get(place);
         if (!target) continue;
-        const curve = { status: step.status, y0: y, y1: this.end(target), on, away: away || !this.seen.has(target) };
+        const curve = { status: step.status, y0: y, y1: this.end(target), on, away: away || !this.seen.has(target.parentNode) };
         if (first && step.status !== "left_out") this.begun.push(curve);
         yield this.curve(curve, first);
         first = false;
@@ -81,17 +81,14 @@ planproof.Lines = class {
   }
 
   *extras() {
-    for (const row of this.seen) {
-      if (!row.classList.contains("extra")) continue;
+    for (const row of [...this.seen].flatMap((chunk) => [...chunk.querySelectorAll(".extra")])) {
       const on = row.dataset.finding === this.view.chosen;
       const y = this.end(row);
-      const back = Math.min(this.width - 8, 46);
       const end = this.width - 9;
-      yield this.group(row.dataset.status, on, false, [
-        planproof.drawn("path", { d: `M${this.width - back + 9},${y}H${end}` }),
-        planproof.drawn("circle", { cx: this.width - back, cy: y, r: 8 }),
-        planproof.drawn("text", { x: this.width - back, y }, "+"),
-      ]);
+      const from = Math.max(this.width - 46, 6);
+      // Where there is no width to spare, the label in the row has to do.
+      const mark = this.width > 60 ? [planproof.drawn("circle", { cx: from, cy: y, r: 8 }), planproof.drawn("text", { x: from, y }, "+")] : [];
+      yield this.group(row.dataset.status, on, false, [planproof.drawn("path", { d: `M${from + 9},${y}H${end}` }), ...mark]);
     }
   }
 

@@ -1,0 +1,194 @@
+// The page of a run: the scores, what broke most, and the table of cases.
+"use strict";
+
+planproof.Overview = class {
+  constructor(root) {
+    this.slot = planproof.slots(root);
+    this.data = planproof.embedded("run");
+    this.filters = new Set();
+    this.sorted = { column: "score", down: false };
+    this.fillHead();
+    this.fillColumns();
+    this.slot("distribution").addEventListener("click", (event) => this.onBar(event));
+    this.slot("columns").addEventListener("click", (event) => this.onColumn(event));
+    this.slot("case-search").addEventListener("input", planproof.settled(() => this.refresh()));
+    this.slot("more").addEventListener("click", () => this.grow());
+    new IntersectionObserver(([end]) => { if (end.isIntersecting) this.grow(); }, { rootMargin: "600px" }).observe(this.slot("more"));
+    addEventListener("beforeprint", () => this.grow(1000));
+    this.refresh();
+  }
+
+  fillHead() {
+    const { element, many } = planproof;
+    const { data, slot } = this;
+    slot("run-title").textContent = data.title;
+    slot("facts").replaceChildren(...data.facts.map((fact) => element("span", {}, fact)));
+    const unscored = data.unscored.reduce((sum, [, count]) => sum + count, 0);
+    const bars = data.levels.map(([level, name, count]) => [String(level), level.toFixed(2).replace(/0$/, ""), name, count]);
+    if (unscored) bars.push(["none", "–", "not judged", unscored]);
+    const most = Math.max(1, ...bars.map(([, , , count]) => count));
+    slot("distribution").replaceChildren(...bars.map((bar) => this.bar(bar, most)));
+    slot("causes").replaceChildren(...data.unscored.map(([cause, count]) => element("li", {}, `${cause}: ${count.toLocaleString("en")}`)));
+    slot("broke").replaceChildren(...data.broke.map(([text, total, ...counts]) => element("li", {},
+      element("p", { class: "text" }, text),
+      element("p", { class: "how" }, ...this.counted(counts, 1), element("span", {}, `of ${total.toLocaleString("en")}`)))));
+    const steps = data.steps.reduce((sum, count) => sum + count, 0);
+    slot("all-steps").textContent = steps.toLocaleString("en");
+    slot("whole").replaceChildren(this.whole(data.steps));
+    slot("counts").replaceChildren(...this.counted(data.steps, 0).map((each) => element("li", {}, each)),
+      ...["major", "minor"].flatMap((severity, place) => (data.extras[place]
+        ? [element("li", {}, this.count(severity, `${severity} extra${data.extras[place] === 1 ? "" : "s"}`, data.extras[place]))] : [])));
+    if (!data.broke.length) slot("broke").replaceChildren(element("li", { class: "nothing" }, "Every step was executed as planned."));
+    slot("unpaged").textContent = data.paged < data.rows.length
+      ? `Only ${many(data.paged, "case")} can be opened here, those with the lowest scores; \`planproof show\` shows any.` : "";
+  }
+
+  bar([key, digits, name, count], most) {
+    const { element } = planproof;
+    const level = key === "none" ? { "data-status": "unscored" } : { "data-level": key };
+    return element("button", { type: "button", "data-filter": key, "aria-pressed": "false", ...level },
+      element("b", {}, digits), element("span", { class: "name" }, name), this.share(count / most), element("span", { class: "number" }, count.toLocaleString("en")));
+  }
+
+  /** A bar that is filled so far. */
+  share(part) {
+    const bar = planproof.drawn("svg", { class: "share", "aria-hidden": "true", viewBox: "0 0 100 8", preserveAspectRatio: "none" });
+    bar.append(planproof.drawn("rect", { class: "all", width: 100, height: 8 }), planproof.drawn("rect", { class: "part", width: 100 * part, height: 8 }));
+    return bar;
+  }
+
+  /** How many steps ended in each status, from the given one on; those that none did are left out. */
+  counted(counts, from) {
+    return this.data.statuses.flatMap(([, status, label], place) => (place >= from && counts[place] ? [this.count(status, label, counts[place])] : []));
+  }
+
+  count(status, label, count) {
+    const { element, mark } = planproof;
+    return element("span", { class: "counted", "data-status": status }, mark(status), ` ${count.toLocaleString("en")} ${label}`);
+  }
+
+  /** One bar of all steps, divided by status. */
+  whole(counts) {
+    const bar = planproof.drawn("svg", { class: "share", "aria-hidden": "true", viewBox: "0 0 100 8", preserveAspectRatio: "none" });
+    const all = Math.max(1, counts.reduce((sum, count) => sum + count, 0));
+    let x = 0;
+    counts.forEach((count, place) => {
+      const width = (100 * count) / all;
+      bar.append(planproof.drawn("rect", { class: "part", "data-status": this.data.statuses[place][1], x, width: Math.max(0, width - 0.3), height: 8 }));
+      x += width;
+    });
+    return bar;
+  }
+
+  static columns = [
+    ["position", "#", ([position]) => position],
+    ["name", "case", ([, name]) => name.toLowerCase()],
+    ["score", "score", ([, , , level]) => level ?? -1],
+    ["steps", "steps", (row) => [...row[5]].filter((letter) => letter !== "e").length],
+    ["extras", "extras", (row) => row[7] * 1000 + row[8]],
+    ["events", "events", (row) => row[9]],
+    ["seconds", "seconds", (row) => row[10]],
+  ];
+
+  fillColumns() {
+    const { element } = planproof;
+    this.slot("columns").replaceChildren(...planproof.Overview.columns.map(([key, label]) => element("th", { scope: "col", class: key, "data-column": key },
+      element("button", { type: "button" }, label, element("span", { "aria-hidden": "true" })))));
+  }
+
+  /** The rows that are wanted, in the order that is wanted. */
+  refresh() {
+    const query = this.slot("case-search").value.trim().toLowerCase();
+    const { filters, sorted } = this;
+    const [, , value] = planproof.Overview.columns.find(([key]) => key === sorted.column);
+    const keyed = this.data.rows
+      .filter((row) => (!filters.size || filters.has(row[3] === null ? "none" : String(row[3]))) && (!query || `${row[1]} ${row[4]}`.toLowerCase().includes(query)))
+      .map((row) => [value(row), row]);
+    const way = sorted.down ? -1 : 1;
+    keyed.sort(([one, first], [other, second]) => (one < other ? -way : one > other ? way : first[0] - second[0]));
+    this.rows = keyed.map(([, row]) => row);
+    this.order = this.rows.map((row) => row[11]).filter((page) => page !== null);
+    for (const head of this.slot("columns").children) {
+      const on = head.dataset.column === sorted.column;
+      if (on) head.setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    }
+    const [shown, all] = [this.rows.length, this.data.rows.length];
+    this.slot("case-count").textContent = shown === all ? all.toLocaleString("en") : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")}`;
+    this.slot("rows").replaceChildren();
+    this.grow();
+  }
+
+  /** More rows at the end of the table. */
+  grow(by = 100) {
+    const body = this.slot("rows");
+    const from = body.children.length;
+    body.append(...this.rows.slice(from, from + by).map((row) => this.row(row)));
+    const left = this.rows.length - body.children.length;
+    this.slot("more").hidden = left <= 0;
+    this.slot("more").textContent = `${planproof.many(left, "more case")}`;
+  }
+
+  row([position, name, score, level, called, marks, steps, major, minor, events, seconds, page]) {
+    const { element } = planproof;
+    const named = page === null ? name : element("a", { href: `#case-${page}` }, name);
+    const tone = level === null ? { "data-status": "unscored" } : { "data-level": String(level) };
+    const extras = [["major", major], ["minor", minor]].filter(([, count]) => count).map(
+      ([severity, count]) => element("span", {}, `+${count}`, element("span", { class: "word" }, ` ${severity}`)),
+    );
+    return element("tr", {},
+      element("td", { class: "position" }, String(position)),
+      element("th", { scope: "row", class: "name" }, named),
+      element("td", { class: "level", ...tone }, element("b", {}, score ?? "–"), element("span", {}, called)),
+      element("td", { class: "steps" }, ...this.marks(marks), steps > marks.length ? `+${steps - marks.length}` : null),
+      element("td", { class: "extras", "data-status": "extra" }, ...extras),
+      element("td", { class: "events" }, events.toLocaleString("en")),
+      element("td", { class: "seconds" }, seconds.toFixed(seconds < 1 ? 3 : 1)));
+  }
+
+  *marks(letters) {
+    const told = new Map();
+    for (const letter of letters) {
+      const [, status, label] = this.data.statuses.find(([each]) => each === letter);
+      told.set(label, (told.get(label) ?? 0) + 1);
+      yield planproof.element("span", { class: "mark", "data-status": status, "aria-hidden": "true" }, planproof.marks[status]);
+    }
+    yield planproof.element("span", { class: "unseen" }, [...told].map(([label, count]) => `${count} ${label}`).join(", "));
+  }
+
+  onBar(event) {
+    const bar = event.target.closest("[data-filter]");
+    if (!bar) return;
+    const pressed = bar.getAttribute("aria-pressed") !== "true";
+    bar.setAttribute("aria-pressed", String(pressed));
+    if (pressed) this.filters.add(bar.dataset.filter);
+    else this.filters.delete(bar.dataset.filter);
+    this.refresh();
+  }
+
+  onColumn(event) {
+    const column = event.target.closest("[data-column]")?.dataset.column;
+    if (!column) return;
+    this.sorted = { column, down: this.sorted.column === column && !this.sorted.down };
+    this.refresh();
+  }
+
+  /** The case that stands so far from this one in the table as it is sorted now. */
+  beside(page, by) {
+    const at = this.order.indexOf(page);
+    return at < 0 ? undefined : this.order[at + by];
+  }
+
+  key(key) {
+    const links = [...this.slot("rows").querySelectorAll("a")];
+    const at = links.indexOf(document.activeElement);
+    if (key === "/") this.slot("case-search").focus();
+    else if (key === "j") links[Math.min(at + 1, links.length - 1)]?.focus();
+    else if (key === "k") links[Math.max(at - 1, 0)]?.focus();
+    else if (key === "Escape" && this.slot("case-search").value) {
+      this.slot("case-search").value = "";
+      this.refresh();
+    } else return false;
+    return true;
+  }
+};

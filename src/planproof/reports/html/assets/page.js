@@ -44,24 +44,23 @@
   const run = slot("overview") ? new planproof.Overview(slot("overview")) : null;
   let shown = null;
 
-  const go = (position) => { location.hash = `#case-${position}`; };
   const follow = () => {
     const wanted = /^#case-(\d+)$/.exec(location.hash);
-    shown = run && !(wanted && Number(wanted[1]) < run.size) ? null : Number(wanted?.[1] ?? 0);
+    const page = wanted ? Number(wanted[1]) : run ? null : 0;
+    shown = page !== null && document.getElementById(`case-${page}`) ? page : run ? null : 0;
     slot("case").hidden = shown === null;
     if (run) {
       slot("overview").hidden = shown !== null;
       slot("nav").hidden = shown === null;
-      slot("where").textContent = shown === null ? "" : `${shown + 1} of ${run.size}`;
-      slot("previous").disabled = shown === 0;
-      slot("next").disabled = shown === run.size - 1;
+      slot("previous").disabled = run.beside(shown, -1) === undefined;
+      slot("next").disabled = run.beside(shown, 1) === undefined;
     }
     if (shown !== null) view.show(planproof.embedded(`case-${shown}`));
-    scrollTo({ top: 0, behavior: "instant" });
+    scrollTo(0, 0);
   };
   const step = (by) => {
-    const next = shown + by;
-    if (run && shown !== null && next >= 0 && next < run.size) go(next);
+    const next = run?.beside(shown, by);
+    if (next !== undefined) location.hash = `#case-${next}`;
   };
   slot("previous")?.addEventListener("click", () => step(-1));
   slot("next")?.addEventListener("click", () => step(1));

@@ -4,6 +4,8 @@
 // Fewer events than this are all shown; of more, runs that no finding names are folded.
 planproof.FEW = 40;
 planproof.RUN = 4;
+// So many rows are laid out, or left alone, together.
+planproof.CHUNK = 40;
 
 /** For each event, the steps that cite or cover it and the extra that it is. */
 planproof.rolesOf = (data) => {
@@ -77,6 +79,15 @@ planproof.foldRow = ({ from, to, count, kind, view }) => {
   const [first, last] = [view.data.events[from].id, view.data.events[to].id];
   return planproof.element("li", { class: "fold", "data-from": from },
     planproof.element("button", { type: "button" }, `${planproof.many(count, "event")} ${kind} (${first} to ${last})`));
+};
+
+/** Rows in lists of a few, so that those out of sight can be passed over together. */
+planproof.chunked = (rows) => {
+  const chunks = [];
+  for (let from = 0; from < rows.length; from += planproof.CHUNK) {
+    chunks.push(planproof.element("ol", { class: "chunk" }, ...rows.slice(from, from + planproof.CHUNK)));
+  }
+  return chunks;
 };
 
 planproof.stepRow = (view, index) => {

@@ -1,0 +1,52 @@
+"""`planproof report`: a run as a page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
+from planproof.cli.outputs import NoRedactOption, writing
+from planproof.cli.stores import StoreOption, opened_store
+
+
+def report(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of it, or `latest`.")
+    ] = "latest",
+    *,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The page; it appears when whole. - prints it."
+        ),
+    ] = Path("report.html"),
+    min_score: MinPassOption = None,
+    store: StoreOption = None,
+    config: ConfigOption = None,
+    no_redact: NoRedactOption = False,
+) -> None:
+    """Draw a run as a page: its scores, what broke most, and every case with its evidence.
+
+    The page is one file. It fetches nothing, and can be sent or kept beside a build.
+
+    \b
+    planproof report
+    planproof report latest -o report.html
+    planproof report 20260102 --no-redact -o whole.html
+
+    Exit code: 0 drawn, 2 bad usage or input.
+    """
+    from planproof.preparation import Reading
+    from planproof.reports.html.page import run_page
+
+    configuration = settled_configuration(config)
+    reading = Reading(None, configuration.vocabulary, configuration.limits)
+    least = passing_score(min_score, configuration)
+    with opened_store(store, configuration) as kept, writing(output) as stream:
+        found = kept.find(run)
+        stream.writelines(run_page(found, kept, reading, min_score=least, secrets=no_redact))
+    if str(output) != "-":
+        typer.echo(f"{output}: {found.cases:,} cases of {found.id}", err=True)
