@@ -9,13 +9,11 @@ import typer
 
 from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
 from planproof.cli.outputs import NoRedactOption, writing
-from planproof.cli.stores import StoreOption, opened_store
+from planproof.cli.stores import RunArgument, StoreOption, named_run, opened_store
 
 
 def report(
-    run: Annotated[
-        str, typer.Argument(metavar="RUN", help="Id of a run, the beginning of it, or `latest`.")
-    ] = "latest",
+    run: RunArgument = "latest",
     *,
     output: Annotated[
         Path,
@@ -35,6 +33,7 @@ def report(
     \b
     planproof report
     planproof report latest -o report.html
+    planproof report branch=main -o main.html
     planproof report 20260102 --no-redact -o whole.html
 
     Exit code: 0 drawn, 2 bad usage or input.
@@ -45,8 +44,9 @@ def report(
     configuration = settled_configuration(config)
     reading = Reading(None, configuration.vocabulary, configuration.limits)
     least = passing_score(min_score, configuration)
-    with opened_store(store, configuration) as kept, writing(output) as stream:
-        found = kept.find(run)
-        stream.writelines(run_page(found, kept, reading, min_score=least, secrets=no_redact))
+    with opened_store(store, configuration) as kept:
+        found = named_run(kept, run)
+        with writing(output) as stream:
+            stream.writelines(run_page(found, kept, reading, min_score=least, secrets=no_redact))
     if str(output) != "-":
         typer.echo(f"{output}: {found.cases:,} cases of {found.id}", err=True)

@@ -18,7 +18,9 @@ def overview(results: list[Result]) -> dict[str, Any]:
 
 
 def test_a_row_tells_a_case_in_a_line() -> None:
-    verdict = replace(found(findings("EPLO", major=1, minor=1)), coverage=Coverage(reader="native", events=12))
+    verdict = replace(
+        found(findings("EPLO", major=1, minor=1)), coverage=Coverage(reader="native", events=12)
+    )
     (row,) = overview([result(3, verdict, id="c3", seconds=1.23456)])["rows"]
     assert row == [3, "c3", "0.25", 0.25, "weak adherence", "epmo", 4, 1, 1, 12, 1.235, 0]
 
