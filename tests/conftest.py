@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,3 +27,12 @@ def postgresql_server() -> Iterator[PostgreSQL]:
 
     with postgresql() as server:
         yield server
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of a store that is not there yet, in each of the databases."""
+    if request.param == "sqlite":
+        return str(tmp_path / "kept" / "runs.db")
+    server: PostgreSQL = request.getfixturevalue("postgresql_server")
+    return server.new_database()

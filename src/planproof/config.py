@@ -92,7 +92,7 @@ def _configuration(table: Mapping[str, Any], path: Path) -> Configuration:
             raise InvalidConfiguration(
                 f"`{key}` must be {error}, not {value!r}.", where=str(path)
             ) from error
-    if "://" not in (store := settings.get("store", "://")):
+    if "://" not in (store := settings.get("store", "://")) and store != "none":
         # A file is meant from where it is written, not from where somebody stands.
         settings["store"] = str(path.absolute().parent / store)
     return Configuration(**settings, path=path)

@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+from planproof.runs.store.opening import open_store
 from tests.auditing_models import honest
 from tests.scripted_model import Asked, ScriptedModel
 from tests.small_cases import FOLLOWED
@@ -34,8 +36,11 @@ def _data_set(folder: Path) -> Path:
     return path
 
 
-def _run(cases: Path, output: Path, server: ScriptedModel, cache: Path) -> subprocess.Popen[bytes]:
+def _run(
+    cases: Path, output: Path, server: ScriptedModel, cache: Path, store: str = "none"
+) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "planproof", "run", str(cases), "-o", str(output)]
+    command += ["--store", store, "--resume"]
     command += ["--judge", "audit", "--model", "openai:x", "--base-url", server.url]
     command += ["--concurrency", str(AT_ONCE)]
     keys = {"OPENAI_API_KEY": "k", "PLANPROOF_CACHE": str(cache)}
@@ -70,3 +75,22 @@ def test_a_killed_run_pays_nothing_twice(tmp_path: Path) -> None:
         assert len(server.calls) - before == CASES
     assert _verdicts(broken) == _verdicts(whole)
     assert len(_verdicts(whole)) == CASES
+
+
+def test_a_killed_run_without_a_cache_asks_only_for_what_was_not_kept(tmp_path: Path) -> None:
+    cases = _data_set(tmp_path)
+    output, store = tmp_path / "out.jsonl", str(tmp_path / "runs.db")
+    with ScriptedModel(_answer, latency=0.01) as server:
+        killed = _run(cases, output, server, tmp_path / "one.sqlite3", store)
+        until = monotonic() + 60
+        while len(server.calls) < CASES // 3 and monotonic() < until:
+            sleep(0.01)
+        killed.send_signal(signal.SIGKILL)
+        killed.wait(30)
+        with closing(open_store(store)) as kept:
+            there = kept.find("latest").cases
+        assert there
+        before = len(server.calls)
+        assert _run(cases, output, server, tmp_path / "two.sqlite3", store).wait(120) == 0
+        assert len(server.calls) - before == CASES - there
+    assert len(_verdicts(output)) == CASES

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,23 +17,14 @@ from planproof.runs.store.opening import open_store
 from planproof.runs.store.protocol import Store
 from planproof.usage import Usage
 from planproof.verdict import JudgeSummary, Outcome, Verdict
-from tests.postgresql import PostgreSQL
 from tests.small_cases import FOLLOWED
 
 JUDGE = JudgeSummary(name="rules", fingerprint="f1", models=("m",))
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return str(tmp_path / "kept" / "runs.db")
-    server: PostgreSQL = request.getfixturevalue("postgresql_server")
-    return server.new_database()
-
-
 @pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    opened = open_store(url)
+def store(store_url: str) -> Iterator[Store]:
+    opened = open_store(store_url)
     yield opened
     opened.close()
 
@@ -178,10 +168,10 @@ def test_a_case_comes_back_as_it_was(store: Store) -> None:
         store.case("nowhere")
 
 
-def test_what_is_kept_outlives_the_process(url: str, store: Store) -> None:
+def test_what_is_kept_outlives_the_process(store_url: str, store: Store) -> None:
     run = _run()
     results = _fill(store, run, range(2))
-    other = open_store(url)
+    other = open_store(store_url)
     try:
         assert list(other.results(run.id)) == results
         other.add(run.id, [_result(2)], [])

@@ -42,7 +42,13 @@ DeadlineOption: TypeAlias = Annotated[
     float, typer.Option("--deadline", metavar="S", min=1, help="Seconds for a case, at the most.")
 ]
 ConcurrencyOption: TypeAlias = Annotated[
-    int, typer.Option("--concurrency", metavar="N", min=1, help="Questions at once, at the most.")
+    int | None,
+    typer.Option(
+        "--concurrency",
+        metavar="N",
+        min=1,
+        help="Questions to a model at once (8); with `rules`, processes (one a core).",
+    ),
 ]
 RpmOption: TypeAlias = Annotated[
     float | None, typer.Option("--rpm", metavar="N", min=0.1, help="Questions a minute.")
@@ -51,7 +57,11 @@ TpmOption: TypeAlias = Annotated[
     float | None, typer.Option("--tpm", metavar="N", min=1, help="Tokens a minute.")
 ]
 NoCacheOption: TypeAlias = Annotated[
-    bool, typer.Option("--no-cache", help="Neither look up nor keep answers.")
+    bool,
+    typer.Option(
+        "--no-cache",
+        help="Judge anew: take no answer from the cache and no verdict from the store.",
+    ),
 ]
 MaxCostOption: TypeAlias = Annotated[
     float | None,
@@ -77,19 +87,24 @@ TemplateOption: TypeAlias = Annotated[
 class AskingOptions:
     """What was said on the command line about asking."""
 
-    models: tuple[str, ...] = ()
-    base_url: str | None = None
-    samples: int = 1
-    budget: int = 120_000
-    deadline: float = 120.0
-    concurrency: int = 8
-    rpm: float | None = None
-    tpm: float | None = None
-    cached: bool = True
-    max_cost: float | None = None
-    doubt: float = 0.03
-    image_urls: bool = False
-    template: Path | None = None
+    model: ModelOption = None
+    base_url: BaseUrlOption = None
+    samples: SamplesOption = 1
+    budget: BudgetOption = 120_000
+    deadline: DeadlineOption = 120
+    concurrency: ConcurrencyOption = None
+    rpm: RpmOption = None
+    tpm: TpmOption = None
+    no_cache: NoCacheOption = False
+    max_cost: MaxCostOption = None
+    doubt: DoubtOption = 0.03
+    allow_image_urls: ImageUrlsOption = False
+    template: TemplateOption = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that were named."""
+        return tuple(self.model or ())
 
     def judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
         """The judge that was named: as an option or in the configuration; `audit` for a model."""
@@ -136,7 +151,7 @@ class AskingOptions:
             budget=self.budget,
             deadline=self.deadline,
             doubt=self.doubt,
-            image_urls=self.image_urls,
+            image_urls=self.allow_image_urls,
         )
         if self.template is None:
             return how
@@ -146,14 +161,15 @@ class AskingOptions:
 
     def _settings(self) -> ModelSettings:
         from planproof.models.settings import ModelSettings, Spending
+        from planproof.runs.local import MODEL_CASES
 
         cache = None
-        if self.cached:
+        if not self.no_cache:
             from planproof.models.cache import default_path
 
             cache = default_path()
         return ModelSettings(
-            concurrency=self.concurrency,
+            concurrency=self.concurrency or MODEL_CASES,
             rpm=self.rpm,
             tpm=self.tpm,
             cache=cache,

@@ -10,23 +10,9 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from planproof.cli.asking import (
-    AskingOptions,
-    BaseUrlOption,
-    BudgetOption,
-    ConcurrencyOption,
-    DeadlineOption,
-    DoubtOption,
-    ImageUrlsOption,
-    MaxCostOption,
-    ModelOption,
-    NoCacheOption,
-    RpmOption,
-    SamplesOption,
-    TemplateOption,
-    TpmOption,
-)
+from planproof.cli.asking import AskingOptions
 from planproof.cli.failures import BELOW_MINIMUM, NOT_JUDGED
+from planproof.cli.grouping import takes
 from planproof.cli.inputs import (
     ConfigOption,
     JudgeOption,
@@ -60,6 +46,7 @@ if TYPE_CHECKING:
     from planproof.verdict import Verdict
 
 
+@takes(asked=AskingOptions)
 def judge(
     case: Annotated[
         Path | None,
@@ -98,19 +85,7 @@ def judge(
     config: ConfigOption = None,
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
-    model: ModelOption = None,
-    base_url: BaseUrlOption = None,
-    samples: SamplesOption = 1,
-    budget: BudgetOption = 120_000,
-    deadline: DeadlineOption = 120,
-    concurrency: ConcurrencyOption = 8,
-    rpm: RpmOption = None,
-    tpm: TpmOption = None,
-    no_cache: NoCacheOption = False,
-    max_cost: MaxCostOption = None,
-    doubt: DoubtOption = 0.03,
-    allow_image_urls: ImageUrlsOption = False,
-    template: TemplateOption = None,
+    asked: AskingOptions,
     show_prompt: Annotated[
         bool, typer.Option("--show-prompt", help="Print what a model would be asked; ask nobody.")
     ] = False,
@@ -132,21 +107,6 @@ def judge(
     _check_usage(case, task, plan, trace)
     if pick is not None and trace is None:
         raise typer.BadParameter("--pick goes with --trace.")
-    asked = AskingOptions(
-        models=tuple(model or ()),
-        base_url=base_url,
-        samples=samples,
-        budget=budget,
-        deadline=deadline,
-        concurrency=concurrency,
-        rpm=rpm,
-        tpm=tpm,
-        cached=not no_cache,
-        max_cost=max_cost,
-        doubt=doubt,
-        image_urls=allow_image_urls,
-        template=template,
-    )
     configuration = settled_configuration(config)
     given = _given(case, (task, plan, trace), pick, reader, configuration)
     if show_prompt:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
@@ -22,7 +21,7 @@ StoreOption: TypeAlias = Annotated[
         "--store",
         metavar="URL",
         envvar="PLANPROOF_STORE",
-        help="Where runs are kept: a file, or postgresql://USER@HOST/NAME. "
+        help="Where runs are kept: a file, postgresql://USER@HOST/NAME, or `none`. "
         "Without it: `store` of the configuration, or .planproof/planproof.db.",
     ),
 ]
@@ -51,23 +50,31 @@ def tags_of(given: list[str] | None) -> dict[str, str]:
 
 
 @contextmanager
+def new_store(url: str | None, configuration: Configuration) -> Generator[Store, None, None]:
+    """The store in which a run is kept; it is made if need be."""
+    from planproof.runs.store.opening import open_store
+
+    store = open_store(url or configuration.store)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
 def opened_store(url: str | None, configuration: Configuration) -> Generator[Store, None, None]:
     """The store in which runs are looked up; one that is a file must be there already."""
-    from planproof.runs.store.opening import DEFAULT, open_store
+    from planproof.runs.store.opening import file_of
 
-    address = url or configuration.store or DEFAULT
-    file = Path(address.removeprefix("sqlite:///"))
-    if "://" not in str(file) and not file.exists():
+    file = file_of(url or configuration.store)
+    if file is not None and not file.exists():
         raise InvalidInput(
             "there is no store.",
             where=str(file),
             advice="`planproof run DATA` makes one; --store names another.",
         )
-    store = open_store(address)
-    try:
+    with new_store(url, configuration) as store:
         yield store
-    finally:
-        store.close()
 
 
 def named_run(store: Store, name: str) -> Run:

@@ -10,23 +10,27 @@ from typing import TYPE_CHECKING
 from planproof.usage import Usage
 
 if TYPE_CHECKING:
-    from planproof.verdict import Verdict
+    from planproof.runs.nouns import Result
 
 _WIDEST_BAR = 40
 
 
 @dataclass(slots=True)
 class Tally:
-    """Counts verdicts; `below` are those under the minimum."""
+    """Counts results; `below` are those under the minimum, `known` those judged before."""
 
     least: float | None
     below: int = 0
+    known: int = 0
     levels: Counter[float] = field(default_factory=Counter[float])
     unjudged: Counter[str] = field(default_factory=Counter[str])
     cost: Usage = field(default_factory=Usage)
+    total: float = 0.0
 
-    def add(self, verdict: Verdict) -> None:
-        """Count one verdict."""
+    def add(self, result: Result) -> None:
+        """Count one result."""
+        verdict = result.verdict
+        self.known += bool(result.case) and not result.seconds
         if verdict.cost is not None:
             self.cost += verdict.cost
         if verdict.score is None or verdict.level is None:
@@ -34,6 +38,7 @@ class Tally:
             self.unjudged[f"{verdict.outcome.value}{cause}"] += 1
             return
         self.levels[verdict.level] += 1
+        self.total += verdict.score
         if self.least is not None and verdict.score < self.least:
             self.below += 1
 
@@ -41,6 +46,12 @@ class Tally:
     def cases(self) -> int:
         """How many were counted."""
         return self.levels.total() + self.unjudged.total()
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of the scores; None where there is none."""
+        scored = self.levels.total()
+        return self.total / scored if scored else None
 
     def lines(self, seconds: float) -> Iterator[str]:
         """The counts, for people."""
@@ -55,6 +66,8 @@ class Tally:
                 yield f"  {level:<5}{count:>8,}  {bar}"
         for outcome, count in sorted(self.unjudged.items()):
             yield f"  {count:,} not judged: {outcome}"
+        if self.known:
+            yield f"  {self.known:,} judged before"
         if self.cost != Usage():
             yield f"  asked: {cost_line(self.cost)}"
         if self.below:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from time import monotonic
@@ -20,22 +20,18 @@ from planproof.verdict import Verdict
 _MOST_WAITING = 64
 _LONGEST_WAIT = 1.0
 """Results, and seconds, after which those that wait are kept: what a kill costs at the most."""
-_LOOKED_AT = 100
 
 
 class Keeping:
     """Enters a run, keeps its results, and says in the end how it ended.
 
-    With `resumed` the run is in the store already, and what it has is not judged again. Nor is
-    what another run has judged in the same way, unless `anew`.
+    What the run has already is not judged again. Nor is what another run has judged in the same
+    way, unless `anew`.
     """
 
-    def __init__(
-        self, store: Store, run: Run, *, resumed: bool = False, anew: bool = False
-    ) -> None:
+    def __init__(self, store: Store, run: Run, *, anew: bool = False) -> None:
         self._store = store
         self._run = run
-        self._resumed = resumed
         self._anew = anew
         self._waiting: list[Judged] = []
         self._kept_at = monotonic()
@@ -56,9 +52,9 @@ class Keeping:
             self._flush()
             self._store.close_run(self._run.id, RunState.INTERRUPTED)
 
-    def tasks(self, lines: Iterable[tuple[int, CaseLine]]) -> Iterator[Task | Result]:
+    def tasks(self, lines: Iterable[tuple[int, CaseLine]]) -> Generator[Task | Result, None, None]:
         """What is to be judged, and the results that are there already, in order of position."""
-        there = self._store.results(self._run.id) if self._resumed else iter(())
+        there = self._store.results(self._run.id) if self._run.cases else iter(())
         result = next(there, None)
         for position, line in lines:
             case = None if line.case is None else kept(line.case)
@@ -103,14 +99,6 @@ class Keeping:
             self._store.add(self._run.id, results, list(cases.values()))
             self._waiting = []
         self._kept_at = monotonic()
-
-
-def resumable(store: Store, source: str, fingerprint: str) -> Run | None:
-    """The newest run over the same data, judged in the same way, that did not finish."""
-    for run in store.runs(limit=_LOOKED_AT):
-        if (run.source, run.fingerprint) == (source, fingerprint):
-            return None if run.state is RunState.FINISHED else run
-    return None
 
 
 def _changed(where: str) -> InvalidInput:

@@ -7,7 +7,7 @@ so that memory does not grow with the data set.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -67,7 +67,7 @@ class _Worker(Protocol):
 
 def judged_locally(
     tasks: Iterable[Task | Result], judging: Judging, known: Known, at_once: int | None = None
-) -> Iterator[Judged]:
+) -> Generator[Judged, None, None]:
     """The results of all tasks, in their order, with the cases; what is a result already passes.
 
     `at_once` is the number of processes, or of cases about which a model is asked. A case that

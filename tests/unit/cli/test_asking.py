@@ -140,5 +140,7 @@ def test_a_run_says_what_was_asked(
     assert "asked: 12 calls" in done.err
     assert server.most_at_once <= 3
     again = planproof("run", data, *options)
-    assert "asked: 0 calls, 12 answers kept from before" in again.err
+    assert "12 judged before" in again.err
+    elsewhere = planproof("run", data, *options, "--store", "none")
+    assert "asked: 0 calls, 12 answers kept from before" in elsewhere.err
     assert len(server.calls) == 12

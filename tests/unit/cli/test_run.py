@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from planproof import evaluation, preparation
+from planproof import preparation
+from planproof.cli.progress import told
+from planproof.cli.tally import Tally
+from planproof.runs import judging
+from planproof.runs.nouns import Result, RunState
+from planproof.runs.store.opening import open_store
+from planproof.usage import Usage
+from planproof.verdict import Outcome, Verdict
 from tests.command_line import CommandLine
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
@@ -47,7 +55,9 @@ def test_the_summary_goes_to_standard_error(planproof: CommandLine, folder: Path
     lines = done.err.splitlines()
     assert lines[0].startswith("planproof: 4 cases in ")
     assert [line.split()[:2] for line in lines[1:3]] == [["1.0", "2"], ["0.0", "1"]]
-    assert lines[3:] == ["  1 not judged: no_plan", "  1 below 0.5"]
+    assert lines[3:6] == ["  1 not judged: no_plan", "  1 judged before", "  1 below 0.5"]
+    assert lines[6].startswith("  kept as run ")
+    assert len(lines) == 7
 
 
 @pytest.mark.parametrize(
@@ -109,13 +119,12 @@ def test_a_fault_in_reading_one_case_does_not_cost_the_others(
     ("arguments", "message"),
     [
         (("run", "nowhere.jsonl"), "nowhere.jsonl: can't be read: No such file"),
-        (("run", "."), "can't be read: Is a directory"),
         (("run", "other.json"), "is one JSON document, and neither a case nor a trace"),
         (("run", "case.json", "-o", "case.json"), "is the file that the cases are read from"),
         (("run", "case.json", "--reader", "genral"), "Did you mean `general`?"),
         (("run",), "Missing argument"),
     ],
-    ids=["nowhere", "folder", "other", "same", "reader", "nothing"],
+    ids=["nowhere", "other", "same", "reader", "nothing"],
 )
 def test_bad_usage_and_input_exit_with_2(
     planproof: CommandLine, folder: Path, arguments: tuple[str, ...], message: str
@@ -128,35 +137,125 @@ def test_bad_usage_and_input_exit_with_2(
     assert (folder / "case.json").read_bytes() == before
 
 
-def test_an_interrupted_run_keeps_what_it_has(
-    planproof: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    evaluate_case = evaluation.evaluate_case
+@pytest.fixture
+def interrupted_at_idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluate_case = judging.evaluate_case
 
     def interrupted(case: Any, **options: Any) -> Any:
         if case.id == "idle":
             raise KeyboardInterrupt
         return evaluate_case(case, **options)
 
-    monkeypatch.setattr(evaluation, "evaluate_case", interrupted)
+    monkeypatch.setattr(judging, "evaluate_case", interrupted)
+
+
+@pytest.mark.usefixtures("interrupted_at_idle")
+def test_an_interrupted_run_says_how_to_go_on(
+    planproof: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _data_set(folder, FOLLOWED, PLANLESS, IDLE, FOLLOWED)
+    options = ("run", "cases.jsonl", "-o", "verdicts.jsonl", "--tag", "n=1 2")
+    done = planproof(*options)
+    assert done.code == 130
+    told = "planproof run cases.jsonl -o verdicts.jsonl --tag 'n=1 2' --resume"
+    assert done.err.endswith(
+        f"planproof: interrupted after 2 cases, which are kept; go on with\n  {told}\n"
+    )
+    assert not (folder / "verdicts.jsonl").exists()
+    with closing(open_store()) as store:
+        assert [(run.state, run.cases, run.tags) for run in store.runs()] == [
+            (RunState.INTERRUPTED, 2, {"n": "1 2"})
+        ]
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    again = planproof(*options, "--resume")
+    assert "going on with run" in again.err
+    assert "after 2 cases" in again.err
+    verdicts = _verdicts((folder / "verdicts.jsonl").read_text())
+    assert [verdict["id"] for verdict in verdicts] == ["followed", "planless", "idle", "followed"]
+    with closing(open_store()) as store:
+        assert [(run.state, run.cases) for run in store.runs()] == [(RunState.FINISHED, 4)]
+
+
+@pytest.mark.usefixtures("interrupted_at_idle")
+def test_an_interrupted_run_without_a_store_keeps_what_it_has_written(
+    planproof: CommandLine, folder: Path
+) -> None:
     _data_set(folder, FOLLOWED, FOLLOWED, IDLE, FOLLOWED)
-    done = planproof("run", "cases.jsonl", "-o", "verdicts.jsonl")
+    done = planproof("run", "cases.jsonl", "-o", "verdicts.jsonl", "--store", "none")
     assert done.code == 130
     assert (
         "interrupted after 2 cases; the verdicts so far are in verdicts.jsonl.partial" in done.err
     )
     assert not (folder / "verdicts.jsonl").exists()
     assert len(_verdicts((folder / "verdicts.jsonl.partial").read_text())) == 2
+    assert not (folder / ".planproof").exists()
+
+
+def test_data_that_has_changed_is_not_gone_on_with(
+    planproof: CommandLine, folder: Path, interrupted_at_idle: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _data_set(folder, FOLLOWED, PLANLESS, IDLE)
+    assert planproof("run", "cases.jsonl").code == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    for changed in ([IDLE, PLANLESS, IDLE], [FOLLOWED]):
+        _data_set(folder, *changed)
+        done = planproof("run", "cases.jsonl", "--resume")
+        assert done.code == 2
+        assert "the cases are not those that the run began with" in done.err
+
+
+def test_only_the_same_data_judged_in_the_same_way_is_gone_on_with(
+    planproof: CommandLine, folder: Path, interrupted_at_idle: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _data_set(folder, FOLLOWED, PLANLESS, IDLE)
+    assert planproof("run", "cases.jsonl").code == 130
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    for option in (("--limit", "2"), ("--reader", "general")):
+        assert "this is a new one" in planproof("run", "cases.jsonl", "--resume", *option).err
+
+
+def test_a_case_is_judged_once_unless_asked_otherwise(planproof: CommandLine, folder: Path) -> None:
+    _data_set(folder, FOLLOWED, IDLE, PLANLESS)
+    first = planproof("run", "cases.jsonl")
+    again = planproof("run", "cases.jsonl")
+    assert again.out == first.out
+    assert "judged before" not in first.err
+    assert "  3 judged before" in again.err
+    assert "judged before" not in planproof("run", "cases.jsonl", "--no-cache").err
+    assert "judged before" not in planproof("run", "cases.jsonl", "--reader", "openai-messages").err
 
 
 def test_a_bar_shows_the_progress_on_a_terminal(
     planproof: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-
     _data_set(folder, FOLLOWED, FOLLOWED)
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setattr("planproof.cli.progress._BETWEEN", 0.0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     done = planproof("run", "cases.jsonl")
     assert done.code == 0
     assert len(_verdicts(done.out)) == 2
     assert len(_verdicts(planproof("run", "-", stdin=Path("cases.jsonl").read_bytes()).out)) == 2
+
+
+def test_the_line_beside_the_bar_tells_how_it_goes() -> None:
+    tally = Tally(None)
+    assert told(tally, 0.0, None) == "0 cases"
+    scored = Verdict(outcome=Outcome.SCORED, reason="", score=0.75, level=0.75)
+    for position in range(30):
+        tally.add(Result(position, "h", None, scored, 1.0))
+    failed = Verdict(outcome=Outcome.NO_PLAN, reason="", cost=Usage(calls=1, cost=1.5))
+    tally.add(Result(30, "i", None, failed, 1.0))
+    assert told(tally, 10.0, None) == "31 cases · 3/s · mean 0.75 · 1 unscored · 1.50 dollars"
+    assert "· 1:30 left ·" in told(tally, 10.0, 0.1)
+    assert "· 2:46:30 left ·" in told(tally, 10.0, 0.001)
+
+
+def test_at_a_terminal_no_verdicts_are_poured_out(
+    planproof: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _data_set(folder, FOLLOWED)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert planproof("run", "cases.jsonl").out == ""

@@ -14,6 +14,7 @@ from planproof.preparation import in_file
 from planproof.readers.parsing import Limits
 from planproof.readers.rewinding import Rewound
 from planproof.readers.task import read_task
+from planproof.runs.datasets.extent import Extent, size_of
 from planproof.runs.datasets.files import (
     TABLES,
     TEXT,
@@ -40,6 +41,7 @@ class DataSet:
     mapping: FieldMap | None = None
     selection: Selection = field(default_factory=Selection)
     limits: Limits = field(default_factory=Limits)
+    _extent: Extent = field(default_factory=Extent, init=False, compare=False)
 
     def __iter__(self) -> Iterator[tuple[int, CaseLine]]:
         """The chosen cases, each with its place in the whole data set, counted from 0."""
@@ -52,13 +54,27 @@ class DataSet:
 
     def _lines(self) -> Iterator[CaseLine]:
         single = is_single(self.places)
-        for file in files_of(self.places):
+        self._extent.done = 0
+        for found in files_of(self.places):
+            file = replace(found, extent=self._extent)
             try:
                 yield from _completed(file, self._in_file(file))
             except InvalidInput as error:
                 if single:
                     raise
                 yield CaseLine(error.where or file.name, error=error, id=file.id)
+            self._extent.done += size_of(file.path)
+
+    def bytes_read(self) -> int:
+        """How much of the files has been read so far."""
+        return self._extent.read
+
+    def size(self) -> int | None:
+        """The bytes of all files; None when one of them is standard input."""
+        files = list(files_of(self.places))
+        if any(file.is_standard_input for file in files):
+            return None
+        return sum(size_of(file.path) for file in files)
 
     def _in_file(self, file: DataFile) -> Iterator[CaseLine]:
         if file.kind in TABLES:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from glob import has_magic, iglob
 from pathlib import Path
 
 from planproof.errors import InvalidInput
+from planproof.runs.datasets.extent import Extent
 
 STANDARD_INPUT = "-"
 COMPRESSED = (".gz", ".zst")
@@ -25,7 +26,8 @@ class DataFile:
     """A file of a data set.
 
     `name` is what messages call it; `id`, for a file from a folder or a glob, what its only case
-    is called. `plan` and `task` are the files beside it that hold them.
+    is called. `plan` and `task` are the files beside it that hold them. `extent` is told how far
+    it has been read.
     """
 
     path: Path
@@ -33,6 +35,7 @@ class DataFile:
     id: str | None = None
     plan: Path | None = None
     task: Path | None = None
+    extent: Extent = field(default_factory=Extent, compare=False)
 
     @property
     def is_standard_input(self) -> bool:

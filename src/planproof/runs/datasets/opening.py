@@ -24,7 +24,7 @@ def opened(file: DataFile) -> Generator[Readable, None, None]:
         if file.is_standard_input:
             yield _unpacked(sys.stdin.buffer, file.name)
             return
-        with file.path.open("rb") as packed:
+        with file.path.open("rb") as packed, file.extent.watching(packed):
             yield _unpacked(packed, file.name)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise _broken(file.name, error) from error

@@ -14,6 +14,7 @@ class NothingKept:
     """Takes everything and keeps none of it."""
 
     url = "none"
+    keeps = False
 
     def begin(self, run: Run) -> None:
         """Nothing is entered."""

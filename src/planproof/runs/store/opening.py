@@ -13,13 +13,17 @@ NONE = "none"
 
 def open_store(url: str | None = None) -> Store:
     """The store at this address: a file, a URL such as `postgresql://user@host/name`, or `none`."""
-    named = url or DEFAULT
-    if named == NONE:
+    if url == NONE:
         from planproof.runs.store.nothing import NothingKept  # noqa: PLC0415 - rarely used
 
         return NothingKept()
-    scheme, separator, _ = named.partition("://")
-    if not separator:
-        scheme, named = "sqlite", f"sqlite:///{Path(named).absolute()}"
-    opens: OpensStore = extensions.load("stores", scheme.partition("+")[0])
-    return opens(named)
+    file = file_of(url)
+    address = f"sqlite:///{file}" if file is not None else url or ""
+    opens: OpensStore = extensions.load("stores", address.partition(":")[0].partition("+")[0])
+    return opens(address)
+
+
+def file_of(url: str | None = None) -> Path | None:
+    """The file that an address means; None for a store that is no file."""
+    named = (url or DEFAULT).removeprefix("sqlite:///")
+    return None if "://" in named or named == NONE else Path(named).absolute()

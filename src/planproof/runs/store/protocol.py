@@ -21,6 +21,11 @@ class Store(Protocol):
         """Its address, without a password."""
         ...
 
+    @property
+    def keeps(self) -> bool:
+        """Whether anything is kept at all."""
+        ...
+
     def begin(self, run: Run) -> None:
         """Enter a run; one that is entered already is going on."""
         ...

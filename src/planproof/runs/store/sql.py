@@ -26,6 +26,8 @@ _LATEST = "latest"
 class SqlStore:
     """Runs in a database. `check` raises when what the connections lead to is no longer there."""
 
+    keeps = True
+
     def __init__(self, engine: Engine, url: str, check: Callable[[], None] | None = None) -> None:
         self.url = url
         self._engine = engine
@@ -209,7 +211,7 @@ class SqlStore:
                 f"the store failed: {' '.join(why.split())}.",
                 where=self.url,
                 advice="What was kept before is still there. See that the store can be reached and "
-                "has room, then start again.",
+                "has room, then go on with --resume.",
             ) from error
 
 

@@ -1,0 +1,77 @@
+"""How far a run has come, on a terminal: cases, rate, time left, scores, cost."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from time import monotonic
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from planproof.cli.tally import Tally
+
+_BETWEEN = 0.1
+
+
+@contextmanager
+def showing(
+    tally: Tally, fraction: Callable[[], float | None]
+) -> Generator[Callable[[], None], None, None]:
+    """Gives what is to be called after each case. Shows nothing where nobody sees it.
+
+    `fraction` is how much of the data set has been read, where that is known.
+    """
+    if not sys.stderr.isatty():
+        yield _nothing
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    columns = (BarColumn(20), TextColumn("{task.description}", markup=False))
+    began = shown = monotonic()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task(told(tally, 0.0, None), total=None)
+
+        def show() -> None:
+            nonlocal shown
+            now = monotonic()
+            if now - shown >= _BETWEEN:
+                shown = now
+                part = fraction()
+                progress.update(
+                    bar,
+                    completed=part or 0.0,
+                    total=None if part is None else 1.0,
+                    description=told(tally, now - began, part),
+                )
+
+        yield show
+
+
+def told(tally: Tally, seconds: float, part: float | None) -> str:
+    """The line beside the bar, when so much time has passed and such a part is done."""
+    words = [f"{tally.cases:,} cases"]
+    if seconds > 0:
+        words.append(f"{tally.cases / seconds:,.0f}/s")
+    if part:
+        words.append(f"{_clock(seconds / part - seconds)} left")
+    if tally.mean is not None:
+        words.append(f"mean {tally.mean:.2f}")
+    if unscored := tally.unjudged.total():
+        words.append(f"{unscored:,} unscored")
+    if tally.cost.cost is not None:
+        words.append(f"{tally.cost.cost:.2f} dollars")
+    return " · ".join(words)
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def _nothing() -> None:
+    pass

@@ -1,0 +1,62 @@
+"""A run from its beginning, or from where it was broken off, to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+
+from planproof.case_file import CaseLine
+from planproof.runs.judging import Judging
+from planproof.runs.keeping import Keeping
+from planproof.runs.local import judged_locally
+from planproof.runs.nouns import Result, Run, RunState, new_run
+from planproof.runs.store.protocol import Store
+from planproof.verdict import JudgeSummary
+
+_LOOKED_AT = 100
+
+
+def begun(
+    store: Store,
+    judging: Judging,
+    *,
+    source: str,
+    models: tuple[str, ...] = (),
+    tags: Mapping[str, str] | None = None,
+    resume: bool = False,
+) -> Run:
+    """A new run; to `resume`, the newest over the same data, judged in the same way, if unfinished.
+
+    A run that has results already is one that is gone on with.
+    """
+    fingerprint = judging.fingerprint
+    if resume:
+        for run in store.runs(limit=_LOOKED_AT):
+            if (run.source, run.fingerprint) == (source, fingerprint):
+                if run.state is RunState.FINISHED:
+                    break
+                return run
+    judge = judging.judge
+    summary = JudgeSummary(name=judge.name, fingerprint=judge.fingerprint, models=models)
+    return new_run(source=source, judge=summary, fingerprint=fingerprint, tags=tags)
+
+
+@contextmanager
+def running(
+    store: Store,
+    run: Run,
+    cases: Iterable[tuple[int, CaseLine]],
+    judging: Judging,
+    *,
+    anew: bool = False,
+    at_once: int | None = None,
+) -> Generator[Iterator[Result], None, None]:
+    """The results of a run, in the order of the cases, which come with their positions.
+
+    Whoever leaves before they are all there has interrupted the run.
+    """
+    with Keeping(store, run, anew=anew) as keeping:
+        tasks = keeping.tasks(cases)
+        judged = judged_locally(tasks, judging, keeping.known, at_once)
+        with closing(tasks), closing(judged):
+            yield keeping.keep(judged)
