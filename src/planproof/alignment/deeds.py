@@ -37,6 +37,8 @@ _DOINGS = frozenset(
 )
 _LOOKING = frozenset({"lookup", "search", "think"})
 _LOOKS = frozenset({"look"})
+_ALTERING = frozenset({"write", "change", "remove", "transact"})
+ALTERS = frozenset({"alter"})
 _SAID_HEAD = 400
 _SAID: dict[tuple[bool, bool], frozenset[str]] = {
     (False, False): frozenset({"tell", "think"}),
@@ -163,8 +165,10 @@ def _deeds_of_name(name: str) -> frozenset[str]:
 def distinct_deeds_done(name: str) -> frozenset[str]:
     """The deeds of a call that do not stand for others: those of the first verb in its name."""
     for word in map(stem, pieces_of(name)):
-        if (found := distinct_deeds([word])) or word in verbs():
+        if found := distinct_deeds([word]):
             return found
+        if word in verbs():
+            return ALTERS if _deeds_of([word]) <= _ALTERING else frozenset()
     return frozenset()
 
 

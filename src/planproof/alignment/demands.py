@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 
-from planproof.alignment.deeds import deeds_asked, distinct_deeds_asked, stems_in_order, verbs
+from planproof.alignment.deeds import (
+    ALTERS,
+    deeds_asked,
+    distinct_deeds_asked,
+    stems_in_order,
+    verbs,
+)
 from planproof.alignment.distinct import distinct_deeds
 from planproof.alignment.literals import Literal, LiteralKind, fold, literals_of
 from planproof.alignment.terms import Word, words_of
@@ -21,6 +27,7 @@ _THINKING = frozenset({"think"})
 _MENTAL = frozenset({"think", "plan", "compute"})
 _WRITTEN_CALL = re.compile(r"([A-Za-z_][\w.]*)\s*\(\s*(\{.*\})\s*\)", re.DOTALL)
 _AFTERWORD = re.compile(r"\n\s*\n|\bHere(?:'s| is| are) the\b|\bNote:")
+_PURPOSE = re.compile(r"\bso that\b", re.IGNORECASE)
 _AGAIN = re.compile(
     r"\b(?:again|once more|another time|(?:second|third) (?:time|attempt|try)|twice|thrice|re-?run"
     r"|repeat(?:ed|ing)?|re-?try(?:ing)?|re-?issue|re-?send|re-?submit|anew|the same)\b",
@@ -138,8 +145,14 @@ def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
         values=tuple(item for item in literals if item.kind is not LiteralKind.NAME),
         of_deeds=by_tool or (not says and not all(_in_the_mind(found) for found in deeds)),
         distinct=distinct,
-        named=distinct | distinct_deeds(stems_in_order(text)),
+        named=_named(distinct, text),
     )
+
+
+def _named(distinct: frozenset[str], text: str) -> frozenset[str]:
+    """All deeds that may pass for the step; what alters something may, unless it only looks."""
+    named = distinct | distinct_deeds(stems_in_order(text))
+    return named if "look" in distinct else named | ALTERS
 
 
 def _in_the_mind(deeds: frozenset[str]) -> bool:
@@ -166,7 +179,8 @@ def _parts(step: Step) -> tuple[Part, ...]:
     """The parts with the values that stand in each; one that stands in none goes to the first."""
     texts = step.parts or (step.text,)
     found: list[list[Literal]] = [[] for _ in texts]
-    for literal in literals_of(_gist(step.text)):
+    # What a step is to achieve it need not show.
+    for literal in literals_of(_PURPOSE.split(_gist(step.text), maxsplit=1)[0]):
         owner = next((i for i, text in enumerate(texts) if literal.text in text), 0)
         found[owner].append(literal)
     return tuple(

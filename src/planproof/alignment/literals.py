@@ -37,7 +37,7 @@ class Literal:
     def held_by(self, folded: str) -> bool:
         """Whether a folded text holds the value; a name is held by its words, endings aside."""
         if self.kind is LiteralKind.NAME:
-            words = self.forms[0].split()
+            words = [word for word in self.forms[0].split() if word != "and"]
             if all(word[: max(4, len(word) - 2)] in folded for word in words):
                 return True
             codes = _codes().get(self.forms[0], ())
@@ -265,7 +265,10 @@ def _numbers(text: str) -> Iterator[_Found]:
         if (match[0][0] in "$€£" or _MONEY.match(after)) and _AT_MOST.search(before):
             continue
         written = match[0].strip("$\u20ac\u00a3 %")
-        yield LiteralKind.NUMBER, match.span(), match[0], (written, written.replace(",", ""))
+        bare = written.replace(",", "")
+        # A program writes 49.9 where people write 49.90.
+        short = bare.rstrip("0").rstrip(".") if "." in bare else bare
+        yield LiteralKind.NUMBER, match.span(), match[0], (written, bare, short)
 
 
 def _names(text: str) -> Iterator[_Found]:

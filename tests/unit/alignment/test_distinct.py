@@ -21,6 +21,7 @@ from tests.hand_written import did, trace
         ("Apply the discount 4711", "approve_discount"),
         ("Lock the account 4711", "unlock_account"),
         ("Look up the order 4711", "cancel_order"),
+        ("Look up the order 4711", "create_order"),
     ],
 )
 def test_another_deed_on_the_same_thing_is_a_missing_step_and_an_extra(

@@ -178,3 +178,27 @@ def test_who_is_handed_over_to_has_a_part_in_the_hand_over() -> None:
     handed = did("transfer_to_delivery_desk", to_agent="Delivery desk")
     beside = {**did("book_slot"), "actor": "Delivery desk"}
     assert lacking("Hand over to the delivery desk", handed, beside=[beside]) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "call"),
+    [
+        ("Refund 49.90", did("refund", amount=49.9)),
+        ("Refund 1,250.00 to the card", did("refund", amount=1250, to="card")),
+        ("Create a meeting with Mira and Tom", did("create_meeting", people=["Mira", "Tom"])),
+        ("Edit dates.py so that parse_day strips spaces", did("edit_file", path="dates.py")),
+    ],
+)
+def test_a_value_may_be_written_as_programs_write_it(step: str, call: Event) -> None:
+    assert lacking(step, call) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "call", "absent"),
+    [
+        ("Refund 49.90", did("refund", amount=49.95), "49.90"),
+        ("Create a meeting with Mira and Tom", did("create_meeting", who=["Mira"]), "Mira and Tom"),
+    ],
+)
+def test_another_value_is_another_value(step: str, call: Event, absent: str) -> None:
+    assert lacking(step, call) == [f"{absent} stands in no event of it"]
