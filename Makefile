@@ -15,7 +15,7 @@ export HYPOTHESIS_PROFILE ?= ci
 .PHONY: help setup fmt check browser test bench reading asking docs quality demo examples lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make .venv with what requirements-dev.txt pins
 
@@ -47,6 +47,9 @@ test: $(READY) browser ## everything that must hold: tests, coverage of the inne
 	$(BIN)/pytest -n auto --cov --cov-report=
 	$(BIN)/coverage report --include '$(INNER)' --omit '$(EDGES)' --fail-under 95
 	$(MAKE) check
+
+test-real-model: $(READY) ## a small real model judges a case (downloads 110 MB, takes minutes)
+	PLANPROOF_REAL_MODEL=$${PLANPROOF_REAL_MODEL:-openai:smollm2} $(BIN)/pytest tests/real_model
 
 bench: $(READY) ## speed, as ratios measured in one run, against the budgets
 	$(BIN)/python -m benchmarks

@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.cases import GeneratedCase
+from scripts.environments import python_with
 
-ENVIRONMENTS = Path(__file__).parents[1] / ".venvs"
 SCRIPTS = Path(__file__).parent / "peers_asking"
 PINS: dict[str, Sequence[str]] = {
     "deepeval": ("deepeval==4.3.1",),
@@ -40,7 +40,7 @@ def measured(cases: list[GeneratedCase], address: str) -> dict[str, float]:
 
 
 def _seconds(name: str, pins: Sequence[str], file: Path, address: str) -> float:
-    python = _environment(name, pins)
+    python = python_with(f"asking-{name}", pins)
     script = SCRIPTS / f"ask_{name}.py"
     # Keys and settings of whoever runs this stay out of it.
     kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
@@ -54,15 +54,3 @@ def _seconds(name: str, pins: Sequence[str], file: Path, address: str) -> float:
         text=True,
     )
     return float(done.stdout.split()[-1])
-
-
-def _environment(name: str, pins: Sequence[str]) -> Path:
-    environment = ENVIRONMENTS / f"asking-{name}"
-    python, ready = environment / "bin" / "python", environment / "ready.txt"
-    if not ready.exists() or ready.read_text(encoding="utf-8") != "\n".join(pins):
-        print(f"{name}: making {environment}", file=sys.stderr)
-        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
-        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, *pins], check=True)
-        ready.write_text("\n".join(pins), encoding="utf-8")
-    return python

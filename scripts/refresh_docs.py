@@ -25,6 +25,7 @@ from scripts import schemas
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
 _BLOCK = re.compile(r"(<!-- run -->\n```console\n)(.*?)(```)", re.DOTALL)
+_TOLD = ["step 2, e9 «send_mail»: the quote does not stand in the event"]
 _PROMPT = re.compile(r"(<!-- prompt (\S+) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 # 80 columns, no colour, and no settings of whoever runs this.
 _SETTINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
@@ -42,7 +43,7 @@ def refreshed(page: str) -> str:
 
 
 def _prompt(name: str) -> str:
-    return render(name, images=False, mark="")
+    return render(name, images=False, mark="", steps=["2", "5"], told=_TOLD)
 
 
 def _rerun(session: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planproof.content import Image, Json
-from planproof.plan import Plan
+from planproof.plan import Origin, Plan
 from planproof.planning.parse import parse_plan
 from planproof.readers.pieces.parts import as_image
 from planproof.readers.pieces.shapes import is_list, is_object
@@ -15,6 +15,11 @@ _OF_AN_IMAGE = frozenset(("type", "image_url", "image", "source", "detail"))
 
 def given_plan(raw: Json | Plan) -> Plan:
     """The plan in a text, a list, JSON, or content parts among which there are images."""
+    if is_object(raw):
+        # As `planproof plan --model --format json` writes it.
+        inner = raw.get("plan", raw)
+        if is_object(inner) and inner.get("origin") == Origin.INFERRED:
+            return replace(parse_plan(raw), origin=Origin.INFERRED)
     if is_list(raw):
         rest, images = _without_images(raw)
         if images:

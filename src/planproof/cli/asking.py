@@ -12,6 +12,7 @@ from planproof.cli.inputs import read_text
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
+    from planproof.judges.asking import Model
     from planproof.judges.protocol import AnyJudge, Asking
     from planproof.models.settings import ModelSettings
 
@@ -121,6 +122,13 @@ class AskingOptions:
             base_url=self.base_url,
             settings=self._settings() if asks_model(chosen) else None,
         )
+
+    def open_model(self) -> Model:
+        """The model that was named, for whoever asks it without a judge."""
+        from planproof.models.opening import open_model
+
+        (name,) = self.models
+        return open_model(name, base_url=self.base_url, settings=self._settings())
 
     def unasked_judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
         """The same judge for looking at its questions: no model is opened, and no key needed."""

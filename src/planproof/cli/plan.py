@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.failures import NO_PLAN
+from planproof.cli.asking import (
+    AskingOptions,
+    BaseUrlOption,
+    BudgetOption,
+    DeadlineOption,
+    MaxCostOption,
+    NoCacheOption,
+)
+from planproof.cli.failures import NO_PLAN, tell
 from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
@@ -17,6 +25,10 @@ from planproof.cli.inputs import (
     settled_configuration,
 )
 from planproof.cli.outputs import NoRedactOption, OutputOption, writing
+
+if TYPE_CHECKING:
+    from planproof.inferred_plan import InferredPlan
+    from planproof.trace import Trace
 
 
 class PlanFormat(StrEnum):
@@ -42,6 +54,19 @@ def plan(
     config: ConfigOption = None,
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="PROVIDER:NAME",
+            help="Model that draws a plan from the trace if none was declared.",
+        ),
+    ] = None,
+    base_url: BaseUrlOption = None,
+    budget: BudgetOption = 120_000,
+    deadline: DeadlineOption = 120,
+    no_cache: NoCacheOption = False,
+    max_cost: MaxCostOption = None,
 ) -> None:
     """Show the plan that was declared in a trace.
 
@@ -51,18 +76,43 @@ def plan(
     \b
     planproof plan run.jsonl
     planproof plan run.jsonl --format json
+    planproof plan run.jsonl --model openai:NAME
 
-    Exit code: 0 found, 2 bad usage or input, 3 no plan was found.
+    With --model, a trace in which no plan was declared is read by a model, which says what plan
+    the agent seems to have followed. Every step comes with a quote that was looked up. Such a plan
+    is marked `inferred`, for to judge the same trace by it goes in a circle.
+
+    Exit code: 0 found, 2 bad usage or input, 3 no plan was found, or the model failed.
     """
     from planproof.planning.locate import locate
     from planproof.readers.detect import read_trace
     from planproof.readers.members import pick as picked
-    from planproof.reports.plan import plan_json, plan_lines
+    from planproof.reports.plan import inferred_json, inferred_lines, plan_json, plan_lines
     from planproof.reports.wording import shows
 
     configuration = settled_configuration(config)
     source = picked(read_source(trace, configuration.limits), pick)
-    located = locate(read_trace(source, reader=reader, vocabulary=configuration.vocabulary))
+    read = read_trace(source, reader=reader, vocabulary=configuration.vocabulary)
+    located = locate(read)
+    if model is not None and located.plan is None and read.events:
+        asked = AskingOptions(
+            model=[model],
+            base_url=base_url,
+            budget=budget,
+            deadline=deadline,
+            no_cache=no_cache,
+            max_cost=max_cost,
+        )
+        inferred = _inferred(read, asked)
+        with writing(output) as stream:
+            if form is PlanFormat.JSON:
+                stream.write(inferred_json(inferred) + "\n")
+            else:
+                lines = inferred_lines(inferred, shows(secrets=no_redact))
+                stream.writelines(f"{line}\n" for line in lines)
+        if not inferred.plan.steps:
+            raise typer.Exit(NO_PLAN)
+        return
     with writing(output) as stream:
         if form is PlanFormat.JSON:
             stream.write(plan_json(located) + "\n")
@@ -71,3 +121,17 @@ def plan(
             stream.writelines(f"{line}\n" for line in lines)
     if located.declaration is None:
         raise typer.Exit(NO_PLAN)
+
+
+def _inferred(trace: Trace, asked: AskingOptions) -> InferredPlan:
+    from planproof.background import wait_for
+    from planproof.inferred_plan import infer_plan
+    from planproof.judges.asking import ModelFailed
+    from planproof.judges.protocol import Asking
+
+    asking = Asking(budget=asked.budget, deadline=asked.deadline)
+    try:
+        return wait_for(infer_plan(trace, asked.open_model(), asking))
+    except ModelFailed as error:
+        tell(error)
+        raise typer.Exit(NO_PLAN) from error

@@ -37,18 +37,45 @@ _BARRED = {
 }
 
 
-class Citations:
+class Quotes:
+    """Looks quotes up in one trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._texts: dict[str, _Texts] = {}
+
+    def resolved(self, event: str, quote: str) -> Evidence | str:
+        """A quote with the pointer to where it stands, or why there is none."""
+        cited = self._trace.by_id.get(event)
+        if cited is None:
+            return NO_EVENT
+        texts = self._texts.get(event)
+        if texts is None:
+            texts = self._texts[event] = _Texts(cited)
+        for words in dict.fromkeys((quote.strip(), quote.strip(_MARKS))):
+            if found := texts.find(words):
+                short = len("".join(filter(str.isalnum, words))) < _LEAST
+                return TOO_SHORT if short and not texts.holds_whole(words) else found
+        return NO_QUOTE
+
+    def told(self, event: str, quote: str) -> Evidence | str:
+        """The same, for words that are not meant for whoever judges."""
+        found = self.resolved(event, quote)
+        spoken_to_us = isinstance(found, Evidence) and speaks_to_the_judge(fold(quote))
+        return TO_THE_JUDGE if spoken_to_us else found
+
+
+class Citations(Quotes):
     """Looks citations up in one case."""
 
     def __init__(self, trace: Trace, weighed: Weighed) -> None:
-        self._trace = trace
+        super().__init__(trace)
         self._places = {event.id: place for place, event in enumerate(trace.events)}
         self._units: dict[str, list[int]] = {}
         for index, unit in enumerate(weighed.units):
             self._units.setdefault(unit.event.id, []).append(index)
         barred = barred_steps(weighed.demands)
         self._barred = {kind: frozenset(barred[kind]) for kind in _BARRED}
-        self._texts: dict[str, _Texts] = {}
 
     def place(self, event: str) -> int:
         """Where in the trace an event stands."""
@@ -72,28 +99,12 @@ class Citations:
 
     def against_condition(self, event: str, quote: str) -> Evidence | str:
         """Evidence that the condition of a step did not hold: no words of the agent's own."""
-        found = self.resolved(event, quote)
+        found = self.told(event, quote)
         if isinstance(found, str):
             return found
-        if speaks_to_the_judge(fold(quote)):
-            return TO_THE_JUDGE
         cited = self._trace.by_id[event]
         shown = cited.kind is Kind.OBSERVATION or cited.actor == "user"
         return found if shown or found.pointer == cited.output_pointer else NOT_SHOWN
-
-    def resolved(self, event: str, quote: str) -> Evidence | str:
-        """A quote with the pointer to where it stands, or why there is none."""
-        cited = self._trace.by_id.get(event)
-        if cited is None:
-            return NO_EVENT
-        texts = self._texts.get(event)
-        if texts is None:
-            texts = self._texts[event] = _Texts(cited)
-        for words in dict.fromkeys((quote.strip(), quote.strip(_MARKS))):
-            if found := texts.find(words):
-                short = len("".join(filter(str.isalnum, words))) < _LEAST
-                return TOO_SHORT if short and not texts.holds_whole(words) else found
-        return NO_QUOTE
 
     def _is_own(self, event: str) -> bool:
         cited = self._trace.by_id[event]

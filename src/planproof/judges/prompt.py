@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from planproof.content import Content
 from planproof.digests import fingerprint_of
@@ -27,6 +27,13 @@ from planproof.vocabulary import Vocabulary
 
 _OF_THE_AGENT = frozenset({Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING})
 _USER = "user"
+_LONGEST_REASON = 4_000
+
+
+def _of_some_length(reason: str) -> str:
+    if not 0 < len(reason) <= _LONGEST_REASON:
+        raise ValueError(f"a reason has 1 to {_LONGEST_REASON:,} characters")
+    return reason
 
 
 class ScoreAndReason(BaseModel):
@@ -36,7 +43,9 @@ class ScoreAndReason(BaseModel):
 
     # Strict, for true is no score, and neither is "80%".
     score: Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
-    reason: Annotated[str, Field(min_length=1, max_length=4_000)]
+    # Checked here and not in the schema: servers that hold a model to it make a grammar of it,
+    # and one that counts thousands of letters takes minutes.
+    reason: Annotated[str, AfterValidator(_of_some_length)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

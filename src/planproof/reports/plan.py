@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from planproof.content import Json
+from planproof.finding import Evidence
 from planproof.plan import Plan
 from planproof.planning.in_force import why_no_plan
 from planproof.planning.located import Declaration, Located, Rejection, Replan
 from planproof.reports.lines import cut
-from planproof.reports.wording import SORTS, Show
+from planproof.reports.wording import SORTS, Show, cost_line
+
+if TYPE_CHECKING:
+    from planproof.inferred_plan import InferredPlan
 
 _LONGEST_TEXT = 240
 
@@ -50,6 +56,45 @@ def plan_json(located: Located) -> str:
         "looked_at": {name: getattr(seen, name) for name in seen.__slots__},
     }
     return json.dumps(value, indent=2)
+
+
+def inferred_lines(inferred: InferredPlan, show: Show) -> Iterator[str]:
+    """The steps of a plan that a model drew from the trace, each with its quote."""
+    yield f"inferred by {show(inferred.model)} from what the trace shows; no plan was declared"
+    if inferred.task is not None:
+        yield f"task, at {show(inferred.task.event)}: {_quoted(inferred.task, show)}"
+    widest = len(str(len(inferred.evidence)))
+    for step, evidence in zip(inferred.plan.steps, inferred.evidence, strict=True):
+        yield f"  {step.number:>{widest}}  {cut(show(step.text), _LONGEST_TEXT)}"
+        yield f"  {'':>{widest}}  {show(evidence.event)} {_quoted(evidence, show)}"
+    for each in inferred.rejected:
+        what = "task" if each.step is None else cut(show(each.step), _LONGEST_TEXT)
+        yield f"left out: {what}: {show(each.event)} {each.why}"
+    yield f"asked: {cost_line(inferred.usage)}"
+
+
+def inferred_json(inferred: InferredPlan) -> str:
+    """The same as JSON, which `--plan` takes; nothing is masked or cut."""
+    steps: list[Json] = [
+        {"number": step.number, "text": step.text, **_evidence_value(evidence)}
+        for step, evidence in zip(inferred.plan.steps, inferred.evidence, strict=True)
+    ]
+    task = inferred.task and _evidence_value(inferred.task)
+    value: dict[str, Json] = {
+        "plan": {"origin": inferred.plan.origin.value, "model": inferred.model, "steps": steps},
+        "task": task,
+        "rejected": [asdict(each) for each in inferred.rejected],
+        "cost": asdict(inferred.usage),
+    }
+    return json.dumps(value, indent=2)
+
+
+def _evidence_value(evidence: Evidence) -> dict[str, Json]:
+    return {"event": evidence.event, "pointer": evidence.pointer, "quote": evidence.quote}
+
+
+def _quoted(evidence: Evidence, show: Show) -> str:
+    return f"“{cut(show(evidence.quote), _LONGEST_TEXT)}”"
 
 
 def _declared(declared: Declaration, show: Show) -> Iterator[str]:

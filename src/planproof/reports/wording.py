@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from planproof.finding import Severity, Status
 from planproof.phrases import quoted
+from planproof.plan import Origin
 from planproof.reports.plain_text import one_line
 from planproof.reports.redaction import redact
 from planproof.usage import Usage
@@ -103,6 +104,8 @@ def coverage_line(coverage: Coverage) -> str:
 def plan_line(plan: PlanSummary) -> str | None:
     """Where the plan was found, and what to know about it; nothing for one that was given."""
     parts: list[str] = []
+    if plan.origin == Origin.INFERRED:
+        parts.append("inferred from a trace: to judge that trace by it goes in a circle")
     if plan.event is not None:
         how = SORTS.get(plan.sort or "", "plan")
         when = (

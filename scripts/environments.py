@@ -1,0 +1,26 @@
+"""Environments of their own under .venvs, for programs whose pins must not meet the project's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ENVIRONMENTS = Path(__file__).parents[1] / ".venvs"
+
+
+def python_with(name: str, pins: Sequence[str], *, alone: bool = False) -> Path:
+    """The interpreter of an environment that has these packages, made if it is not there.
+
+    `alone` leaves out what the packages ask for.
+    """
+    environment = ENVIRONMENTS / name
+    python, ready = environment / "bin" / "python", environment / "ready.txt"
+    if not ready.exists() or ready.read_text(encoding="utf-8") != "\n".join(pins):
+        print(f"{name}: making {environment}", file=sys.stderr)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
+        install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*install, *(["--no-deps"] if alone else []), *pins], check=True)
+        ready.write_text("\n".join(pins), encoding="utf-8")
+    return python
