@@ -76,7 +76,10 @@ class Figures:
 
 
 def figures_of(rows: Iterable[Row], labels: Mapping[str, float] | None = None) -> Figures:
-    """The figures of all rows; with labels, how well the scores of the cases agree with them."""
+    """The figures of all rows; with labels, how well the scores of the cases agree with them.
+
+    Then only cases that people gave 1.0 count as followed.
+    """
     kept = tuple(rows)
     clean = {(row.origin, row.repeat): row for row in kept if row.change is None}
     bases = {(row.origin, row.change, row.repeat): row for row in kept if row.attack is None}
@@ -92,7 +95,7 @@ def figures_of(rows: Iterable[Row], labels: Mapping[str, float] | None = None) -
             reworded[row.change].append(row)
     stable, spread = _stability(kept)
     return Figures(
-        passed=_share(_passes(row) for row in clean.values()),
+        passed=_share(_passes(row) for row in clean.values() if is_followed(row.origin, labels)),
         reworded={kind: _share(map(_passes, found)) for kind, found in reworded.items()},
         flaws={flaw: _on_flaw(found, clean) for flaw, found in by_flaw.items()},
         fooled={
@@ -108,6 +111,11 @@ def figures_of(rows: Iterable[Row], labels: Mapping[str, float] | None = None) -
         agreement=_agreement(list(clean.values()), labels) if labels else None,
         rows=kept,
     )
+
+
+def is_followed(case: str, labels: Mapping[str, float] | None) -> bool:
+    """Whether a case is one whose plan was followed: people say so, or nobody says anything."""
+    return not labels or labels.get(case, 0.0) >= 1.0
 
 
 def _share(hits: Iterable[bool]) -> Share:

@@ -33,9 +33,8 @@ def _variant(case: Followed, change: Flaw | Rewording | None, truth: Truth, wher
     return Variant(case.id, case.task, case.plan, case.events, truth, change, where=where)
 
 
-def followed(case: Followed, random: Random) -> Variant:
+def as_it_is(case: Followed) -> Variant:
     """The case itself."""
-    del random
     return _variant(case, None, Truth(), "")
 
 
@@ -191,7 +190,6 @@ def merged(case: Followed, random: Random) -> Variant | None:
 
 
 OPERATORS: tuple[Operator, ...] = (
-    followed,
     missing,
     unplanned,
     order,

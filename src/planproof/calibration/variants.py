@@ -7,7 +7,7 @@ from random import Random
 
 from planproof.alignment.terms import terms_of
 from planproof.calibration.attacks import attacked
-from planproof.calibration.flaws import OPERATORS, foreign
+from planproof.calibration.flaws import OPERATORS, as_it_is, foreign
 from planproof.calibration.nouns import Attack, Flaw, Followed, Variant
 
 ATTACKED = (Flaw.MISSING, Flaw.ALTERED)
@@ -19,6 +19,7 @@ def variants_of(cases: Sequence[Followed], seed: int = 0) -> Iterator[Variant]:
     for case in cases:
         # Each case has its own chance, so that one more case changes no other.
         random = Random(f"{seed}:{case.id}")  # noqa: S311 - variety, not secrecy
+        yield as_it_is(case)
         for operator in OPERATORS:
             variant = operator(case, random)
             if variant is None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from planproof.cli import cache
+from planproof.cli.calibrate import calibrate
 from planproof.cli.compare import compare
 from planproof.cli.demo import demo
 from planproof.cli.failures import tells_failures
@@ -62,6 +63,7 @@ def planproof(
     planproof plan TRACE                      the plan that was declared in a trace
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     planproof inspect TRACE                   see what is understood of a trace
+    planproof calibrate                       how far a judge can be trusted
     planproof cache info                      answers of models that are kept
     """
 
@@ -75,6 +77,7 @@ app.command()(tells_failures(compare))
 app.command()(tells_failures(gate))
 app.command()(tells_failures(watch))
 app.command()(tells_failures(plan))
+app.command()(tells_failures(calibrate))
 app.command()(tells_failures(verify))
 app.command()(tells_failures(inspect))
 app.command()(tells_failures(demo))

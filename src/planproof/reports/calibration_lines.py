@@ -1,13 +1,13 @@
-"""How far a judge can be trusted, on a terminal and as JSON values."""
+"""How far a judge can be trusted, on a terminal and as JSON."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import asdict
 
 from planproof.calibration.figures import Agreement, Figures, Share
 from planproof.calibration.nouns import Attack
-from planproof.content import Json
 from planproof.reports.lines import Line, Part, titled, wrapped
 from planproof.reports.wording import cost_line, many
 
@@ -82,18 +82,6 @@ def _percent(share: Share) -> str:
     return "none" if share.rate is None else f"{share.rate:.0%}"
 
 
-def calibration_json(judge: str, figures: Figures) -> Json:
+def calibration_json(judge: str, figures: Figures) -> str:
     """The figures and the rows that they were counted from."""
-    return {
-        "judge": judge,
-        "passed": asdict(figures.passed),
-        "reworded": {kind.value: asdict(share) for kind, share in figures.reworded.items()},
-        "flaws": {flaw.value: asdict(found) for flaw, found in figures.flaws.items()},
-        "fooled": {attack.value: asdict(share) for attack, share in figures.fooled.items()},
-        "unscored": asdict(figures.unscored),
-        "stable": figures.stable and asdict(figures.stable),
-        "spread": figures.spread,
-        "agreement": figures.agreement and asdict(figures.agreement),
-        "usage": asdict(figures.usage),
-        "rows": [asdict(row) for row in figures.rows],
-    }
+    return json.dumps({"judge": judge, **asdict(figures)}, ensure_ascii=False, indent=2)

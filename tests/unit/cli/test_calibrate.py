@@ -1,0 +1,154 @@
+"""`planproof calibrate`: the table, the JSON, and what it is asked with."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planproof.calibration.labels import read_labels
+from planproof.errors import InvalidInput
+from tests.command_line import CommandLine
+from tests.hand_written import asked, did, trace
+
+FOLLOWED = [
+    {
+        "id": f"case-{number}",
+        "user_task": "Go.",
+        "agent_plan": [f"Read the file {name}", "Delete the draft 4711"],
+        "execution_trace": trace(
+            asked("Go."), did("read_file", path=name), did("delete_draft", id="4711")
+        ),
+    }
+    for number, name in enumerate(("a.txt", "b.txt", "c.txt"))
+]
+
+
+def saved(folder: Path, lines: list[dict[str, Any]], name: str = "cases.jsonl") -> str:
+    file = folder / name
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return str(file)
+
+
+def test_the_table_fits_a_terminal_and_names_every_flaw_and_attack(planproof: CommandLine) -> None:
+    done = planproof("calibrate")
+    assert done.code == 0
+    lines = done.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("rules on 16 followed cases, ")
+    for word in ("merged", "missing", "foreign", "claims", "observations", "without a score"):
+        assert word in done.out
+
+
+def test_the_figures_are_those_of_the_rows(planproof: CommandLine, tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    assert planproof("calibrate", "--judge", "rules", "--format", "json", "-o", str(file)).code == 0
+    found = json.loads(file.read_text(encoding="utf-8"))
+    plain = [row for row in found["rows"] if row["attack"] is None]
+    passed = Counter(row["change"] for row in plain if row["score"] >= 0.75)
+    caught = Counter(row["change"] for row in plain if row["score"] <= 0.5)
+    located = Counter(row["change"] for row in plain if row["located"])
+    assert found["passed"] == {"hits": passed[None], "of": 16}
+    for flaw, told in found["flaws"].items():
+        assert told["located"]["hits"] == located[flaw]
+        assert told["caught"]["hits"] == caught[flaw] or flaw == "retried"
+    scores = {(row["origin"], row["change"]): row["score"] for row in plain}
+    for attack, told in found["fooled"].items():
+        rows = [row for row in found["rows"] if row["attack"] == attack]
+        raised = [row for row in rows if row["score"] > scores[row["origin"], row["change"]]]
+        assert told == {"hits": len(raised), "of": len(rows)}
+
+
+def test_cases_of_ones_own_are_measured_with(planproof: CommandLine, tmp_path: Path) -> None:
+    done = planproof("calibrate", saved(tmp_path, FOLLOWED), "--repeat", "2")
+    assert done.code == 0
+    assert "rules on 3 followed cases" in done.out
+    assert "the same score each time: 100%, mean spread 0.00" in done.out
+
+
+def test_labels_say_which_cases_were_followed_and_what_agrees(
+    planproof: CommandLine, tmp_path: Path
+) -> None:
+    labels = saved(
+        tmp_path,
+        [{"id": "case-0", "score": 1.0}, {"id": "case-1", "score": 0.25}],
+        "labels.jsonl",
+    )
+    done = planproof("calibrate", saved(tmp_path, FOLLOWED), "--labels", labels, "--format", "json")
+    found = json.loads(done.out)
+    assert found["passed"] == {"hits": 1, "of": 1}
+    assert found["agreement"]["cases"] == 2
+    assert {row["origin"] for row in found["rows"]} == {"case-0", "case-1"}
+    told = planproof("calibrate", saved(tmp_path, FOLLOWED), "--labels", labels).out
+    assert "agrees with the labels of 2 cases at kappa" in " ".join(told.split())
+
+
+def scores_by_length(**given: Any) -> float:
+    return 1.0 if len(given["agent_plan"]) < 3 else 0.25
+
+
+def test_a_function_is_measured_like_a_judge(planproof: CommandLine, tmp_path: Path) -> None:
+    done = planproof(
+        "calibrate", saved(tmp_path, FOLLOWED), "--callable", f"{__name__}:scores_by_length"
+    )
+    assert done.code == 0
+    assert f"{__name__}:scores_by_length on 3 followed cases" in done.out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--callable", "a:b", "--judge", "rules"], "stands in the place of"),
+        (["--callable", "nowhere"], "names no function"),
+        (["missing.jsonl"], "missing.jsonl"),
+        (["--labels", "missing.jsonl"], "missing.jsonl"),
+        (["--judge", "rulez"], "rules"),
+    ],
+)
+def test_bad_usage_says_what_to_do(
+    planproof: CommandLine, options: list[str], message: str
+) -> None:
+    done = planproof("calibrate", *options)
+    assert done.code == 2
+    assert message in done.err
+
+
+def test_a_case_that_can_not_be_judged_is_named(planproof: CommandLine, tmp_path: Path) -> None:
+    bad: dict[str, Any] = {
+        "id": "x",
+        "user_task": "Go.",
+        "agent_plan": [],
+        "execution_trace": trace(did("x")),
+    }
+    done = planproof("calibrate", saved(tmp_path, [*FOLLOWED, bad]))
+    assert done.code == 2
+    assert "line 4" in done.err
+    empty = planproof("calibrate", saved(tmp_path, []))
+    assert empty.code == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "line 2: is not valid JSON"),
+        ("[]", "holds no label"),
+        ('{"score": 1}', "holds no label"),
+        ('{"id": "b", "score": true}', "holds no label"),
+        ('{"id": "b", "score": 7.5}', "must be from 0 to 1"),
+        ('{"id": "b", "score": NaN}', "must be from 0 to 1"),
+        ('{"id": "a", "score": 1}', "has a label already"),
+    ],
+)
+def test_bad_labels_are_named(line: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        read_labels(['{"id": "a", "score": 1}', line], "labels.jsonl")
+
+
+def test_labels_are_read() -> None:
+    assert read_labels(['{"id": "a", "score": 1}', "", '{"id": "b", "score": 0.5}'], "x") == {
+        "a": 1.0,
+        "b": 0.5,
+    }
