@@ -12,7 +12,7 @@ EDGES := src/planproof/case_file.py,src/planproof/config.py
 export HYPOTHESIS_PROFILE ?= ci
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check browser test bench reading asking docs quality demo examples lock clean
+.PHONY: help setup fmt check browser test bench reading asking pages picture docs quality demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,12 @@ reading: $(READY) ## the speed of reading every format at 1, 10 and 50 MB
 
 asking: $(READY) ## the wall time of judges that ask a model, against a bare client's and two peers'
 	$(BIN)/python -m benchmarks.asking
+
+pages: $(READY) browser ## how long pages of 5,000 events and of 1,000 cases take to make and to open
+	$(BIN)/python -m benchmarks.pages
+
+picture: $(READY) browser ## draw the picture in the docs again
+	$(BIN)/python -m scripts.draw_picture
 
 docs: $(READY) ## build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -60,6 +60,8 @@ def written(verdict: Verdict, form: Format, *, secrets: bool, stream: TextIO) ->
         return markdown(verdict, secrets=secrets)
     from planproof.reports import json
 
+    # A page shows the trace as well, so that a verdict alone does not make one.
+    assert form is not Format.HTML
     return (json.brief(verdict) if form is Format.JSON else json.full(verdict)) + "\n"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 # Joiners that scripts such as Persian and emoji sequences need; they can't reorder or hide text.
 _HARMLESS_FORMAT = "\u200c\u200d"
+_DOUBTFUL = re.compile(r"[^ -~\n\t]")
 _UNSHOWABLE = {"Cc", "Cf", "Cs", "Co", "Cn"}
 
 
@@ -19,9 +21,7 @@ def one_line(text: str) -> str:
 
 def many_lines(text: str) -> str:
     """Leave lines and tabs as they are, and show what `one_line` shows as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(each if each in "\n\t" else _shown(each) for each in text)
+    return _DOUBTFUL.sub(lambda found: _shown(found[0]), text)
 
 
 def _shown(character: str) -> str:

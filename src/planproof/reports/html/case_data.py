@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from planproof.case import Case
 from planproof.content import Content, Json
@@ -152,7 +153,8 @@ class _Events:
         self.secret: dict[str, set[str]] = {}
         self.extras = {id(extra): f"x{place}" for place, extra in enumerate(case.verdict.extras)}
         self._room, self._secrets = room.characters, secrets
-        self._show = shows(secrets=secrets)
+        # The same few names and actors come again and again.
+        self._show = lru_cache(maxsize=1_000)(shows(secrets=secrets))
         quotes = self._quotes(case.verdict.steps, case.verdict.extras)
         events = case.trace.events if case.trace else ()
         named = set(quotes) & {event.id for event in events}

@@ -1,0 +1,42 @@
+"""Draws the picture of a verdict in the docs: a demo case, as a page, in a real Chromium."""
+
+from __future__ import annotations
+
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+
+from planproof.case_file import read_case
+from planproof.evaluation import evaluate_case
+from planproof.preparation import Reading
+from planproof.reports.html.case_data import judged_case
+from planproof.reports.html.page import case_page
+from scripts.chromium import chromium
+
+PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "verdict.png"
+_CASE = "reordered.json"
+_WIDTH = 1100
+
+
+def main() -> None:
+    """Open the page, go to the step that is out of order, and take the picture."""
+    data = files("planproof.demo").joinpath(_CASE).read_bytes()
+    case = read_case(data, name=_CASE)
+    page = case_page(judged_case(case, evaluate_case(case), Reading()))
+    PICTURE.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+        file = Path(folder, "verdict.html")
+        file.write_text("".join(page), encoding="utf-8")
+        opened = browser.new_page(viewport={"width": _WIDTH, "height": 700}, color_scheme="light")
+        opened.goto(file.as_uri())
+        opened.locator(".proof .lines path").first.wait_for(state="attached")
+        below = opened.locator(".proof").bounding_box()
+        assert below is not None
+        height = round(below["y"] + below["height"] + 24)
+        opened.screenshot(
+            path=PICTURE, clip={"x": 0, "y": 0, "width": _WIDTH, "height": height}, full_page=True
+        )
+
+
+if __name__ == "__main__":
+    main()
