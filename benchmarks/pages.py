@@ -1,7 +1,8 @@
 """`make pages`: how long pages take to make and to open, and whether they stay smooth.
 
-Making is CPU time. Opening is wall time in a real Chromium, from the address to two frames after everything is
-there; against it stands a bare page that holds the same texts and does nothing with them.
+Making is CPU time. Opening is wall time in a real Chromium, from the address to two frames after
+everything is there; against it stands a bare page that holds the same texts and does nothing with
+them.
 """
 
 from __future__ import annotations
