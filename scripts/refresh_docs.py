@@ -1,7 +1,8 @@
 """Writes into the docs what the program shows: outputs of commands, help texts, JSON schemas.
 
 A console block under `<!-- run -->` is run in a copy of docs/examples, with the examples of the
-repository beside it, and what the commands print replaces what stood there. A text block under
+repository beside it, and what the commands print replaces what stood there; one under
+`<!-- run on -->` goes on in the folder of the block before. A text block under
 `<!-- prompt NAME -->` is the prompt of that name, as models get it. A test checks that a run of
 this script would change nothing.
 """
@@ -14,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 if __name__ == "__main__":  # as a script; under pytest the root is on the path already
@@ -24,8 +26,11 @@ from scripts import schemas
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
-_BLOCK = re.compile(r"(<!-- run -->\n```console\n)(.*?)(```)", re.DOTALL)
 _TOLD = ["step 2, e9 «send_mail»: the quote does not stand in the event"]
+_BLOCK = re.compile(r"(<!-- run( on)? -->\n```console\n)(.*?)(```)", re.DOTALL)
+# What a run is called, and how long it took.
+_RUN = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
+_CLOCK = re.compile(r"(\bcases? in |\btime=\")\d+\.\d+")
 _PROMPT = re.compile(r"(<!-- prompt (\S+) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 # 80 columns, no colour, and no settings of whoever runs this.
 _SETTINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
@@ -39,19 +44,42 @@ def pages() -> list[Path]:
 def refreshed(page: str) -> str:
     """The page with what its commands print now, and the prompts as they are."""
     page = _PROMPT.sub(lambda block: f"{block[1]}{_prompt(block[2])}\n{block[4]}", page)
-    return _BLOCK.sub(lambda block: block[1] + _rerun(block[2]) + block[3], page)
+    with ExitStack() as folders:
+        session = _Session(folders)
+        return _BLOCK.sub(session.refreshed, page)
 
 
 def _prompt(name: str) -> str:
     return render(name, images=False, mark="", steps=["2", "5"], told=_TOLD)
 
 
-def _rerun(session: str) -> str:
-    commands = [line for line in session.splitlines() if line.startswith("$ ")]
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
-        Path(folder, "examples").symlink_to(ROOT / "examples")
-        return "".join(f"{command}\n{_output(command[2:], folder)}" for command in commands)
+class _Session:
+    """Runs the blocks of a page, each in a folder of its own unless it goes on in the last."""
+
+    def __init__(self, folders: ExitStack) -> None:
+        self._folders = folders
+        self._folder = ""
+        self._runs: dict[str, str] = {}
+
+    def refreshed(self, block: re.Match[str]) -> str:
+        head, on, session, end = block.groups()
+        if on is None:
+            self._folder = self._folders.enter_context(tempfile.TemporaryDirectory())
+            self._runs = {}
+            shutil.copytree(EXAMPLES, self._folder, dirs_exist_ok=True)
+            Path(self._folder, "examples").symlink_to(ROOT / "examples")
+        commands = [line for line in session.splitlines() if line.startswith("$ ")]
+        printed = (f"{command}\n{self._steady(command)}" for command in commands)
+        return "".join((head, *printed, end))
+
+    def _steady(self, command: str) -> str:
+        """What a command prints, without what is different every time."""
+        printed = _output(command[2:], self._folder).replace(self._folder, "/home/you")
+        return _CLOCK.sub(r"\g<1>0.1", _RUN.sub(self._known_run, printed))
+
+    def _known_run(self, found: re.Match[str]) -> str:
+        day = len(self._runs) + 1
+        return self._runs.setdefault(found[0], f"2026010{day}-030000-{0xABC122 + day:x}")
 
 
 def _output(command: str, folder: str) -> str:

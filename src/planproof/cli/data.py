@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 if TYPE_CHECKING:
-    from planproof.cli.tally import Tally
     from planproof.readers.parsing import Limits
     from planproof.runs.datasets.data_set import DataSet
+    from planproof.runs.summary import RunningSummary
 
 PlacesArgument: TypeAlias = Annotated[
     list[str],
@@ -84,7 +84,7 @@ class DataOptions:
             limits=limits,
         )
 
-    def share_read(self, cases: DataSet, tally: Tally) -> Callable[[], float | None]:
+    def share_read(self, cases: DataSet, tally: RunningSummary) -> Callable[[], float | None]:
         """Says how much of the data set is done, as far as that can be known."""
         wanted = [count for count in (self.sample, self.limit) if count is not None]
         if wanted:

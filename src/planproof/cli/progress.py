@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from planproof.cli.tally import Tally
+    from planproof.runs.summary import RunningSummary
 
 _BETWEEN = 0.1
 
 
 @contextmanager
 def showing(
-    tally: Tally, fraction: Callable[[], float | None]
+    tally: RunningSummary, fraction: Callable[[], float | None]
 ) -> Generator[Callable[[], None], None, None]:
     """Gives what is to be called after each case. Shows nothing where nobody sees it.
 
@@ -51,7 +51,7 @@ def showing(
         yield show
 
 
-def told(tally: Tally, seconds: float, part: float | None) -> str:
+def told(tally: RunningSummary, seconds: float, part: float | None) -> str:
     """The line beside the bar, when so much time has passed and such a part is done."""
     words = [f"{tally.cases:,} cases"]
     if seconds > 0:
@@ -60,9 +60,9 @@ def told(tally: Tally, seconds: float, part: float | None) -> str:
         words.append(f"{_clock(seconds / part - seconds)} left")
     if tally.mean is not None:
         words.append(f"mean {tally.mean:.2f}")
-    if unscored := tally.unjudged.total():
+    if unscored := tally.unscored.total():
         words.append(f"{unscored:,} unscored")
-    if tally.cost.cost is not None:
+    if tally.cost is not None and tally.cost.cost is not None:
         words.append(f"{tally.cost.cost:.2f} dollars")
     return " · ".join(words)
 

@@ -22,12 +22,12 @@ from planproof.cli.inputs import (
     JudgeOption,
     MinScoreOption,
     ReaderOption,
+    passing_score,
     settled_configuration,
 )
-from planproof.cli.outputs import OutputOption, writing_bytes
+from planproof.cli.outputs import OutputOption, told, writing_bytes
 from planproof.cli.progress import showing
 from planproof.cli.stores import StoreOption, TagOption, new_store, tags_of
-from planproof.cli.tally import Tally
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from planproof.runs.datasets.data_set import DataSet
     from planproof.runs.nouns import Result, Run
     from planproof.runs.store.protocol import Store
+    from planproof.runs.summary import RunningSummary
 
 
 @takes(data=DataOptions, asked=AskingOptions)
@@ -94,6 +95,7 @@ def run(
         return
     from planproof.runs.judging import Judging
     from planproof.runs.running import begun, running
+    from planproof.runs.summary import RunningSummary
 
     judging = Judging(
         asked.judge(judge_name, configuration),
@@ -101,7 +103,7 @@ def run(
         configuration.vocabulary,
         configuration.limits,
     )
-    tally = Tally(configuration.min_score if min_score is None else min_score)
+    tally = RunningSummary(passing_score(min_score, configuration))
     began = monotonic()
     with new_store(store, configuration) as kept:
         going = begun(
@@ -129,13 +131,13 @@ def run(
         except KeyboardInterrupt:
             _tell_interrupted(tally, kept, output)
             raise typer.Exit(INTERRUPTED) from None
-    for summary in tally.lines(monotonic() - began):
-        typer.echo(summary, err=True)
+    _tell_summary(tally, monotonic() - began)
     if kept.keeps:
-        typer.echo(f"  kept as run {going.id} in {kept.url}", err=True)
-    if tally.below:
+        typer.echo(f"kept as run {going.id} in {kept.url}", err=True)
+    asked_for = min_score is not None or configuration.min_score is not None
+    if asked_for and tally.passed < tally.scored:
         raise typer.Exit(BELOW_MINIMUM)
-    if tally.unjudged:
+    if tally.unscored:
         raise typer.Exit(NOT_JUDGED)
 
 
@@ -153,8 +155,8 @@ def _estimate(
     for _, line in cases:
         reading = Reading(reader, configuration.vocabulary, configuration.limits, line.where)
         estimate.add(line, unasked, reading)
-    for told in estimate.lines():
-        typer.echo(told)
+    for figure in estimate.lines():
+        typer.echo(figure)
 
 
 @contextmanager
@@ -173,6 +175,16 @@ def _unwritten(_: Result) -> None:
     """Nothing is written where nobody could read it."""
 
 
+def _tell_summary(tally: RunningSummary, seconds: float) -> None:
+    from planproof.reports.run_lines import score_lines, step_lines
+    from planproof.reports.wording import many, shows
+
+    typer.echo(f"planproof: {many(tally.cases, 'case')} in {seconds:.1f} s", err=True)
+    summary, show = tally.summary(), shows(secrets=False)
+    sys.stderr.write(told(score_lines(summary, show), sys.stderr))
+    sys.stderr.write(told(step_lines("steps most often missed", summary.missed, show), sys.stderr))
+
+
 def _tell_resumed(going: Run) -> None:
     if going.cases:
         typer.echo(f"planproof: going on with run {going.id} after {going.cases:,} cases", err=True)
@@ -180,7 +192,7 @@ def _tell_resumed(going: Run) -> None:
         typer.echo("planproof: no run over this data was broken off; this is a new one", err=True)
 
 
-def _tell_interrupted(tally: Tally, kept: Store, output: Path | None) -> None:
+def _tell_interrupted(tally: RunningSummary, kept: Store, output: Path | None) -> None:
     told = f"planproof: interrupted after {tally.cases:,} cases"
     if kept.keeps:
         again = [word for word in sys.argv[1:] if word != "--resume"]

@@ -87,6 +87,8 @@ def score_lines(summary: Summary, show: Show) -> Iterator[Line]:
         yield (f"extras: {told}",)
     if without:
         yield from wrapped(f"not scored: {show(_counted(summary.unscored))}", "magenta")
+    if summary.known:
+        yield (f"{summary.known:,} judged before",)
     if summary.cost is not None:
         yield from wrapped(f"asked: {cost_line(summary.cost)}")
 

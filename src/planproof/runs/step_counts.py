@@ -9,7 +9,7 @@ from planproof.finding import Status
 
 LONGEST_TEXT = 240
 _MOST_TEXTS = 20_000
-_STATUSES = tuple(Status)
+_PLACES = {status: place for place, status in enumerate(Status)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,12 +50,12 @@ class StepCounts:
         key = folded(text)[:LONGEST_TEXT]
         counts = self._counts.get(key)
         if counts is None:
-            counts = self._counts[key] = [0] * len(_STATUSES)
+            counts = self._counts[key] = [0] * len(_PLACES)
             if len(self._counts) > self._most_texts:
                 kept = sorted(self._counts.items(), key=_rank)[: self._most_texts // 2]
                 # The newest has no count yet, and must not be lost for that.
                 self._counts = {**dict(kept), key: counts}
-        counts[_STATUSES.index(status)] += 1
+        counts[_PLACES[status]] += 1
 
     def most_missed(self, most: int) -> tuple[StepCount, ...]:
         """Those with the most lapses; of equals, those that lapse in the larger share of cases."""

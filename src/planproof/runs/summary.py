@@ -56,10 +56,11 @@ class Glance:
 class Summary:
     """What the results of a run come to.
 
-    `mean` is that of the scored cases alone, and `passed` are those of them that reach
-    `min_score`. `statuses` counts the steps that scores are computed from. `unscored` counts by
-    outcome, with its cause where that is known; `unjudged` are the first of them. `missed` are the
-    steps that most often were not executed as planned, `lowest` the cases furthest below 1.
+    `mean` is that of the scored cases alone, and `passed` are those of them that reach `min_score`.
+    `known` are those that had been judged before. `statuses` counts the steps that scores are
+    computed from. `unscored` counts by outcome, with its cause where that is known; `unjudged` are
+    the first of them. `missed` are the steps that most often were not executed as planned, `lowest`
+    the cases furthest below 1.
     """
 
     cases: int
@@ -68,6 +69,7 @@ class Summary:
     min_score: float
     passed: int
     levels: dict[float, int]
+    known: int
     statuses: dict[str, int]
     extras: dict[str, int]
     unscored: dict[str, int]
@@ -85,6 +87,7 @@ class RunningSummary:
     def __init__(self, min_score: float = PASSING) -> None:
         self.min_score = min_score
         self.passed = 0
+        self.known = 0
         self.seconds = 0.0
         self.cost: Usage | None = None
         self.unscored: Counter[str] = Counter()
@@ -101,6 +104,7 @@ class RunningSummary:
         """Count one result."""
         verdict = result.verdict
         self.seconds += result.seconds
+        self.known += bool(result.case) and not result.seconds
         self._slowest.add((-result.seconds, result.position), result)
         if verdict.cost is not None:
             self.cost = verdict.cost if self.cost is None else self.cost + verdict.cost
@@ -143,6 +147,7 @@ class RunningSummary:
             mean=self.mean,
             min_score=self.min_score,
             passed=self.passed,
+            known=self.known,
             levels={level: self._levels[level] for level in LEVELS},
             statuses={status.value: self._statuses[status] for status in Status},
             extras={severity.value: self._extras[severity] for severity in Severity},

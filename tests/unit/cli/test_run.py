@@ -11,10 +11,10 @@ import pytest
 
 from planproof import preparation
 from planproof.cli.progress import told
-from planproof.cli.tally import Tally
 from planproof.runs import judging
 from planproof.runs.nouns import Result, RunState
 from planproof.runs.store.opening import open_store
+from planproof.runs.summary import RunningSummary
 from planproof.usage import Usage
 from planproof.verdict import Outcome, Verdict
 from tests.command_line import CommandLine
@@ -54,10 +54,20 @@ def test_the_summary_goes_to_standard_error(planproof: CommandLine, folder: Path
     assert len(_verdicts(done.out)) == 4
     lines = done.err.splitlines()
     assert lines[0].startswith("planproof: 4 cases in ")
-    assert [line.split()[:2] for line in lines[1:3]] == [["1.0", "2"], ["0.0", "1"]]
-    assert lines[3:6] == ["  1 not judged: no_plan", "  1 judged before", "  1 below 0.5"]
-    assert lines[6].startswith("  kept as run ")
-    assert len(lines) == 7
+    assert lines[1] == "mean 0.667 over 3 scored cases; 2 of them at 0.5 or above"
+    assert [line.split()[1] for line in lines[2:7]] == ["2", "0", "0", "0", "1"]
+    assert lines[7:] == [
+        "steps: 6 executed, 3 missing",
+        "not scored: 1 no_plan",
+        "1 judged before",
+        "",
+        "steps most often missed",
+        "  1 of 3  Copy report-12.txt to the folder archive  1 missing",
+        "  1 of 3  Delete file draft-7.txt                   1 missing",
+        "  1 of 3  Read file report-12.txt                   1 missing",
+        lines[-1],
+    ]
+    assert lines[-1].startswith("kept as run ")
 
 
 @pytest.mark.parametrize(
@@ -223,7 +233,7 @@ def test_a_case_is_judged_once_unless_asked_otherwise(planproof: CommandLine, fo
     again = planproof("run", "cases.jsonl")
     assert again.out == first.out
     assert "judged before" not in first.err
-    assert "  3 judged before" in again.err
+    assert "\n3 judged before\n" in again.err
     assert "judged before" not in planproof("run", "cases.jsonl", "--no-cache").err
     assert "judged before" not in planproof("run", "cases.jsonl", "--reader", "openai-messages").err
 
@@ -241,7 +251,7 @@ def test_a_bar_shows_the_progress_on_a_terminal(
 
 
 def test_the_line_beside_the_bar_tells_how_it_goes() -> None:
-    tally = Tally(None)
+    tally = RunningSummary()
     assert told(tally, 0.0, None) == "0 cases"
     scored = Verdict(outcome=Outcome.SCORED, reason="", score=0.75, level=0.75)
     for position in range(30):

@@ -51,6 +51,7 @@ def test_a_run_shows_all_that_it_comes_to() -> None:
         "steps: 8 executed, 1 missing",
         "extras: 1 major",
         "not scored: 1 judge_failed (timeout), 1 no_plan",
+        "3 judged before",
         "asked: 2 calls, 300 tokens in, 20 out, 0.0100 dollars",
         "",
         "steps most often missed",

@@ -51,6 +51,7 @@ def test_every_figure_of_a_run_that_was_counted_by_hand() -> None:
     assert [case.position for case in summary.lowest] == [4, 3, 2, 1]
     assert [case.position for case in summary.slowest] == [6, 7, 1, 3, 4, 0, 2, 5]
     assert [case.id for case in summary.unjudged] == ["f", "g", "h"]
+    assert summary.known == 1
     assert summary.seconds == 69.5
     assert summary.cost is None
 
