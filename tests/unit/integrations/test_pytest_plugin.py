@@ -14,6 +14,7 @@ import pytest
 from scripts import refresh_docs
 
 PROJECT = """
+    import json
     import pytest
     from planproof.integrations.pytest_plugin import PlanNotFollowed, assert_follows_plan
 
@@ -40,7 +41,10 @@ def run_tests(
     pytester: pytest.Pytester, source: str, *options: str
 ) -> tuple[pytest.RunResult, Path]:
     pytester.makepyfile(f"{PROJECT}\n{source}")
-    return pytester.runpytest_inprocess("-p", "no:cacheprovider", *options), pytester.path
+    # A database can't be loaded twice in one process, and reports need one.
+    apart = any(option.startswith("--planproof-report") for option in options)
+    runs = pytester.runpytest_subprocess if apart else pytester.runpytest_inprocess
+    return runs("-p", "no:cacheprovider", *options), pytester.path
 
 
 def test_a_plan_that_was_followed_passes(pytester: pytest.Pytester) -> None:
@@ -196,6 +200,44 @@ def test_verdicts_are_properties_in_junit(pytester: pytest.Pytester, workers: li
         for wanted in ["planproof_score"]
     }
     assert scores == {"test_one": ["1.0"], "test_two": ["0.25"], "test_none": []}
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "xdist"])
+def test_all_verdicts_are_drawn_as_one_page(pytester: pytest.Pytester, workers: list[str]) -> None:
+    done, folder = run_tests(
+        pytester,
+        """
+    from planproof import Plan, Step, Trace
+    from planproof.trace import Event, Kind
+
+    def test_one(planproof):
+        planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED)
+
+    def test_two(tmp_path):
+        (tmp_path / "trace.json").write_text(json.dumps(LEFT))
+        assert_follows_plan(plan=PLAN, trace=tmp_path / "trace.json")
+
+    def test_nouns():
+        events = Event(id="e1", kind=Kind.ACTION, pointer="/0", name="read_list"),
+        assert_follows_plan(plan=Plan((Step(number="1", text="Read list"),)), trace=Trace(events))
+        """,
+        "--planproof-report=out/report.html",
+        *workers,
+    )
+    done.assert_outcomes(passed=2, failed=1)
+    done.stdout.fnmatch_lines(["planproof: 3 verdicts in *report.html"])
+    page = (folder / "out" / "report.html").read_text(encoding="utf-8")
+    assert "send_certificate" in page
+    for test in ("test_one", "test_two", "test_nouns"):
+        assert f"::{test}" in page
+    assert list((folder / "out").iterdir()) == [folder / "out" / "report.html"]
+
+
+def test_without_a_verdict_there_is_no_page(pytester: pytest.Pytester) -> None:
+    done, folder = run_tests(pytester, "    def test_it(): pass", "--planproof-report=report.html")
+    done.assert_outcomes(passed=1)
+    done.stdout.fnmatch_lines(["planproof: no test asserted that a plan was followed"])
+    assert not (folder / "report.html").exists()
 
 
 def test_a_run_that_does_not_use_it_loads_nothing(pytester: pytest.Pytester) -> None:
