@@ -12,7 +12,7 @@ EDGES := src/planproof/case_file.py,src/planproof/config.py
 export HYPOTHESIS_PROFILE ?= ci
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check browser test bench reading asking pages picture docs quality demo examples lock clean
+.PHONY: help setup fmt check browser test bench reading asking running pages picture docs quality demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,6 +65,9 @@ pages: $(READY) browser ## how long pages of 5,000 events and of 1,000 cases tak
 
 picture: $(READY) browser ## draw the picture in the docs again
 	$(BIN)/python -m scripts.draw_picture
+
+running: $(READY) ## cases a second, CPU and memory of runs over many cases, against a bare loop
+	$(BIN)/python -m benchmarks.running
 
 docs: $(READY) ## build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import resource
 import sys
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -34,9 +35,20 @@ def data_set(path: Path, count: int, *, task: str = "Tidy up folder") -> Path:
     return path
 
 
-def started(folder: Path, store: str, *arguments: str | Path) -> BaseProcess:
-    """`planproof run` with these arguments, begun in a folder, its words in `told.txt` there."""
-    process = _CONTEXT.Process(target=_run, args=(folder, store, tuple(map(str, arguments))))
+def started(
+    folder: Path,
+    store: str,
+    *arguments: str | Path,
+    largest_file: int | None = None,
+    patience: float | None = None,
+) -> BaseProcess:
+    """`planproof run` with these arguments, begun in a folder, its words in `told.txt` there.
+
+    No file can grow beyond `largest_file` bytes; after `patience` seconds of work the run gets
+    processes of its own.
+    """
+    words = tuple(map(str, arguments))
+    process = _CONTEXT.Process(target=_run, args=(folder, store, words, largest_file, patience))
     process.start()
     return process
 
@@ -47,13 +59,24 @@ def ended(process: BaseProcess) -> int | None:
     return process.exitcode
 
 
-def _run(folder: Path, store: str, arguments: tuple[str, ...]) -> None:
+def _run(
+    folder: Path,
+    store: str,
+    arguments: tuple[str, ...],
+    largest_file: int | None,
+    patience: float | None,
+) -> None:
     from planproof.cli import main
+    from planproof.runs import processes
 
+    if largest_file is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+    if patience is not None:
+        processes._WORTH_PROCESSES = patience  # pyright: ignore[reportPrivateUsage]
     os.chdir(folder)
     os.environ["PLANPROOF_STORE"] = store
-    words = os.open("told.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    os.dup2(words, 1)
-    os.dup2(words, 2)
+    told = os.open("told.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(told, 1)
+    os.dup2(told, 2)
     sys.argv = ["planproof", "run", *arguments]
     main()

@@ -23,7 +23,7 @@ def open_postgresql(url: str) -> SqlStore:
         )
     try:
         address = make_url(url).set(drivername="postgresql+psycopg")
-    except ArgumentError as error:
+    except (ArgumentError, ValueError) as error:
         raise InvalidInput(
             "is no address of a PostgreSQL database.",
             where="--store",
