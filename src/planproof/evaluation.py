@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import TypeGuard, cast
+from typing import TYPE_CHECKING, TypeGuard, cast
 
 from planproof.case import Case
 from planproof.content import Content, Json
@@ -27,6 +27,13 @@ from planproof.trace import Trace
 from planproof.verdict import Outcome, Verdict
 from planproof.vocabulary import Vocabulary
 
+if TYPE_CHECKING:
+    from asyncio import Lock
+
+    from planproof.models.loops import OnePerLoop
+
+_SHORT = 200_000
+"""Characters of a trace that are read in some milliseconds: as long as a loop may be kept."""
 _log = logging.getLogger("planproof")
 
 
@@ -68,7 +75,11 @@ async def aevaluate(
     """Judge one case without blocking the event loop."""
     import asyncio  # noqa: PLC0415 - whoever awaits has it; the command line need not load it
 
-    case = await asyncio.to_thread(case_of, task, plan, trace, id, metadata)
+    given = (task, plan, trace, id, metadata)
+    if any(isinstance(each, Path) for each in given):
+        case = await asyncio.to_thread(case_of, *given)
+    else:
+        case = case_of(*given)
     return await _awaited_verdict(case, _judge(judge, vocabulary), Reading(reader, vocabulary))
 
 
@@ -152,13 +163,28 @@ async def _awaited_verdict(case: Case, judge: AnyJudge, reading: Reading) -> Ver
 
     if not awaits(judge):
         return await asyncio.to_thread(_verdict, case, judge, reading)
-    ready = await asyncio.to_thread(prepared, case, judge, reading)
+    if isinstance(case.trace, str) and len(case.trace) <= _SHORT:
+        # A thread would take the loop's time by turns, and the requests of others with it. But
+        # one at a time: then the first are asked about while the last are still being read.
+        async with _turns().here():
+            ready = prepared(case, judge, reading)
+    else:
+        ready = await asyncio.to_thread(prepared, case, judge, reading)
     if isinstance(ready, Verdict):
         return ready
     try:
         return _scored(ready, await judge.judge(ready.task, ready.plan, ready.trace))
     except Exception as error:
         return _failed(ready.unjudged, judge, error)
+
+
+@cache
+def _turns() -> OnePerLoop[Lock]:
+    from asyncio import Lock  # noqa: PLC0415 - whoever awaits has it
+
+    from planproof.models.loops import OnePerLoop  # noqa: PLC0415
+
+    return OnePerLoop(Lock)
 
 
 def awaits(judge: AnyJudge) -> TypeGuard[ModelJudge]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Annotated, ClassVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -109,7 +110,7 @@ class Prompt:
     def _asked(self, writer: CaseWriter) -> tuple[Question, WrittenCase]:
         template = self._template
         if template is None:
-            instructions = render("prompt.jinja", images=writer.has_images, mark="")
+            instructions = _instructions(images=writer.has_images)
             written = writer.whole(instructions)
         else:
             instructions = render("beside_template.jinja", mark=writer.mark)
@@ -127,6 +128,11 @@ class Prompt:
     @property
     def _template(self) -> UserTemplate | None:
         return None if self.asking.template is None else UserTemplate(self.asking.template)
+
+
+@cache
+def _instructions(*, images: bool) -> str:
+    return render("prompt.jinja", images=images, mark="")
 
 
 def _agent_did_something(trace: Trace) -> bool:

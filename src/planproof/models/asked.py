@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 from pydantic_ai.direct import model_request
 from pydantic_ai.messages import ModelResponse
-from pydantic_ai.models import Model
 
 from planproof.digests import fingerprint_of
 from planproof.judges.asking import Answer, Cause, ModelFailed, Question, Usage
 from planproof.models.answers import InvalidAnswer, read_answer, refuses
 from planproof.models.cache import AnswerCache, key_of
+from planproof.models.connections import Opened
 from planproof.models.failures import Again, AttemptFailed, Failure, failure_of
 from planproof.models.limits import Gate, TooLate
 from planproof.models.loops import OnePerLoop, OpenWhileLoopRuns
@@ -44,7 +44,7 @@ class AskedModel:
     def __init__(
         self,
         name: str,
-        make: Callable[[], Model],
+        make: Callable[[], Opened],
         *,
         asked_with: tuple[str, ...],
         settings: ModelSettings,
@@ -120,11 +120,11 @@ class AskedModel:
 class _Client:
     """A provider's client and its gate, for one event loop."""
 
-    def __init__(self, model: Model, settings: ModelSettings) -> None:
-        self._model = model
+    def __init__(self, opened: Opened, settings: ModelSettings) -> None:
+        self._model = model = opened.model
         self._settings = settings
         self._gate = Gate(settings.concurrency, rpm=settings.rpm, tpm=settings.tpm)
-        self._open = OpenWhileLoopRuns(model)
+        self._open = OpenWhileLoopRuns(opened)
         self._secrets = secrets_of(getattr(model, "client", None))
 
     async def enter(self) -> None:

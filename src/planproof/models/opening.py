@@ -11,12 +11,15 @@ from planproof.errors import InvalidConfiguration, UnknownName
 from planproof.models.settings import ModelSettings
 
 if TYPE_CHECKING:
+    from httpx2 import AsyncClient
     from pydantic_ai.models import Model as ProviderModel
     from pydantic_ai.providers import Provider
 
     from planproof.judges.asking import Model
+    from planproof.models.connections import Opened
 
 _OTHER_NAMES = {"google-gla": "google", "google-vertex": "google-cloud"}
+_OVER_POOLS = frozenset(("anthropic", "ollama", "openai", "openai-chat"))
 _OLLAMA = "http://127.0.0.1:11434/v1"
 _LONGEST_READ = 300
 """Seconds: the deadline of a case ends a call sooner; a thread that nobody waits for ends then."""
@@ -33,27 +36,27 @@ def open_model(
     try:
         from planproof.models.asked import AskedModel  # noqa: PLC0415 - heavy, and an extra
         from planproof.models.cache import AnswerCache  # noqa: PLC0415
+        from planproof.models.connections import Opened  # noqa: PLC0415
     except ImportError as error:
         raise _not_installed("llm", error) from error
     if isinstance(model, str):
         make = _Maker(model, base_url)
         name, first = model, make()
     else:
-        make, name, first = (lambda: model), f"{model.system}:{model.model_name}", model
-    _check_price(name, first, settings)
+        first = Opened(model)
+        make, name = (lambda: first), f"{model.system}:{model.model_name}"
+    _check_price(name, first.model, settings)
     return AskedModel(
         name,
         _first_then(first, make),
         # A model that was passed in may have settings of its own.
-        asked_with=(str(first.base_url or ""), repr(first.settings or "")),
+        asked_with=(str(first.model.base_url or ""), repr(first.model.settings or "")),
         settings=settings,
         cache=None if settings.cache is None else AnswerCache(settings.cache),
     )
 
 
-def _first_then(
-    first: ProviderModel, make: Callable[[], ProviderModel]
-) -> Callable[[], ProviderModel]:
+def _first_then(first: Opened, make: Callable[[], Opened]) -> Callable[[], Opened]:
     """Hand out the one that was made to see whether it can be, and then new ones."""
     ready = [first]
     return lambda: ready.pop() if ready else make()
@@ -80,12 +83,18 @@ class _Maker:
         self._model = model
         self._base_url = base_url
 
-    def __call__(self) -> ProviderModel:
+    def __call__(self) -> Opened:
         from pydantic_ai.exceptions import UserError  # noqa: PLC0415
         from pydantic_ai.models import infer_model  # noqa: PLC0415
 
+        from planproof.models.connections import Opened, http_client  # noqa: PLC0415
+
+        http = http_client() if self._provider in _OVER_POOLS else None
         try:
-            return infer_model(f"{self._provider}:{self._model}", provider_factory=self._made)
+            model = infer_model(
+                f"{self._provider}:{self._model}",
+                provider_factory=lambda provider: self._made(provider, http),
+            )
         except UserError as error:
             raise InvalidConfiguration(
                 f"can't be opened: {error}", where=self._name, advice=None
@@ -93,8 +102,9 @@ class _Maker:
         except ImportError as error:
             extra = self._provider if self._provider in {"bedrock", "google"} else "llm"
             raise _not_installed(extra, error) from error
+        return Opened(model, http)
 
-    def _made(self, provider: str) -> Provider[Any]:
+    def _made(self, provider: str, http: AsyncClient | None) -> Provider[Any]:
         from pydantic_ai.providers import infer_provider_class  # noqa: PLC0415
 
         try:
@@ -105,7 +115,7 @@ class _Maker:
                 advice="Known are openai, anthropic, google-gla, bedrock, ollama and others; "
                 "a server that is like OpenAI's is openai:NAME with --base-url.",
             ) from error
-        given: dict[str, Any] = {}
+        given: dict[str, Any] = {} if http is None else {"http_client": http}
         if self._base_url is not None:
             if "base_url" not in inspect.signature(kind.__init__).parameters:
                 raise InvalidConfiguration(

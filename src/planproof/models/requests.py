@@ -42,7 +42,9 @@ def messages_of(
     ]
     if wrong is not None:
         content.append(complaint(wrong))
-    return [ModelRequest([UserPromptPart(content)], instructions=question.instructions or None)]
+    # A text alone goes as it is: clients take long to look through a list of parts.
+    said = content[0] if len(content) == 1 and isinstance(content[0], str) else content
+    return [ModelRequest([UserPromptPart(said)], instructions=question.instructions or None)]
 
 
 def parameters_of(question: Question, model: Model) -> ModelRequestParameters:

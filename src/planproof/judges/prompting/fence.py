@@ -8,7 +8,6 @@ be found again in the cache.
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Protocol
 
 from planproof.content import Content
 from planproof.plan import Plan
@@ -17,19 +16,13 @@ from planproof.trace import Trace
 _DIGITS = 20
 
 
-class _Digest(Protocol):
-    def update(self, data: bytes, /) -> object: ...
-
-
 def mark_of(task: Content, plan: Plan, trace: Trace) -> str:
     """The mark of a case: digits that follow from all of it."""
-    digest = sha256()
-    for text in (task.text, *(step.text for step in plan.steps)):
-        _take_in(digest, text)
+    digest = sha256(_bytes(task.text, *(step.text for step in plan.steps)))
     for event in trace.events:
-        _take_in(digest, event.id, event.name or "", event.actor or "", event.text, event.output)
-        if event.arguments is not None:
-            _take_in(digest, repr(event.arguments))
+        given = () if event.arguments is None else (repr(event.arguments),)
+        name, actor = event.name or "", event.actor or ""
+        digest.update(_bytes(event.id, name, actor, event.text, event.output, *given))
     return digest.hexdigest()[:_DIGITS]
 
 
@@ -38,7 +31,5 @@ def fenced(name: str, text: str, mark: str) -> str:
     return f"[begin {name} {mark}]\n{text}\n[end {name} {mark}]"
 
 
-def _take_in(digest: _Digest, *texts: str) -> None:
-    for text in texts:
-        digest.update(text.encode("utf-8", "surrogatepass"))
-        digest.update(b"\0")
+def _bytes(*texts: str) -> bytes:
+    return "\0".join((*texts, "")).encode("utf-8", "surrogatepass")

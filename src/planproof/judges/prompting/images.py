@@ -53,7 +53,6 @@ class Gallery:
         self._bytes = 0
         self.left_out: list[str] = []
         """Which images are not sent, and why."""
-        self._place = re.compile(rf"\[image (\d+) {re.escape(mark)}\]")
 
     @classmethod
     def of(cls, task: Content, plan: Plan, trace: Trace, mark: str, rules: ImageRules) -> Gallery:
@@ -100,12 +99,15 @@ class Gallery:
 
     def parts(self, text: str) -> tuple[str | Image, ...]:
         """A text with marks as parts: each image follows the line that mentions it first."""
+        if not self._sent:
+            return (text,) if text else ()
+        place = re.compile(rf"\[image (\d+) {re.escape(self._mark)}\]")
         parts: list[str | Image] = []
         said = ""
         shown: set[int] = set()
         for line in text.splitlines(keepends=True):
-            numbers = [int(found[1]) for found in self._place.finditer(line)]
-            said += self._place.sub(r"[image \1]", line)
+            numbers = [int(found[1]) for found in place.finditer(line)]
+            said += place.sub(r"[image \1]", line)
             for number in numbers:
                 if number not in shown:
                     shown.add(number)

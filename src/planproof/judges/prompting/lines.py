@@ -64,14 +64,22 @@ class EventWriter:
         self._together = _issued_together(trace)
         self._whole: dict[str, Fields] = {}
         self._wanted: dict[str, bool] = {}
+        self._heads: dict[tuple[Kind, str | None, str | None, str | None], str] = {}
 
     def nearness(self, event: Event) -> int:
         """How near an event is to the plan's words."""
-        return self._terms.nearness(event)
+        return self._terms.nearness(event, self._everything(event).arguments or "")
 
     def head(self, event: Event) -> str:
         """What is the same on every line of alike events: kind, who and which tool."""
-        words = [event.kind.value]
+        alike = (event.kind, event.name, event.actor, event.parent)
+        found = self._heads.get(alike)
+        if found is None:
+            found = self._heads[alike] = self._head(event)
+        return found
+
+    def _head(self, event: Event) -> str:
+        words: list[str] = [event.kind]
         if event.name:
             words.append(name_written(event.name))
         if event.actor and (self._shows_actors or event.actor == _USER):
@@ -91,7 +99,7 @@ class EventWriter:
         if shown.text:
             words.append(in_marks(shown.text))
         if event.status is not EventStatus.UNKNOWN:
-            words.append(event.status.value)
+            words.append(event.status)
         if shown.output:
             words += ("=>", in_marks(shown.output))
         if shown.left_out:
@@ -123,11 +131,9 @@ class EventWriter:
     def fields(self, event: Event, detail: int) -> Fields:
         """What is shown of an event at this detail, and how many characters are not."""
         most = DETAILS[detail]
-        whole = self._whole.get(event.id)
-        if whole is None:
-            whole = self._whole[event.id] = self._everything(event)
+        whole = self._everything(event)
         output = most.aside
-        if len(whole.output) > output and self._is_wanted(event):
+        if len(whole.output) > output and self._is_wanted(event, whole.arguments or ""):
             output = most.output
         left_out = _missing(whole.text, most.text) + _missing(whole.output, output)
         if whole.arguments is None:
@@ -140,6 +146,12 @@ class EventWriter:
         )
 
     def _everything(self, event: Event) -> Fields:
+        whole = self._whole.get(event.id)
+        if whole is None:
+            whole = self._whole[event.id] = self._unshortened(event)
+        return whole
+
+    def _unshortened(self, event: Event) -> Fields:
         text, output = self._gallery.lifted(event.text), self._gallery.lifted(event.output)
         if event.arguments is None:
             return Fields(None, text, output, 0)
@@ -147,11 +159,12 @@ class EventWriter:
             text = ""  # the command of a call, a second time
         return Fields(as_json(event.arguments), text, output, 0)
 
-    def _is_wanted(self, event: Event) -> bool:
+    def _is_wanted(self, event: Event, arguments: str) -> bool:
         found = self._wanted.get(event.id)
         if found is None:
             failed = event.status is EventStatus.ERROR
-            found = self._wanted[event.id] = failed or self._terms.is_told_by_output(event)
+            told = failed or self._terms.is_told_by_output(event, arguments)
+            found = self._wanted[event.id] = told
         return found
 
 

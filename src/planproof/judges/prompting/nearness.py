@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import filterfalse
+
 from planproof.alignment.terms import stems_of_token, tokens_of
-from planproof.judges.prompting.escaping import as_json
 from planproof.plan import Plan
 from planproof.trace import Event
 
@@ -26,31 +27,33 @@ class PlanTerms:
             for stem in stems_of_token(token)
             if not stem.isdecimal()
         )
-        self._of_token: dict[str, frozenset[str]] = {}
+        self._of_word: dict[str, frozenset[str]] = {}
+        self._telling: set[str] = set()
+        self._looked_up: set[str] = set()
 
-    def nearness(self, event: Event) -> int:
+    def nearness(self, event: Event, arguments: str) -> int:
         """How many of the plan's words stand in what was called, said or thought."""
-        return len(self._in_call(event))
+        return len(self._in_call(event, arguments))
 
-    def is_told_by_output(self, event: Event) -> bool:
+    def is_told_by_output(self, event: Event, arguments: str) -> bool:
         """Whether what came back speaks of the plan beyond what the call itself did."""
         told = self._found_in(event.output)
-        return len(told) >= _TELLING and len(told - self._in_call(event)) >= _TELLING
+        return len(told) >= _TELLING and len(told - self._in_call(event, arguments)) >= _TELLING
 
-    def _in_call(self, event: Event) -> frozenset[str]:
-        arguments = "" if event.arguments is None else as_json(event.arguments)
+    def _in_call(self, event: Event, arguments: str) -> frozenset[str]:
         return self._found_in(
             f"{event.name or ''} {event.text[:_LOOKED_AT]} {arguments[:_LOOKED_AT]}"
         )
 
     def _found_in(self, text: str) -> frozenset[str]:
         """The plan's words in a text. Events repeat one another, so each word is looked up once."""
-        found: set[str] = set()
-        for token in set(tokens_of(text[:_LOOKED_THROUGH])):
-            terms = _NONE if token.isdecimal() else self._of_token.get(token)
-            if terms is None:
-                terms = self._terms.intersection(stems_of_token(token))
-                if len(self._of_token) < _MOST_KEPT:
-                    self._of_token[token] = terms
-            found |= terms
-        return frozenset(found)
+        words = set(filterfalse(str.isdecimal, tokens_of(text[:_LOOKED_THROUGH])))
+        if len(self._looked_up) > _MOST_KEPT:
+            self._looked_up.clear()
+        for word in words - self._looked_up:
+            terms = self._terms.intersection(stems_of_token(word))
+            self._looked_up.add(word)
+            if terms:
+                self._of_word[word] = terms
+                self._telling.add(word)
+        return _NONE.union(*map(self._of_word.__getitem__, words & self._telling))
