@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Generator
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from planproof.runs.nouns import Result, Run
     from planproof.runs.store.protocol import Store
     from planproof.runs.summary import RunningSummary
+
+_PASSWORD = re.compile(r"(://[^/:@\s]*):[^/@\s]*@")
 
 
 @takes(data=DataOptions, asked=AskingOptions)
@@ -196,7 +199,7 @@ def _tell_interrupted(tally: RunningSummary, kept: Store, output: Path | None) -
     told = f"planproof: interrupted after {tally.cases:,} cases"
     if kept.keeps:
         again = [word for word in sys.argv[1:] if word != "--resume"]
-        command = shlex.join(["planproof", *again, "--resume"])
+        command = _PASSWORD.sub(r"\1:***@", shlex.join(["planproof", *again, "--resume"]))
         typer.echo(f"{told}, which are kept; go on with\n  {command}", err=True)
     elif output is None:
         typer.echo(told, err=True)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from planproof import extensions
 from planproof.case_file import CaseLine
@@ -33,27 +34,22 @@ class Judging:
         """The verdict on a case; where there is none to be read, that is the verdict."""
         if line.case is None:
             return _unread(line)
-        return evaluate_case(
-            line.case,
-            judge=self.judge,
-            reader=self.reader,
-            vocabulary=self.vocabulary,
-            limits=self.limits,
-            where=line.where,
-        )
+        return evaluate_case(line.case, where=line.where, **self._how)
 
     async def awaited_verdict(self, line: CaseLine) -> Verdict:
         """The same of a judge that asks a model."""
         if line.case is None:
             return _unread(line)
-        return await aevaluate_case(
-            line.case,
-            judge=self.judge,
-            reader=self.reader,
-            vocabulary=self.vocabulary,
-            limits=self.limits,
-            where=line.where,
-        )
+        return await aevaluate_case(line.case, where=line.where, **self._how)
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        return {
+            "judge": self.judge,
+            "reader": self.reader,
+            "vocabulary": self.vocabulary,
+            "limits": self.limits,
+        }
 
     @property
     def fingerprint(self) -> str:

@@ -188,6 +188,15 @@ def test_an_interrupted_run_says_how_to_go_on(
 
 
 @pytest.mark.usefixtures("interrupted_at_idle")
+def test_the_command_to_go_on_with_shows_no_password(planproof: CommandLine, folder: Path) -> None:
+    _data_set(folder, IDLE)
+    done = planproof("run", "cases.jsonl", "--base-url", "https://me:hush@model.example/v1")
+    assert done.code == 130
+    assert "--base-url https://me:***@model.example/v1 --resume" in done.err
+    assert "hush" not in done.err
+
+
+@pytest.mark.usefixtures("interrupted_at_idle")
 def test_an_interrupted_run_without_a_store_keeps_what_it_has_written(
     planproof: CommandLine, folder: Path
 ) -> None:

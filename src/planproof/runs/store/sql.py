@@ -101,7 +101,8 @@ class SqlStore:
                     break
                 if wanted <= rows.run_of(row, 0).tags.items():
                     found.append(row)
-            return [rows.run_of(row, _count(connection, row.id)) for row in found]
+            counts = _counts(connection, [row.id for row in found])
+        return [rows.run_of(row, counts.get(row.id, 0)) for row in found]
 
     def find(self, name: str) -> Run:
         """The run with this id, the only one whose id begins so, or the `latest`."""
@@ -117,7 +118,7 @@ class SqlStore:
             same = [row for row in found if row.id == name]
             if len(same or found) == 1:
                 row = (same or found)[0]
-                return rows.run_of(row, _count(connection, row.id))
+                return rows.run_of(row, _counts(connection, [row.id]).get(row.id, 0))
         if found:
             several = ", ".join(row.id for row in found)
             raise InvalidInput(
@@ -229,9 +230,11 @@ _JUDGED = (
 )
 
 
-def _count(connection: Connection, run_id: str) -> int:
-    counted = select(func.count()).select_from(schema.results).where(schema.results.c.run == run_id)
-    return connection.execute(counted).scalar_one()
+def _counts(connection: Connection, run_ids: Sequence[str]) -> dict[str, int]:
+    """How many results each of these runs has."""
+    run = schema.results.c.run
+    counted = select(run, func.count()).where(run.in_(run_ids)).group_by(run)
+    return {row[0]: row[1] for row in connection.execute(counted)}
 
 
 def _insert_new(connection: Connection, table: Table, new: Sequence[dict[str, Any]]) -> None:
