@@ -7,6 +7,7 @@ from typing import Any
 from planproof import Verdict, evaluate
 from planproof.content import Json
 from planproof.finding import Status
+from planproof.plan import InForce
 from planproof.readers.source import Source
 from planproof.verification import verify
 
@@ -55,10 +56,15 @@ def trace(*events: Event | tuple[Event, ...]) -> dict[str, Any]:
     return {"events": written}
 
 
-def judged(plan: Json, *events: Event | tuple[Event, ...], task: str = "Please do it.") -> Verdict:
+def judged(
+    plan: Json,
+    *events: Event | tuple[Event, ...],
+    task: str = "Please do it.",
+    plan_in_force: InForce = "first",
+) -> Verdict:
     """The verdict of `rules` on these events, after `planproof verify` has accepted it."""
     source = trace(*events)
-    verdict = evaluate(task=task, plan=plan, trace=source)
+    verdict = evaluate(task=task, plan=plan, trace=source, plan_in_force=plan_in_force)
     assert verify(verdict.full(), Source.of_value(source)) == ()
     return verdict
 

@@ -7,22 +7,24 @@ from dataclasses import replace
 from functools import cache
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard, cast
+from typing import TYPE_CHECKING, TypeGuard, cast, get_args
 
 from planproof.case import Case
 from planproof.content import Content, Json
-from planproof.errors import InvalidInput, PlanproofError
+from planproof.episodes import Episodes, gives_no_findings
+from planproof.errors import InvalidInput, PlanproofError, UnknownName
 from planproof.finding import Findings
-from planproof.judgement import Judgement
+from planproof.judgement import PROMPT, Judgement
 from planproof.judges.asking import Cause, ModelFailed
 from planproof.judges.protocol import AnyJudge, Judge, ModelJudge
 from planproof.judges.registry import DEFAULT, find_judge
-from planproof.plan import Plan
+from planproof.plan import InForce, Plan
 from planproof.preparation import Reading, Ready, case_of, prepared
 from planproof.readers.parsing import Limits
 from planproof.readers.source import Source
 from planproof.reasons import write_reason
 from planproof.scoring import level_of, nearest_better, score
+from planproof.suggestions import did_you_mean
 from planproof.trace import Trace
 from planproof.verdict import Outcome, Verdict
 from planproof.vocabulary import Vocabulary
@@ -37,7 +39,7 @@ _SHORT = 200_000
 _log = logging.getLogger("planproof")
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     *,
     task: str | Path | Content | Json = None,
     plan: str | Path | Plan | Json = None,
@@ -47,21 +49,25 @@ def evaluate(
     judge: str | AnyJudge | None = None,
     reader: str | None = None,
     vocabulary: Vocabulary | None = None,
+    plan_in_force: InForce = "first",
 ) -> Verdict:
     """Judge one case. A `str` is content, a `Path` is a file; parsed JSON and nouns do as well.
 
     Without a plan, the trace is searched for the one that was declared; without a task, it is the
-    first thing that the user says there. A judge that asks a model does so on a loop of its own,
-    so that this may be called anywhere.
+    first thing that the user says there. Of several plans in a trace the first stays in force,
+    unless `plan_in_force` is "latest": then each does until the next. A judge that asks a model
+    does so on a loop of its own, so that this may be called anywhere.
 
     Raises `InvalidInput` for what can't be read at all; what can be read but not judged gives a
     verdict that says so.
     """
+    chosen = _judge(judge, vocabulary)
+    check_in_force(plan_in_force, chosen, plan)
     case = case_of(task, plan, trace, id, metadata)
-    return _verdict(case, _judge(judge, vocabulary), Reading(reader, vocabulary))
+    return _verdict(case, chosen, Reading(reader, vocabulary, in_force=plan_in_force))
 
 
-async def aevaluate(
+async def aevaluate(  # noqa: PLR0913 - as above
     *,
     task: str | Path | Content | Json = None,
     plan: str | Path | Plan | Json = None,
@@ -71,16 +77,20 @@ async def aevaluate(
     judge: str | AnyJudge | None = None,
     reader: str | None = None,
     vocabulary: Vocabulary | None = None,
+    plan_in_force: InForce = "first",
 ) -> Verdict:
     """Judge one case without blocking the event loop."""
     import asyncio  # noqa: PLC0415 - whoever awaits has it; the command line need not load it
 
+    chosen = _judge(judge, vocabulary)
+    check_in_force(plan_in_force, chosen, plan)
     given = (task, plan, trace, id, metadata)
     if any(isinstance(each, Path) for each in given):
         case = await asyncio.to_thread(case_of, *given)
     else:
         case = case_of(*given)
-    return await _awaited_verdict(case, _judge(judge, vocabulary), Reading(reader, vocabulary))
+    reading = Reading(reader, vocabulary, in_force=plan_in_force)
+    return await _awaited_verdict(case, chosen, reading)
 
 
 def evaluate_case(
@@ -91,11 +101,14 @@ def evaluate_case(
     vocabulary: Vocabulary | None = None,
     limits: Limits | None = None,
     where: str | None = None,
+    plan_in_force: InForce = "first",
 ) -> Verdict:
     """Judge one of many cases: what can't be read gives a verdict too. `where` is its place."""
     chosen = _judge(judge, vocabulary)
+    check_in_force(plan_in_force, chosen)
     try:
-        return _verdict(case, chosen, Reading(reader, vocabulary, limits, where))
+        reading = Reading(reader, vocabulary, limits, where, plan_in_force)
+        return _verdict(case, chosen, reading)
     except Exception as error:
         return _unread(case, error, where)
 
@@ -108,11 +121,14 @@ async def aevaluate_case(
     vocabulary: Vocabulary | None = None,
     limits: Limits | None = None,
     where: str | None = None,
+    plan_in_force: InForce = "first",
 ) -> Verdict:
     """Judge one of many cases without blocking the event loop."""
     chosen = _judge(judge, vocabulary)
+    check_in_force(plan_in_force, chosen)
     try:
-        return await _awaited_verdict(case, chosen, Reading(reader, vocabulary, limits, where))
+        reading = Reading(reader, vocabulary, limits, where, plan_in_force)
+        return await _awaited_verdict(case, chosen, reading)
     except Exception as error:
         return _unread(case, error, where)
 
@@ -151,9 +167,11 @@ def _verdict(case: Case, judge: AnyJudge, reading: Reading) -> Verdict:
         if awaits(judge):
             from planproof.background import wait_for  # noqa: PLC0415 - loads asyncio
 
-            return _scored(ready, wait_for(judge.judge(ready.task, ready.plan, ready.trace)))
-        found = cast("Judge", judge).judge(ready.task, ready.plan, ready.trace)
-        return _scored(ready, found)
+            return _scored(ready, wait_for(_asked(ready, judge)))
+        episodes = Episodes(ready.held)
+        for plan, trace in episodes.parts():
+            episodes.add(cast("Judge", judge).judge(ready.task, plan, trace))
+        return _scored(ready, episodes.found())
     except Exception as error:
         return _failed(ready.unjudged, judge, error)
 
@@ -173,7 +191,7 @@ async def _awaited_verdict(case: Case, judge: AnyJudge, reading: Reading) -> Ver
     if isinstance(ready, Verdict):
         return ready
     try:
-        return _scored(ready, await judge.judge(ready.task, ready.plan, ready.trace))
+        return _scored(ready, await _asked(ready, judge))
     except Exception as error:
         return _failed(ready.unjudged, judge, error)
 
@@ -185,6 +203,13 @@ def _turns() -> OnePerLoop[Lock]:
     from planproof.models.loops import OnePerLoop  # noqa: PLC0415
 
     return OnePerLoop(Lock)
+
+
+async def _asked(ready: Ready, judge: ModelJudge) -> Findings | Judgement:
+    episodes = Episodes(ready.held)
+    for plan, trace in episodes.parts():
+        episodes.add(await judge.judge(ready.task, plan, trace))
+    return episodes.found()
 
 
 def awaits(judge: AnyJudge) -> TypeGuard[ModelJudge]:
@@ -265,8 +290,8 @@ def _told_how(unjudged: Verdict, found: Judgement) -> Verdict:
 
 def _with_images_unseen(ready: Ready) -> Verdict:
     """The verdict of a judge that asks no model: it says that images were not looked at."""
-    images = len(ready.task.images) + len(ready.plan.images)
-    images += sum(len(event.images) for event in ready.trace.events)
+    images = len(ready.task.images) + len(ready.held.last.images)
+    images += sum(len(event.images) for event in ready.held.trace.events)
     if not images:
         return ready.unjudged
     assert ready.unjudged.coverage is not None
@@ -278,6 +303,22 @@ def _judge(judge: str | AnyJudge | None, vocabulary: Vocabulary | None) -> AnyJu
     if judge is None:
         return _default_judge() if vocabulary is None else find_judge(vocabulary=vocabulary)
     return find_judge(judge, vocabulary=vocabulary) if isinstance(judge, str) else judge
+
+
+def check_in_force(in_force: InForce, judge: AnyJudge, plan: object = None) -> None:
+    """Raise an error where there is no such choice, a plan was given, or the judge can't do it."""
+    if in_force not in get_args(InForce):
+        raise UnknownName(
+            f"there is no plan in force called {in_force!r}.",
+            advice=did_you_mean(str(in_force), get_args(InForce)),
+        )
+    if in_force == "latest" and plan is not None:
+        raise InvalidInput(
+            "a plan was given, so none that is declared in the trace comes into force.",
+            advice="Leave out the plan, or `latest`.",
+        )
+    if in_force == "latest" and judge.name == PROMPT:
+        raise gives_no_findings()
 
 
 @cache

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from planproof.finding import Findings
 from planproof.usage import Usage
 from planproof.verdict import Opinion, Rejected, Samples
+
+PROMPT = "prompt"
+"""The one judge whose score and words are a model's own; it gives no findings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +46,13 @@ class Judgement:
     warnings: tuple[str, ...] = ()
     samples: Samples | None = None
     panel: tuple[Opinion, ...] = ()
+
+
+def with_all(chosen: Judgement, given: Sequence[Judgement]) -> Judgement:
+    """A judgement with what all of them cost and warn of."""
+    return replace(
+        chosen,
+        models=tuple(dict.fromkeys(name for each in given for name in each.models)),
+        usage=sum((each.usage for each in given), Usage()),
+        warnings=tuple(dict.fromkeys(word for each in given for word in each.warnings)),
+    )

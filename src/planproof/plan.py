@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from planproof.content import Image
+
+InForce: TypeAlias = Literal["first", "latest"]
+"""Of several plans that a trace declares: the first stays in force, or each until the next."""
 
 
 class Origin(StrEnum):

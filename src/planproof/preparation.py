@@ -9,12 +9,16 @@ from pathlib import Path
 from planproof.case import Case
 from planproof.content import Content, Json
 from planproof.digests import plan_digest, task_digest
+from planproof.episodes import Episodes, gives_no_findings
 from planproof.errors import InvalidInput
 from planproof.given_plan import given_plan
-from planproof.judges.protocol import AnyJudge
-from planproof.plan import Origin, Plan
-from planproof.planning.in_force import part_judged, summary_of, why_no_plan
+from planproof.judgement import PROMPT
+from planproof.judges.asking import Question
+from planproof.judges.protocol import AnyJudge, ModelJudge
+from planproof.plan import InForce, Plan
+from planproof.planning.in_force import summary_of, why_no_plan
 from planproof.planning.locate import locate
+from planproof.planning.succession import Succession, succession_of
 from planproof.readers.detect import read_trace
 from planproof.readers.members import pick
 from planproof.readers.native_form import native_form
@@ -38,6 +42,7 @@ class Reading:
     vocabulary: Vocabulary | None = None
     limits: Limits | None = None
     where: str | None = None
+    in_force: InForce = "first"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +51,7 @@ class Ready:
 
     unjudged: Verdict
     task: Content
-    plan: Plan
-    trace: Trace
+    held: Succession
 
 
 def case_of(
@@ -80,20 +84,20 @@ def prepared(case: Case, judge: AnyJudge, reading: Reading) -> Ready | Verdict:
     source, trace, task = read_case(case, reading)
     located = locate(trace) if case.plan is None else None
     if located is None:
-        plan = _plan(case.plan, _place(reading.where, "agent_plan"))
+        held = Succession((_plan(case.plan, _place(reading.where, "agent_plan")),), trace)
     else:
-        plan = located.plan or Plan((), Origin.DECLARED)
+        held = succession_of(trace, located, reading.in_force)
     unjudged = Verdict(
         outcome=Outcome.NO_PLAN,
         reason=why_no_plan(located) if located else _NO_STEPS,
         id=case.id,
-        plan=summary_of(plan, located),
+        plan=summary_of(held.last, located, reading.in_force),
         coverage=_coverage(trace, source),
         judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
         inputs=Inputs(task=task_digest(task), plan=plan_digest(case.plan), trace=source.digest),
         metadata=case.metadata,
     )
-    if not plan.steps:
+    if not held.last.steps:
         return unjudged
     if not trace.events:
         return replace(
@@ -102,9 +106,17 @@ def prepared(case: Case, judge: AnyJudge, reading: Reading) -> Ready | Verdict:
             reason="No record in the trace could be read as an event, so nothing can be shown "
             "to have been done or left undone." + (_UNKNOWN if trace.reader == "general" else ""),
         )
-    if located is not None and located.declaration is not None:
-        trace = part_judged(trace, located.declaration)
-    return Ready(unjudged, task, plan, trace)
+    return Ready(unjudged, task, held)
+
+
+def questions_of(ready: Ready, judge: ModelJudge) -> tuple[Question, ...]:
+    """What would be asked about a case: of each plan, as if nothing had been done before it."""
+    if judge.name == PROMPT and len(ready.held.plans) > 1:
+        raise gives_no_findings()
+    parts = Episodes(ready.held).parts()
+    return tuple(
+        question for plan, trace in parts for question in judge.questions(ready.task, plan, trace)
+    )
 
 
 def _plan(raw: Json, place: str) -> Plan:

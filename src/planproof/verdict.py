@@ -9,6 +9,7 @@ from typing import cast
 
 from planproof.content import Json
 from planproof.finding import Extra, Findings, StepFinding
+from planproof.plan import InForce
 from planproof.usage import Usage
 
 
@@ -29,7 +30,8 @@ class PlanSummary:
     For a plan that was found in the trace: the event that declared it, and its pointer; by what
     `sort` of declaration and by whom; whether before the first action. What came before the event
     was not judged. `replans` are the events of later plans, `rejected` those of plans that the
-    user turned down.
+    user turned down. `in_force` says whether the `first` plan was held to throughout, or each until
+    the next and the `latest` to the end; `steps` are those of the first or the latest.
     """
 
     origin: str
@@ -41,6 +43,7 @@ class PlanSummary:
     before_acting: bool | None = None
     replans: tuple[str, ...] = ()
     rejected: tuple[str, ...] = ()
+    in_force: InForce | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

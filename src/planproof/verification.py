@@ -11,10 +11,12 @@ from planproof.content import Json
 from planproof.digests import plan_digest
 from planproof.errors import PlanproofError
 from planproof.finding import Evidence, Extra, Status, StepFinding
-from planproof.plan import Origin, Plan
-from planproof.planning.in_force import part_judged, summary_of
+from planproof.judgement import PROMPT
+from planproof.plan import InForce, Origin, Plan
+from planproof.planning.in_force import summary_of
 from planproof.planning.locate import locate
 from planproof.planning.located import Located
+from planproof.planning.succession import Succession, succession_of
 from planproof.pointer import resolve
 from planproof.quotes import quotable, stands_in
 from planproof.readers.detect import read_trace
@@ -28,8 +30,6 @@ from planproof.vocabulary import Vocabulary
 
 _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER})
 _LOST = frozenset({Status.PARTIAL, Status.MISSING, Status.AMBIGUOUS})
-# The one judge whose score and words are a model's own.
-_PROMPT = "prompt"
 
 
 def verify(
@@ -57,16 +57,17 @@ def verify(
     except PlanproofError as error:
         return (*checked, f"/coverage/reader: the trace can't be read so: {error}")
     located = _located(read, trace)
-    checked = (*checked, *_coverage(read, trace), *_summary(read, located))
-    judged = trace
-    if located is not None and located.declaration is not None:
-        plan = located.plan
-        judged = part_judged(trace, located.declaration)
+    if located is None:
+        held = Succession((plan or Plan(()),), trace)
+    else:
+        held = succession_of(trace, located, _in_force(read))
+        plan = held.merged(_beginnings(read, held))
+    checked = (*checked, *_coverage(read, trace), *_summary(read, located, held.last))
     if read.outcome is not Outcome.SCORED:
         return (*checked, *_unscored(read), *_nothing_to_judge(read, trace))
     if _gives_no_findings(read):
         return (*checked, *_model_score(read))
-    events = _Events(trace, source, judged)
+    events = _Events(trace, source, held)
     on_plan = _plan(read, plan) if plan is not None else ()
     return (*checked, *on_plan, *_steps(read, events), *_extras(read, events), *_scored(read))
 
@@ -113,7 +114,21 @@ def _located(verdict: Verdict, trace: Trace) -> Located | None:
     return None if given else locate(trace)
 
 
-def _summary(verdict: Verdict, located: Located | None) -> Iterator[str]:
+def _in_force(verdict: Verdict) -> InForce:
+    return "first" if verdict.plan is None else verdict.plan.in_force or "first"
+
+
+def _beginnings(verdict: Verdict, held: Succession) -> dict[str, int]:
+    """During which plan each step began; what had not when it was left behind is asked no more."""
+    began: dict[str, int] = {}
+    for step in verdict.steps:
+        events = (*(one.event for one in step.evidence), *step.covers)
+        if events and events[0] in held.homes:
+            began[step.number] = held.homes[events[0]]
+    return began
+
+
+def _summary(verdict: Verdict, located: Located | None, plan: Plan) -> Iterator[str]:
     """Whether what is said of the plan is what the trace shows."""
     if verdict.plan is None:
         yield "/plan: it is not said which plan the trace was held against."
@@ -123,8 +138,7 @@ def _summary(verdict: Verdict, located: Located | None) -> Iterator[str]:
         origin = Origin.GIVEN if verdict.plan.origin not in set(Origin) else verdict.plan.origin
         expected = PlanSummary(origin=origin, steps=steps)
     else:
-        plan = located.plan or Plan((), Origin.DECLARED)
-        expected = summary_of(plan, located)
+        expected = summary_of(plan, located, _in_force(verdict))
         if verdict.outcome is Outcome.NO_PLAN and plan.steps:
             yield f"/outcome: a plan is declared at {expected.event}."
         if verdict.outcome is Outcome.SCORED and not plan.steps:
@@ -156,9 +170,9 @@ def _plan(verdict: Verdict, plan: Plan) -> Iterator[str]:
 class _Events:
     """The events of the trace by id, with the text that each of their pointers leads to."""
 
-    def __init__(self, trace: Trace, source: Source, judged: Trace) -> None:
+    def __init__(self, trace: Trace, source: Source, held: Succession) -> None:
         self.trace = trace
-        self.judged = judged
+        self.held = held
         self.index = {event.id: place for place, event in enumerate(trace.events)}
         self._document = source.document
         self._texts: dict[str, str] = {}
@@ -167,14 +181,23 @@ class _Events:
         place = self.index[event]
         return place, self.trace.events[place].turn
 
-    def problems(self, cited: Evidence | Extra, where: str) -> Iterator[str]:
+    def untimely(self, event: str, step: str | None) -> Iterator[str]:
+        """Whether an event came when nothing, or another plan than the step's, was in force."""
+        planned = self.held.stands.get(step or "")
+        if event not in self.held.trace.by_id:
+            yield f"{event} came before the plan."
+        elif planned is not None and self.held.homes[event] not in planned:
+            yield f"step {step} was not planned when {event} came."
+
+    def problems(
+        self, cited: Evidence | Extra, where: str, step: str | None = None
+    ) -> Iterator[str]:
         """What is wrong with a citation: its event, its pointer or its quote."""
         event = self.trace.by_id.get(cited.event)
         if event is None:
             yield f"{where}/event: the trace has no event {cited.event!r}."
             return
-        if event.id not in self.judged.by_id:
-            yield f"{where}/event: {event.id} came before the plan."
+        yield from (f"{where}/event: {why}" for why in self.untimely(event.id, step))
         places = [event.pointer]
         if event.output_pointer is not None:
             places.append(event.output_pointer)
@@ -191,7 +214,8 @@ class _Events:
 
 def _steps(verdict: Verdict, events: _Events) -> Iterator[str]:
     parents = {step.parent for step in verdict.steps}
-    leaves = [step for step in verdict.steps if step.number not in parents]
+    left_behind = events.held.stands.keys() - events.held.numbers[-1].keys()
+    leaves = [s for s in verdict.steps if s.number not in parents and s.number not in left_behind]
     if verdict.plan is None or verdict.plan.steps != len(leaves):
         yield _differs("/plan/steps", "the findings are on another plan", len(leaves))
     for number, times in Counter(step.number for step in verdict.steps).items():
@@ -211,12 +235,13 @@ def _step(step: StepFinding, where: str, events: _Events, *, is_parent: bool) ->
     if step.status in _PRESENT and not (step.evidence or step.waived or is_parent):
         yield f"{where}/evidence: step {step.number} is {step.status} without evidence."
     for place, evidence in enumerate(step.evidence):
-        yield from events.problems(evidence, f"{where}/evidence/{place}")
+        yield from events.problems(evidence, f"{where}/evidence/{place}", step.number)
     for place, event in enumerate(step.covers):
         if event not in events.index:
             yield f"{where}/covers/{place}: the trace has no event {event!r}."
-        elif event not in events.judged.by_id:
-            yield f"{where}/covers/{place}: {event} came before the plan."
+        else:
+            came = events.untimely(event, step.number)
+            yield from (f"{where}/covers/{place}: {why}" for why in came)
     cited = [events.index[one.event] for one in step.evidence if one.event in events.index]
     if cited != sorted(cited) and not is_parent:
         yield f"{where}/evidence: the evidence is not in the order of the events."
@@ -264,7 +289,7 @@ def _extras(verdict: Verdict, events: _Events) -> Iterator[str]:
     accounted = {extra.event for extra in verdict.extras}
     for step in verdict.steps:
         accounted.update(step.covers, (evidence.event for evidence in step.evidence))
-    for event in events.judged.events:
+    for event in events.held.trace.events:
         if event.kind is Kind.ACTION and event.actor != "user" and event.id not in accounted:
             yield f"/extras: the action {event.id} is under no step and no extra."
 
@@ -289,7 +314,7 @@ def _scored(verdict: Verdict) -> Iterator[str]:
 
 def _gives_no_findings(verdict: Verdict) -> bool:
     """Whether a model gave the score itself, so that nothing but its form can be checked."""
-    by_model = verdict.judge is not None and verdict.judge.name == _PROMPT
+    by_model = verdict.judge is not None and verdict.judge.name == PROMPT
     return by_model and not (verdict.steps or verdict.extras)
 
 

@@ -13,14 +13,17 @@ from planproof import Verdict, evaluate
 from planproof.case_file import read_case
 from planproof.extensions import registered
 from planproof.finding import Status
+from planproof.judges.asking import Answer, Question
 from planproof.judges.protocol import AnyJudge
 from planproof.judges.registry import find_judge
 from planproof.planning.parse import parse_plan
 from planproof.readers.detect import read_trace
+from planproof.readers.native_form import native_form
 from planproof.readers.source import Source
-from planproof.trace import Kind
+from planproof.trace import Kind, Trace
 from planproof.verification import verify
 from tests.auditing_models import honest, model_that_is
+from tests.fake_model import FakeModel
 from tests.small_cases import COPY, DELETE, FOLLOWED, IDLE, PLAN, READ, USER, called
 
 JUDGES = [name for name in registered("judges") if name != "prompt"]
@@ -174,3 +177,36 @@ def test_claims_and_orders_to_the_evaluator_buy_nothing(
 def test_demo_cases_are_case_files(name: str) -> None:
     data = files("planproof.demo").joinpath(f"{name}.json").read_bytes()
     assert read_case(data, name=name).id
+
+
+def _noted(number: int, *steps: str) -> list[dict[str, Any]]:
+    return called(number, "write_todos", todos=[{"content": step} for step in steps])
+
+
+ANEW = [USER, *_noted(7, *PLAN), *READ, *DELETE, *_noted(8, PLAN[0], PLAN[1]), *COPY, *UNPLANNED]
+
+
+class _HonestByPlan(FakeModel):
+    """Says what the rules find, about the plan that it is asked about."""
+
+    async def ask(self, question: Question, *, deadline: float) -> Answer:
+        events = read_trace(Source.of_value(ANEW)).by_id
+        plans = [(PLAN, ["e3", "e4"]), ([PLAN[0], PLAN[1]], ["e3", "e6", "e7"])]
+        later = "e6" in "".join(part for part in question.parts if isinstance(part, str))
+        plan, shown = plans[later]
+        trace = native_form(Trace(tuple(events[event] for event in shown)))
+        self._answers = [honest({"agent_plan": plan, "execution_trace": trace})]
+        return await super().ask(question, deadline=deadline)
+
+
+@every_judge
+def test_one_plan_can_be_judged_after_another(judge: str) -> None:
+    found = find_judge(judge, model=_HonestByPlan())
+    verdict = evaluate(trace=ANEW, judge=found, plan_in_force="latest")
+    assert [(step.number, step.status) for step in verdict.steps] == [
+        ("1", Status.EXECUTED),
+        ("2", Status.EXECUTED),
+        ("e2/3", Status.OUT_OF_ORDER),
+    ]
+    assert [extra.event for extra in verdict.extras] == ["e7"]
+    assert verify(verdict.full(), Source.of_value(ANEW)) == ()

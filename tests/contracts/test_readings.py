@@ -302,6 +302,33 @@ def test_reading_08_the_plan_given_stays_in_force() -> None:
     assert verdict.score == 0.0
 
 
+NEW_PLAN = (
+    asked("What is a dollar worth?"),
+    said("My plan:\n1. Fetch the exchange rate from the API\n2. Report the exchange rate"),
+    failed("fetch_exchange_rate", source="API"),
+    said("New plan:\n1. Scrape the website bank.example\n2. Report the exchange rate"),
+    did("scrape_website", "0.92", url="https://bank.example"),
+    said("The exchange rate is 0.92."),
+)
+
+
+def test_reading_08_the_first_plan_declared_stays_in_force() -> None:
+    verdict = judged(None, *NEW_PLAN)
+    assert statuses(verdict) == [EXECUTED, EXECUTED]
+    assert [(extra.event, extra.severity) for extra in verdict.extras] == [("e5", Severity.MAJOR)]
+    assert verdict.score == 0.5
+
+
+def test_reading_08_with_the_latest_each_event_is_held_to_the_plan_of_its_time() -> None:
+    verdict = judged(None, *NEW_PLAN, plan_in_force="latest")
+    assert [(step.number, step.status) for step in verdict.steps] == [
+        ("e2/1", EXECUTED),
+        ("1", EXECUTED),
+        ("2", EXECUTED),
+    ]
+    assert verdict.score == 1.0
+
+
 RESEARCHING = ["Let the research agent collect sources", "Write summary.md"]
 SEARCHES = [under("e1", did("web_search", query=word)) for word in ("tides", "moon", "winds")]
 SUMMARY = did("write_file", path="summary.md")

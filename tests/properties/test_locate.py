@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof.planning.changes import folded
-from planproof.planning.in_force import part_judged, summary_of, why_no_plan
+from planproof.planning.in_force import summary_of, why_no_plan
 from planproof.planning.locate import locate
+from planproof.planning.succession import succession_of
 from planproof.trace import Event, Kind, Trace
 
 _PIECES = st.sampled_from(
@@ -61,7 +62,7 @@ def test_a_plan_that_is_found_stands_in_its_event(trace: Trace) -> None:
     for step in declared.plan.steps:
         assert all(word in said for word in folded(step.text).split())
     assert summary_of(declared.plan, located).event == event.id
-    assert event.id not in part_judged(trace, declared).by_id
+    assert event.id not in succession_of(trace, located, "first").trace.by_id
 
 
 @given(_traces())

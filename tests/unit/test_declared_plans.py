@@ -44,6 +44,7 @@ def test_a_verdict_says_where_its_plan_was_found() -> None:
         "before_acting": False,
         "replans": [],
         "rejected": [],
+        "in_force": "first",
     }
     assert verify(VERDICT, SOURCE) == ()
 

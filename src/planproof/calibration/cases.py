@@ -47,6 +47,6 @@ def followed_case(case: Case, judge: AnyJudge, reading: Reading, id: str) -> Fol
     ready = prepared(case, judge, reading)
     if isinstance(ready, Verdict):
         raise InvalidInput(ready.reason, where=reading.where)
-    written = cast("dict[str, Any]", native_form(ready.trace))
-    steps = tuple(step.text for step in ready.plan.leaves)
+    written = cast("dict[str, Any]", native_form(ready.held.trace))
+    steps = tuple(step.text for step in ready.held.last.leaves)
     return Followed(case.id or id, ready.task, steps, tuple(written["events"]))

@@ -28,7 +28,7 @@ class Estimate:
         """Count what would be asked about one case."""
         from planproof.errors import PlanproofError
         from planproof.judges.prompting.showing import characters
-        from planproof.preparation import prepared
+        from planproof.preparation import prepared, questions_of
         from planproof.verdict import Verdict
 
         self.cases += 1
@@ -40,8 +40,7 @@ class Estimate:
             if isinstance(ready, Verdict):
                 self.unread += 1
                 return
-            asking = cast("ModelJudge", judge)
-            questions = asking.questions(ready.task, ready.plan, ready.trace)
+            questions = questions_of(ready, cast("ModelJudge", judge))
         except PlanproofError:
             self.unread += 1
             return

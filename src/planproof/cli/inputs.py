@@ -6,7 +6,7 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, TypeAlias
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Literal, TypeAlias
 
 import typer
 
@@ -43,6 +43,13 @@ PickOption: TypeAlias = Annotated[
         "--pick",
         metavar="ID",
         help="Trace of a file that holds several, by id or number; `planproof inspect` lists them.",
+    ),
+]
+InForceOption: TypeAlias = Annotated[
+    Literal["first", "latest"],
+    typer.Option(
+        "--plan-in-force",
+        help="Of several plans in a trace: the first throughout, or each until the next.",
     ),
 ]
 MinScoreOption: TypeAlias = Annotated[

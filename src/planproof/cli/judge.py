@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
@@ -15,6 +15,7 @@ from planproof.cli.failures import BELOW_MINIMUM, NOT_JUDGED
 from planproof.cli.grouping import takes
 from planproof.cli.inputs import (
     ConfigOption,
+    InForceOption,
     JudgeOption,
     MinScoreOption,
     PickOption,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from planproof.case import Case
     from planproof.config import Configuration
     from planproof.judges.protocol import AnyJudge, ModelJudge
+    from planproof.plan import InForce
     from planproof.preparation import Reading
     from planproof.readers.parsing import Limits
     from planproof.readers.source import Source
@@ -82,6 +84,7 @@ def judge(
     min_score: MinScoreOption = None,
     judge_name: JudgeOption = None,
     reader: ReaderOption = None,
+    plan_in_force: InForceOption = "first",
     config: ConfigOption = None,
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
@@ -108,7 +111,7 @@ def judge(
     if pick is not None and trace is None:
         raise typer.BadParameter("--pick goes with --trace.")
     configuration = settled_configuration(config)
-    given = _given(case, (task, plan, trace), pick, reader, configuration)
+    given = _given(case, (task, plan, trace), pick, (reader, plan_in_force), configuration)
     if show_prompt:
         with writing(output) as stream:
             stream.writelines(given.questions(asked.unasked_judge(judge_name, configuration)))
@@ -141,19 +144,20 @@ def _given(
     case: Path | None,
     files: tuple[Path | None, Path | None, Path | None],
     pick: str | None,
-    reader: str | None,
+    how: tuple[str | None, InForce],
     configuration: Configuration,
 ) -> _Given:
     """What the case file holds, or the files of task, plan and trace."""
     from planproof.case_file import read_case
     from planproof.preparation import Reading, case_of
 
-    vocabulary, limits = configuration.vocabulary, configuration.limits
+    (reader, in_force), limits = how, configuration.limits
+    reading = Reading(reader, configuration.vocabulary, limits, in_force=in_force)
     if case is not None:
         read = read_case(read_bytes(case, limits), name=name_of(case))
-        return _Given(read, Reading(reader, vocabulary, limits, name_of(case)))
+        return _Given(read, replace(reading, where=name_of(case)))
     contents = _contents(files, pick, limits)
-    return _Given(case_of(*contents, None, None), Reading(reader, vocabulary, limits))
+    return _Given(case_of(*contents, None, None), reading)
 
 
 def _contents(
@@ -191,6 +195,7 @@ class _Given:
                 judge=judge,
                 reader=reading.reader,
                 vocabulary=reading.vocabulary,
+                plan_in_force=reading.in_force,
             )
         verdict = evaluate_case(
             case,
@@ -199,6 +204,7 @@ class _Given:
             vocabulary=reading.vocabulary,
             limits=reading.limits,
             where=reading.where,
+            plan_in_force=reading.in_force,
         )
         if verdict.outcome is Outcome.INVALID_INPUT:
             raise InvalidInput(verdict.reason)
@@ -214,11 +220,10 @@ class _Given:
     def questions(self, judge: AnyJudge) -> Iterator[str]:
         """What the judge would ask about it, in words."""
         from planproof.judges.prompting.showing import shown
-        from planproof.preparation import prepared
+        from planproof.preparation import prepared, questions_of
         from planproof.verdict import Verdict
 
         ready = prepared(self.case, judge, self.reading)
         if isinstance(ready, Verdict):
             raise InvalidInput(ready.reason)
-        asking = cast("ModelJudge", judge)
-        yield from map(shown, asking.questions(ready.task, ready.plan, ready.trace))
+        yield from map(shown, questions_of(ready, cast("ModelJudge", judge)))

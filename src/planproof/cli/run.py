@@ -20,6 +20,7 @@ from planproof.cli.failures import BELOW_MINIMUM, INTERRUPTED, NOT_JUDGED
 from planproof.cli.grouping import takes
 from planproof.cli.inputs import (
     ConfigOption,
+    InForceOption,
     JudgeOption,
     MinScoreOption,
     ReaderOption,
@@ -33,6 +34,7 @@ from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
+    from planproof.plan import InForce
     from planproof.runs.datasets.data_set import DataSet
     from planproof.runs.nouns import Result, Run
     from planproof.runs.store.protocol import Store
@@ -56,6 +58,7 @@ def run(
     data: DataOptions,
     judge_name: JudgeOption = None,
     reader: ReaderOption = None,
+    plan_in_force: InForceOption = "first",
     config: ConfigOption = None,
     asked: AskingOptions,
     dry_run: Annotated[
@@ -94,7 +97,7 @@ def run(
     configuration = settled_configuration(config)
     cases = data.data_set(places, configuration.limits)
     if dry_run:
-        _estimate(cases, asked, judge_name, reader, configuration)
+        _estimate(cases, asked, judge_name, (reader, plan_in_force), configuration)
         return
     from planproof.runs.judging import Judging
     from planproof.runs.running import begun, running
@@ -105,6 +108,7 @@ def run(
         reader,
         configuration.vocabulary,
         configuration.limits,
+        plan_in_force,
     )
     tally = RunningSummary(passing_score(min_score, configuration))
     began = monotonic()
@@ -148,16 +152,16 @@ def _estimate(
     cases: DataSet,
     asked: AskingOptions,
     judge_name: str | None,
-    reader: str | None,
+    how: tuple[str | None, InForce],
     configuration: Configuration,
 ) -> None:
     from planproof.preparation import Reading
 
-    estimate = Estimate()
+    (reader, in_force), estimate = how, Estimate()
     unasked = asked.unasked_judge(judge_name, configuration)
     for _, line in cases:
-        reading = Reading(reader, configuration.vocabulary, configuration.limits, line.where)
-        estimate.add(line, unasked, reading)
+        vocabulary, limits = configuration.vocabulary, configuration.limits
+        estimate.add(line, unasked, Reading(reader, vocabulary, limits, line.where, in_force))
     for figure in estimate.lines():
         typer.echo(figure)
 

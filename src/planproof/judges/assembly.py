@@ -15,11 +15,18 @@ _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL})
 
 def assembled(plan: Plan, trace: Trace, found: list[StepFinding]) -> tuple[StepFinding, ...]:
     """The findings on all steps of a plan, given those on its leaves, in plan order."""
-    ordered = _with_speakers(trace, _in_order(trace, found))
-    return _with_parents(plan, _with_helpers(trace, ordered))
+    ordered = _with_speakers(trace, in_order(trace, found))
+    return with_parents(plan, _with_helpers(trace, ordered))
 
 
-def _in_order(trace: Trace, found: list[StepFinding]) -> list[StepFinding]:
+def unordered(finding: StepFinding) -> StepFinding:
+    """A finding before its order is settled anew."""
+    # Nobody knows any more whether a step out of order was whole: if it is in order now, in part.
+    moved = finding.status is Status.OUT_OF_ORDER
+    return replace(finding, status=Status.PARTIAL, note="") if moved else finding
+
+
+def in_order(trace: Trace, found: list[StepFinding]) -> list[StepFinding]:
     """The same findings, with the fewest steps out of order that would have to move."""
     places = {event.id: (place, event.turn) for place, event in enumerate(trace.events)}
     moved = out_of_order(
@@ -61,7 +68,7 @@ def _with_helpers(trace: Trace, found: list[StepFinding]) -> dict[str, StepFindi
     return {finding.number: finding for finding in found}
 
 
-def _with_parents(plan: Plan, found: dict[str, StepFinding]) -> tuple[StepFinding, ...]:
+def with_parents(plan: Plan, found: dict[str, StepFinding]) -> tuple[StepFinding, ...]:
     """The findings of all steps; a parent is executed when its leaves are."""
     for step in reversed(plan.steps):
         if step.number in found:

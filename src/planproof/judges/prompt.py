@@ -12,7 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from planproof.content import Content
 from planproof.digests import fingerprint_of
 from planproof.finding import Findings, Status, StepFinding
-from planproof.judgement import Judgement, Shown
+from planproof.judgement import PROMPT, Judgement, Shown
 from planproof.judges.asking import Cause, Model, ModelFailed, Question
 from planproof.judges.citations import about_orders
 from planproof.judges.prompting.case import CaseWriter, WrittenCase
@@ -58,7 +58,7 @@ class Prompt:
     model: Model
     asking: Asking
     vocabulary: Vocabulary | None = None
-    name: str = "prompt"
+    name: str = PROMPT
 
     def __post_init__(self) -> None:
         if self._template is not None:

@@ -9,9 +9,9 @@ from statistics import median_low
 from planproof.content import Content
 from planproof.digests import fingerprint_of
 from planproof.finding import Extra, Findings, Severity, Status, StepFinding
-from planproof.judgement import Judgement
+from planproof.judgement import Judgement, with_all
 from planproof.judges.asking import ModelFailed, Question
-from planproof.judges.assembly import assembled
+from planproof.judges.assembly import assembled, unordered
 from planproof.judges.protocol import ModelJudge
 from planproof.judges.together import together
 from planproof.plan import Plan
@@ -57,7 +57,7 @@ class Sampled:
             agreement=round(agreement, 2),
             spread=round(max(scores) - min(scores), 4),
         )
-        return replace(_with_all(first, given), samples=samples)
+        return replace(with_all(first, given), samples=samples)
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
         """The questions of all samples."""
@@ -89,7 +89,7 @@ class Panel:
             for each, score in zip(given, scores, strict=True)
         )
         lowest = given[scores.index(min(scores))]
-        return replace(_with_all(lowest, given), panel=panel)
+        return replace(with_all(lowest, given), panel=panel)
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
         """The questions to all models."""
@@ -117,16 +117,6 @@ async def _all(
         raise ModelFailed(
             failed.cause, failed.words, model=failed.model, usage=sum(paid, Usage())
         ) from None
-
-
-def _with_all(chosen: Judgement, given: Sequence[Judgement]) -> Judgement:
-    """The one that stands, with what all of them cost and warn of."""
-    return replace(
-        chosen,
-        models=tuple(dict.fromkeys(name for each in given for name in each.models)),
-        usage=sum((each.usage for each in given), Usage()),
-        warnings=tuple(dict.fromkeys(word for each in given for word in each.warnings)),
-    )
 
 
 def _score(judgement: Judgement) -> float:
@@ -179,6 +169,4 @@ def _common(column: Sequence[StepFinding]) -> StepFinding:
         return replace(
             first, status=Status.AMBIGUOUS, note=f"samples found it {told}", waived=False
         )
-    # Nobody knows any more whether a step out of order was whole: if it is in order now, in part.
-    moved = first.status is Status.OUT_OF_ORDER
-    return replace(first, status=Status.PARTIAL, note="") if moved else first
+    return unordered(first)

@@ -8,9 +8,9 @@ from dataclasses import replace
 from planproof.content import Json
 from planproof.monitor.deviation import Certainty, Deviation, Key
 from planproof.monitor.monitor import Monitor
-from planproof.planning.in_force import part_judged
 from planproof.planning.locate import locate
 from planproof.planning.located import Declaration
+from planproof.planning.succession import succession_of
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
 from planproof.trace import Event, EventStatus, Kind, Trace
@@ -53,14 +53,15 @@ class Follower:
 
     def _since_planned(self, trace: Trace) -> tuple[Event, ...]:
         """What came after the plan was declared; with another plan, there is another monitor."""
-        found = locate(trace).declaration
+        located = locate(trace)
+        found = located.declaration
         if found is None:
             self.declaration = self.monitor = None
             return ()
         if self.declaration is None or self.declaration.plan != found.plan:
             self.monitor = self._new_monitor(found.plan)
         self.declaration = found
-        return part_judged(trace, found).events
+        return succession_of(trace, located, "first").trace.events
 
     def _new_monitor(self, plan: Json) -> Monitor:
         self._observed, self._pending = [], set()

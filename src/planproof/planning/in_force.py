@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planproof.plan import Plan
-from planproof.planning.located import Declaration, Located
-from planproof.trace import Kind, Trace
+from planproof.plan import InForce, Plan
+from planproof.planning.located import Located
 from planproof.verdict import PlanSummary
 
 
-def part_judged(trace: Trace, declaration: Declaration) -> Trace:
-    """What came after the plan was declared, and the calls that were issued together with it."""
-    place = next(n for n, event in enumerate(trace.events) if event.id == declaration.event)
-    turn = trace.events[place].turn
-    together = [
-        event
-        for event in trace.events[:place]
-        if event.kind is Kind.ACTION and 0 < event.turn == turn
-    ]
-    return replace(trace, events=(*together, *trace.events[place + 1 :]))
-
-
-def summary_of(plan: Plan, located: Located | None) -> PlanSummary:
+def summary_of(plan: Plan, located: Located | None, in_force: InForce = "first") -> PlanSummary:
     """The plan as a verdict tells of it; `located` is nothing when the plan was given."""
     bare = PlanSummary(origin=plan.origin.value, steps=len(plan.leaves))
     if located is None:
@@ -40,6 +27,7 @@ def summary_of(plan: Plan, located: Located | None) -> PlanSummary:
         before_acting=declared.before_acting,
         replans=tuple(replan.event for replan in located.replans),
         rejected=rejected,
+        in_force=in_force,
     )
 
 

@@ -168,9 +168,11 @@ def _replans(chosen: _Found, standing: Sequence[_Found]) -> Iterator[Replan]:
             yield Replan(
                 event=declared.event,
                 pointer=declared.pointer,
+                plan=plan,
                 added=changes.added,
                 dropped=changes.dropped,
                 renamed=changes.renamed,
+                reordered=changes.reordered,
             )
             latest = plan
 

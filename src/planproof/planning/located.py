@@ -55,13 +55,19 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replan:
-    """A later plan: what it adds to the one before it, drops from it, and says in other words."""
+    """A later plan, and what of the one before it it adds, drops and says in other words.
+
+    `plan` is the whole of it: a list that goes on from a later number leaves the others standing.
+    `reordered` says that items of both stand in another order.
+    """
 
     event: str
     pointer: str
+    plan: Plan
     added: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
+    reordered: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,7 @@ def plan_json(located: Located) -> str:
                 "added": list(replan.added),
                 "dropped": list(replan.dropped),
                 "renamed": [list(pair) for pair in replan.renamed],
+                "reordered": replan.reordered,
             }
             for replan in located.replans
         ],
@@ -118,6 +119,8 @@ def _changes(replan: Replan, show: Show) -> Iterator[str]:
     for old, new in replan.renamed:
         yield f"  renamed  {cut(show(old), _LONGEST_TEXT)}"
         yield f"       to  {cut(show(new), _LONGEST_TEXT)}"
+    if replan.reordered:
+        yield "  in another order"
 
 
 def _declaration_value(declared: Declaration) -> dict[str, Json]:

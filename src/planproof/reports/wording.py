@@ -113,7 +113,8 @@ def plan_line(plan: PlanSummary) -> str | None:
         )
         parts.append(f"{how} of the {plan.declared_by} at {plan.event}{when}")
     if plan.replans:
-        parts.append(f"planned anew at {_first(plan.replans)}")
+        until = ", each plan in force until the next" if plan.in_force == "latest" else ""
+        parts.append(f"planned anew at {_first(plan.replans)}{until}")
     if plan.rejected:
         parts.append(f"rejected by the user: the plan at {_first(plan.rejected)}")
     return "; ".join(parts) or None

@@ -11,8 +11,9 @@ from typing import Any
 
 from planproof import extensions
 from planproof.case_file import CaseLine
-from planproof.evaluation import aevaluate_case, evaluate_case, invalid
+from planproof.evaluation import aevaluate_case, check_in_force, evaluate_case, invalid
 from planproof.judges.protocol import AnyJudge
+from planproof.plan import InForce
 from planproof.readers.parsing import Limits
 from planproof.verdict import Verdict
 from planproof.vocabulary import Vocabulary
@@ -29,6 +30,10 @@ class Judging:
     reader: str | None = None
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     limits: Limits = field(default_factory=Limits)
+    plan_in_force: InForce = "first"
+
+    def __post_init__(self) -> None:
+        check_in_force(self.plan_in_force, self.judge)
 
     def verdict(self, line: CaseLine) -> Verdict:
         """The verdict on a case; where there is none to be read, that is the verdict."""
@@ -49,6 +54,7 @@ class Judging:
             "reader": self.reader,
             "vocabulary": self.vocabulary,
             "limits": self.limits,
+            "plan_in_force": self.plan_in_force,
         }
 
     @property
@@ -61,6 +67,7 @@ class Judging:
             self.judge.name,
             self.judge.fingerprint,
             self.reader,
+            self.plan_in_force,
             asdict(self.limits),
             [package for package in readers if package is not None],
             _program(),

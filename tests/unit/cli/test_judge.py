@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from tests.command_line import CommandLine
+from tests.hand_written import did, noted
+from tests.hand_written import trace as native_trace
 from tests.small_cases import FOLLOWED, IDLE, PLAN, PLANLESS, TASK
 
 
@@ -238,3 +240,23 @@ def test_a_page_can_be_made_of_standard_input(planproof: CommandLine, folder: Pa
     done = planproof("judge", "--plan", "plan.txt", "--trace", "-", "-f", "html", stdin=trace)
     assert done.code == 0
     assert "delete_file" in done.out
+
+
+def test_each_plan_can_be_in_force_until_the_next(planproof: CommandLine, folder: Path) -> None:
+    listed = [noted("TodoWrite", todos=steps) for steps in (PLAN[:2], PLAN[:1])]
+    trace = _write(
+        folder / "trace.json", native_trace(*listed, did("read_file", path="report-12.txt"))
+    )
+    first = planproof("judge", "--trace", str(trace), "-f", "json")
+    assert json.loads(first.out)["score"] == 0.5
+    latest = ("judge", "--trace", str(trace), "--plan-in-force", "latest")
+    assert json.loads(planproof(*latest, "-f", "json").out)["score"] == 1.0
+    assert "planned anew at e2, each plan in force until the next" in " ".join(
+        planproof(*latest).out.split()
+    )
+    planned = planproof(*latest, "--plan", str(_write(folder / "plan.json", PLAN)))
+    assert planned.code == 2
+    assert "a plan was given" in planned.err
+    asked = planproof(*latest, "--judge", "prompt", "--show-prompt")
+    assert asked.code == 2
+    assert "can't judge one plan after another" in asked.err

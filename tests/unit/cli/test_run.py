@@ -18,6 +18,7 @@ from planproof.runs.summary import RunningSummary
 from planproof.usage import Usage
 from planproof.verdict import Outcome, Verdict
 from tests.command_line import CommandLine
+from tests.hand_written import did, noted, trace
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
 
@@ -278,3 +279,22 @@ def test_at_a_terminal_no_verdicts_are_poured_out(
     _data_set(folder, FOLLOWED)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     assert planproof("run", "cases.jsonl").out == ""
+
+
+def test_each_plan_can_be_in_force_until_the_next(planproof: CommandLine, folder: Path) -> None:
+    listed = [noted("TodoWrite", todos=steps) for steps in (["Read a.txt", "Sing"], ["Read a.txt"])]
+    events = trace(*listed, did("read_file", path="a.txt"))
+    _data_set(folder, {"user_task": "Tidy up.", "execution_trace": events})
+
+    def scores(*options: str) -> list[float | None]:
+        return [v["score"] for v in _verdicts(planproof("run", "cases.jsonl", *options).out)]
+
+    latest = ("--plan-in-force", "latest")
+    assert scores() == [0.5]
+    assert scores(*latest) == [1.0]
+    asked = ("--judge", "prompt", "--model", "openai:any", "--base-url", "http://127.0.0.1:9/v1")
+    refused = planproof("run", "cases.jsonl", *latest, *asked)
+    assert refused.code == 2
+    assert "Take `rules`, `audit` or `cascade`" in refused.err
+    dry = planproof("run", "cases.jsonl", *latest, "--judge", "audit", "--dry-run")
+    assert dry.out.startswith("1 cases, 1 calls")

@@ -26,6 +26,7 @@ from planproof.runs.local import Task, judged_locally
 from planproof.runs.nouns import Result
 from planproof.trace import Trace
 from planproof.verdict import Outcome, Verdict
+from tests.hand_written import did, noted, trace
 from tests.small_cases import FOLLOWED
 
 
@@ -228,3 +229,14 @@ def _text() -> str:
     case = _task(0).kept
     assert case is not None
     return case.text
+
+
+def test_the_plan_in_force_is_part_of_how_a_case_is_judged() -> None:
+    first, latest = Judging(find_judge()), Judging(find_judge(), plan_in_force="latest")
+    assert first.fingerprint != latest.fingerprint
+    listed = [noted("TodoWrite", todos=steps) for steps in (["Read a.txt", "Sing"], ["Read a.txt"])]
+    events = trace(*listed, did("read_file", path="a.txt"))
+    case = Case(task=Content(""), plan=None, trace=events)
+    line = CaseLine("line 1", case)
+    assert (first.verdict(line).score, latest.verdict(line).score) == (0.5, 1.0)
+    assert asyncio.run(latest.awaited_verdict(line)).score == 1.0
