@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from planproof.case import Case
     from planproof.errors import InvalidInput, PlanproofError
     from planproof.evaluation import aevaluate, evaluate
-    from planproof.finding import Findings
     from planproof.monitor import Monitor
     from planproof.plan import Plan, Step
     from planproof.trace import Event, Trace
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Case",
     "Event",
-    "Findings",
     "InvalidInput",
     "Monitor",
     "Outcome",
@@ -34,7 +32,6 @@ __all__ = [
 _HOMES = {
     "Case": "case",
     "Event": "trace",
-    "Findings": "finding",
     "InvalidInput": "errors",
     "Monitor": "monitor",
     "Outcome": "verdict",

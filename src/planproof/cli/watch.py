@@ -120,6 +120,8 @@ def _follow(
     least: float | None,
 ) -> None:
     """Read what comes, until it is quiet or the least score is out of reach."""
+    from planproof.reports.plain_text import one_line
+
     start = last = time.monotonic()
     problem: str | None = None
     took = 0.0
@@ -133,7 +135,7 @@ def _follow(
                 # What can't be read yet may be readable once there is more of it.
                 if str(error) != problem:
                     problem = str(error)
-                    typer.echo(f"planproof: not yet readable: {problem}", err=True)
+                    typer.echo(f"planproof: not yet readable: {one_line(problem)}", err=True)
             # The first time, most of it goes into loading what reads.
             took = 0.0 if last == start else time.process_time() - began
             last = time.monotonic()

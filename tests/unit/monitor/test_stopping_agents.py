@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -110,7 +111,7 @@ def test_an_agent_is_stopped_at_the_call(raise_on: RaiseOn, done_by_then: list[s
     script = [(name, {"argument": next(iter(given.values()))}) for name, given in SCRIPT]
     agent, done = watched(Monitor(PLAN, raise_on=raise_on), script)
     with pytest.raises(OffPlan, match="delete_account"):
-        agent.run_sync("Please refund order 5817.")
+        asyncio.run(agent.run("Please refund order 5817."))
     assert done == done_by_then
 
 
@@ -118,7 +119,7 @@ def test_an_agent_that_keeps_to_its_plan_is_let_through() -> None:
     script = [(name, {"argument": "5817"}) for name, _ in SCRIPT if name != "delete_account"]
     monitor = Monitor(PLAN, raise_on="minor")
     agent, done = watched(monitor, script)
-    said = agent.run_sync("Please refund order 5817.").output
+    said = asyncio.run(agent.run("Please refund order 5817.")).output
     monitor.observe({"kind": "message", "actor": "assistant", "text": said})
     assert done == ["look_up_order", "refund_order"]
     assert monitor.finish().score == monitor.ceiling == 1.0
