@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass, replace
 
 import pytest
@@ -99,3 +100,32 @@ def test_a_model_is_asked_from_anywhere() -> None:
         return awaited, _judged(Asked(GIVEN)), await aevaluate_case(case, judge=Asked(GIVEN))
 
     assert set(map(repr, asyncio.run(within_a_loop()))) == {repr(_judged(Asked(GIVEN)))}
+
+
+def test_the_first_are_asked_about_while_the_last_are_still_to_be_read() -> None:
+    noted: list[str] = []
+
+    class Noting:
+        name = "noting"
+
+        @property
+        def fingerprint(self) -> str:
+            noted.append("read")
+            return "1"
+
+        async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
+            noted.append("asked")
+            return await Asked(GIVEN).judge(task, plan, trace)
+
+        def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
+            return ()
+
+    async def all_at_once() -> list[Verdict]:
+        judge = Noting()
+        trace = json.dumps(TRACE)
+        return await asyncio.gather(
+            *(aevaluate(task=TASK, plan=PLAN, trace=trace, judge=judge) for _ in range(3))
+        )
+
+    assert {verdict.score for verdict in asyncio.run(all_at_once())} == {0.6}
+    assert noted == ["read", "asked"] * 3
