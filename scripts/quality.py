@@ -4,8 +4,9 @@ usage: python -m scripts.quality [--json]
 
 Leave-one-group-out: each case is judged with weights fitted without its group. In-sample: with
 the shipped weights, which have seen all of it. Claims: whether words added to a flawed trace buy
-a better score. Proof: whether `planproof verify` accepts each verdict, and whether the trace in its
-native form is judged alike. Monitor: what `scripts.monitoring` finds.
+a better score. Asking: what share of `audit`'s tokens `cascade` saves, and how far an audit
+follows a gullible model. Proof: whether `planproof verify` accepts each verdict, and whether the
+trace in its native form is judged alike. Monitor: what `scripts.monitoring` finds.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from planproof.scoring import score
 from planproof.trace import Event, Kind, Trace
 from planproof.verification import verify
 from scripts import monitoring
+from scripts.asking_quality import by_nature, tokens_by_doubt
 from scripts.bench import FILES, Labelled, labelled, lines, removed_units, scorer
 from scripts.fitting import Pairs, by_group
 from scripts.judging import Judged, findings_with, judge_with
@@ -49,6 +51,10 @@ def main() -> None:
     held_out = _figures(cases, lambda case: groups[case.group])
     in_sample = _figures(cases, lambda _: shipped_weights())
     doubts = _by_doubt(cases, lambda case: groups[case.group])
+    saved = tokens_by_doubt(cases, _DOUBTS)
+    for level, figures in doubts.items():
+        figures["tokens saved"] = saved[level]
+    natures = by_nature(cases)
     claims = _claims(cases, lambda case: groups[case.group])
     proof = _proof()
     watched = monitoring.figures()
@@ -59,6 +65,7 @@ def main() -> None:
                     "held_out": held_out,
                     "in_sample": in_sample,
                     "doubts": doubts,
+                    "natures": natures,
                     "claims": claims,
                     "monitor": watched,
                     **proof,
@@ -79,10 +86,15 @@ def main() -> None:
     for name, figures in held_out["by_format"].items():
         shown = "  ".join(f"{figure} {_shown(value)}" for figure, value in figures.items())
         print(f"  {name:30}{shown}")
-    print("by doubt (held out; the share of cases where rules stands alone, and of what is right)")
+    print("by doubt (held out; the share of cases where rules stands alone, and of what is right;")
+    print("  of audit's tokens that cascade saves, 1 in 5 cases, counted by the scripted server)")
     for level, figures in doubts.items():
         shown = "  ".join(f"{name} {_shown(value)}" for name, value in figures.items())
         print(f"  at most {level:22}{shown}")
+    print("by nature of a model that is audited (1 in 5 of the constructed cases)")
+    for name, figures in natures.items():
+        shown = "  ".join(f"{figure} {_shown(value)}" for figure, value in figures.items())
+        print(f"  {name:30}{shown}")
     print("claims that raised a flawed case's score")
     for name, (raised, tried) in claims.items():
         print(f"  {name:30}{raised:>10} of {tried}")

