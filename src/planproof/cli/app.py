@@ -10,6 +10,7 @@ from planproof.cli import cache
 from planproof.cli.calibrate import calibrate
 from planproof.cli.compare import compare
 from planproof.cli.demo import demo
+from planproof.cli.export import export
 from planproof.cli.failures import tells_failures
 from planproof.cli.gate import gate
 from planproof.cli.inspect import inspect
@@ -59,6 +60,7 @@ def planproof(
     planproof report RUN -o report.html       a run as a page, with all of its cases
     planproof compare BASE NEW                what changed from one run to another
     planproof gate RUN --min-mean 0.8         pass or fail a run
+    planproof export RUN -o OUT.parquet       its results, for other programs
     planproof watch TRACE                     follow a trace while it is written
     planproof plan TRACE                      the plan that was declared in a trace
     planproof verify VERDICT.json TRACE       check a verdict without a judge
@@ -75,6 +77,7 @@ app.command()(tells_failures(show))
 app.command()(tells_failures(report))
 app.command()(tells_failures(compare))
 app.command()(tells_failures(gate))
+app.command()(tells_failures(export))
 app.command()(tells_failures(watch))
 app.command()(tells_failures(plan))
 app.command()(tells_failures(calibrate))

@@ -68,12 +68,14 @@ class DataOptions:
         """The data set that is meant."""
         from planproof.runs.datasets.conditions import parse_condition
         from planproof.runs.datasets.data_set import DataSet
-        from planproof.runs.datasets.mapping import parse_map
+        from planproof.runs.datasets.mapping import looks_mapped, parse_map
         from planproof.runs.datasets.selection import Selection, parse_shard
 
+        # --map may be followed by several: those that the command line took for files.
+        also = [place for place in places if self.map_ and looks_mapped(place)]
         return DataSet(
-            places=tuple(places),
-            mapping=parse_map(self.map_ or ()),
+            places=tuple(place for place in places if place not in also),
+            mapping=parse_map([*(self.map_ or ()), *also]),
             selection=Selection(
                 where=tuple(map(parse_condition, self.where or ())),
                 sample=self.sample,

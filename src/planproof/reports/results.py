@@ -7,14 +7,13 @@ import io
 import json
 from collections.abc import Generator
 from contextlib import contextmanager
-from enum import StrEnum
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 from planproof.content import Json
 from planproof.errors import InvalidInput
 from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.reports.json import line
+from planproof.reports.result_form import ResultForm
 from planproof.reports.rows import COLUMNS, Sort
 from planproof.runs.nouns import Result
 
@@ -28,26 +27,12 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NESTED = (Sort.STEPS, Sort.EXTRAS)
 
 
-class ResultForm(StrEnum):
-    """How results are written."""
-
-    JSONL = "jsonl"
-    PARQUET = "parquet"
-    CSV = "csv"
-
-
 class WritesResults(Protocol):
     """Takes results one by one."""
 
     def add(self, result: Result) -> None:
         """Write one."""
         ...
-
-
-def form_of(path: Path | None) -> ResultForm:
-    """The form that the name of a file asks for."""
-    suffix = "" if path is None else path.suffix.lower()
-    return {".parquet": ResultForm.PARQUET, ".csv": ResultForm.CSV}.get(suffix, ResultForm.JSONL)
 
 
 @contextmanager

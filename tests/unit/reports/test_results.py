@@ -17,7 +17,8 @@ from planproof.case import Case
 from planproof.case_file import case_of
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate_case, invalid
-from planproof.reports.results import ResultForm, form_of, result_writer
+from planproof.reports.result_form import ResultForm, form_of
+from planproof.reports.results import result_writer
 from planproof.reports.rows import COLUMNS
 from planproof.runs.kept_case import kept
 from planproof.runs.nouns import Result
