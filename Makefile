@@ -4,6 +4,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+RAY := .venvs/ray
+RAY_READY := $(RAY)/.ready
 # The layers that hold the judgement: their branches are covered to at least 95 %.
 INNER := src/planproof/[a-z]*.py,src/planproof/alignment/**,src/planproof/judges/**,src/planproof/monitor/**,src/planproof/planning/**,src/planproof/readers/**
 EDGES := src/planproof/case_file.py,src/planproof/config.py
@@ -12,7 +14,7 @@ EDGES := src/planproof/case_file.py,src/planproof/config.py
 export HYPOTHESIS_PROFILE ?= ci
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check browser test bench reading asking running pages picture docs quality demo examples lock clean
+.PHONY: help setup fmt check browser test test-ray bench reading asking running pages picture docs quality demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +49,18 @@ test: $(READY) browser ## everything that must hold: tests, coverage of the inne
 	$(BIN)/pytest -n auto --cov --cov-report=
 	$(BIN)/coverage report --include '$(INNER)' --omit '$(EDGES)' --fail-under 95
 	$(MAKE) check
+	$(MAKE) test-ray
+
+test-ray: $(RAY_READY) ## the engine on a real Ray, in an environment of its own (part of test)
+	# Ray warns of itself in each of its releases.
+	$(RAY)/bin/python -m pytest -o filterwarnings=default tests/ray_engine
+
+$(RAY_READY): requirements-ray.txt pyproject.toml
+	test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
+	$(RAY)/bin/python -m ensurepip --upgrade >/dev/null
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-ray.txt
+	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $(RAY_READY)
 
 test-real-model: $(READY) ## a small real model judges a case (downloads 110 MB, takes minutes)
 	PLANPROOF_REAL_MODEL=$${PLANPROOF_REAL_MODEL:-openai:smollm2} $(BIN)/pytest tests/real_model
@@ -81,9 +95,10 @@ demo: $(READY) ## three short cases, judged
 examples: $(READY) ## run the real frameworks again that made examples/ (downloads them)
 	$(BIN)/python -m examples
 
-lock: ## write uv.lock, and requirements-dev.txt from it (needs uv)
+lock: ## write uv.lock, and the requirements files from it (needs uv)
 	uv lock
-	uv export --quiet --frozen --all-extras --no-emit-project --output-file requirements-dev.txt
+	uv export --quiet --frozen --all-extras --no-extra ray --no-emit-project --output-file requirements-dev.txt
+	uv export --quiet --frozen --extra ray --extra zstd --no-default-groups --group ray-tests --no-emit-project --output-file requirements-ray.txt
 
 clean: ## remove everything that was made here
 	rm -rf .venv .venvs site dist build .coverage .hypothesis .import_linter_cache .pytest_cache .ruff_cache

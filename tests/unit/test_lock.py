@@ -10,14 +10,18 @@ from importlib.metadata import packages_distributions
 from itertools import chain
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 LOCK = (ROOT / "uv.lock").read_text(encoding="utf-8")
 REQUIREMENTS = (ROOT / "requirements-dev.txt").read_text(encoding="utf-8")
+RAY_REQUIREMENTS = (ROOT / "requirements-ray.txt").read_text(encoding="utf-8")
 
 
-def test_the_exported_requirements_are_those_of_the_lock() -> None:
+@pytest.mark.parametrize("requirements", [REQUIREMENTS, RAY_REQUIREMENTS], ids=["dev", "ray"])
+def test_the_exported_requirements_are_those_of_the_lock(requirements: str) -> None:
     locked = {p["name"]: p["version"] for p in tomllib.loads(LOCK)["package"]}
-    exported = dict(re.findall(r"^([a-z0-9._-]+)==([^\s;]+)", REQUIREMENTS, re.MULTILINE))
+    exported = dict(re.findall(r"^([a-z0-9._-]+)==([^\s;]+)", requirements, re.MULTILINE))
     assert exported
     assert {name: locked.get(name) for name in exported} == exported
 
@@ -25,21 +29,20 @@ def test_the_exported_requirements_are_those_of_the_lock() -> None:
 def test_every_declared_dependency_is_exported() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     groups = project["dependency-groups"]
-    extras = project["project"]["optional-dependencies"].values()
-    declared = [
-        *project["project"]["dependencies"],
-        *groups["dev"],
-        *groups["docs"],
-        *chain(*extras),
-    ]
+    extras = dict(project["project"]["optional-dependencies"])
+    core, ray = project["project"]["dependencies"], extras.pop("ray")
+    declared = [*core, *groups["dev"], *groups["docs"], *chain(*extras.values())]
     for name in map(_name, declared):
         assert re.search(rf"^{re.escape(name)}==", REQUIREMENTS, re.MULTILINE), name
+    for name in map(_name, [*core, *groups["ray-tests"], *ray]):
+        assert re.search(rf"^{re.escape(name)}==", RAY_REQUIREMENTS, re.MULTILINE), name
 
 
 def test_packages_come_from_the_public_registry() -> None:
     hosts = set(re.findall(r"https?://([^/\"]+)", LOCK))
     assert hosts <= {"pypi.org", "files.pythonhosted.org"}
-    assert "://" not in re.sub(r"^#.*$", "", REQUIREMENTS, flags=re.MULTILINE)
+    for requirements in (REQUIREMENTS, RAY_REQUIREMENTS):
+        assert "://" not in re.sub(r"^#.*$", "", requirements, flags=re.MULTILINE)
 
 
 def test_every_core_dependency_is_imported_and_every_import_is_declared() -> None:
@@ -57,7 +60,9 @@ def test_every_core_dependency_is_imported_and_every_import_is_declared() -> Non
                 imported.add((node.module or "").partition(".")[0])
     makers = packages_distributions()  # the module `Stemmer` comes with the package `pystemmer`
     # Python 3.14 brings `compression`; before, it comes with the package `backports.zstd`.
-    foreign = imported - sys.stdlib_module_names - {"planproof", "compression"}
+    # Ray is installed elsewhere.
+    assert "ray" in extras
+    foreign = imported - sys.stdlib_module_names - {"planproof", "compression", "ray"}
     used = {makers[module][0].lower().replace(".", "-") for module in foreign}
     assert used <= core | extras
     assert core <= used

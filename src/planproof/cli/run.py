@@ -15,6 +15,7 @@ import typer
 
 from planproof.cli.asking import AskingOptions
 from planproof.cli.data import DataOptions, PlacesArgument
+from planproof.cli.engines import EngineOptions, MakingJudge
 from planproof.cli.estimate import Estimate
 from planproof.cli.failures import BELOW_MINIMUM, INTERRUPTED, NOT_JUDGED
 from planproof.cli.grouping import takes
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 _PASSWORD = re.compile(r"(://[^/:@\s]*):[^/@\s]*@")
 
 
-@takes(data=DataOptions, asked=AskingOptions)
+@takes(data=DataOptions, where=EngineOptions, asked=AskingOptions)
 def run(
     places: PlacesArgument,
     *,
@@ -56,6 +57,7 @@ def run(
         typer.Option("--resume", help="Go on with the run over the same data that was broken off."),
     ] = False,
     data: DataOptions,
+    where: EngineOptions,
     judge_name: JudgeOption = None,
     reader: ReaderOption = None,
     plan_in_force: InForceOption = "first",
@@ -75,6 +77,7 @@ def run(
     planproof run rows.parquet --map plan=/meta/plan --where team=search
     planproof run cases.jsonl --judge cascade --model openai:NAME
     planproof run cases.jsonl --resume
+    planproof run cases/ --engine ray --ray-address head:6379
 
     DATA is cases or traces: JSON Lines, an array, Parquet, CSV, a log, a folder. A trace by itself
     is judged by the plan that is declared in it.
@@ -99,17 +102,11 @@ def run(
     if dry_run:
         _estimate(cases, asked, judge_name, (reader, plan_in_force), configuration)
         return
-    from planproof.runs.judging import Judging
     from planproof.runs.running import begun, running
     from planproof.runs.summary import RunningSummary
 
-    judging = Judging(
-        asked.judge(judge_name, configuration),
-        reader,
-        configuration.vocabulary,
-        configuration.limits,
-        plan_in_force,
-    )
+    making = MakingJudge(asked, judge_name, reader, plan_in_force, configuration)
+    judging = making()
     tally = RunningSummary(passing_score(min_score, configuration))
     began = monotonic()
     with new_store(store, configuration) as kept:
@@ -126,7 +123,13 @@ def run(
         try:
             with (
                 running(
-                    kept, going, cases, judging, anew=asked.no_cache, at_once=asked.concurrency
+                    kept,
+                    going,
+                    cases,
+                    judging,
+                    anew=asked.no_cache,
+                    at_once=asked.concurrency,
+                    elsewhere=where.elsewhere(cases, making, going, store or configuration.store),
                 ) as results,
                 _writing(output) as write,
                 showing(tally, data.share_read(cases, tally)) as show,
@@ -172,7 +175,8 @@ def _writing(output: Path | None) -> Generator[Callable[[Result], None], None, N
     if output is None and sys.stdout.isatty():
         yield _unwritten
         return
-    from planproof.reports.results import form_of, result_writer
+    from planproof.reports.result_form import form_of
+    from planproof.reports.results import result_writer
 
     with writing_bytes(output) as file, result_writer(file, form_of(output)) as writer:
         yield writer.add

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from time import monotonic
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self, TypeVar
 
 from planproof.case_file import CaseLine
 from planproof.errors import InvalidInput, StoreFailed
@@ -20,6 +20,22 @@ from planproof.verdict import Verdict
 _MOST_WAITING = 64
 _LONGEST_WAIT = 1.0
 """Results, and seconds, after which those that wait are kept: what a kill costs at the most."""
+
+
+class _PlacedCase(Protocol):
+    """A case of the data set: its position in the run, its content hash, and where it stands."""
+
+    @property
+    def position(self) -> int: ...
+
+    @property
+    def hash(self) -> str: ...
+
+    @property
+    def where(self) -> str: ...
+
+
+_Placed = TypeVar("_Placed", bound=_PlacedCase)
 
 
 class Keeping:
@@ -54,17 +70,26 @@ class Keeping:
 
     def tasks(self, lines: Iterable[tuple[int, CaseLine]]) -> Generator[Task | Result, None, None]:
         """What is to be judged, and the results that are there already, in order of position."""
+        return self.merged(
+            Task(position, line, None if line.case is None else kept(line.case))
+            for position, line in lines
+        )
+
+    def merged(
+        self, found: Generator[_Placed, None, None]
+    ) -> Generator[_Placed | Result, None, None]:
+        """What was found, or the result on the same case that is there already."""
         there = self._store.results(self._run.id) if self._run.cases else iter(())
         result = next(there, None)
-        for position, line in lines:
-            case = None if line.case is None else kept(line.case)
-            if result is None or result.position > position:
-                yield Task(position, line, case)
-                continue
-            if (result.position, result.case) != (position, "" if case is None else case.hash):
-                raise _changed(line.where)
-            yield result
-            result = next(there, None)
+        with closing(found):
+            for each in found:
+                if result is None or result.position > each.position:
+                    yield each
+                    continue
+                if (result.position, result.case) != (each.position, each.hash):
+                    raise _changed(each.where)
+                yield result
+                result = next(there, None)
         if result is not None:
             raise _changed(self._run.source)
 

@@ -41,6 +41,11 @@ class Task:
         """The content hash of the case; empty where none could be read."""
         return "" if self.kept is None else self.kept.hash
 
+    @property
+    def where(self) -> str:
+        """The place of the case in its data set."""
+        return self.line.where
+
 
 Judged: TypeAlias = tuple[Result, KeptCase | None]
 Timed: TypeAlias = tuple[Verdict, float]

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from typing import TypeAlias
 
 from planproof.case_file import CaseLine
 from planproof.runs.judging import Judging
 from planproof.runs.keeping import Keeping
-from planproof.runs.local import judged_locally
+from planproof.runs.local import Judged, judged_locally
 from planproof.runs.nouns import Result, Run, RunState, new_run
 from planproof.runs.store.protocol import Store
+from planproof.runs.transport import Merging
 from planproof.verdict import JudgeSummary
 
 _LOOKED_AT = 100
+
+Elsewhere: TypeAlias = Callable[[Merging], Generator[Judged, None, None]]
+"""An engine that reads the data set itself, given what puts in the results that are there."""
 
 
 def begun(
@@ -50,12 +55,18 @@ def running(
     *,
     anew: bool = False,
     at_once: int | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> Generator[Iterator[Result], None, None]:
     """The results of a run, in the order of the cases, which come with their positions.
 
-    Whoever leaves before they are all there has interrupted the run.
+    Whoever leaves before they are all there has interrupted the run. With `elsewhere` they are
+    read and judged there.
     """
     with Keeping(store, run, anew=anew) as keeping:
+        if elsewhere is not None:
+            with closing(elsewhere(keeping.merged)) as judged:
+                yield keeping.keep(judged)
+            return
         tasks = keeping.tasks(cases)
         judged = judged_locally(tasks, judging, keeping.known, at_once)
         with closing(tasks), closing(judged):

@@ -1,0 +1,191 @@
+"""The engine on a cluster comes to the same results as the one on this machine."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, cast
+
+import pytest
+
+from planproof.content import Content
+from planproof.errors import InvalidInput, PlanproofError
+from planproof.finding import Findings
+from planproof.judges.protocol import Judge
+from planproof.judges.registry import find_judge
+from planproof.plan import Plan
+from planproof.runs.datasets.data_set import DataSet
+from planproof.runs.judging import Judging
+from planproof.runs.keeping import Keeping
+from planproof.runs.local import judged_locally
+from planproof.runs.nouns import Result, Run, RunState, new_run
+from planproof.runs.ray import RayJob, judged_on_ray
+from planproof.runs.store.opening import open_store
+from planproof.runs.store.protocol import Store
+from planproof.trace import Trace
+from planproof.verdict import JudgeSummary
+from tests.small_cases import FOLLOWED, IDLE, PLANLESS
+
+CASES = 240
+FREE = 100
+"""Cases that a worker judges before it waits: more than it gets at once, fewer than its share."""
+EXAMPLES = Path(__file__).parents[2] / "examples"
+JUDGE = JudgeSummary(name="rules", fingerprint="f")
+
+
+def _judging() -> Judging:
+    return Judging(find_judge("rules"))
+
+
+@dataclass
+class Waiting:
+    """The judge `rules`, which notes its process, and waits in the middle until the gate opens."""
+
+    folder: Path
+    judged: int = 0
+
+    def __post_init__(self) -> None:
+        self._rules = cast("Judge", find_judge("rules"))
+        self.name, self.fingerprint = self._rules.name, self._rules.fingerprint
+        (self.folder / str(os.getpid())).touch()
+
+    def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
+        self.judged += 1
+        patience = monotonic() + 300
+        while self.judged > FREE and not (self.folder / "gate").exists() and monotonic() < patience:
+            sleep(0.05)
+        return self._rules.judge(task, plan, trace)
+
+
+def _waiting(folder: Path) -> Judging:
+    return Judging(Waiting(folder))
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> DataSet:
+    """Cases in several pieces of work, among them some that can't be judged or read."""
+    path = tmp_path / "cases.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for n in range(CASES):
+            fields = (FOLLOWED, IDLE, PLANLESS)[n % 3]
+            padding = [{"role": "user", "content": f"{n} " * 4_000}]
+            case = {**fields, "id": f"c{n}", "metadata": {"n": n}}
+            case["execution_trace"] = [*case["execution_trace"], *padding]
+            file.write("{broken\n" if n % 50 == 49 else json.dumps(case) + "\n")
+    return DataSet(places=(str(path),))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(str(tmp_path / "runs.db"))
+    yield opened
+    opened.close()
+
+
+def _run() -> Run:
+    return new_run(source="cases", judge=JUDGE, fingerprint="all")
+
+
+def _locally(data: DataSet, keeping: Keeping) -> Iterator[Result]:
+    return keeping.keep(judged_locally(keeping.tasks(data), _judging(), keeping.known, 1))
+
+
+def _expected(data: DataSet) -> list[Result]:
+    with Keeping(open_store("none"), _run()) as keeping:
+        return _same(_locally(data, keeping))
+
+
+def _on_ray(data: DataSet, keeping: Keeping, **how: Any) -> Iterator[Result]:
+    job = replace(RayJob(data=data, judging=_judging, workers=2, at_once=1), **how)
+    return keeping.keep(judged_on_ray(job, keeping.merged))
+
+
+def _same(results: Iterable[Result]) -> list[Result]:
+    """The results without how long they took."""
+    return [replace(result, seconds=0.0) for result in results]
+
+
+def test_verdicts_are_those_of_the_engine_on_this_machine(store: Store) -> None:
+    examples = DataSet(places=(f"{EXAMPLES}/*/trace.*",))
+    # Without an address a cluster is started here, and stopped.
+    with Keeping(store, _run()) as keeping:
+        results = _same(_on_ray(examples, keeping))
+    assert len(results) > 10
+    assert results == _expected(examples)
+    ray: Any = import_module("ray")
+    assert not ray.is_initialized()
+
+
+def test_workers_that_are_killed_cost_nothing_and_double_nothing(
+    cluster: str, data: DataSet, store: Store, tmp_path: Path
+) -> None:
+    noted = tmp_path / "noted"
+    noted.mkdir()
+    run = _run()
+    with Keeping(store, run) as keeping:
+        results = _on_ray(data, keeping, address=cluster, judging=partial(_waiting, noted))
+        found = list(islice(results, 20))
+        killed = [int(path.name) for path in noted.iterdir()]
+        for process in killed:
+            os.kill(process, signal.SIGKILL)
+        (noted / "gate").touch()
+        found += results
+    # Two were at work, and others took their place.
+    assert len(killed) == 2
+    assert len(list(noted.iterdir())) > len(killed) + 1
+    expected = _expected(data)
+    assert _same(found) == expected
+    assert _same(store.results(run.id)) == expected
+    assert store.find(run.id).state is RunState.FINISHED
+
+    # What is judged is not judged again.
+    known = {"store": str(tmp_path / "runs.db"), "fingerprint": "all"}
+    with Keeping(store, _run()) as keeping:
+        again = list(_on_ray(data, keeping, address=cluster, **known))
+    assert {result.seconds for result in again} == {0.0}
+    assert _same(again) == expected
+
+
+def test_a_run_that_was_broken_off_goes_on(cluster: str, data: DataSet, store: Store) -> None:
+    run = _run()
+    with suppress(KeyboardInterrupt), Keeping(store, run) as keeping:
+        for n, _ in enumerate(_locally(data, keeping)):
+            if n == 100:
+                raise KeyboardInterrupt
+    broken = store.find(run.id)
+    assert (broken.state, broken.cases) == (RunState.INTERRUPTED, 101)
+    with Keeping(store, broken) as keeping:
+        results = list(_on_ray(data, keeping, address=cluster, done=broken.cases))
+    expected = _expected(data)
+    assert _same(results) == expected
+    assert _same(store.results(run.id)) == expected
+
+
+def test_what_is_wrong_with_a_file_is_told_as_it_is_here(
+    cluster: str, store: Store, tmp_path: Path
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    with (
+        pytest.raises(InvalidInput, match="no column is called `execution_trace`"),
+        Keeping(store, _run()) as keeping,
+    ):
+        list(_on_ray(DataSet(places=(str(path),)), keeping, address=cluster))
+
+
+@pytest.mark.parametrize(
+    ("places", "message"),
+    [(("-",), "can't be read by the workers"), (("x.jsonl",), "the cluster can't be reached")],
+)
+def test_what_can_not_be_done_is_told(places: tuple[str, ...], message: str, store: Store) -> None:
+    with pytest.raises(PlanproofError, match=message), Keeping(store, _run()) as keeping:
+        list(_on_ray(DataSet(places=places), keeping, address="127.0.0.1:1"))
