@@ -20,7 +20,6 @@ from planproof.judges.protocol import AnyJudge, Judge, ModelJudge
 from planproof.judges.registry import DEFAULT, find_judge
 from planproof.plan import InForce, Plan
 from planproof.preparation import Reading, Ready, case_of, prepared
-from planproof.readers.parsing import Limits
 from planproof.readers.source import Source
 from planproof.reasons import write_reason
 from planproof.scoring import level_of, nearest_better, score
@@ -94,43 +93,29 @@ async def aevaluate(  # noqa: PLR0913 - as above
 
 
 def evaluate_case(
-    case: Case,
-    *,
-    judge: str | AnyJudge | None = None,
-    reader: str | None = None,
-    vocabulary: Vocabulary | None = None,
-    limits: Limits | None = None,
-    where: str | None = None,
-    plan_in_force: InForce = "first",
+    case: Case, *, judge: str | AnyJudge | None = None, reading: Reading | None = None
 ) -> Verdict:
-    """Judge one of many cases: what can't be read gives a verdict too. `where` is its place."""
-    chosen = _judge(judge, vocabulary)
-    check_in_force(plan_in_force, chosen)
+    """Judge one of many cases: what can't be read gives a verdict too."""
+    how = reading or Reading()
+    chosen = _judge(judge, how.vocabulary)
+    check_in_force(how.in_force, chosen)
     try:
-        reading = Reading(reader, vocabulary, limits, where, plan_in_force)
-        return _verdict(case, chosen, reading)
+        return _verdict(case, chosen, how)
     except Exception as error:
-        return _unread(case, error, where)
+        return _unread(case, error, how.where)
 
 
 async def aevaluate_case(
-    case: Case,
-    *,
-    judge: str | AnyJudge | None = None,
-    reader: str | None = None,
-    vocabulary: Vocabulary | None = None,
-    limits: Limits | None = None,
-    where: str | None = None,
-    plan_in_force: InForce = "first",
+    case: Case, *, judge: str | AnyJudge | None = None, reading: Reading | None = None
 ) -> Verdict:
     """Judge one of many cases without blocking the event loop."""
-    chosen = _judge(judge, vocabulary)
-    check_in_force(plan_in_force, chosen)
+    how = reading or Reading()
+    chosen = _judge(judge, how.vocabulary)
+    check_in_force(how.in_force, chosen)
     try:
-        reading = Reading(reader, vocabulary, limits, where, plan_in_force)
-        return await _awaited_verdict(case, chosen, reading)
+        return await _awaited_verdict(case, chosen, how)
     except Exception as error:
-        return _unread(case, error, where)
+        return _unread(case, error, how.where)
 
 
 def _unread(case: Case, error: Exception, where: str | None) -> Verdict:

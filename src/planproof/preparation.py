@@ -36,7 +36,7 @@ _NO_STEPS = "The plan that was given has no steps, so there is nothing to hold t
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How a case is to be read."""
+    """How a case is to be read. `where` is its place among others, for errors."""
 
     reader: str | None = None
     vocabulary: Vocabulary | None = None

@@ -18,6 +18,7 @@ from planproof.errors import InvalidInput, UnknownName
 from planproof.evaluation import aevaluate, evaluate, evaluate_case, invalid
 from planproof.finding import Evidence, Findings, Status, StepFinding
 from planproof.plan import Plan, Step
+from planproof.preparation import Reading
 from planproof.readers.detect import read_trace
 from planproof.readers.parsing import Limits
 from planproof.readers.source import Source
@@ -266,10 +267,10 @@ def test_files_of_a_task_or_plan_must_be_readable(
 def test_one_of_many_cases_gives_a_verdict_whatever_happens() -> None:
     case = Case(task=Content(TASK), plan=PLAN, trace=TRACE, id="a", metadata={"x": 1})
     assert evaluate_case(case, judge=Sworn()).score == 1.0
-    bad = evaluate_case(replace(case, trace=""), judge=Sworn(), where="line 7")
+    bad = evaluate_case(replace(case, trace=""), judge=Sworn(), reading=Reading(where="line 7"))
     assert (bad.outcome, bad.id, bad.metadata) == (Outcome.INVALID_INPUT, "a", {"x": 1})
     assert bad.reason.startswith("line 7, execution_trace: is empty.")
-    tight = evaluate_case(case, judge=Sworn(), limits=Limits(depth=1))
+    tight = evaluate_case(case, judge=Sworn(), reading=Reading(limits=Limits(depth=1)))
     assert "nested more than 1 levels" in tight.reason
 
 
@@ -288,7 +289,7 @@ def test_unknown_names_are_errors_for_one_of_many_too() -> None:
     with pytest.raises(UnknownName, match="Did you mean `rules`"):
         evaluate_case(case, judge="rule")
     with pytest.raises(UnknownName, match="Did you mean `general`"):
-        evaluate_case(case, judge=Sworn(), reader="generall")
+        evaluate_case(case, judge=Sworn(), reading=Reading(reader="generall"))
 
 
 def test_an_invalid_case_needs_no_id() -> None:

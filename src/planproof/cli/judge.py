@@ -197,15 +197,7 @@ class _Given:
                 vocabulary=reading.vocabulary,
                 plan_in_force=reading.in_force,
             )
-        verdict = evaluate_case(
-            case,
-            judge=judge,
-            reader=reading.reader,
-            vocabulary=reading.vocabulary,
-            limits=reading.limits,
-            where=reading.where,
-            plan_in_force=reading.in_force,
-        )
+        verdict = evaluate_case(case, judge=judge, reading=reading)
         if verdict.outcome is Outcome.INVALID_INPUT:
             raise InvalidInput(verdict.reason)
         return verdict

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from planproof import extensions
 from planproof.case_file import CaseLine
 from planproof.evaluation import aevaluate_case, check_in_force, evaluate_case, invalid
 from planproof.judges.protocol import AnyJudge
 from planproof.plan import InForce
+from planproof.preparation import Reading
 from planproof.readers.parsing import Limits
 from planproof.verdict import Verdict
 from planproof.vocabulary import Vocabulary
@@ -39,23 +39,16 @@ class Judging:
         """The verdict on a case; where there is none to be read, that is the verdict."""
         if line.case is None:
             return _unread(line)
-        return evaluate_case(line.case, where=line.where, **self._how)
+        return evaluate_case(line.case, judge=self.judge, reading=self._reading(line.where))
 
     async def awaited_verdict(self, line: CaseLine) -> Verdict:
         """The same of a judge that asks a model."""
         if line.case is None:
             return _unread(line)
-        return await aevaluate_case(line.case, where=line.where, **self._how)
+        return await aevaluate_case(line.case, judge=self.judge, reading=self._reading(line.where))
 
-    @property
-    def _how(self) -> dict[str, Any]:
-        return {
-            "judge": self.judge,
-            "reader": self.reader,
-            "vocabulary": self.vocabulary,
-            "limits": self.limits,
-            "plan_in_force": self.plan_in_force,
-        }
+    def _reading(self, where: str) -> Reading:
+        return Reading(self.reader, self.vocabulary, self.limits, where, self.plan_in_force)
 
     @property
     def fingerprint(self) -> str:
