@@ -40,6 +40,7 @@ def report(
     """
     from planproof.preparation import Reading
     from planproof.reports.html.page import run_page
+    from planproof.reports.wording import many
 
     configuration = settled_configuration(config)
     reading = Reading(None, configuration.vocabulary, configuration.limits)
@@ -49,4 +50,4 @@ def report(
         with writing(output) as stream:
             stream.writelines(run_page(found, kept, reading, min_score=least, secrets=no_redact))
     if str(output) != "-":
-        typer.echo(f"{output}: {found.cases:,} cases of {found.id}", err=True)
+        typer.echo(f"{output}: {many(found.cases, 'case')} of {found.id}", err=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -54,11 +55,12 @@ def run_page(
 
 def _kept(result: Result, store: Store, reading: Reading) -> JudgedCase:
     """A case of the run; what could not be read has nothing but its verdict."""
+    verdict = replace(result.verdict, id=result.name)
     try:
         case = case_in(store.case(result.case))
     except InvalidInput:
-        return JudgedCase(verdict=result.verdict, task=Content())
-    return judged_case(case, result.verdict, reading)
+        return JudgedCase(verdict=verdict, task=Content())
+    return judged_case(case, verdict, reading)
 
 
 def _page(title: str, run: Json, cases: Iterable[Json]) -> Iterator[str]:
