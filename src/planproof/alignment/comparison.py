@@ -81,13 +81,16 @@ class _Half:
             for unit, held in zip(units, overlap.held, strict=True)
         ]
         self._common = {alike: overlap.row(alike[1]) for alike in self._alike}
-        self._best = [0.0] * words.steps
+        best = self._best = [0.0] * words.steps
         most = [0.0] * words.steps
         for (_, _, terms), row in self._common.items():
             length = _length(terms)
             for step, worth in row.items():
-                most[step] = max(most[step], worth)
-                self._best[step] = max(self._best[step], worth / length)
+                # To call `max` for every pair would take as long as all the rest here.
+                if worth > most[step]:  # noqa: PLR1730
+                    most[step] = worth
+                if worth / length > best[step]:  # noqa: PLR1730
+                    best[step] = worth / length
         self.best_share = [
             worth / (3.0 + total) for worth, total in zip(most, self._total, strict=True)
         ]

@@ -26,6 +26,10 @@ class LiteralKind(StrEnum):
     NAME = "name"
 
 
+# Looked up once: every value is held against many texts.
+_A_NAME, _A_NUMBER = LiteralKind.NAME, LiteralKind.NUMBER
+
+
 @dataclass(frozen=True, slots=True)
 class Literal:
     """A value as the step writes it, and the folded forms under which a text may hold it."""
@@ -36,19 +40,20 @@ class Literal:
 
     def held_by(self, folded: str) -> bool:
         """Whether a folded text holds the value; a name is held by its words, endings aside."""
-        if self.kind is LiteralKind.NAME:
+        if self.kind is _A_NAME:
             words = [word for word in self.forms[0].split() if word != "and"]
             if all(word[: max(4, len(word) - 2)] in folded for word in words):
                 return True
             codes = _codes().get(self.forms[0], ())
             return any(_alone(code).search(folded) for code in codes)
-        if self.kind is LiteralKind.NUMBER:
+        if self.kind is _A_NUMBER:
             return any(_alone(form).search(folded) for form in self.forms)
-        return any(map(folded.__contains__, self.forms))
+        forms = self.forms
+        return forms[0] in folded if len(forms) == 1 else any(map(folded.__contains__, forms))
 
     def find(self, form: str, folded: str, start: int = 0) -> int:
         """Where a folded text holds a form of the value, which is no name; -1 if it does not."""
-        if self.kind is LiteralKind.NUMBER:
+        if self.kind is _A_NUMBER:
             match = _alone(form).search(folded, start)
             return match.start() if match else -1
         return folded.find(form, start)

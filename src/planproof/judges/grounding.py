@@ -173,7 +173,7 @@ def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequenc
         strict = literal.text[:1] in _CURRENCIES or (coded and any(not u.said for u in run))
         return not _held(literal, run) and (strict or not _held(literal, whole))
     doing = [unit for unit in run if not unit.said and unit.deeds & part.deeds] or run
-    if any(literal.held_by(unit.call_text) for unit in doing):
+    if any(map(literal.held_by, [unit.call_text for unit in doing])):
         return False
     if literal.kind is LiteralKind.NUMBER and (_counts(literal, run) or _held(literal, run)):
         return False

@@ -47,7 +47,8 @@ def signs_of_step(
     run = explanation.runs[step]
     fits = [explanation.affinity[i][step] for i in run if units[i].event.kind is Kind.ACTION]
     seen = frozenset[str]().union(*(units[i].terms for i in run))
-    held = [v for v in demand.values if any(v.held_by(units[i].call_text) for i in run)]
+    calls = [units[i].call_text for i in run]
+    held = [value for value in demand.values if any(map(value.held_by, calls))]
     return {
         "worst": (min(fits) if fits else explanation.best_fits[step]) / 100,
         "covered": len(demand.stems & seen) / len(demand.stems) if demand.stems else 0.0,
