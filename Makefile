@@ -80,7 +80,7 @@ pages: $(READY) browser ## how long pages of 5,000 events and of 1,000 cases tak
 picture: $(READY) browser ## draw the picture in the docs again
 	$(BIN)/python -m scripts.draw_picture
 
-running: $(READY) ## cases a second, CPU and memory of runs over many cases, against a bare loop
+running: $(READY) $(RAY_READY) ## cases a second, CPU and memory of runs over many cases, against a bare loop
 	$(BIN)/python -m benchmarks.running
 
 docs: $(READY) ## build the site into site/

@@ -5,14 +5,14 @@
 The cases are made by repeating and altering 200 generated ones of 10 steps and 50 events. Every row
 is a `planproof run` of its own into a new store, from start to end; the bare loop reads the same
 lines and judges them one after another, and keeps nothing. What keeping costs is in the ratio of
-CPU; wall time tells something only on an idle machine.
+CPU; wall time tells something only on an idle machine. Ray has an environment of its own
+(`make test-ray` makes it); its row holds what it takes to start a cluster and to end it.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -28,6 +28,7 @@ CASES = 20_000
 FEW = 2_000
 """Cases that tell the rate of one process as well as many do."""
 DIFFERENT = 200
+RAY = Path(__file__).parents[1] / ".venvs" / "ray" / "bin" / "python"
 BARE = """
 import json, sys
 from planproof.case_file import case_of
@@ -69,26 +70,27 @@ def write_cases(path: Path, count: int) -> None:
 
 def ran(command: Sequence[str], cases: int) -> Ran:
     """Run a command, and look at its memory while it does."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     began = perf_counter()
     most: list[int] = [0]
+    spent: dict[int, float] = {}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        watch = threading.Thread(target=_watch, args=(process, most))
+        watch = threading.Thread(target=_watch, args=(process, most, spent))
         watch.start()
         if process.wait() not in (0, 3):
             raise SystemExit(f"{' '.join(command)} failed")
         watch.join()
-    wall = perf_counter() - began
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Ran(cases, wall, cpu, most[0])
+    return Ran(cases, perf_counter() - began, sum(spent.values()), most[0])
 
 
-def _watch(process: subprocess.Popen[bytes], most: list[int]) -> None:
+def _watch(process: subprocess.Popen[bytes], most: list[int], spent: dict[int, float]) -> None:
+    # Not all of them are waited for by those that started them: they are asked while they live.
     while True:
-        most[0] = max(most[0], sum(map(_own_memory, _family(process.pid))))
+        family = list(_family(process.pid))
+        most[0] = max(most[0], sum(map(_own_memory, family)))
+        for pid in family:
+            spent[pid] = _cpu(pid) or spent.get(pid, 0.0)
         try:
-            process.wait(0.2)
+            process.wait(0.1)
         except subprocess.TimeoutExpired:
             continue
         return
@@ -96,12 +98,22 @@ def _watch(process: subprocess.Popen[bytes], most: list[int]) -> None:
 
 def _family(pid: int) -> Iterator[int]:
     yield pid
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            found = children.read_text(encoding="ascii")
+        except OSError:
+            continue
+        for child in found.split():
+            yield from _family(int(child))
+
+
+def _cpu(pid: int) -> float:
+    """Seconds that a process has spent; 0 when it is gone."""
     try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
-        return
-    for child in children.split():
-        yield from _family(int(child))
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _own_memory(pid: int) -> int:
@@ -125,9 +137,15 @@ def rows(folder: Path, count: int) -> Iterator[tuple[str, Ran]]:
         ("2 processes", few, 2, min(FEW, count)),
         ("2 processes", many, 2, count),
     ):
-        store = folder / f"{cases.stem}-{processes}.db"
-        options = ["--concurrency", str(processes), "--store", str(store), "-o", "/dev/null"]
+        options = ["--concurrency", str(processes), *_kept(folder, f"{cases.stem}-{processes}")]
         yield name, ran([*run, str(cases), *options], number)
+    if RAY.exists():
+        options = ["--engine", "ray", "--concurrency", "2", *_kept(folder, "ray")]
+        yield "Ray, 2 workers", ran([str(RAY), *run[1:], str(many), *options], count)
+
+
+def _kept(folder: Path, name: str) -> list[str]:
+    return ["--store", str(folder / f"{name}.db"), "-o", "/dev/null"]
 
 
 def main() -> None:

@@ -68,14 +68,13 @@ class DataOptions:
         """The data set that is meant."""
         from planproof.runs.datasets.conditions import parse_condition
         from planproof.runs.datasets.data_set import DataSet
-        from planproof.runs.datasets.mapping import looks_mapped, parse_map
+        from planproof.runs.datasets.mapping import parse_map
         from planproof.runs.datasets.selection import Selection, parse_shard
 
-        # --map may be followed by several: those that the command line took for files.
-        also = [place for place in places if self.map_ and looks_mapped(place)]
+        files, mapped = self._apart(places)
         return DataSet(
-            places=tuple(place for place in places if place not in also),
-            mapping=parse_map([*(self.map_ or ()), *also]),
+            places=tuple(files),
+            mapping=parse_map(mapped),
             selection=Selection(
                 where=tuple(map(parse_condition, self.where or ())),
                 sample=self.sample,
@@ -93,14 +92,24 @@ class DataOptions:
             shares = int(self.shard.partition("/")[2]) if self.shard else 1
             return lambda: min(1.0, tally.cases * shares / max(1, min(wanted)))
         size = cases.size()
-        return lambda: cases.bytes_read() / size if size else None
+        # On a cluster nothing is read here, and nobody knows.
+        return lambda: cases.bytes_read() / size or None if size else None
 
     def source(self, places: list[str]) -> str:
         """What the cases are called in a run: the same words mean the same cases."""
-        words = [place if place == "-" else str(Path(place).absolute()) for place in places]
-        words += [f"--map={pair}" for pair in self.map_ or ()]
+        files, mapped = self._apart(places)
+        words = [place if place == "-" else str(Path(place).absolute()) for place in files]
+        words += [f"--map={pair}" for pair in mapped]
         words += [f"--where={condition}" for condition in self.where or ()]
         words += [] if self.sample is None else [f"--sample={self.sample}", f"--seed={self.seed}"]
         words += [] if self.limit is None else [f"--limit={self.limit}"]
         words += [] if self.shard is None else [f"--shard={self.shard}"]
         return shlex.join(words)
+
+    def _apart(self, places: list[str]) -> tuple[list[str], list[str]]:
+        """Files and mappings: --map may be followed by several, which were taken for files."""
+        from planproof.runs.datasets.mapping import looks_mapped
+
+        given = self.map_ or []
+        also = [place for place in places if given and looks_mapped(place)]
+        return [place for place in places if place not in also], [*given, *also]
