@@ -52,3 +52,26 @@ def test_a_limit_on_cost_needs_a_price() -> None:
 
     with pytest.raises(InvalidConfiguration, match="price is not known"):
         open_model("openai:x", base_url="http://127.0.0.1:9/v1", settings=settings)
+
+
+def test_the_fingerprint_knows_all_that_decides_the_answers() -> None:
+    here, there = "http://127.0.0.1:9/v1", "http://127.0.0.1:8/v1"
+    prints = [
+        open_model(name, base_url=address, settings=settings).fingerprint
+        for name in ("openai:x", "openai:y")
+        for address in (here, there)
+        for settings in (ModelSettings(), ModelSettings(temperature=0.7), ModelSettings(seed=1))
+    ]
+    again = open_model("openai:x", base_url=here, settings=ModelSettings(concurrency=2))
+
+    assert len(set(prints)) == len(prints)
+    assert again.fingerprint == prints[0]
+
+
+def test_the_settings_of_an_object_count_too() -> None:
+    bare, bound = TestModel(), TestModel(settings={"max_tokens": 9})
+
+    assert (
+        open_model(bare, settings=ModelSettings()).fingerprint
+        != open_model(bound, settings=ModelSettings()).fingerprint
+    )
