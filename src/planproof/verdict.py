@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import NoneType
 from typing import cast
@@ -157,6 +157,13 @@ class Verdict:
     panel: tuple[Opinion, ...] = ()
     metadata: dict[str, Json] = field(default_factory=dict[str, Json])
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Cross a process boundary in a fraction of the time that nested dataclasses take."""
+        from msgspec import to_builtins  # noqa: PLC0415 - only where there are several processes
+
+        # Metadata is whatever a caller gave.
+        return (_rebuild, (to_builtins(replace(self, metadata={})), self.metadata))
+
     @property
     def findings(self) -> Findings:
         """The steps and extras as the judge found them."""
@@ -189,6 +196,12 @@ class Verdict:
             "panel": values(self.panel),
             "metadata": self.metadata,
         }
+
+
+def _rebuild(fields: Json, metadata: dict[str, Json]) -> Verdict:
+    from msgspec import convert  # noqa: PLC0415 - as above
+
+    return replace(convert(fields, Verdict), metadata=metadata)
 
 
 def values(noun: object) -> Json:

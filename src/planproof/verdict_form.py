@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, cast
 
@@ -18,22 +17,19 @@ if TYPE_CHECKING:
 
 def verdict_of(value: Json) -> Verdict:
     """The verdict in a JSON value: the inverse of `Verdict.full()`."""
-    read = bare_verdict_of(value)
-    if isinstance(read, tuple):
+    from msgspec import ValidationError, convert  # noqa: PLC0415 - only here
+
+    try:
+        return convert(value, Verdict)
+    except ValidationError as error:
         raise InvalidInput(
-            f"is no full verdict: {read[0]}",
+            f"is no full verdict: {error}.",
             advice="Give what `--format full` prints or `planproof run` writes.",
-        )
-    id_, metadata = value.get("id"), value.get("metadata")
-    return replace(
-        read,
-        id=id_ if isinstance(id_, str) else None,
-        metadata=metadata if isinstance(metadata, dict) else {},
-    )
+        ) from error
 
 
 def bare_verdict_of(value: Json) -> Verdict | tuple[str, ...]:
-    """The verdict without the id and metadata of its case, or what is wrong with its shape."""
+    """The verdict without the id and metadata of its case, or all that is wrong with its shape."""
     from pydantic import ValidationError  # noqa: PLC0415 - heavy, and only here
 
     if not isinstance(value, dict):

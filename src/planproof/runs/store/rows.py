@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
+from msgspec import to_builtins
+
 from planproof.content import Json
 from planproof.runs.nouns import Result, Run, RunState
 from planproof.usage import Usage
@@ -53,7 +55,7 @@ def run_of(row: Any, cases: int) -> Run:
 
 def verdict_row(verdict: Verdict) -> dict[str, Any]:
     """A verdict as a row, without what stands with the result."""
-    values = verdict.full()
+    values: dict[str, Json] = to_builtins(replace(verdict, metadata={}))
     for field in _ELSEWHERE:
         del values[field]
     content = json.dumps(values, separators=(",", ":"))
