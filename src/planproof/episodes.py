@@ -12,6 +12,7 @@ from planproof.judges.assembly import in_order, unordered, with_parents
 from planproof.plan import Plan
 from planproof.planning.succession import Succession, with_first
 from planproof.trace import Kind, Trace
+from planproof.usage import Usage
 
 _WORTH = {Status.MISSING: 0, Status.AMBIGUOUS: 1, Status.PARTIAL: 2}
 _DONE = frozenset({Status.EXECUTED, Status.OUT_OF_ORDER})
@@ -76,6 +77,11 @@ class Episodes:
         findings = self._findings()
         given = [each for each in self._given if isinstance(each, Judgement)]
         return _together(findings, given, len(self._places)) if given else findings
+
+    @property
+    def usage(self) -> Usage:
+        """What asking took so far."""
+        return sum((each.usage for each in self._given if isinstance(each, Judgement)), Usage())
 
     def _begun(self, numbers: Mapping[str, str]) -> dict[str, StepFinding]:
         """The steps of a plan of which something was done before it, in the order of that.

@@ -193,7 +193,14 @@ def _turns() -> OnePerLoop[Lock]:
 async def _asked(ready: Ready, judge: ModelJudge) -> Findings | Judgement:
     episodes = Episodes(ready.held)
     for plan, trace in episodes.parts():
-        episodes.add(await judge.judge(ready.task, plan, trace))
+        try:
+            episodes.add(await judge.judge(ready.task, plan, trace))
+        except ModelFailed as failed:
+            # What was asked about the plans before it was paid all the same.
+            paid = episodes.usage + failed.usage
+            raise ModelFailed(
+                failed.cause, failed.words, model=failed.model, usage=paid
+            ) from failed
     return episodes.found()
 
 

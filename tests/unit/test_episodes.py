@@ -15,7 +15,7 @@ from planproof.content import Content
 from planproof.errors import InvalidInput, UnknownName
 from planproof.finding import Status
 from planproof.judgement import Judgement, Shown
-from planproof.judges.asking import Question
+from planproof.judges.asking import Cause, ModelFailed, Question
 from planproof.judges.registry import find_judge
 from planproof.judges.rules import Rules
 from planproof.plan import Plan
@@ -276,6 +276,20 @@ def test_judgements_of_models_are_joined() -> None:
     (_, first), (_, second) = judge.given
     assert [event.id for event in first.events] == ["e3"]
     assert [event.id for event in second.events] == ["e3", "e5"]
+
+
+@dataclass
+class _Tiring(_Asked):
+    async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
+        if self.given:
+            raise ModelFailed(Cause.UNAVAILABLE, "it went away", usage=Usage(calls=3))
+        return await super().judge(task, plan, trace)
+
+
+def test_what_was_paid_before_a_model_failed_is_told() -> None:
+    verdict = evaluate(trace=ANEW, judge=_Tiring(), plan_in_force="latest")
+    assert (verdict.outcome, verdict.cause) == (Outcome.JUDGE_FAILED, "unavailable")
+    assert verdict.cost == Usage(calls=4, tokens_in=10)
 
 
 def test_rejected_evidence_is_told_under_the_number_of_its_plan() -> None:

@@ -18,16 +18,15 @@ _NEVER = 1 << 62
 class Succession:
     """Plans in turn, and the events from the first of them on.
 
-    `events` are those that declared the plans; nothing for a plan that was given. `homes` says
-    during which plan, by its place, an event happened. `numbers` gives the leaves of each plan, by
-    their numbers there, the numbers that tell them apart from those of all the others: a step of
-    the last plan keeps its own, the second step of one that was declared at e7 and left behind is
-    `e7/2`. `stands` says from which plan on, and before which, a step stood.
+    `homes` says during which plan, by its place, an event happened. `numbers` gives the leaves of
+    each plan, by their numbers there, the numbers that tell them apart from those of all the
+    others: a step of the last plan keeps its own, the second step of one that was declared at e7
+    and left behind is `e7/2`. `stands` says during which plans a step stood. A plan that was given
+    is the only one, and needs none of them.
     """
 
     plans: tuple[Plan, ...]
     trace: Trace
-    events: tuple[str, ...] = ()
     homes: Mapping[str, int] = field(default_factory=dict[str, int])
     numbers: tuple[Mapping[str, str], ...] = ({},)
     stands: Mapping[str, range] = field(default_factory=dict[str, range])
@@ -92,7 +91,7 @@ def succession_of(trace: Trace, located: Located, in_force: InForce) -> Successi
             first = stands[number].start if number in stands else place
             stands[number] = range(first, place + 1)
     judged = tuple(event for event in trace.events if event.id in homes)
-    return Succession(plans, replace(trace, events=judged), events, homes, numbers, stands)
+    return Succession(plans, replace(trace, events=judged), homes, numbers, stands)
 
 
 def with_first(plan: Plan, numbers: Iterable[str]) -> Plan:
