@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from planproof.errors import InvalidInput, PlanproofError
 from planproof.extensions import package_of
+from planproof.readers.collector import collector_at_rest
 from planproof.readers.members import members, several
 from planproof.readers.protocol import Reader
 from planproof.readers.recognition import FALLBACK, claimant, reader_named
@@ -19,6 +20,7 @@ _NOTHING = "nothing in it is what this reader reads"
 _ACTION = Kind.ACTION
 
 
+@collector_at_rest()
 def read_trace(
     source: Source, *, reader: str | None = None, vocabulary: Vocabulary = _BUILT_IN
 ) -> Trace:

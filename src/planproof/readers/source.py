@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 from planproof.content import Json
 from planproof.errors import InvalidInput
 from planproof.readers.archive import Archive, is_archive
+from planproof.readers.collector import collector_at_rest
 from planproof.readers.parsing import Limits, Parser, without_lone_surrogates
 from planproof.trace import Skipped
 
@@ -120,6 +121,7 @@ class Source:
         )
 
     @classmethod
+    @collector_at_rest()
     def _of_clean_text(cls, text: str, parser: Parser) -> Source:
         name = parser.name
         failure: json.JSONDecodeError | None = None
