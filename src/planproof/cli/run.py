@@ -109,7 +109,8 @@ def run(
     judging = making()
     tally = RunningSummary(passing_score(min_score, configuration))
     began = monotonic()
-    with new_store(store, configuration) as kept:
+    # Where nothing can be written, nothing is begun.
+    with _writing(output) as write, new_store(store, configuration) as kept:
         going = begun(
             kept,
             judging,
@@ -131,7 +132,6 @@ def run(
                     at_once=asked.concurrency,
                     elsewhere=where.elsewhere(cases, making, going, store or configuration.store),
                 ) as results,
-                _writing(output) as write,
                 showing(tally, data.share_read(cases, tally)) as show,
             ):
                 for result in results:

@@ -298,3 +298,10 @@ def test_each_plan_can_be_in_force_until_the_next(planproof: CommandLine, folder
     assert "Take `rules`, `audit` or `cascade`" in refused.err
     dry = planproof("run", "cases.jsonl", *latest, "--judge", "audit", "--dry-run")
     assert dry.out.startswith("1 cases, 1 calls")
+
+
+def test_where_nothing_can_be_written_no_run_is_begun(planproof: CommandLine, folder: Path) -> None:
+    done = planproof("run", "case.json", "-o", folder / "nowhere" / "out.jsonl")
+    assert done.code == 2
+    assert "can't be written" in done.err
+    assert planproof("runs", "--format", "json").out in ("", "[]\n")
