@@ -96,6 +96,7 @@ def test_a_case_is_opened_left_and_gone_on_from(opening: Opening, made: str) -> 
     expect(page.get_by_role("heading", level=1)).to_contain_text("not judged: the judge failed")
     expect(page.get_by_role("button", name="Previous case")).to_be_disabled()
     page.keyboard.press("u")
+    expect(page.locator("tbody tr").first).to_be_visible()
     expect(page.locator("tbody tr")).to_have_count(6)
     page.keyboard.press("j")
     expect(page.get_by_role("link", name="<b>late")).to_be_focused()
