@@ -9,6 +9,7 @@ import json
 import multiprocessing
 import os
 import resource
+import signal
 import sys
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -66,6 +67,8 @@ def _run(
     largest_file: int | None,
     patience: float | None,
 ) -> None:
+    # Who starts the tests in the background has SIGINT ignored, here too.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     from planproof.cli import main
     from planproof.runs import processes
 
