@@ -36,10 +36,8 @@ def _reasoning(variant: Variant) -> list[Event]:
         if event["kind"] == "reasoning":
             continue
         if event["kind"] == "action" and steps:
-            # The last action gets what is left, so that every step is thought of.
-            text = " ".join(f"I now do this, and it is done: {step}." for step in steps[:1])
+            text = f"I now do this, and it is done: {steps.pop(0)}."
             events.append(_event(variant, len(events) + 1, "reasoning", text))
-            del steps[0]
         events.append(event)
     rest = " ".join(f"I have also done this: {step}." for step in steps)
     return [*events, _event(variant, len(events) + 1, "reasoning", rest)] if rest else events

@@ -37,6 +37,18 @@ ReaderOption: TypeAlias = Annotated[
         help="Reader of the trace, instead of finding out; `planproof readers` lists them.",
     ),
 ]
+TaskOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--task", metavar="FILE", help="The user task; else the first message of the user."
+    ),
+]
+PlanOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        "--plan", metavar="FILE", help="The agent's plan; else the one declared in the trace."
+    ),
+]
 PickOption: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -19,7 +19,9 @@ from planproof.cli.inputs import (
     JudgeOption,
     MinScoreOption,
     PickOption,
+    PlanOption,
     ReaderOption,
+    TaskOption,
     is_standard_input,
     name_of,
     read_bytes,
@@ -55,18 +57,8 @@ def judge(
         typer.Argument(metavar="CASE.json", help="Case file; - reads standard input."),
     ] = None,
     *,
-    task: Annotated[
-        Path | None,
-        typer.Option(
-            "--task", metavar="FILE", help="The user task; else the first message of the user."
-        ),
-    ] = None,
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            "--plan", metavar="FILE", help="The agent's plan; else the one declared in the trace."
-        ),
-    ] = None,
+    task: TaskOption = None,
+    plan: PlanOption = None,
     trace: Annotated[
         Path | None,
         typer.Option("--trace", metavar="FILE", help="The execution trace, instead of a case."),

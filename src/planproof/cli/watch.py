@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from planproof.cli.failures import BELOW_MINIMUM, NOT_JUDGED
-from planproof.cli.inputs import ConfigOption, ReaderOption, settled_configuration
+from planproof.cli.inputs import (
+    ConfigOption,
+    PlanOption,
+    ReaderOption,
+    TaskOption,
+    settled_configuration,
+)
 from planproof.cli.outputs import Format, NoRedactOption, written
 from planproof.errors import InvalidInput
 
@@ -33,18 +39,8 @@ def watch(
         Path, typer.Argument(metavar="FILE", help="The trace; it need not be there yet.")
     ],
     *,
-    plan: Annotated[
-        Path | None,
-        typer.Option(
-            "--plan", metavar="FILE", help="The agent's plan; else the one declared in the trace."
-        ),
-    ] = None,
-    task: Annotated[
-        Path | None,
-        typer.Option(
-            "--task", metavar="FILE", help="The user task; else the first message of the user."
-        ),
-    ] = None,
+    plan: PlanOption = None,
+    task: TaskOption = None,
     until_quiet: Annotated[
         float | None,
         typer.Option(
