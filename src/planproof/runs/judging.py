@@ -19,7 +19,7 @@ from planproof.verdict import Verdict
 from planproof.vocabulary import Vocabulary
 
 # What shows and keeps verdicts has no part in them.
-_NO_PART = frozenset({"cli", "reports", "runs"})
+_NO_PART = frozenset({"cli", "integrations", "reports", "runs", "server"})
 
 
 @dataclass(frozen=True, slots=True)

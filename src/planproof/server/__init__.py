@@ -1,0 +1,1 @@
+"""The server: an HTTP API, traces from OpenTelemetry, and the pages."""
