@@ -38,6 +38,19 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             fingerprint TEXT NOT NULL, "case" TEXT NOT NULL,
             verdict TEXT NOT NULL REFERENCES verdicts (hash), PRIMARY KEY (fingerprint, "case"))""",
     ),
+    (
+        """CREATE TABLE spans (
+            trace TEXT NOT NULL, span TEXT NOT NULL, digest TEXT NOT NULL, content {bytes} NOT NULL,
+            PRIMARY KEY (trace, span, digest))""",
+        """CREATE TABLE traces (
+            trace TEXT PRIMARY KEY, first DOUBLE PRECISION NOT NULL, last DOUBLE PRECISION NOT NULL,
+            ended INTEGER NOT NULL, spans INTEGER NOT NULL, revision INTEGER NOT NULL,
+            due DOUBLE PRECISION, untold DOUBLE PRECISION, server TEXT, run TEXT,
+            position INTEGER)""",
+        "CREATE INDEX traces_due ON traces (due)",
+        "CREATE INDEX traces_untold ON traces (untold)",
+        "CREATE TABLE servers (id TEXT PRIMARY KEY, seen DOUBLE PRECISION NOT NULL)",
+    ),
 )
 
 _LOCK = 0x706C616E  # any number will do that no other program locks PostgreSQL by

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from planproof import extensions
+from planproof.errors import InvalidInput
 from planproof.runs.store.protocol import OpensStore, Store
+
+if TYPE_CHECKING:
+    from planproof.runs.store.sql import SqlStore
 
 DEFAULT = ".planproof/planproof.db"
 NONE = "none"
@@ -21,6 +26,21 @@ def open_store(url: str | None = None) -> Store:
     address = f"sqlite:///{file}" if file is not None else url or ""
     opens: OpensStore = extensions.load("stores", address.partition(":")[0].partition("+")[0])
     return opens(address)
+
+
+def open_sql_store(url: str | None = None) -> SqlStore:
+    """The same, for who needs the database that the store stands on."""
+    from planproof.runs.store.sql import SqlStore  # noqa: PLC0415 - loads SQLAlchemy
+
+    store = open_store(url)
+    if not isinstance(store, SqlStore):
+        store.close()
+        raise InvalidInput(
+            f"the store `{store.url}` is no database.",
+            where="--store",
+            advice="Name a file, or a database such as postgresql://user@host/name.",
+        )
+    return store
 
 
 def file_of(url: str | None = None) -> Path | None:

@@ -9,6 +9,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from planproof.errors import InvalidInput, StoreFailed
+from planproof.runs.store.database import Database
 from planproof.runs.store.sql import SqlStore
 
 _PATIENCE = 10
@@ -36,4 +37,4 @@ def open_postgresql(url: str) -> SqlStore:
         pool_pre_ping=True,
         connect_args={"connect_timeout": _PATIENCE},
     )
-    return SqlStore(engine, shown)
+    return SqlStore(Database(engine, shown))

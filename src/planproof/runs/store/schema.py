@@ -76,3 +76,41 @@ judged = Table(
     Column("case", Text, primary_key=True),
     Column("verdict", Text, nullable=False),
 )
+
+# What OpenTelemetry sent, until it is judged. A span that came twice is kept once; where two differ
+# that bear the same id, both are: which of them counts must not depend on who came first.
+spans = Table(
+    "spans",
+    tables,
+    Column("trace", Text, primary_key=True),
+    Column("span", Text, primary_key=True),
+    Column("digest", Text, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+)
+
+# Times are seconds since 1970. `due` is when a trace is to be judged, `untold` when its verdict is
+# to be sent out; nothing is to be done about one that has neither. `revision` changes with every
+# span that comes. `server` is who is at it. `run` and `position` are where its result stands.
+traces = Table(
+    "traces",
+    tables,
+    Column("trace", Text, primary_key=True),
+    Column("first", Float, nullable=False),
+    Column("last", Float, nullable=False),
+    Column("ended", Integer, nullable=False),
+    Column("spans", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),
+    Column("due", Float),
+    Column("untold", Float),
+    Column("server", Text),
+    Column("run", Text),
+    Column("position", Integer),
+)
+
+# Servers that are at work: what one was at that has not been seen for a while is taken over.
+servers = Table(
+    "servers",
+    tables,
+    Column("id", Text, primary_key=True),
+    Column("seen", Float, nullable=False),
+)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Table, bindparam, func, select, update
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy import Connection, bindparam, func, select, update
 
-from planproof.errors import InvalidInput, StoreFailed
+from planproof.errors import InvalidInput
 from planproof.runs.nouns import KeptCase, Result, Run, RunState, is_lasting
 from planproof.runs.store import rows, schema
-from planproof.runs.store.migrations import migrate
+from planproof.runs.store.database import Database, insert_new
 from planproof.suggestions import did_you_mean
 from planproof.verdict import Verdict
 
@@ -24,32 +21,24 @@ _LATEST = "latest"
 
 
 class SqlStore:
-    """Runs in a database. `check` raises when what the connections lead to is no longer there."""
+    """Runs in a database."""
 
     keeps = True
 
-    def __init__(self, engine: Engine, url: str, check: Callable[[], None] | None = None) -> None:
-        self.url = url
-        self._engine = engine
-        self._writing_engine = engine.execution_options(writes=True)
-        self._check = check
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self.url = database.url
         self._fingerprints: dict[str, str] = {}
-        try:
-            with self._writing() as connection:
-                migrate(connection, url)
-        except StoreFailed:
-            engine.dispose()
-            raise
 
     def begin(self, run: Run) -> None:
         """Enter a run; one that is entered already is going on."""
-        with self._writing() as connection:
+        with self.database.writing() as connection:
             going_on = {"state": RunState.RUNNING.value, "finished": None}
             changed = connection.execute(
                 update(schema.runs).where(schema.runs.c.id == run.id).values(going_on)
             )
             if not changed.rowcount:
-                _insert_new(connection, schema.runs, [rows.run_row(run)])
+                insert_new(connection, schema.runs, [rows.run_row(run)])
         self._fingerprints[run.id] = run.fingerprint
 
     def add(self, run_id: str, results: Sequence[Result], cases: Sequence[KeptCase]) -> None:
@@ -73,17 +62,17 @@ class SqlStore:
             for result, verdict in zip(results, verdicts, strict=True)
             if result.case and is_lasting(result.verdict)
         ]
-        with self._writing() as connection:
-            _insert_new(connection, schema.cases, contents)
-            _insert_new(connection, schema.verdicts, verdicts)
-            _insert_new(connection, schema.findings, findings)
-            _insert_new(connection, schema.results, kept)
-            _insert_new(connection, schema.judged, judged)
+        with self.database.writing() as connection:
+            insert_new(connection, schema.cases, contents)
+            insert_new(connection, schema.verdicts, verdicts)
+            insert_new(connection, schema.findings, findings)
+            insert_new(connection, schema.results, kept)
+            insert_new(connection, schema.judged, judged)
 
     def close_run(self, run_id: str, state: RunState) -> None:
         """Say how a run ended."""
         finished = rows.written_time(datetime.now(UTC)) if state is RunState.FINISHED else None
-        with self._writing() as connection:
+        with self.database.writing() as connection:
             connection.execute(
                 update(schema.runs)
                 .where(schema.runs.c.id == run_id)
@@ -95,7 +84,7 @@ class SqlStore:
         newest = select(schema.runs).order_by(schema.runs.c.created.desc(), schema.runs.c.id.desc())
         wanted = (tags or {}).items()
         found: list[Any] = []
-        with self._reading() as connection:
+        with self.database.reading() as connection:
             for row in connection.execute(newest):
                 if len(found) == limit:
                     break
@@ -113,7 +102,7 @@ class SqlStore:
         begins = select(schema.runs).where(
             schema.runs.c.id.startswith(rows.plain(name), autoescape=True)
         )
-        with self._reading() as connection:
+        with self.database.reading() as connection:
             found = connection.execute(begins.order_by(schema.runs.c.id).limit(10)).all()
             same = [row for row in found if row.id == name]
             if len(same or found) == 1:
@@ -133,7 +122,7 @@ class SqlStore:
         while True:
             # A page at a time: nothing is held open while the caller does other things.
             page = _RESULTS.where(schema.results.c.run == run_id, schema.results.c.position > after)
-            with self._reading() as connection:
+            with self.database.reading() as connection:
                 found = connection.execute(
                     page.order_by(schema.results.c.position).limit(_PAGE)
                 ).all()
@@ -149,7 +138,7 @@ class SqlStore:
         tried = [by_id.order_by(schema.results.c.position)] if isinstance(case, str) else []
         if isinstance(case, int) or (case.isascii() and case.isdigit() and len(case) < 10):
             tried.append(of_run.where(schema.results.c.position == int(case)))
-        with self._reading() as connection:
+        with self.database.reading() as connection:
             for query in tried:
                 if (row := connection.execute(query).one_or_none()) is not None:
                     return rows.result_of(row)
@@ -163,7 +152,7 @@ class SqlStore:
 
     def judged(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
         """Verdicts on cases that a run of this fingerprint has judged, by the hash of the case."""
-        with self._reading() as connection:
+        with self.database.reading() as connection:
             asked = {"fingerprint": fingerprint, "cases": list(cases)}
             found = connection.execute(_JUDGED, asked).all()
         return {row.case: rows.verdict_in(row.content) for row in found}
@@ -171,7 +160,7 @@ class SqlStore:
     def case(self, case_hash: str) -> KeptCase:
         """The case with this content hash."""
         kept = select(schema.cases.c.content).where(schema.cases.c.hash == case_hash)
-        with self._reading() as connection:
+        with self.database.reading() as connection:
             content = connection.execute(kept).scalar_one_or_none()
         if content is None:
             raise InvalidInput(f"holds no case `{case_hash}`.", where=self.url)
@@ -179,7 +168,7 @@ class SqlStore:
 
     def close(self) -> None:
         """Let go of the database."""
-        self._engine.dispose()
+        self.database.close()
 
     def _fingerprint(self, run_id: str) -> str:
         if run_id not in self._fingerprints:
@@ -189,31 +178,6 @@ class SqlStore:
     def _unknown(self, name: str, what: str, known: Collection[str]) -> InvalidInput:
         advice = did_you_mean(name, known) if known else "`planproof run DATA` makes one."
         return InvalidInput(what, where=self.url, advice=advice)
-
-    @contextmanager
-    def _reading(self) -> Generator[Connection, None, None]:
-        with self._telling(), self._engine.connect() as connection:
-            yield connection
-
-    @contextmanager
-    def _writing(self) -> Generator[Connection, None, None]:
-        with self._telling(), self._writing_engine.begin() as connection:
-            yield connection
-
-    @contextmanager
-    def _telling(self) -> Generator[None, None, None]:
-        try:
-            if self._check is not None:
-                self._check()
-            yield
-        except SQLAlchemyError as error:
-            why = str(error.orig if isinstance(error, DBAPIError) else error).strip()
-            raise StoreFailed(
-                f"the store failed: {' '.join(why.split())}.",
-                where=self.url,
-                advice="What was kept before is still there. See that the store can be reached and "
-                "has room, then go on with --resume.",
-            ) from error
 
 
 _RESULTS = select(schema.results, schema.verdicts.c.content).join(
@@ -235,14 +199,3 @@ def _counts(connection: Connection, run_ids: Sequence[str]) -> dict[str, int]:
     run = schema.results.c.run
     counted = select(run, func.count()).where(run.in_(run_ids)).group_by(run)
     return {row[0]: row[1] for row in connection.execute(counted)}
-
-
-def _insert_new(connection: Connection, table: Table, new: Sequence[dict[str, Any]]) -> None:
-    """Insert rows; those whose key is there already stay as they are."""
-    if not new:
-        return
-    # In one order everywhere, or two writers could each wait for the other.
-    keys = [column.name for column in table.primary_key]
-    ordered = sorted(new, key=lambda row: tuple(row[key] for key in keys))
-    dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-    connection.execute(dialect.insert(table).on_conflict_do_nothing(), ordered)

@@ -12,6 +12,7 @@ from sqlalchemy import Connection, create_engine, event
 from sqlalchemy.engine import URL, make_url
 
 from planproof.errors import StoreFailed
+from planproof.runs.store.database import Database
 from planproof.runs.store.sql import SqlStore
 
 _PATIENCE = 60.0
@@ -50,7 +51,7 @@ def open_sqlite(url: str) -> SqlStore:
     )
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
-    return SqlStore(engine, str(path), check)
+    return SqlStore(Database(engine, str(path), check))
 
 
 def _make_room(path: Path) -> None:

@@ -52,7 +52,7 @@ def test_steps_are_taken_in_order_and_once(store_url: str) -> None:
             migrate(connection, "here", later)
     with engine.connect() as connection:
         taken = connection.execute(text("SELECT number FROM migrations ORDER BY number")).scalars()
-        assert list(taken) == [1, 2, 3]
+        assert list(taken) == list(range(1, len(later) + 1))
         assert connection.execute(text("SELECT remark FROM runs")).all() == []
     engine.dispose()
 
@@ -64,7 +64,9 @@ def test_a_step_that_fails_leaves_the_store_as_it_was(store_url: str) -> None:
     with pytest.raises(Exception, match=r"(?i)syntax error"), engine.begin() as connection:
         migrate(connection, "here", broken)
     with engine.connect() as connection:
-        assert connection.execute(text("SELECT max(number) FROM migrations")).scalar() == 1
+        assert connection.execute(text("SELECT max(number) FROM migrations")).scalar() == len(
+            MIGRATIONS
+        )
         assert connection.execute(text("SELECT count(*) FROM cases")).scalar() == 0
     engine.dispose()
 

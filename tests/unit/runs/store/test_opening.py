@@ -11,7 +11,7 @@ import pytest
 
 from planproof.errors import InvalidInput, PlanproofError, StoreFailed, UnknownName
 from planproof.runs.nouns import RunState, new_run
-from planproof.runs.store.opening import file_of, open_store
+from planproof.runs.store.opening import file_of, open_sql_store, open_store
 from planproof.verdict import JudgeSummary
 
 
@@ -63,6 +63,13 @@ def test_none_keeps_nothing() -> None:
         with pytest.raises(InvalidInput, match="keeps nothing"):
             look()
     store.close()
+
+
+def test_a_store_that_is_no_database_is_refused_to_who_needs_one(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="`none` is no database"):
+        open_sql_store("none")
+    with closing(open_sql_store(str(tmp_path / "a.db"))) as store, store.database.reading() as here:
+        assert here.exec_driver_sql("SELECT count(*) FROM traces").scalar() == 0
 
 
 def test_a_scheme_that_nobody_knows_is_told() -> None:

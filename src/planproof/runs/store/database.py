@@ -1,0 +1,96 @@
+"""The database that a store stands on: connections, its tables, and what is told when it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Table
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from planproof.errors import StoreFailed
+from planproof.runs.store.migrations import migrate
+
+
+class Database:
+    """A database with the tables of planproof in it, for whoever keeps something there.
+
+    `check` raises when what the connections lead to is no longer there.
+    """
+
+    def __init__(self, engine: Engine, url: str, check: Callable[[], None] | None = None) -> None:
+        self.url = url
+        self._engine = engine
+        self._writing_engine = engine.execution_options(writes=True)
+        self._check = check
+        try:
+            with self.writing() as connection:
+                migrate(connection, url)
+        except StoreFailed:
+            engine.dispose()
+            raise
+
+    @contextmanager
+    def reading(self) -> Generator[Connection, None, None]:
+        """A connection to read by."""
+        with self._telling(), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Generator[Connection, None, None]:
+        """A transaction: everything that is written in it is kept, or nothing."""
+        with self._telling(), self._writing_engine.begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Let go of it."""
+        self._engine.dispose()
+
+    @contextmanager
+    def _telling(self) -> Generator[None, None, None]:
+        try:
+            if self._check is not None:
+                self._check()
+            yield
+        except SQLAlchemyError as error:
+            why = str(error.orig if isinstance(error, DBAPIError) else error).strip()
+            raise StoreFailed(
+                f"the store failed: {' '.join(why.split())}.",
+                where=self.url,
+                advice="What was kept before is still there. See that the store can be reached and "
+                "has room, then go on; a run with --resume.",
+            ) from error
+
+
+def insert_new(connection: Connection, table: Table, new: Sequence[dict[str, Any]]) -> None:
+    """Insert rows; those whose key is there already stay as they are."""
+    if new:
+        insert = _dialect(connection).insert(table).on_conflict_do_nothing()
+        connection.execute(insert, _in_order(table, new))
+
+
+def insert_or_replace(connection: Connection, table: Table, new: Sequence[dict[str, Any]]) -> None:
+    """Insert rows; they take the place of those with the same key."""
+    if new:
+        insert = _dialect(connection).insert(table)
+        replaced = {
+            column.name: insert.excluded[column.name]
+            for column in table.columns
+            if not column.primary_key
+        }
+        keys = list(table.primary_key)
+        connection.execute(
+            insert.on_conflict_do_update(index_elements=keys, set_=replaced), _in_order(table, new)
+        )
+
+
+def _dialect(connection: Connection) -> Any:
+    return postgresql if connection.dialect.name == "postgresql" else sqlite
+
+
+def _in_order(table: Table, new: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    # In one order everywhere, or two writers could each wait for the other.
+    keys = [column.name for column in table.primary_key]
+    return sorted(new, key=lambda row: tuple(row[key] for key in keys))
