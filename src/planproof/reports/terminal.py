@@ -14,6 +14,7 @@ from planproof.finding import Extra, Severity, Status, StepFinding
 from planproof.reports.big_digits import big_digits
 from planproof.reports.timeline import in_time
 from planproof.reports.wording import (
+    MARKS,
     STATUSES,
     Show,
     asking_lines,
@@ -33,13 +34,14 @@ _LEVEL_STYLES = {
     0.25: "bold dark_orange",
     0.0: "bold red",
 }
-GLYPHS = {
-    Status.EXECUTED: ("✓", "green"),
-    Status.PARTIAL: ("◐", "yellow"),
-    Status.MISSING: ("✗", "red"),
-    Status.AMBIGUOUS: ("?", "yellow"),
-    Status.OUT_OF_ORDER: ("⇅", "red"),
+_STYLES = {
+    Status.EXECUTED: "green",
+    Status.PARTIAL: "yellow",
+    Status.MISSING: "red",
+    Status.AMBIGUOUS: "yellow",
+    Status.OUT_OF_ORDER: "red",
 }
+GLYPHS = {status: (MARKS[status], style) for status, style in _STYLES.items()}
 SEVERITY_STYLES = {Severity.MAJOR: "red", Severity.MINOR: "yellow"}
 _QUIET = "dim"
 _LONGEST_TEXT = 240

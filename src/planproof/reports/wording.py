@@ -27,6 +27,13 @@ STATUSES = {
     Status.AMBIGUOUS: "ambiguous",
     Status.OUT_OF_ORDER: "out of order",
 }
+MARKS = {
+    Status.EXECUTED: "✓",
+    Status.PARTIAL: "◐",
+    Status.MISSING: "✗",
+    Status.AMBIGUOUS: "?",
+    Status.OUT_OF_ORDER: "⇅",
+}
 OUTCOMES = {
     Outcome.NO_PLAN: "there is no plan",
     Outcome.NO_EVENTS: "there are no events",

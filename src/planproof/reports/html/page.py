@@ -6,30 +6,35 @@ two that stand in it, by their hashes. Text of a case is data, which the script 
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
 from planproof.content import Content, Json
 from planproof.errors import InvalidInput
 from planproof.preparation import Reading
 from planproof.reports.html.case_data import JudgedCase, case_data, judged_case
+from planproof.reports.html.environment import environment
 from planproof.reports.html.room import Room
-from planproof.reports.html.run_data import run_data
+from planproof.reports.html.run_data import RunData, run_data
 from planproof.runs.kept_case import case_in
 from planproof.runs.nouns import Result, Run
 from planproof.runs.store.protocol import Store
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 _STYLES = ("page.css", "case.css", "overview.css")
-_SCRIPTS = ("dom.js", "lines.js", "rows.js", "case.js", "overview.js", "page.js")
+_SCRIPTS = (
+    "theme.js",
+    "dom.js",
+    "lines.js",
+    "rows.js",
+    "case.js",
+    "overview.js",
+    "frame.js",
+    "report.js",
+)
 
 
 def case_page(case: JudgedCase, *, secrets: bool = False) -> Iterator[str]:
@@ -46,14 +51,14 @@ def run_page(
     """The page of a run with those of its cases, piece by piece: one case at a time is read."""
     data = run_data(run, store.results(run.id), min_score=min_score, secrets=secrets)
     pages = (
-        case_data(_kept(result, store, reading), room=data.room, secrets=secrets)
+        case_data(judged_in_store(result, store, reading), room=data.room, secrets=secrets)
         for result in store.results(run.id)
         if result.position in data.pages
     )
-    return _page(f"planproof: {data.overview['title']}", data.overview, pages)
+    return _page(f"planproof: {data.title}", data, pages)
 
 
-def _kept(result: Result, store: Store, reading: Reading) -> JudgedCase:
+def judged_in_store(result: Result, store: Store, reading: Reading) -> JudgedCase:
     """A case of the run; what could not be read has nothing but its verdict."""
     verdict = replace(result.verdict, id=result.name)
     try:
@@ -63,12 +68,12 @@ def _kept(result: Result, store: Store, reading: Reading) -> JudgedCase:
     return judged_case(case, verdict, reading)
 
 
-def _page(title: str, run: Json, cases: Iterable[Json]) -> Iterator[str]:
+def _page(title: str, run: RunData | None, cases: Iterable[Json]) -> Iterator[str]:
     import planproof  # noqa: PLC0415 - the package is whole by now
 
     style, script = _joined(_STYLES), _joined(_SCRIPTS)
     return (
-        _environment()
+        environment()
         .get_template("page.html.jinja")
         .generate(
             title=title,
@@ -76,16 +81,10 @@ def _page(title: str, run: Json, cases: Iterable[Json]) -> Iterator[str]:
             policy=_policy(style, script),
             style=style,
             script=script,
-            run=run and embeddable(run),
-            cases=map(embeddable, cases),
+            run=run,
+            cases=cases,
         )
     )
-
-
-def embeddable(value: Json) -> str:
-    """JSON in which nothing can end or open an element, whatever the texts in it say."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _policy(style: str, script: str) -> str:
@@ -109,16 +108,3 @@ def _hash(text: str) -> str:
 def _joined(names: tuple[str, ...]) -> str:
     assets = files("planproof.reports.html").joinpath("assets")
     return "\n".join(assets.joinpath(name).read_text(encoding="utf-8") for name in names)
-
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - heavy
-
-    return Environment(
-        loader=PackageLoader("planproof.reports.html", "templates"),
-        undefined=StrictUndefined,
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )

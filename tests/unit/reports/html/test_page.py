@@ -11,7 +11,8 @@ from importlib.resources import files
 
 import pytest
 
-from planproof.reports.html.page import case_page, embeddable
+from planproof.reports.html.environment import embeddable
+from planproof.reports.html.page import case_page
 from tests.judged_cases import EVERY_STATUS
 
 PAGE = "".join(case_page(EVERY_STATUS))

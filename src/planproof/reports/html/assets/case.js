@@ -243,7 +243,6 @@ planproof.CaseView = class {
     if (key === "j") this.move(1);
     else if (key === "k") this.move(-1);
     else if (key === "x") this.moveToExtra();
-    else if (key === "/") this.slot("search").focus();
     else if (key === "n" && this.chosen) {
       this.turn = (this.turn + 1) % Math.max(this.evidenceOf(this.chosen).length, 1);
       this.reveal(this.turn, "center")?.firstChild.focus({ preventScroll: true });

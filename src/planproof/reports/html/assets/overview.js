@@ -1,4 +1,4 @@
-// The page of a run: the scores, what broke most, and the table of cases.
+// The page of a run: the table of its cases.
 "use strict";
 
 planproof.Overview = class {
@@ -7,7 +7,6 @@ planproof.Overview = class {
     this.data = planproof.embedded("run");
     this.filters = new Set();
     this.sorted = { column: "score", down: false };
-    this.fillHead();
     this.fillColumns();
     this.slot("distribution").addEventListener("click", (event) => this.onBar(event));
     this.slot("columns").addEventListener("click", (event) => this.onColumn(event));
@@ -16,68 +15,6 @@ planproof.Overview = class {
     new IntersectionObserver(([end]) => { if (end.isIntersecting) this.grow(); }, { rootMargin: "600px" }).observe(this.slot("more"));
     addEventListener("beforeprint", () => this.grow(1000));
     this.refresh();
-  }
-
-  fillHead() {
-    const { element, many } = planproof;
-    const { data, slot } = this;
-    slot("run-title").textContent = data.title;
-    slot("facts").replaceChildren(...data.facts.map((fact) => element("span", {}, fact)));
-    const unscored = data.unscored.reduce((sum, [, count]) => sum + count, 0);
-    const bars = data.levels.map(([level, name, count]) => [String(level), level.toFixed(2).replace(/0$/, ""), name, count]);
-    if (unscored) bars.push(["none", "–", "not judged", unscored]);
-    const most = Math.max(1, ...bars.map(([, , , count]) => count));
-    slot("distribution").replaceChildren(...bars.map((bar) => this.bar(bar, most)));
-    slot("causes").replaceChildren(...data.unscored.map(([cause, count]) => element("li", {}, `${cause}: ${count.toLocaleString("en")}`)));
-    slot("broke").replaceChildren(...data.broke.map(([text, total, ...counts]) => element("li", {},
-      element("p", { class: "text" }, text),
-      element("p", { class: "how" }, ...this.counted(counts, 1), element("span", {}, `of ${total.toLocaleString("en")}`)))));
-    const steps = data.steps.reduce((sum, count) => sum + count, 0);
-    slot("all-steps").textContent = steps.toLocaleString("en");
-    slot("whole").replaceChildren(this.whole(data.steps));
-    slot("counts").replaceChildren(...this.counted(data.steps, 0).map((each) => element("li", {}, each)),
-      ...["major", "minor"].flatMap((severity, place) => (data.extras[place]
-        ? [element("li", {}, this.count(severity, `${severity} extra${data.extras[place] === 1 ? "" : "s"}`, data.extras[place]))] : [])));
-    if (!data.broke.length) slot("broke").replaceChildren(element("li", { class: "nothing" }, "Every step was executed as planned."));
-    slot("unpaged").textContent = data.paged < data.rows.length
-      ? `Only ${many(data.paged, "case")} can be opened here, those with the lowest scores; \`planproof show\` shows any.` : "";
-  }
-
-  bar([key, digits, name, count], most) {
-    const { element } = planproof;
-    const level = key === "none" ? { "data-status": "unscored" } : { "data-level": key };
-    return element("button", { type: "button", "data-filter": key, "aria-pressed": "false", ...level },
-      element("b", {}, digits), element("span", { class: "name" }, name), this.share(count / most), element("span", { class: "number" }, count.toLocaleString("en")));
-  }
-
-  /** A bar that is filled so far. */
-  share(part) {
-    const bar = planproof.drawn("svg", { class: "share", "aria-hidden": "true", viewBox: "0 0 100 8", preserveAspectRatio: "none" });
-    bar.append(planproof.drawn("rect", { class: "all", width: 100, height: 8 }), planproof.drawn("rect", { class: "part", width: 100 * part, height: 8 }));
-    return bar;
-  }
-
-  /** How many steps ended in each status, from the given one on; those that none did are left out. */
-  counted(counts, from) {
-    return this.data.statuses.flatMap(([, status, label], place) => (place >= from && counts[place] ? [this.count(status, label, counts[place])] : []));
-  }
-
-  count(status, label, count) {
-    const { element, mark } = planproof;
-    return element("span", { class: "counted", "data-status": status }, mark(status), ` ${count.toLocaleString("en")} ${label}`);
-  }
-
-  /** One bar of all steps, divided by status. */
-  whole(counts) {
-    const bar = planproof.drawn("svg", { class: "share", "aria-hidden": "true", viewBox: "0 0 100 8", preserveAspectRatio: "none" });
-    const all = Math.max(1, counts.reduce((sum, count) => sum + count, 0));
-    let x = 0;
-    counts.forEach((count, place) => {
-      const width = (100 * count) / all;
-      bar.append(planproof.drawn("rect", { class: "part", "data-status": this.data.statuses[place][1], x, width: Math.max(0, width - 0.3), height: 8 }));
-      x += width;
-    });
-    return bar;
   }
 
   static columns = [
@@ -180,15 +117,11 @@ planproof.Overview = class {
   }
 
   key(key) {
-    const links = [...this.slot("rows").querySelectorAll("a")];
-    const at = links.indexOf(document.activeElement);
-    if (key === "/") this.slot("case-search").focus();
-    else if (key === "j") links[Math.min(at + 1, links.length - 1)]?.focus();
-    else if (key === "k") links[Math.max(at - 1, 0)]?.focus();
-    else if (key === "Escape" && this.slot("case-search").value) {
+    if (key === "Escape" && this.slot("case-search").value) {
       this.slot("case-search").value = "";
       this.refresh();
-    } else return false;
-    return true;
+      return true;
+    }
+    return planproof.walk([...this.slot("rows").querySelectorAll("a")], key);
   }
 };
