@@ -21,6 +21,7 @@ from planproof.cli.readers import readers
 from planproof.cli.report import report
 from planproof.cli.run import run
 from planproof.cli.runs import runs
+from planproof.cli.serve import serve
 from planproof.cli.show import show
 from planproof.cli.verify import verify
 from planproof.cli.watch import watch
@@ -61,6 +62,7 @@ def planproof(
     planproof compare BASE NEW                what changed from one run to another
     planproof gate RUN --min-mean 0.8         pass or fail a run
     planproof export RUN -o OUT.parquet       its results, for other programs
+    planproof serve                           an HTTP API, traces as they end, and pages
     planproof watch TRACE                     follow a trace while it is written
     planproof plan TRACE                      the plan that was declared in a trace
     planproof verify VERDICT.json TRACE       check a verdict without a judge
@@ -78,6 +80,7 @@ app.command()(tells_failures(report))
 app.command()(tells_failures(compare))
 app.command()(tells_failures(gate))
 app.command()(tells_failures(export))
+app.command()(tells_failures(serve))
 app.command()(tells_failures(watch))
 app.command()(tells_failures(plan))
 app.command()(tells_failures(calibrate))

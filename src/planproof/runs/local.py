@@ -19,7 +19,7 @@ from planproof.errors import RunFailed
 from planproof.evaluation import awaits
 from planproof.runs.judging import Judging
 from planproof.runs.nouns import KeptCase, Result, is_lasting
-from planproof.runs.processes import Processes, cores
+from planproof.runs.processes import Processes, Timed, cores
 from planproof.verdict import Verdict
 
 MODEL_CASES = 8
@@ -48,7 +48,6 @@ class Task:
 
 
 Judged: TypeAlias = tuple[Result, KeptCase | None]
-Timed: TypeAlias = tuple[Verdict, float]
 Known: TypeAlias = Callable[[Collection[str]], Mapping[str, Verdict]]
 """Verdicts that need not be found again, by the hash of the case."""
 

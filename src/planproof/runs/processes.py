@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from time import perf_counter
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeAlias
 
 from planproof.case_file import CaseLine
 from planproof.runs.judging import Judging
@@ -18,13 +18,39 @@ from planproof.verdict import Verdict
 
 _WORTH_PROCESSES = 1.0
 """Seconds of judging after which processes are started: each takes about half a second."""
-_CHUNK = 16
+CHUNK = 16
+"""Cases that are handed to a process together."""
 
 
 def cores() -> int:
     """How many processes can work at once here."""
     available = getattr(os, "sched_getaffinity", None)
     return len(available(0)) if available else os.cpu_count() or 1
+
+
+Timed: TypeAlias = tuple[Verdict, float]
+"""A verdict, and the seconds that it took."""
+
+
+class JudgingPool:
+    """Processes that do nothing but judge. They end when they are let go of, or with this one."""
+
+    def __init__(self, judging: Judging, processes: int) -> None:
+        # A process that is made from nothing shares no connection, lock or thread with this one.
+        context = get_context("spawn")
+        end, self._lifeline = context.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(
+            processes, context, initializer=_prepare, initargs=(judging, end)
+        )
+
+    def begin(self, lines: list[CaseLine]) -> Future[list[Timed]]:
+        """Begin to judge some cases."""
+        return self._pool.submit(_judge, lines)
+
+    def close(self) -> None:
+        """End the processes; whoever is at work stops at once: nobody waits for it any more."""
+        self._lifeline.close()
+        self._pool.shutdown(cancel_futures=True)
 
 
 class Processes:
@@ -37,8 +63,7 @@ class Processes:
         self._judging = judging
         self._processes = processes
         self._patience = _WORTH_PROCESSES
-        self._pool: ProcessPoolExecutor | None = None
-        self._lifeline: Connection | None = None
+        self._pool: JudgingPool | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -46,34 +71,24 @@ class Processes:
     def __exit__(
         self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None and self._lifeline is not None:
-            # Whoever is at work stops at once: nobody waits for it any more.
-            self._lifeline.close()
-            self._pool.shutdown(cancel_futures=True)
+        if self._pool is not None:
+            self._pool.close()
 
     @property
     def cases(self) -> int:
         """How many cases make a piece of work: talking to a process takes time, too."""
-        return 1 if self._pool is None else _CHUNK
+        return 1 if self._pool is None else CHUNK
 
-    def begin(self, lines: list[CaseLine]) -> Future[list[tuple[Verdict, float]]]:
+    def begin(self, lines: list[CaseLine]) -> Future[list[Timed]]:
         """Begin to judge some cases."""
         if self._pool is None:
-            done: Future[list[tuple[Verdict, float]]] = Future()
+            done: Future[list[Timed]] = Future()
             done.set_result([_timed(self._judging, line) for line in lines])
             self._patience -= sum(seconds for _, seconds in done.result())
             if self._patience <= 0 and self._processes > 1:
-                self._start()
+                self._pool = JudgingPool(self._judging, self._processes)
             return done
-        return self._pool.submit(_judge, lines)
-
-    def _start(self) -> None:
-        # A process that is made from nothing shares no connection, lock or thread with this one.
-        context = get_context("spawn")
-        end, self._lifeline = context.Pipe(duplex=False)
-        self._pool = ProcessPoolExecutor(
-            self._processes, context, initializer=_prepare, initargs=(self._judging, end)
-        )
+        return self._pool.begin(lines)
 
 
 _here: list[Judging] = []
@@ -92,10 +107,10 @@ def _end_with(lifeline: Connection) -> None:
     os._exit(0)
 
 
-def _judge(lines: list[CaseLine]) -> list[tuple[Verdict, float]]:
+def _judge(lines: list[CaseLine]) -> list[Timed]:
     return [_timed(_here[0], line) for line in lines]
 
 
-def _timed(judging: Judging, line: CaseLine) -> tuple[Verdict, float]:
+def _timed(judging: Judging, line: CaseLine) -> Timed:
     began = perf_counter()
     return judging.verdict(line), perf_counter() - began

@@ -1,0 +1,95 @@
+"""`planproof serve`: the HTTP API, traces from OpenTelemetry, and the pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from planproof.cli.asking import AskingOptions
+from planproof.cli.engines import MakingJudge
+from planproof.cli.grouping import takes
+from planproof.cli.inputs import (
+    ConfigOption,
+    InForceOption,
+    JudgeOption,
+    MinPassOption,
+    ReaderOption,
+    passing_score,
+    settled_configuration,
+)
+from planproof.cli.stores import StoreOption
+from planproof.errors import InvalidConfiguration
+
+if TYPE_CHECKING:
+    from planproof.runs.judging import Judging
+
+
+@takes(asked=AskingOptions)
+def serve(
+    *,
+    host: Annotated[
+        str, typer.Option("--host", help="Where to listen; other than loopback, keys are demanded.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="0 takes any that is free.")
+    ] = 7526,
+    demand_keys: Annotated[
+        bool, typer.Option("--demand-keys", help="Demand keys on loopback, too.")
+    ] = False,
+    store: StoreOption = None,
+    judge_name: JudgeOption = None,
+    reader: ReaderOption = None,
+    plan_in_force: InForceOption = "first",
+    min_score: MinPassOption = None,
+    config: ConfigOption = None,
+    asked: AskingOptions,
+) -> None:
+    """Serve the API, take traces from OpenTelemetry, and show it all on pages.
+
+    \b
+    planproof serve
+    planproof serve --port 8080 --store postgresql://eval@db/planproof
+    planproof serve --judge cascade --model openai:NAME
+    planproof keys add ci --role write && planproof serve --host 0.0.0.0
+
+    On loopback no key is needed, unless --demand-keys. Ctrl-C, or SIGTERM, ends it once what is
+    under way is done.
+
+    Exit code: 0 ended, 2 bad usage or input.
+    """
+    try:
+        from planproof.server.serving import serve as serve_until_ended
+        from planproof.server.settings import ServerSettings
+    except ModuleNotFoundError as error:
+        raise InvalidConfiguration(
+            f"the server needs {error.name}, which is not installed.",
+            advice="Install it: pip install 'planproof[server]'.",
+        ) from error
+    configuration = settled_configuration(config)
+    making = MakingJudge(asked, judge_name, reader, plan_in_force, configuration)
+    settings = ServerSettings(
+        store=store or configuration.store,
+        judging=making(),
+        others=_others(making),
+        host=host,
+        port=port,
+        demand_keys=demand_keys,
+        min_score=passing_score(min_score, configuration),
+    )
+    serve_until_ended(settings, _announce)
+
+
+def _others(making: MakingJudge) -> dict[str, Judging]:
+    """The judges that can be asked for besides: `rules` can always."""
+    from dataclasses import replace
+
+    from planproof.judges.registry import DEFAULT
+
+    plain = replace(making, asked=AskingOptions(), name=DEFAULT)
+    usual = making().judge.name
+    return {} if usual == DEFAULT else {DEFAULT: plain()}
+
+
+def _announce(address: str) -> None:
+    typer.echo(f"planproof: serving on {address}; Ctrl-C ends it", err=True)

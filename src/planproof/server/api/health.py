@@ -1,0 +1,26 @@
+"""Whether the server lives, and whether it can work."""
+
+from __future__ import annotations
+
+import asyncio
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from planproof.server.answers import json_answer
+from planproof.server.services import ServicesDep
+
+router = APIRouter(tags=["health"])
+
+
+@router.get("/healthz", summary="The process lives.")
+async def healthz() -> Response:
+    """It answers."""
+    return json_answer({"status": "ok"})
+
+
+@router.get("/readyz", summary="The store can be reached, and cases can be handed in.")
+async def readyz(services: ServicesDep) -> Response:
+    """It can work; 503 where it can't."""
+    await asyncio.to_thread(services.store.runs, 1)
+    return json_answer({"status": "ok"})

@@ -1,0 +1,38 @@
+"""The application: its routes, and what stands before them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+import planproof
+from planproof.server.api import health, verdicts
+from planproof.server.errors import tell_problems
+from planproof.server.services import opened
+from planproof.server.settings import ServerSettings
+
+
+def make_app(settings: ServerSettings) -> FastAPI:
+    """A server with these settings, as an ASGI application."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
+        async with opened(settings) as services:
+            app.state.services = services
+            yield
+
+    app = FastAPI(
+        title="planproof",
+        description="Proves, or refutes, that an AI agent did what its plan said.",
+        version=planproof.__version__,
+        lifespan=lifespan,
+        # They would load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+    )
+    tell_problems(app)
+    app.include_router(health.router)
+    app.include_router(verdicts.router)
+    return app

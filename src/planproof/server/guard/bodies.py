@@ -1,0 +1,30 @@
+"""Bodies of requests that are JSON."""
+
+from __future__ import annotations
+
+from fastapi import Request
+
+from planproof.content import Json
+from planproof.readers.pieces.shapes import is_deeper_than
+from planproof.readers.strict import NOT_STRICT, parse_strict
+from planproof.server.errors import Refused
+from planproof.server.settings import ServerLimits
+
+
+async def json_body(request: Request, limits: ServerLimits) -> Json:
+    """The JSON value in the body of a request."""
+    data = await request.body()
+    try:
+        value = parse_strict(data.decode("utf-8"))
+    except NOT_STRICT as error:
+        raise Refused(
+            400, f"is not valid JSON: {error}.", where="body", advice="Send JSON in UTF-8."
+        ) from error
+    if is_deeper_than(value, limits.depth):
+        raise Refused(
+            413,
+            f"is nested more than {limits.depth} times.",
+            where="body",
+            advice="Check how it was made.",
+        )
+    return value
