@@ -16,6 +16,7 @@ from planproof.cli.gate import gate
 from planproof.cli.inspect import inspect
 from planproof.cli.judge import judge
 from planproof.cli.judges import judges
+from planproof.cli.mcp import mcp
 from planproof.cli.plan import plan
 from planproof.cli.readers import readers
 from planproof.cli.report import report
@@ -68,6 +69,7 @@ def planproof(
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     planproof inspect TRACE                   see what is understood of a trace
     planproof calibrate                       how far a judge can be trusted
+    planproof mcp                             tools for agents and editors
     planproof cache info                      answers of models that are kept
     """
 
@@ -86,6 +88,7 @@ app.command()(tells_failures(plan))
 app.command()(tells_failures(calibrate))
 app.command()(tells_failures(verify))
 app.command()(tells_failures(inspect))
+app.command()(tells_failures(mcp))
 app.command()(tells_failures(demo))
 app.command()(tells_failures(readers))
 app.command()(tells_failures(judges))

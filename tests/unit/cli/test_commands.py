@@ -18,7 +18,7 @@ from tests.small_cases import FOLLOWED
 
 COMMANDS = (
     *("judge", "run", "runs", "show", "compare", "gate", "verify", "inspect", "demo"),
-    *("readers", "judges"),
+    *("readers", "judges", "mcp"),
 )
 PLANPROOF = [sys.executable, "-m", "planproof"]
 

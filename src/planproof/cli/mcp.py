@@ -1,0 +1,50 @@
+"""`planproof mcp`: tools for agents and editors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from planproof.cli.asking import AskingOptions
+from planproof.cli.grouping import takes
+from planproof.cli.inputs import ConfigOption, JudgeOption, settled_configuration
+from planproof.errors import InvalidConfiguration, InvalidInput
+
+
+@takes(asked=AskingOptions)
+def mcp(
+    *,
+    folder: Annotated[
+        Path,
+        typer.Option("--folder", metavar="DIR", help="Read files below this folder only."),
+    ] = Path(),
+    judge_name: JudgeOption = None,
+    config: ConfigOption = None,
+    asked: AskingOptions,
+) -> None:
+    """Serve the tools `judge`, `inspect` and `expected_next` to MCP clients.
+
+    It speaks the Model Context Protocol on standard input and output, so that an agent or an
+    editor that starts it can ask. It reads no file but those that a tool is asked for by path,
+    below the folder, and writes none. Needs the extra: pip install 'planproof[mcp]'.
+
+    \b
+    planproof mcp
+    planproof mcp --folder ~/agent-runs
+    planproof mcp --judge audit --model openai:NAME
+
+    Exit code: 0 the client has gone, 2 bad usage or input.
+    """
+    if not folder.is_dir():
+        raise InvalidInput("is no folder.", where=str(folder), advice="Check --folder.")
+    try:
+        from planproof.integrations.mcp.server import make_server
+    except ImportError as error:
+        raise InvalidConfiguration(
+            f"the MCP server needs a package that is missing: {error}.",
+            advice="pip install 'planproof[mcp]'",
+        ) from error
+    configuration = settled_configuration(config)
+    make_server(folder, configuration, asked.judge(judge_name, configuration)).run()
