@@ -9,10 +9,7 @@ this script would change nothing.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import subprocess
 import sys
 import tempfile
 from contextlib import ExitStack
@@ -23,22 +20,15 @@ if __name__ == "__main__":  # as a script; under pytest the root is on the path 
 
 from planproof.judges.prompting.templates import render
 from scripts import schemas
+from scripts.doc_blocks import pages
+from scripts.shell import Shell, commands_of
 
-ROOT = Path(__file__).parents[1]
-EXAMPLES = ROOT / "docs" / "examples"
 _TOLD = ["step 2, e9 «send_mail»: the quote does not stand in the event"]
 _BLOCK = re.compile(r"(<!-- run( on)? -->\n```console\n)(.*?)(```)", re.DOTALL)
 # What a run is called, and how long it took.
 _RUN = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
 _CLOCK = re.compile(r"(\bcases? in |\btime=\")\d+\.\d+")
 _PROMPT = re.compile(r"(<!-- prompt (\S+) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
-# 80 columns, no colour, and no settings of whoever runs this.
-_SETTINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
-
-
-def pages() -> list[Path]:
-    """Every page that may hold examples."""
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def refreshed(page: str) -> str:
@@ -58,44 +48,30 @@ class _Session:
 
     def __init__(self, folders: ExitStack) -> None:
         self._folders = folders
-        self._folder = ""
+        self._shell: Shell | None = None
         self._runs: dict[str, str] = {}
 
     def refreshed(self, block: re.Match[str]) -> str:
         head, on, session, end = block.groups()
-        if on is None:
-            self._folder = self._folders.enter_context(tempfile.TemporaryDirectory())
+        if on is None or self._shell is None:
+            folder = self._folders.enter_context(tempfile.TemporaryDirectory())
+            self._shell = Shell.among_examples(Path(folder))
             self._runs = {}
-            shutil.copytree(EXAMPLES, self._folder, dirs_exist_ok=True)
-            Path(self._folder, "examples").symlink_to(ROOT / "examples")
-        commands = [line for line in session.splitlines() if line.startswith("$ ")]
-        printed = (f"{command}\n{self._steady(command)}" for command in commands)
-        return "".join((head, *printed, end))
+        shown = [
+            f"$ {command}\n{self._steady(command, self._shell)}"
+            for command in commands_of(session, "console")
+        ]
+        return "".join((head, *shown, end))
 
-    def _steady(self, command: str) -> str:
+    def _steady(self, command: str, shell: Shell) -> str:
         """What a command prints, without what is different every time."""
-        printed = _output(command[2:], self._folder).replace(self._folder, "/home/you")
-        return _CLOCK.sub(r"\g<1>0.1", _RUN.sub(self._known_run, printed))
+        printed = shell.run(command).printed.replace(str(shell.folder), "/home/you")
+        lines = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
+        return _CLOCK.sub(r"\g<1>0.1", _RUN.sub(self._known_run, lines))
 
     def _known_run(self, found: re.Match[str]) -> str:
         day = len(self._runs) + 1
         return self._runs.setdefault(found[0], f"2026010{day}-030000-{0xABC122 + day:x}")
-
-
-def _output(command: str, folder: str) -> str:
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
-    done = subprocess.run(
-        command,
-        shell=True,
-        cwd=folder,
-        env={"PATH": path, **_SETTINGS},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
-    lines = done.stdout.decode().splitlines()
-    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from scripts.refresh_docs import EXAMPLES, ROOT
+from scripts.doc_blocks import EXAMPLES, ROOT
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 _EXPRESSION = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")

@@ -2,68 +2,193 @@
 
 from __future__ import annotations
 
+import json
 import re
-import shutil
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from planproof.config import read_configuration
 from planproof.extensions import package_of, registered
+from planproof.readers.detect import read_trace
+from planproof.readers.source import Source
 from scripts import refresh_docs, schemas
+from scripts.doc_blocks import ROOT, Block, blocks, pages
+from scripts.shell import Shell, commands_of
+from tests.doc_examples import check_command, check_commands, check_python, commands_in
+from tests.scripted_model import Asked, ScriptedModel
 
-PAGES = refresh_docs.pages()
-_TOML = re.compile(r"^```toml\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_PYTHON = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+BLOCKS = {page: blocks(page) for page in pages()}
+_COMMANDS = ("sh", "console")
+_NOT_RUN = "not run: .{10,}"
+# What may stand above a block of a language, besides the test that runs it.
+_MARKS = {
+    "console": f"|run|run on|{_NOT_RUN}",
+    "sh": f"|run on|{_NOT_RUN}",
+    "python": f"|{_NOT_RUN}",
+    "toml": f"|{_NOT_RUN}",
+    "ini": "",
+    "json": "",
+    "yaml": "",
+    "text": r"|prompt \S+",
+}
+_REFRESH = "python -m scripts.refresh_docs"
 
 
-def _holding(*markers: str) -> list[Path]:
-    texts = {page: page.read_text(encoding="utf-8") for page in PAGES}
-    return [page for page, text in texts.items() if any(marker in text for marker in markers)]
+def _with(*languages: str, mark: str) -> list[Path]:
+    """The pages that have a block in one of the languages under a mark that begins so."""
+    return [page for page in BLOCKS if list(_of(page, *languages, mark=mark))]
+
+
+def _of(page: Path, *languages: str, mark: str) -> Iterator[Block]:
+    pattern = re.compile(mark)
+    for block in BLOCKS[page]:
+        if block.language in languages and pattern.fullmatch(block.mark):
+            yield block
 
 
 def _name(page: Path) -> str:
-    return str(page.relative_to(refresh_docs.ROOT))
+    return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", _holding("<!-- run -->", "<!-- prompt "), ids=_name)
+@pytest.fixture(scope="session")
+def model() -> Iterator[dict[str, str]]:
+    """The settings under which a model answers, in short, whatever it is asked."""
+
+    def behaviour(asked: Asked) -> str:
+        fields = (asked.schema or {}).get("properties", {})
+        if "score" in fields:
+            return json.dumps({"score": 0.5, "reason": "Step 2 is missing."})
+        if "extras" in fields:
+            return json.dumps({"steps": [], "extras": []})
+        step = {"text": "Look up the order.", "event": "e3", "quote": "get_order"}
+        return json.dumps({"task": None, "steps": [step]})
+
+    with ScriptedModel(behaviour) as server:
+        yield {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "none"}
+
+
+@pytest.mark.parametrize("page", BLOCKS, ids=_name)
+def test_every_block_is_run_or_says_why_not(page: Path) -> None:
+    fences = page.read_text(encoding="utf-8").count("```")
+    assert fences == 2 * len(BLOCKS[page]), "a block is not closed, or stands in another"
+    for block in BLOCKS[page]:
+        if block.test is not None:
+            source = block.test.read_text(encoding="utf-8")
+            assert "blocks_for(__file__)" in source, f"{block.place}: {block.test} does not run it"
+            continue
+        assert block.language in _MARKS, f"{block.place}: `{block.language}` is not known"
+        known = re.fullmatch(_MARKS[block.language], block.mark)
+        assert known, f"{block.place}: `{block.mark}` is no mark of {block.language}"
+
+
+@pytest.mark.parametrize("page", _with("console", "text", mark="run|prompt .*"), ids=_name)
 def test_pages_show_what_commands_print_and_models_are_asked(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert refresh_docs.refreshed(text) == text, "python scripts/refresh_docs.py"
+    assert refresh_docs.refreshed(text) == text, _REFRESH
 
 
-@pytest.mark.parametrize("page", _holding("```python\n"), ids=_name)
+@pytest.mark.parametrize("page", _with("python", mark=""), ids=_name)
 def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(refresh_docs.EXAMPLES, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(Shell.among_examples(tmp_path).folder)
     # The blocks of a page build on one another; the tests shown in them are run as well.
     names: dict[str, Any] = {"__name__": page.stem}
-    for block in _PYTHON.findall(page.read_text(encoding="utf-8")):
-        exec(compile(block, str(page), "exec"), names)
+    for block in _of(page, "python", mark=""):
+        exec(compile(block.text, block.place, "exec"), names)
     for name, value in names.items():
         if name.startswith("test_"):
             value()
 
 
-@pytest.mark.parametrize("page", _holding("```toml\n"), ids=_name)
-def test_configuration_examples_are_understood(page: Path, tmp_path: Path) -> None:
-    for block in _TOML.findall(page.read_text(encoding="utf-8")):
-        file = tmp_path / "planproof.toml"
-        file.write_text(block, encoding="utf-8")
-        assert read_configuration(file).path == file
+def _only_run(page: Path) -> list[Block]:
+    """The blocks whose commands are run, and what these print is not shown."""
+    return [
+        block
+        for block in BLOCKS[page]
+        if (block.language in _COMMANDS and not block.mark)
+        or (block.language == "sh" and block.mark == "run on")
+    ]
+
+
+@pytest.mark.parametrize("page", [*filter(_only_run, BLOCKS)], ids=_name)
+def test_commands_run(page: Path, tmp_path: Path, model: dict[str, str]) -> None:
+    shell: Shell | None = None
+    for number, block in enumerate(_only_run(page)):
+        if shell is None or not block.mark:
+            (folder := tmp_path / str(number)).mkdir()
+            shell = Shell.among_examples(folder, model)
+        for command in commands_of(block.text, block.language):
+            ran = shell.run(command)
+            # A score that is too low, a gate that does not open, or a run in which a case
+            # could not be judged: these are what may be shown.
+            ended = ran.code in (0, 1) or (ran.code == 3 and "kept as run" in ran.printed)
+            assert ended, f"{block.place}: {command}\n{ran.printed}"
+
+
+@pytest.mark.parametrize("page", _with("python", "toml", *_COMMANDS, mark=_NOT_RUN), ids=_name)
+def test_what_is_not_run_is_at_least_understood(page: Path) -> None:
+    for block in _of(page, "python", mark=_NOT_RUN):
+        check_python(block)
+    for block in _of(page, *_COMMANDS, mark=_NOT_RUN):
+        check_commands(block)
+    for block in _of(page, "toml", mark=_NOT_RUN):
+        assert tomllib.loads(block.text), block.place
+
+
+def _configuration(block: Block, folder: Path) -> None:
+    file = folder / "planproof.toml"
+    file.write_text(block.text, encoding="utf-8")
+    assert read_configuration(file).path == file
+
+
+def _entry_points(block: Block, _: Path) -> None:
+    groups = tomllib.loads(block.text)["project"]["entry-points"]
+    for group, names in groups.items():
+        assert registered(group.removeprefix("planproof.")), f"{block.place}: {group}"
+        assert all(re.fullmatch(r"[\w.]+:\w+", name) for name in names.values())
+
+
+def _json(block: Block, _: Path) -> None:
+    value = json.loads(block.text)
+    if block.page.parent.name == "formats":
+        assert read_trace(Source.of_value(value)).reader == block.page.stem
+
+
+def _yaml(block: Block, _: Path) -> None:
+    value: Any = yaml.safe_load(block.text)
+    action: Any = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    # A workflow, or a list of its steps.
+    jobs: list[Any] = list(value["jobs"].values()) if "jobs" in value else []
+    for step in (step for job in jobs for step in job["steps"]):
+        if step.get("uses", "").startswith("OWNER/planproof@"):
+            assert set(step["with"]) <= set(action["inputs"]), block.place
+    for command in commands_in(block.text):
+        check_command(command, block.place)
+
+
+_CHECKED = {"toml": _configuration, "ini": _entry_points, "json": _json, "yaml": _yaml}
+
+
+@pytest.mark.parametrize("page", _with(*_CHECKED, mark=""), ids=_name)
+def test_settings_and_data_are_understood(page: Path, tmp_path: Path) -> None:
+    for block in _of(page, *_CHECKED, mark=""):
+        _CHECKED[block.language](block, tmp_path)
 
 
 @pytest.mark.parametrize("path", schemas.published(), ids=lambda path: path.name)
 def test_published_schemas_are_those_of_the_program(path: Path) -> None:
     fresh = schemas.published()[path]
-    assert path.read_text(encoding="utf-8") == fresh, "python scripts/refresh_docs.py"
+    assert path.read_text(encoding="utf-8") == fresh, _REFRESH
 
 
 def test_every_reader_stands_in_the_table_of_formats_and_every_page_in_the_navigation() -> None:
-    formats = refresh_docs.ROOT / "docs" / "formats"
+    formats = ROOT / "docs" / "formats"
     table = (formats / "index.md").read_text(encoding="utf-8")
-    navigation = (refresh_docs.ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     built_in = [name for name in registered("readers") if package_of("readers", name) is None]
     assert sorted(re.findall(r"^\| \[`([a-z-]+)`\]\(\1\.md\)", table, re.MULTILINE)) == built_in
     for page in formats.glob("*.md"):

@@ -14,7 +14,7 @@ from planproof.evaluation import evaluate_case, invalid
 from planproof.trace_file import read_many
 from planproof.verdict import Outcome, Verdict
 from scripts import schemas
-from scripts.refresh_docs import EXAMPLES
+from scripts.doc_blocks import EXAMPLES
 
 CASE = json.loads((EXAMPLES / "case.json").read_text(encoding="utf-8"))
 

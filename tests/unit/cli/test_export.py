@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scripts.doc_blocks import blocks_for
 from tests.command_line import CommandLine
 from tests.small_cases import FOLLOWED, IDLE, PLAN, PLANLESS
 
 duckdb: Any = import_module("duckdb")
-
-PAGE = Path(__file__).parents[3] / "docs" / "results.md"
-QUERIES = re.findall(
-    r"^```sql\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-)
 
 
 def _run(planproof: CommandLine, folder: Path, name: str, *cases: dict[str, Any]) -> None:
@@ -31,7 +26,7 @@ def test_queries_answer_what_is_asked(planproof: CommandLine, folder: Path) -> N
     first, second = {**FOLLOWED, **search, "id": "1"}, {**FOLLOWED, **ads, "id": "2"}
     _run(planproof, folder, "base", first, second)
     _run(planproof, folder, "new", {**IDLE, **search, "id": "1"}, second, {**PLANLESS, **ads})
-    left_out, teams, worse = (duckdb.sql(query).fetchall() for query in QUERIES)
+    left_out, teams, worse = (duckdb.sql(query.text).fetchall() for query in blocks_for(__file__))
     assert left_out == [(step, 1) for step in sorted(PLAN)]
     assert teams == [("ads", 1.0, 1), ("search", 0.0, 0)]
     [(id_, before, now, change)] = worse

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import pty
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +18,7 @@ import pytest
 
 from planproof.runs.nouns import Result, Run, RunState
 from planproof.runs.store.opening import open_store
+from scripts.doc_blocks import blocks_for
 from tests.command_line import CommandLine
 from tests.hand_made_runs import RUN, found, run_of, run_scoring
 from tests.unit.findings_made import findings
@@ -43,6 +46,15 @@ def kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     second = replace(RUN, id=SECOND, created=RUN.created + day, tags={"branch": "pr-7"})
     _keep(second, run_of(dict(new)))
     return folder
+
+
+def test_the_query_in_the_docs_counts_what_was_left_out(kept: Path) -> None:
+    [query] = (block.text for block in blocks_for(__file__))
+    [step] = (
+        step for result in run_of({"b": found(findings("EL"))}) for step in result.verdict.steps[1:]
+    )
+    with closing(sqlite3.connect(kept / ".planproof" / "planproof.db")) as store:
+        assert store.execute(query).fetchall() == [(step.text, 1)]
 
 
 def test_runs_are_listed_newest_first(planproof: CommandLine) -> None:

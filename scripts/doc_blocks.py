@@ -1,0 +1,70 @@
+"""The code blocks of the pages, each with the mark that stands above it.
+
+A mark says what `tests/unit/test_docs.py` does with a block; `CONTRIBUTING.md` lists them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = ROOT / "docs" / "examples"
+_FENCED = re.compile(
+    r"^(?: *<!-- (?P<mark>[^\n]*?) -->\n)?"
+    r"(?P<indent> *)```(?P<language>[\w-]*)(?P<more>[^\n`]*)\n(?P<text>.*?)^(?P=indent)``` *$",
+    re.DOTALL | re.MULTILINE,
+)
+_RUN_BY = "run by "
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block: where its text begins, and what is said of it."""
+
+    page: Path
+    line: int
+    language: str
+    more: str
+    mark: str
+    text: str
+
+    @property
+    def place(self) -> str:
+        """Where to look for it."""
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def test(self) -> Path | None:
+        """The test that runs it, if it is not the one of all pages."""
+        named = self.mark.removeprefix(_RUN_BY)
+        return ROOT / named if named != self.mark else None
+
+
+def pages() -> list[Path]:
+    """Every page that may hold examples."""
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def blocks(page: Path) -> list[Block]:
+    """The blocks of a page, in their order."""
+    text = page.read_text(encoding="utf-8")
+    return [
+        Block(
+            page,
+            text.count("\n", 0, found.start("text")) + 1,
+            found["language"],
+            found["more"].strip(),
+            found["mark"] or "",
+            dedent(found["text"]),
+        )
+        for found in _FENCED.finditer(text)
+    ]
+
+
+def blocks_for(test: str | Path) -> list[Block]:
+    """The blocks that a test runs: those under `<!-- run by ... -->` with the path of its file."""
+    wanted = Path(test).resolve()
+    return [block for page in pages() for block in blocks(page) if block.test == wanted]

@@ -1,0 +1,97 @@
+"""Runs the commands of the docs as a shell does, in a copy of docs/examples.
+
+What is only `planproof` with arguments is run in this process, for starting Python anew would take
+most of the time.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest.mock import patch
+
+from planproof.cli import main
+from scripts.doc_blocks import EXAMPLES, ROOT
+
+_PROMPT = re.compile(r"^[\w-]*\$ +(?P<command>.+)$", re.MULTILINE)
+_PLAIN = re.compile(r"planproof(?: +(?:[\w./:=,@%+-]+|'[^']*'))* *(?:#.*)?")
+# 80 columns, no colour, and no settings of whoever runs this.
+_SETTINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
+
+
+def commands_of(text: str, language: str) -> list[str]:
+    """The commands of a block: its lines, or in a console those behind a prompt."""
+    if language == "console":
+        return [found["command"] for found in _PROMPT.finditer(text)]
+    whole = text.replace("\\\n", " ")
+    return [line for line in whole.splitlines() if line.strip() and not line.startswith("#")]
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a command ended, and what it printed, on both streams together."""
+
+    code: int
+    printed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """Runs commands one after the other in a folder."""
+
+    folder: Path
+    settings: dict[str, str] = field(default_factory=dict[str, str])
+
+    @classmethod
+    def among_examples(cls, folder: Path, settings: dict[str, str] | None = None) -> Shell:
+        """A shell in a folder that has the files of the docs, and the examples beside them."""
+        shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
+        (folder / "examples").symlink_to(ROOT / "examples")
+        return cls(folder, settings or {})
+
+    def run(self, command: str) -> Ran:
+        """Run a command, and wait for its end."""
+        path = (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
+        settings = {"PATH": os.pathsep.join(path), **_SETTINGS, **self.settings}
+        ran = self._here if _PLAIN.fullmatch(command) else self._apart
+        return ran(command, settings)
+
+    def _here(self, command: str, settings: dict[str, str]) -> Ran:
+        printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+        code: object = 0
+        with (
+            chdir(self.folder),
+            patch.dict(os.environ, settings, clear=True),
+            patch.object(sys, "argv", shlex.split(command, comments=True)),
+            patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO())),
+            redirect_stdout(printed),
+            redirect_stderr(printed),
+        ):
+            try:
+                main()
+            except SystemExit as end:
+                code = end.code or 0
+        printed.seek(0)
+        assert isinstance(code, int)
+        return Ran(code, printed.read())
+
+    def _apart(self, command: str, settings: dict[str, str]) -> Ran:
+        done = subprocess.run(
+            command,
+            shell=True,
+            cwd=self.folder,
+            env=settings,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        return Ran(done.returncode, done.stdout.decode())
