@@ -6,6 +6,8 @@ BIN := .venv/bin
 READY := .venv/.ready
 RAY := .venvs/ray
 RAY_READY := $(RAY)/.ready
+FRAMEWORKS := $(notdir $(patsubst %/requirements.txt,%,$(wildcard tests/frameworks/*/requirements.txt)))
+ENVIRONMENT_OF_FRAMEWORKS := DEEPEVAL_TELEMETRY_OPT_OUT=YES LANGSMITH_TRACING=false
 # The layers that hold the judgement: their branches are covered to at least 95 %.
 INNER := src/planproof/[a-z]*.py,src/planproof/alignment/**,src/planproof/judges/**,src/planproof/monitor/**,src/planproof/planning/**,src/planproof/readers/**
 EDGES := src/planproof/case_file.py,src/planproof/config.py
@@ -14,7 +16,7 @@ EDGES := src/planproof/case_file.py,src/planproof/config.py
 export HYPOTHESIS_PROFILE ?= ci
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check browser test test-ray bench reading asking running pages picture docs quality demo examples lock clean
+.PHONY: help setup fmt check browser test test-ray test-frameworks bench reading asking running pages picture docs quality demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -49,18 +51,30 @@ test: $(READY) browser ## everything that must hold: tests, coverage of the inne
 	$(BIN)/pytest -n auto --cov --cov-report=
 	$(BIN)/coverage report --include '$(INNER)' --omit '$(EDGES)' --fail-under 95
 	$(MAKE) check
-	$(MAKE) test-ray
+	$(MAKE) test-ray test-langgraph
 
 test-ray: $(RAY_READY) ## the engine on a real Ray, in an environment of its own (part of test)
 	# Ray warns of itself in each of its releases.
 	$(RAY)/bin/python -m pytest -o filterwarnings=default tests/ray_engine
 
-$(RAY_READY): requirements-ray.txt pyproject.toml
-	test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
-	$(RAY)/bin/python -m ensurepip --upgrade >/dev/null
-	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-ray.txt
-	$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
-	touch $(RAY_READY)
+test-frameworks: $(FRAMEWORKS:%=test-%) ## planproof inside every other framework, one environment each
+
+# `make test-deepeval` and so on: a folder of tests/frameworks has its tests and its requirements.
+$(FRAMEWORKS:%=test-%): test-%: .venvs/%/.ready
+	# What frameworks warn of themselves is theirs to mend, and none of them shall call home.
+	$(ENVIRONMENT_OF_FRAMEWORKS) .venvs/$*/bin/python -m pytest -o filterwarnings=default tests/frameworks/$*
+
+$(RAY_READY): REQUIREMENTS := requirements-ray.txt
+$(RAY_READY): requirements-ray.txt
+$(FRAMEWORKS:%=.venvs/%/.ready): REQUIREMENTS = tests/frameworks/$(@:.venvs/%/.ready=%)/requirements.txt
+$(FRAMEWORKS:%=.venvs/%/.ready): .venvs/%/.ready: tests/frameworks/%/requirements.txt
+
+.venvs/%/.ready: pyproject.toml
+	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m ensurepip --upgrade >/dev/null
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r $(REQUIREMENTS)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
 
 test-real-model: $(READY) ## a small real model judges a case (downloads 110 MB, takes minutes)
 	PLANPROOF_REAL_MODEL=$${PLANPROOF_REAL_MODEL:-openai:smollm2} $(BIN)/pytest tests/real_model
@@ -98,7 +112,8 @@ examples: $(READY) ## run the real frameworks again that made examples/ (downloa
 lock: ## write uv.lock, and the requirements files from it (needs uv)
 	uv lock
 	uv export --quiet --frozen --all-extras --no-extra ray --no-emit-project --output-file requirements-dev.txt
-	uv export --quiet --frozen --extra ray --extra zstd --no-default-groups --group ray-tests --no-emit-project --output-file requirements-ray.txt
+	uv export --quiet --frozen --extra ray --extra zstd --no-default-groups --group tests-apart --no-emit-project --output-file requirements-ray.txt
+	for name in $(FRAMEWORKS); do uv export --quiet --frozen --no-default-groups --group $$name --no-emit-project --output-file tests/frameworks/$$name/requirements.txt || exit 1; done
 
 clean: ## remove everything that was made here
 	rm -rf .venv .venvs site dist build .coverage .hypothesis .import_linter_cache .pytest_cache .ruff_cache

@@ -57,28 +57,19 @@ def assert_follows_plan(
     """
     __tracebackhide__ = True
     from planproof.evaluation import evaluate  # noqa: PLC0415 - not before it is used
+    from planproof.integrations.hosts import judge_for  # noqa: PLC0415
     from planproof.preparation import case_of  # noqa: PLC0415
 
     began = perf_counter()
+    chosen = judge_for(judge, model)
     case = case_of(task, plan, trace, None, None)
-    verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace, judge=_judge(judge, model))
+    verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace, judge=chosen)
     _note(case, verdict, perf_counter() - began)
     if verdict.score is None or verdict.score < min_score:
         from planproof.integrations.assertion import failure_text  # noqa: PLC0415
 
         raise PlanNotFollowed(failure_text(verdict, min_score), verdict)
     return verdict
-
-
-def _judge(judge: str | AnyJudge | None, model: str | Model | None) -> str | AnyJudge | None:
-    if model is None:
-        return judge
-    from planproof.errors import InvalidInput  # noqa: PLC0415
-    from planproof.opening import open_judge  # noqa: PLC0415
-
-    if judge is not None and not isinstance(judge, str):
-        raise InvalidInput("a judge that is open already takes no model.", advice="Name it.")
-    return open_judge(judge or "audit", [model])
 
 
 def _note(case: Case, verdict: Verdict, seconds: float) -> None:
