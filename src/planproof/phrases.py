@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 _Item = TypeVar("_Item")
@@ -54,6 +55,7 @@ def quoted(text: str, longest: int = 60) -> str:
     return f"{OPEN_QUOTE}{line}{CLOSE_QUOTE}"
 
 
+@lru_cache(maxsize=1_024)
 def named(name: str) -> str:
     """A number, an id or a tool's name: as it is if it can't be taken for anything else."""
     plain = _PLAIN_NAME.fullmatch(name) and not OF_DEGREE.search(name)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from planproof.alignment.demands import Demand
 from planproof.alignment.mentions import Mentioned, Mentions
-from planproof.alignment.overlap import Overlap, PlanWords
+from planproof.alignment.overlap import Overlap, PlanWords, words_in_plan
 from planproof.alignment.units import Manner, Unit
 from planproof.trace import Kind
 
@@ -42,14 +42,14 @@ class Comparison:
     """
 
     def __init__(self, units: Sequence[Unit], demands: Sequence[Demand]) -> None:
-        words = PlanWords(demands)
+        words = words_in_plan(tuple(demands))
         done = [unit for unit in units if not unit.said]
         said = [unit for unit in units if unit.said]
         tools = _tools_named(done, demands)
         self._of_said = [unit.said for unit in units]
-        mentions = Mentions([*done, *said], demands)
-        self._done = _Half(done, demands, words, tools, mentions.among(0, len(done)))
-        self._said = _Half(said, demands, words, tools, mentions.among(len(done), len(units)))
+        mentions = Mentions(done, said, demands)
+        self._done = _Half(done, demands, words, tools, mentions.done)
+        self._said = _Half(said, demands, words, tools, mentions.said)
 
     def sums(self, of: _Weights, bias: float) -> list[list[int]]:
         """For each event, for each step, the weighted sum of the features."""

@@ -63,7 +63,7 @@ class Call:
     arguments: Json
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Demand:
     """A step with its words and its parts; `again` marks one that asks for a repetition.
 
@@ -101,12 +101,13 @@ class Demand:
     named: frozenset[str]
 
 
-def demands_of(plan: Plan, vocabulary: Vocabulary) -> list[Demand]:
+def demands_of(plan: Plan, vocabulary: Vocabulary) -> tuple[Demand, ...]:
     """The demands of the steps that count, in plan order."""
     aliases = tuple(vocabulary.aliases.items())
-    return [_demand(step, aliases) for step in plan.leaves]
+    return tuple([_demand(step, aliases) for step in plan.leaves])
 
 
+# A step is taken apart once, so that what rests on demands can be remembered by which they are.
 @lru_cache(maxsize=2_048)
 def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
     text = _gist(step.text)

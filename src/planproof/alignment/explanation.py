@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -150,7 +151,7 @@ def _without_claims(
     units: Sequence[Unit], demands: Sequence[Demand], fits: list[list[int]]
 ) -> list[list[int]]:
     """A claim is no evidence of a deed, however well its words fit; nor a deed of a message."""
-    barred = barred_steps(demands)
+    barred = barred_steps(tuple(demands))
     again = [step for step, demand in enumerate(demands) if demand.again]
     if again:
         repeating = repeats_of(units).repeating
@@ -164,7 +165,8 @@ def _without_claims(
     return fits
 
 
-def barred_steps(demands: Sequence[Demand]) -> dict[Kind, list[int]]:
+@lru_cache(maxsize=256)
+def barred_steps(demands: tuple[Demand, ...]) -> dict[Kind, list[int]]:
     """For each kind of event the steps that it can't execute: a claim is no evidence of a deed."""
     steps = list(enumerate(demands))
     silent = [step for step, demand in steps if not demand.says and not demand.thinks]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, lru_cache
@@ -46,38 +46,44 @@ class Literal:
                 return True
             codes = _codes().get(self.forms[0], ())
             return any(_alone(code).search(folded) for code in codes)
-        if self.kind is _A_NUMBER:
-            return any(_alone(form).search(folded) for form in self.forms)
-        forms = self.forms
-        return forms[0] in folded if len(forms) == 1 else any(map(folded.__contains__, forms))
+        for form in self.forms:
+            # To look for the form alone is far quicker than for one that stands alone.
+            if form in folded and (self.kind is not _A_NUMBER or _alone(form).search(folded)):
+                return True
+        return False
 
-    def find(self, form: str, folded: str, start: int = 0) -> int:
-        """Where a folded text holds a form of the value, which is no name; -1 if it does not."""
-        if self.kind is _A_NUMBER:
-            match = _alone(form).search(folded, start)
-            return match.start() if match else -1
-        return folded.find(form, start)
+    def held_by_any(self, folded: Sequence[str]) -> bool:
+        """Whether one of several folded texts holds the value."""
+        if self.kind is _A_NAME:
+            return any(map(self.held_by, folded))
+        # Folding leaves no line feed in a text or a value: nothing is found across two texts.
+        return self.held_by("\n".join(folded))
 
 
 class Texts:
     """Many folded texts in one, so that a value is looked for in all of them at once."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        # Folding leaves no line feed in a text or a value: nothing is found across two texts.
+        # As above, nothing is found across two of them.
         lines = list(texts)
         self._joined = "\n".join(lines)
         self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
 
     def holders(self, literal: Literal) -> list[int]:
         """The indices of the texts that hold a form of a value, which is no name."""
+        find = self._find_alone if literal.kind is _A_NUMBER else self._joined.find
         found: list[int] = []
         for form in literal.forms:
-            at = literal.find(form, self._joined)
+            at = find(form, 0)
             while at >= 0:
                 after = bisect_right(self._starts, at)
                 found.append(after - 1)
-                at = literal.find(form, self._joined, self._starts[after])
+                at = find(form, self._starts[after])
         return found
+
+    def _find_alone(self, number: str, start: int) -> int:
+        match = _alone(number).search(self._joined, start)
+        return match.start() if match else -1
 
 
 _MONTHS = {

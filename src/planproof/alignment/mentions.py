@@ -19,26 +19,43 @@ class Mentioned(NamedTuple):
     """The share of the values that any event holds: it speaks against those that hold none."""
 
 
-class Mentions:
-    """For each step, for each of its values, the events that hold it; names are no values here."""
+_NOWHERE = Mentioned(frozenset(), 0.0)
 
-    def __init__(self, units: Sequence[Unit], demands: Sequence[Demand]) -> None:
-        calls = Texts([unit.call_text for unit in units])
-        known: dict[tuple[str, str], list[int]] = {}
-        self._by_step: list[list[list[int]]] = []
+
+class Mentions:
+    """For each step what its values say of that which was done, and of that which was said.
+
+    Names are no values here.
+    """
+
+    def __init__(
+        self, done: Sequence[Unit], said: Sequence[Unit], demands: Sequence[Demand]
+    ) -> None:
+        calls = Texts([unit.call_text for units in (done, said) for unit in units])
+        known: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
+        self.done: list[Mentioned] = []
+        self.said: list[Mentioned] = []
         for demand in demands:
+            of_done: list[list[int]] = []
+            of_said: list[list[int]] = []
             for value in demand.values:
                 key = (value.kind, value.text)
-                if key not in known:
-                    known[key] = calls.holders(value)
-            self._by_step.append([known[value.kind, value.text] for value in demand.values])
+                held = known.get(key)
+                if held is None:
+                    held = known[key] = _parted(calls.holders(value), len(done))
+                if held[0]:
+                    of_done.append(held[0])
+                if held[1]:
+                    of_said.append(held[1])
+            self.done.append(_mentioned(of_done, len(demand.values)))
+            self.said.append(_mentioned(of_said, len(demand.values)))
 
-    def among(self, first: int, end: int) -> list[Mentioned]:
-        """For each step the events from `first` to before `end`, counted from `first` on."""
-        found: list[Mentioned] = []
-        for holders in self._by_step:
-            own = [[index - first for index in held if first <= index < end] for held in holders]
-            held = [indices for indices in own if indices]
-            share = len(held) / len(holders) if holders else 0.0
-            found.append(Mentioned(frozenset[int]().union(*held), share))
-        return found
+
+def _parted(holders: list[int], done: int) -> tuple[list[int], list[int]]:
+    """Those that were done, and those that were said, which are counted behind them."""
+    said = [index - done for index in holders if index >= done]
+    return ([index for index in holders if index < done] if said else holders), said
+
+
+def _mentioned(held: list[list[int]], values: int) -> Mentioned:
+    return Mentioned(frozenset[int]().union(*held), len(held) / values) if held else _NOWHERE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from math import log
@@ -18,12 +18,12 @@ _FRACTIONS = 2**20
 
 
 class PlanWords:
-    """The words of a plan, each once, with the steps that they stand in."""
+    """The words of a plan, each once and by index, with the steps that they stand in."""
 
-    def __init__(self, demands: Sequence[Demand]) -> None:
+    def __init__(self, demands: tuple[Demand, ...]) -> None:
         words: dict[str, Word] = {}
         places: dict[str, list[int]] = {}
-        in_steps: dict[str, int] = {}
+        naming: dict[str, int] = {}
         for step, demand in enumerate(demands):
             concepts: set[str] = set()
             for word in demand.words:
@@ -32,12 +32,27 @@ class PlanWords:
                 concepts.update(word.concepts)
             # A step counts once for a concept, however many of its words share it.
             for concept in concepts:
-                in_steps[concept] = in_steps.get(concept, 0) + 1
+                naming[concept] = naming.get(concept, 0) + 1
+        naming |= {text: len(found) for text, found in places.items()}
         self.steps = len(demands)
         self.words = list(words.values())
         self.places = list(places.values())
-        self.in_steps = {**in_steps, **{text: len(found) for text, found in places.items()}}
         self.terms = frozenset[str]().union(*(word.stems + word.concepts for word in self.words))
+        self.naming = {term: naming.get(term, 1) for term in sorted(self.terms)}
+        """Term -> how many steps name it."""
+        stems = [(index, word.stems) for index, word in enumerate(self.words)]
+        self.singles = {found[0]: index for index, found in stems if len(found) == 1}
+        """The words of one stem, by it."""
+        self.phrases = [index for index, found in stems if len(found) > 1]
+        self.sharing: dict[str, list[int]] = {}
+        """Concept -> the words that it may stand in for."""
+        for index, word in enumerate(self.words):
+            for concept in word.concepts:
+                self.sharing.setdefault(concept, []).append(index)
+
+
+words_in_plan = lru_cache(maxsize=256)(PlanWords)
+"""The words of a plan, found once for all its traces."""
 
 
 class Overlap:
@@ -45,15 +60,19 @@ class Overlap:
 
     def __init__(self, words: PlanWords, terms: Sequence[frozenset[str]]) -> None:
         self._plan = words
-        self._events = len(terms)
         self.held = [held & words.terms for held in terms]
         """For each event the terms that the plan has as well."""
-        self._in_events = Counter(chain.from_iterable(self.held))
-        self._worths = [self._worth(word) for word in words.words]
-        self._has: dict[str, list[tuple[int, float]]] = {}
-        self._stands_in: dict[str, list[tuple[int, float]]] = {}
-        self._phrases: list[int] = []
-        self._what_fills()
+        known = Counter(chain.from_iterable(self.held))
+        rarities = {
+            term: _rarity(known[term], len(terms), naming, words.steps)
+            for term, naming in words.naming.items()
+        }
+        self._worths = [_worth(word, rarities) for word in words.words]
+        self._stand_ins = {
+            concept: [(word, _stand_in(rarities[concept], self._worths[word])) for word in sharing]
+            for concept, sharing in words.sharing.items()
+            if concept in known
+        }
         self._rows: dict[frozenset[str], dict[int, float]] = {}
         self.total = [0.0] * words.steps
         """For each step the worth of all its words."""
@@ -66,50 +85,37 @@ class Overlap:
         row = self._rows.get(held)
         if row is None:
             row = self._rows[held] = {}
-            for term in held:
-                for step, worth in self._has.get(term, ()):
-                    row[step] = row.get(step, 0.0) + worth
-            for word, worth in self._beyond_words(held).items():
+            for word, worth in self._found(held).items():
                 for step in self._plan.places[word]:
                     row[step] = row.get(step, 0.0) + worth
         return row
 
-    def _beyond_words(self, held: frozenset[str]) -> dict[int, float]:
-        """The phrases that these terms hold, and the words that a concept stands in for."""
-        words = self._plan.words
-        found = {
-            word: self._worths[word] for word in self._phrases if held.issuperset(words[word].stems)
-        }
-        for concept in held & self._stands_in.keys():
-            for word, worth in self._stands_in[concept]:
-                if worth > found.get(word, 0.0) and not held.issuperset(words[word].stems):
-                    found[word] = worth
+    def _found(self, held: frozenset[str]) -> dict[int, float]:
+        """The words that these terms hold, and those that a concept stands in for."""
+        words, singles, worths = self._plan.words, self._plan.singles, self._worths
+        found: dict[int, float] = {}
+        for word in self._plan.phrases:
+            if held.issuperset(words[word].stems):
+                found[word] = worths[word]
+        for term in held:
+            if term in singles:
+                found[singles[term]] = worths[singles[term]]
+            elif term in self._stand_ins:
+                for word, worth in self._stand_ins[term]:
+                    # A word that is there itself is worth more than what stands in for it.
+                    if worth > found.get(word, 0.0):
+                        found[word] = worth
         return found
 
-    def _what_fills(self) -> None:
-        """Note what each term that events have is worth in the steps, and for which words."""
-        plan, known = self._plan, self._in_events
-        for index, word in enumerate(plan.words):
-            worth = self._worths[index]
-            if len(word.stems) > 1:
-                self._phrases.append(index)
-            elif word.text in known:
-                self._has[word.text] = [(step, worth) for step in plan.places[index]]
-            for concept in word.concepts:
-                if concept in known:
-                    value = _summable(min(_CONCEPT * self._rarity(concept), _STAND_IN * worth))
-                    self._stands_in.setdefault(concept, []).append((index, value))
 
-    def _worth(self, word: Word) -> float:
-        if len(word.stems) == 1:
-            return self._rarity(word.stems[0])
-        return sum(map(self._rarity, word.stems)) / 2 + _PHRASE
+def _worth(word: Word, rarities: Mapping[str, float]) -> float:
+    if len(word.stems) == 1:
+        return rarities[word.stems[0]]
+    return sum([rarities[stem] for stem in word.stems]) / 2 + _PHRASE
 
-    def _rarity(self, term: str) -> float:
-        plan = self._plan
-        return _rarity(
-            self._in_events.get(term, 0), self._events, plan.in_steps.get(term, 1), plan.steps
-        )
+
+def _stand_in(rarity: float, worth: float) -> float:
+    return _summable(min(_CONCEPT * rarity, _STAND_IN * worth))
 
 
 @lru_cache(maxsize=8_192)

@@ -105,7 +105,13 @@ def _on_other_values(units: Sequence[Unit], demand: Demand, actions: Sequence[in
     if len(actions) == 1 or demand.open_ended:
         return set()
     values = [literal for literal in demand.literals if _is_telling(literal)]
-    as_said = {i for i in actions if any(value.held_by(units[i].call_text) for value in values)}
+    if not values:
+        return set()
+    as_said = {
+        index for value in values for index in actions if value.held_by(units[index].call_text)
+    }
+    if len(as_said) == len(actions):
+        return set()
     tools = {units[index].event.name for index in as_said}
     kinds = {value.kind for value in values}
     return {

@@ -57,7 +57,7 @@ def ungrounded(
         for literal in part.literals
         if _is_absent(literal, part, run, whole)
     ]
-    chosen = _chosen(demand, run, absent)
+    chosen = bool(demand.step.choices) and _chosen(demand, run, absent)
     if chosen:
         absent = [value for value in absent if not _stands_in(value, demand.step.choices)]
     found = [f"{literal.text} stands in no event of it" for literal in absent]
@@ -149,7 +149,9 @@ def _turned(asked: str, call: str) -> bool:
 
 def _other_tables(demand: Demand, done: Sequence[Unit], whole: Sequence[Unit]) -> list[str]:
     """The database table that the step speaks of, where others were described."""
-    used = frozenset(table for unit in done for table in _DESCRIBED.findall(unit.call_text))
+    calls = [unit.call_text for unit in done]
+    calls = [call for call in calls if "desc" in call or "show columns" in call]
+    used = frozenset(table for call in calls for table in _DESCRIBED.findall(call))
     if not used:
         return []
     known = used.union(*(_LISTED.findall(unit.output_text) for unit in whole))
@@ -164,7 +166,7 @@ def _stems_of(text: str) -> frozenset[str]:
 
 
 def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequence[Unit]) -> bool:
-    if _FLAG.fullmatch(literal.text):
+    if literal.text[0] == "-" and _FLAG.fullmatch(literal.text):
         return not _has_flag(literal.text, run)
     if part.of_words:
         # Words may speak of a value without naming it again: it need only be known to the trace.
@@ -172,8 +174,8 @@ def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequenc
         coded = literal.kind is LiteralKind.IDENTIFIER and any(c.isdigit() for c in literal.text)
         strict = literal.text[:1] in _CURRENCIES or (coded and any(not u.said for u in run))
         return not _held(literal, run) and (strict or not _held(literal, whole))
-    doing = [unit for unit in run if not unit.said and unit.deeds & part.deeds] or run
-    if any(map(literal.held_by, [unit.call_text for unit in doing])):
+    doing = [u for u in run if not (u.said or u.deeds.isdisjoint(part.deeds))] or run
+    if literal.held_by_any([unit.call_text for unit in doing]):
         return False
     if literal.kind is LiteralKind.NUMBER and (_counts(literal, run) or _held(literal, run)):
         return False

@@ -46,9 +46,9 @@ def signs_of_step(
     """
     run = explanation.runs[step]
     fits = [explanation.affinity[i][step] for i in run if units[i].event.kind is Kind.ACTION]
-    seen = frozenset[str]().union(*(units[i].terms for i in run))
+    seen = frozenset[str]().union(*[units[i].terms for i in run])
     calls = [units[i].call_text for i in run]
-    held = [value for value in demand.values if any(map(value.held_by, calls))]
+    held = [value for value in demand.values if value.held_by_any(calls)]
     return {
         "worst": (min(fits) if fits else explanation.best_fits[step]) / 100,
         "covered": len(demand.stems & seen) / len(demand.stems) if demand.stems else 0.0,

@@ -79,9 +79,10 @@ _SORTS = (
 
 def untold(demand: Demand, run: Sequence[Unit]) -> list[str]:
     """The sorts of value that a step is to tell and none of its events shows, in words."""
-    asked = dict.fromkeys(
-        sort for part in demand.parts if part.deeds & _TELLING for sort in _asked(part.text)
-    )
+    telling = [part.text for part in demand.parts if not _TELLING.isdisjoint(part.deeds)]
+    asked = dict.fromkeys([sort for text in telling for sort in _asked(text)])
+    if not asked:
+        return []
     # A summary that was written somewhere may be anywhere; what is told must be there.
     written = any(not unit.said for unit in run)
     return [
