@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,7 +26,7 @@ from planproof.readers.native_form import native_form
 from planproof.readers.parsing import Limits
 from planproof.readers.source import Source
 from planproof.readers.task import read_task, task_of
-from planproof.trace import Kind, Trace
+from planproof.trace import Trace
 from planproof.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
 from planproof.vocabulary import Vocabulary
 
@@ -132,7 +133,7 @@ def _place(where: str | None, field: str) -> str:
 
 
 def _coverage(trace: Trace, source: Source) -> Coverage:
-    kinds = [event.kind for event in trace.events]
+    kinds = Counter([event.kind for event in trace.events])
     # A reader may or may not hand on what was already lost in parsing.
     skipped = tuple(dict.fromkeys((*source.skipped, *trace.skipped)))
     notes = [f"{part.pointer}: {part.why}" if part.pointer else part.why for part in skipped]
@@ -141,7 +142,7 @@ def _coverage(trace: Trace, source: Source) -> Coverage:
     return Coverage(
         reader=trace.reader,
         events=len(trace.events),
-        by_kind={kind.value: kinds.count(kind) for kind in sorted(Kind) if kind in kinds},
+        by_kind={kind.value: kinds[kind] for kind in sorted(kinds)},
         skipped=len(skipped),
         notes=tuple(notes),
     )

@@ -14,6 +14,7 @@ from planproof.content import Json
 from planproof.trace import Event
 
 _SIMPLE = frozenset({str, int, float, bool, NoneType})
+_NONE: frozenset[str] = frozenset()
 _CODE_READ = 20_000
 _SHELL_READ = 2_000
 _SHORT = 120
@@ -38,17 +39,16 @@ _SPACE = re.compile(r"\s+")
 def commands_of(event: Event) -> frozenset[str]:
     """The commands, keywords and functions that an action uses, as far as they are known."""
     known = command_terms()
-    name = (event.name or "").lower()
-    found: set[str] = set()
-    if name in known:
-        found.add(name)
-    for text in (event.text, *strings_in(event.arguments)):
-        if text.isidentifier():
+    found: list[frozenset[str]] = []
+    for text in (event.name, event.text, *strings_in(event.arguments)):
+        if not text:
+            continue
+        if text is event.name or text.isidentifier():
             if text.lower() in known:
-                found.add(text.lower())
-        elif text:
-            found |= _commands_in_short(text) if len(text) <= _SHORT else _find_commands(text)
-    return frozenset(found)
+                found.append(frozenset((text.lower(),)))
+        elif commands := _commands_in_short(text) if len(text) <= _SHORT else _find_commands(text):
+            found.append(commands)
+    return _NONE.union(*found) if found else _NONE
 
 
 def _find_commands(text: str) -> frozenset[str]:
@@ -70,21 +70,25 @@ def call_text(event: Event) -> str:
     if event.arguments is None:
         return event.text
     said = "\n".join(
-        f"{key}: {value}" if key else str(value)
-        for key, value in _leaves_of(event.arguments)
-        if value is not None and value != ""
+        [
+            f"{key}: {value}" if key else str(value)
+            for key, value in _leaves_of(event.arguments)
+            if value is not None and value != ""
+        ]
     )
     return f"{event.text}\n{said}" if event.text and event.text not in said else said
 
 
 def strings_in(value: Json) -> list[str]:
     """Every text inside arguments, in their order."""
+    if _is_flat(value):
+        return [item for item in value.values() if isinstance(item, str)]
     return [item for _, item in _leaves_of(value) if isinstance(item, str)]
 
 
 def _leaves_of(value: Json) -> Iterable[tuple[str, Json]]:
     """What arguments hold in the end, in order, each with the key that it stands under."""
-    if _is_object(value) and _SIMPLE.issuperset(map(type, value.values())):
+    if _is_flat(value):
         return value.items()
     found: list[tuple[str, Json]] = []
     pending: list[Iterator[tuple[str, Json]]] = [iter([("", value)])]
@@ -100,6 +104,11 @@ def _leaves_of(value: Json) -> Iterable[tuple[str, Json]]:
         else:
             pending.pop()
     return found
+
+
+def _is_flat(value: Json) -> TypeGuard[dict[str, str | int | float | bool | None]]:
+    """Whether this is an object that holds neither objects nor arrays, as most arguments are."""
+    return _is_object(value) and _SIMPLE.issuperset(map(type, value.values()))
 
 
 def _is_object(value: Json) -> TypeGuard[dict[str, Json]]:

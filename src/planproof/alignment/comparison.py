@@ -76,15 +76,18 @@ class _Half:
         self._tools = tools
         overlap = Overlap(words, [unit.terms for unit in units])
         self._total = overlap.total
-        self._alike: list[_Alike] = [
-            (unit.manner, held, len(unit.terms))
+        sorts: dict[_Alike, int] = {}
+        self._sorts = [
+            sorts.setdefault((unit.manner, held, len(unit.terms)), len(sorts))
             for unit, held in zip(units, overlap.held, strict=True)
         ]
-        self._common = {alike: overlap.row(alike[1]) for alike in self._alike}
+        """For each event which of those in common it is alike to."""
+        self._common = [
+            (manner, _length(terms), overlap.row(held)) for manner, held, terms in sorts
+        ]
         best = self._best = [0.0] * words.steps
         most = [0.0] * words.steps
-        for (_, _, terms), row in self._common.items():
-            length = _length(terms)
+        for _, length, row in self._common:
             for step, worth in row.items():
                 # To call `max` for every pair would take as long as all the rest here.
                 if worth > most[step]:  # noqa: PLR1730
@@ -115,21 +118,20 @@ class _Half:
             for found, event in zip(self._mentions, events, strict=True)
         ]
         bases = self._by_manner(ground, of)
-        rows: dict[_Alike, list[int]] = {}
-        for alike, common in self._common.items():
-            manner, _, terms = alike
-            length = _length(terms)
+        rows: list[list[int]] = []
+        for manner, length, common in self._common:
             by_step = of["best_step"] / (max(common.values(), default=0.0) + _DOUBT)
             # Whoever has nothing in common with any step is not the nearest to each of them.
             raised = round(by_step * _DOUBT) if common else 0
-            row = rows[alike] = [base + raised for base in bases[manner]]
+            row = [base + raised for base in bases[manner]]
+            rows.append(row)
             for step, worth in common.items():
                 row[step] += round(worth * (shares[step] + events[step] / length + by_step))
-        return [rows[alike].copy() for alike in self._alike]
+        return [rows[sort].copy() for sort in self._sorts]
 
     def _by_manner(self, ground: list[float], of: _Weights) -> dict[Manner, list[int]]:
         """For each manner, for each step, what it alone comes to on top of the ground."""
-        manners = dict.fromkeys(manner for manner, _, _ in self._common)
+        manners = dict.fromkeys([manner for manner, _, _ in self._common])
         by_kind = {
             kind: [
                 base + _by_kind(kind, demand, of)
