@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,17 +59,33 @@ class Served:
         self.process.send_signal(number)
         return self.process.wait(_PATIENCE)
 
+    def most_memory(self) -> int:
+        """The most bytes that it has had in memory so far."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
-@contextmanager
+
 def served(
     store: str | Path, *arguments: str, environment: Mapping[str, str] | None = None
-) -> Generator[Served, None, None]:
+) -> AbstractContextManager[Served]:
     """`planproof serve` on a port of its own, until the block is left."""
+    words = ["-c", _SERVE, "serve", "--port", "0", "--store", str(store), *arguments]
+    return _started(words, environment or {})
+
+
+def served_within(store: str | Path, **limits: float) -> AbstractContextManager[Served]:
+    """A server that is held to these limits."""
+    return _started(["-m", "tests.limited_server", str(store), json.dumps(limits)], {})
+
+
+@contextmanager
+def _started(words: list[str], environment: Mapping[str, str]) -> Generator[Served, None, None]:
     process = subprocess.Popen(
-        [sys.executable, "-c", _SERVE, "serve", "--port", "0", "--store", str(store), *arguments],
+        [sys.executable, *words],
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, **(environment or {})},
+        cwd=Path(__file__).parents[1],
+        env={**os.environ, **environment},
     )
     server = Served(process, "")
     ready = threading.Event()

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from planproof.cli import cache
+from planproof.cli import cache, keys
 from planproof.cli.calibrate import calibrate
 from planproof.cli.compare import compare
 from planproof.cli.demo import demo
@@ -64,6 +64,7 @@ def planproof(
     planproof gate RUN --min-mean 0.8         pass or fail a run
     planproof export RUN -o OUT.parquet       its results, for other programs
     planproof serve                           an HTTP API, traces as they end, and pages
+    planproof keys add NAME                   who may ask a server
     planproof watch TRACE                     follow a trace while it is written
     planproof plan TRACE                      the plan that was declared in a trace
     planproof verify VERDICT.json TRACE       check a verdict without a judge
@@ -93,3 +94,4 @@ app.command()(tells_failures(demo))
 app.command()(tells_failures(readers))
 app.command()(tells_failures(judges))
 app.add_typer(cache.app, name="cache")
+app.add_typer(keys.app, name="keys")

@@ -8,18 +8,24 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 import planproof
-from planproof.server.api import health, verdicts
+from planproof.server.api import health, metrics, verdicts
 from planproof.server.errors import tell_problems
+from planproof.server.guard.access import Access
+from planproof.server.guard.headers import SecurityHeaders
+from planproof.server.guard.limits import BodyLimits
+from planproof.server.guard.watching import Watching
+from planproof.server.metrics import Metrics
 from planproof.server.services import opened
 from planproof.server.settings import ServerSettings
 
 
 def make_app(settings: ServerSettings) -> FastAPI:
     """A server with these settings, as an ASGI application."""
+    figures = Metrics()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncGenerator[None, None]:
-        async with opened(settings) as services:
+        async with opened(settings, figures) as services:
             app.state.services = services
             yield
 
@@ -34,5 +40,11 @@ def make_app(settings: ServerSettings) -> FastAPI:
     )
     tell_problems(app)
     app.include_router(health.router)
+    app.include_router(metrics.router)
     app.include_router(verdicts.router)
+    # The last is the outermost.
+    app.add_middleware(Access, settings)
+    app.add_middleware(BodyLimits, settings.limits)
+    app.add_middleware(SecurityHeaders)
+    app.add_middleware(Watching, figures)
     return app

@@ -21,6 +21,7 @@ from planproof.runs.judging import Judging
 from planproof.runs.local import MODEL_CASES
 from planproof.runs.processes import JudgingPool, Timed
 from planproof.server.errors import Busy
+from planproof.server.metrics import Metrics
 from planproof.suggestions import did_you_mean
 from planproof.verdict import JudgeSummary, Outcome, Verdict
 
@@ -31,6 +32,7 @@ class Desk:
     def __init__(
         self,
         judgings: Mapping[str, Judging],
+        metrics: Metrics,
         *,
         processes: int,
         waiting: int = 256,
@@ -45,7 +47,13 @@ class Desk:
         }
         self._default = next(iter(judgings))
         self._most = waiting
-        self.handed_in = 0
+        self._handed_in = 0
+        self._metrics = metrics
+        metrics.gauge(
+            "cases_handed_in",
+            "Cases that are being judged or wait for it.",
+            lambda: self._handed_in,
+        )
 
     async def open(self) -> None:
         """Get ready, so that the first case need not wait longer than others."""
@@ -61,14 +69,16 @@ class Desk:
 
     async def verdict(self, line: CaseLine, judge: str | None = None) -> Timed:
         """The verdict on a case, and the seconds it took; raises `Busy` when too many wait."""
-        place = self._places[self._known(judge)]
-        if self.handed_in >= self._most:
-            raise Busy(f"{self.handed_in} cases are waiting to be judged.")
-        self.handed_in += 1
+        name = self._known(judge)
+        if self._handed_in >= self._most:
+            raise Busy(f"{self._handed_in} cases are waiting to be judged.")
+        self._handed_in += 1
         try:
-            return await place.judged(line)
+            verdict, seconds = await self._places[name].judged(line)
         finally:
-            self.handed_in -= 1
+            self._handed_in -= 1
+        self._metrics.judged(name, verdict, seconds)
+        return verdict, seconds
 
     def _known(self, judge: str | None) -> str:
         name = self._default if judge is None else judge

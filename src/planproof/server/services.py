@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -9,54 +10,45 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
-from planproof.errors import InvalidConfiguration
-from planproof.runs.store.opening import open_store
-from planproof.runs.store.protocol import Store
+from planproof.runs.store.opening import open_sql_store
 from planproof.runs.store.sql import SqlStore
 from planproof.server.desk import Desk
+from planproof.server.guard.keys import Keys
+from planproof.server.metrics import Metrics
 from planproof.server.settings import ServerSettings
 
 
 @dataclass(slots=True)
 class Services:
-    """Everything that a route may need."""
+    """Everything that a route may need. `closing` is set when the server is about to end."""
 
     settings: ServerSettings
-    store: Store
+    store: SqlStore
     desk: Desk
+    keys: Keys
+    metrics: Metrics
+    closing: asyncio.Event
 
 
 @asynccontextmanager
-async def opened(settings: ServerSettings) -> AsyncGenerator[Services, None]:
+async def opened(settings: ServerSettings, metrics: Metrics) -> AsyncGenerator[Services, None]:
     """The services of a server, for as long as it runs."""
-    store = open_database(settings.store)
+    store = open_sql_store(settings.store)
     try:
         desk = Desk(
             settings.judgings,
+            metrics,
             processes=settings.processes,
             waiting=settings.limits.waiting,
             deadline=settings.limits.judging,
         )
         try:
             await desk.open()
-            yield Services(settings, store, desk)
+            yield Services(settings, store, desk, Keys(store.database), metrics, asyncio.Event())
         finally:
             await desk.close()
     finally:
         store.close()
-
-
-def open_database(url: str | None) -> SqlStore:
-    """The store at this address, which has to be a database."""
-    store = open_store(url)
-    if isinstance(store, SqlStore):
-        return store
-    store.close()
-    raise InvalidConfiguration(
-        "a server needs a database: what it accepts must be kept.",
-        where=store.url,
-        advice="Name a file or postgresql://USER@HOST/NAME with --store.",
-    )
 
 
 def services_of(request: Request) -> Services:

@@ -2,44 +2,63 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import socket
+import sys
 from collections.abc import Callable
 from types import FrameType
 
 import uvicorn
+from fastapi import FastAPI
 
-from planproof.errors import InvalidInput
+from planproof.errors import InvalidConfiguration, InvalidInput
+from planproof.runs.store.opening import open_sql_store
 from planproof.server.app import make_app
-from planproof.server.services import open_database
+from planproof.server.connections import connections_within
+from planproof.server.guard.keys import Keys
+from planproof.server.logs import tell, write_logs
 from planproof.server.settings import ServerSettings
+
+_REST = 30
+"""Seconds for which a connection may rest: exporters send every few of them."""
 
 
 def serve(settings: ServerSettings, announce: Callable[[str], None]) -> None:
     """Serve until somebody ends it. `announce` is told the address once it can be asked."""
-    open_database(settings.store).close()  # what is wrong with it is told before anything is begun
+    _check(settings)
+    app = make_app(settings)
     config = uvicorn.Config(
-        make_app(settings),
+        app,
+        http=connections_within(settings.limits),
+        ws="none",
+        lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
-        ws="none",
-        lifespan="on",
+        proxy_headers=False,
+        timeout_keep_alive=_REST,
         timeout_graceful_shutdown=int(settings.limits.closing),
     )
+    write_logs(sys.stderr)
     with _listening(settings) as listener:
-        _Server(config, lambda: announce(_address(listener))).run(sockets=[listener])
+        address = _address(listener)
+        _Server(config, app, lambda: announce(address)).run(sockets=[listener])
+    tell("ended")
 
 
 class _Server(uvicorn.Server):
     """Says when it is ready, and ends without raising again the signal that ended it."""
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[], None]) -> None:
         super().__init__(config)
+        self._app = app
         self._ready = ready
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and say so."""
+        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         if self.started:
             self._ready()
@@ -49,6 +68,23 @@ class _Server(uvicorn.Server):
         del frame
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
+        if self.started and self._loop is not None:
+            # Answers that go on for as long as somebody listens end now, or they were waited for.
+            self._loop.call_soon_threadsafe(self._app.state.services.closing.set)
+
+
+def _check(settings: ServerSettings) -> None:
+    """Say what is wrong before anything is begun."""
+    store = open_sql_store(settings.store)
+    try:
+        if settings.needs_keys and not Keys(store.database).all():
+            raise InvalidConfiguration(
+                "keys are demanded, and there are none.",
+                where=store.url,
+                advice="Make one: planproof keys add NAME --role write.",
+            )
+    finally:
+        store.close()
 
 
 def _listening(settings: ServerSettings) -> socket.socket:

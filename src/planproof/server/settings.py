@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
+from planproof.readers.pieces.shapes import DEEPEST
 from planproof.runs.judging import Judging
 from planproof.runs.processes import cores
 from planproof.runs.summary import PASSING
@@ -19,19 +20,23 @@ LOOPBACK = "127.0.0.1"
 class ServerLimits:
     """How much a server takes before it says no; sizes in bytes, times in seconds.
 
-    `body` is that of a request, unpacked; `data_set` that of one with many cases. `depth` is how
-    deeply JSON may be nested. `waiting` is how many cases may wait to be judged, and `runs` how
-    many runs. `rate` is in requests a second from one client. A request has to arrive within
-    `arrival`, and a case has to be judged within `judging`.
+    `body` is that of a request, unpacked; `data_set` that of one with many cases; `in_flight` that
+    of all bodies that are in memory. `depth` is how deeply JSON may be nested. `waiting` is how
+    many cases may wait to be judged, and `runs` how many runs. `rate` is in requests a second from
+    one client. The head of a request has to arrive within `head`, the body within `arrival`, and
+    longer only if it is large. A case has to be judged within `judging`; what is under way when
+    the server ends has `closing`.
     """
 
     body: int = 32 * 1024 * 1024
     data_set: int = 256 * 1024 * 1024
-    depth: int = 200
+    in_flight: int = 128 * 1024 * 1024
+    depth: int = DEEPEST
     waiting: int = 256
     runs: int = 8
     rate: float = 1_000
     connections: int = 1_000
+    head: float = 10.0
     arrival: float = 30.0
     judging: float = 120.0
     closing: float = 10.0

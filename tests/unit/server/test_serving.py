@@ -28,4 +28,49 @@ def test_a_store_that_keeps_nothing_is_refused(
 ) -> None:
     done = CommandLine(monkeypatch, capsys)("serve", "--store", "none", "--port", "0")
     assert done.code == 2
-    assert "a server needs a database" in done.err
+    assert "is no database" in done.err
+
+
+def test_a_server_for_others_needs_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = CommandLine(monkeypatch, capsys)
+    done = run("serve", "--host", "0.0.0.0", "--port", "0", "--store", tmp_path / "runs.db")
+    assert done.code == 2
+    assert "planproof keys add" in done.err
+
+
+def test_keys_are_shown_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = CommandLine(monkeypatch, capsys)
+    store = ("--store", tmp_path / "runs.db")
+    made = run("keys", "add", "ci", "--role", "write", *store).out.strip()
+    assert made.startswith("planproof_")
+    again = run("keys", "add", "ci", *store)
+    assert (again.code, again.out) == (2, "")
+    listed = run("keys", "list", *store).out
+    assert listed.split()[:2] == ["ci", "write"]
+    assert made not in listed
+    with served(tmp_path / "runs.db", "--demand-keys") as server:
+        assert httpx2.get(f"{server.url}/openapi.json").status_code == 401
+        headers = {"Authorization": f"Bearer {made}"}
+        assert httpx2.get(f"{server.url}/openapi.json", headers=headers).status_code == 200
+        assert server.end() == 0
+    assert made not in "".join(server.told)
+    assert run("keys", "remove", "ci", *store).code == 0
+    assert run("keys", "remove", "ci", *store).code == 2
+    assert run("keys", "add", "no name", *store).code == 2
+
+
+def test_logs_are_lines_of_json_without_a_word_of_the_case(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server:
+        httpx2.post(f"{server.url}/v1/verdicts", json=FOLLOWED)
+        httpx2.post(f"{server.url}/v1/verdicts", json={**FOLLOWED, "agent_plan": 7})
+        httpx2.get(f"{server.url}/v1/runs/report-12?q=report-12")
+        assert server.end() == 0
+    lines = [json.loads(line) for line in server.told if not line.startswith("planproof: ")]
+    asked = [line for line in lines if line["event"] == "request"]
+    assert [line["status"] for line in asked] == [200, 422, 404]
+    assert asked[0]["route"] == "/v1/verdicts"
+    assert not any(word in "".join(server.told) for word in ("report-12", "Archive", "draft"))

@@ -51,6 +51,11 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX traces_untold ON traces (untold)",
         "CREATE TABLE servers (id TEXT PRIMARY KEY, seen DOUBLE PRECISION NOT NULL)",
     ),
+    (
+        """CREATE TABLE keys (
+            name TEXT PRIMARY KEY, role TEXT NOT NULL, digest TEXT NOT NULL UNIQUE,
+            created TEXT NOT NULL)""",
+    ),
 )
 
 _LOCK = 0x706C616E  # any number will do that no other program locks PostgreSQL by

@@ -114,3 +114,13 @@ servers = Table(
     Column("id", Text, primary_key=True),
     Column("seen", Float, nullable=False),
 )
+
+# Who may ask a server. Of a key itself only the digest is kept.
+keys = Table(
+    "keys",
+    tables,
+    Column("name", Text, primary_key=True),
+    Column("role", Text, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("created", Text, nullable=False),
+)

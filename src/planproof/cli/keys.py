@@ -1,0 +1,97 @@
+"""`planproof keys`: who may ask a server, and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+from planproof.cli.failures import tells_failures
+from planproof.cli.inputs import ConfigOption, settled_configuration
+from planproof.cli.stores import StoreOption
+
+if TYPE_CHECKING:
+    from planproof.server.guard.keys import Keys
+
+NameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Make, list and remove the keys of a server.\n\n"
+    "They stand in the store of the server, hashed: a key is shown once, when it is made.",
+)
+
+
+def add(
+    name: NameArgument,
+    *,
+    role: Annotated[
+        Literal["read", "write"],
+        typer.Option("--role", help="read is good for looking, write for everything."),
+    ] = "read",
+    store: StoreOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Make a key, and show it this once.
+
+    \b
+    planproof keys add ci --role write
+    planproof keys add dashboard --store postgresql://eval@db/planproof
+
+    Exit code: 0 made, 2 bad usage or input.
+    """
+    from planproof.server.guard.keys import Role
+
+    with _keys(store, config) as keys:
+        made = keys.add(name, Role(role))
+    typer.echo(made)
+    typer.echo("planproof: keep it now, it is not shown again", err=True)
+
+
+def list_(*, store: StoreOption = None, config: ConfigOption = None) -> None:
+    """List the keys: name, role, and when they were made (UTC).
+
+    \b
+    planproof keys list
+
+    Exit code: 0 listed, 2 bad usage or input.
+    """
+    with _keys(store, config) as keys:
+        found = keys.all()
+    if not found:
+        typer.echo("planproof: no keys", err=True)
+    width = max((len(key.name) for key in found), default=0)
+    for key in found:
+        typer.echo(f"{key.name:{width}}  {key.role.value:5}  {key.created:%Y-%m-%d %H:%M}")
+
+
+def remove(name: NameArgument, *, store: StoreOption = None, config: ConfigOption = None) -> None:
+    """Remove a key. Servers that run take notice within seconds.
+
+    \b
+    planproof keys remove ci
+
+    Exit code: 0 removed, 2 bad usage or input.
+    """
+    with _keys(store, config) as keys:
+        keys.remove(name)
+
+
+@contextmanager
+def _keys(store: str | None, config: ConfigOption) -> Generator[Keys, None, None]:
+    from planproof.runs.store.opening import open_sql_store
+    from planproof.server.guard.keys import Keys
+
+    opened = open_sql_store(store or settled_configuration(config).store)
+    try:
+        yield Keys(opened.database)
+    finally:
+        opened.close()
+
+
+app.command()(tells_failures(add))
+app.command("list")(tells_failures(list_))
+app.command()(tells_failures(remove))

@@ -1,0 +1,18 @@
+"""A server with limits as they are given, to be started as a process: STORE LIMITS-AS-JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+from planproof.server.serving import serve
+from planproof.server.settings import ServerLimits
+from tests.serving import settings
+
+
+def _announce(address: str) -> None:
+    print(f"planproof: serving on {address}; Ctrl-C ends it", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    serve(settings(sys.argv[1], limits=ServerLimits(**json.loads(sys.argv[2]))), _announce)

@@ -1,0 +1,223 @@
+"""With keys on, nobody is answered without one; without keys, no foreign site is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.routing import iter_route_contexts
+from starlette.testclient import TestClient
+
+from planproof.runs.store.opening import open_sql_store
+from planproof.server.guard import access
+from planproof.server.guard.keys import Keys, Role
+from tests.serving import in_process, settings
+from tests.small_cases import FOLLOWED
+
+OPEN = {"/healthz", "/readyz"}
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    client: TestClient
+    read: str
+    write: str
+    store: Path
+    pauses: list[float]
+
+    def ask(self, method: str, path: str, key: str | None = None, **how: Any) -> Any:
+        headers = how.pop("headers", {})
+        if key is not None:
+            headers["Authorization"] = f"Bearer {key}"
+        return self.client.request(method, path, headers=headers, follow_redirects=False, **how)
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Generator[Guarded, None, None]:
+    store = tmp_path_factory.mktemp("guarded") / "runs.db"
+    opened = open_sql_store(str(store))
+    keys = Keys(opened.database)
+    read, write = keys.add("reader", Role.READ), keys.add("writer", Role.WRITE)
+    opened.close()
+    pauses: list[float] = []
+
+    async def pause(seconds: float) -> None:
+        pauses.append(seconds)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(access, "sleep", pause)
+        with in_process(settings(store, host="0.0.0.0")) as client:
+            yield Guarded(client, read, write, store, pauses)
+
+
+def _routes(guarded: Guarded) -> list[tuple[str, str]]:
+    """Every method and path that is served, with something in the place of parameters."""
+    app: Any = guarded.client.app
+    return [
+        (method, (context.path or "").replace("{", "").replace("}", ""))
+        for context in iter_route_contexts(app.routes)
+        for method in context.methods or {"GET"}
+    ]
+
+
+def test_no_route_but_health_answers_without_a_key(guarded: Guarded) -> None:
+    routes = _routes(guarded)
+    assert ("POST", "/v1/verdicts") in routes
+    for method, path in [*routes, ("GET", "/nowhere"), ("POST", "/sign-in"), ("GET", "/sign-in")]:
+        answer = guarded.ask(method, path)
+        if path in OPEN:
+            assert answer.status_code == 200, path
+        else:
+            assert answer.status_code == 401, (method, path)
+            assert "planproof_session" not in answer.headers.get("set-cookie", "")
+
+
+def test_who_has_a_read_key_can_read_and_nothing_else(guarded: Guarded) -> None:
+    assert guarded.ask("GET", "/metrics", guarded.read).status_code == 200
+    for method, path in _routes(guarded):
+        if method not in {"GET", "HEAD", "OPTIONS"}:
+            assert guarded.ask(method, path, guarded.read).status_code == 403, (method, path)
+    assert guarded.ask("POST", "/v1/verdicts", guarded.write, json=FOLLOWED).status_code == 200
+
+
+def test_a_wrong_key_is_answered_later_each_time(guarded: Guarded) -> None:
+    guarded.pauses.clear()
+    for _ in range(3):
+        answer = guarded.ask("GET", "/metrics", "planproof_wrong")
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+    first, second, third = guarded.pauses
+    assert 0 < first < second < third
+    assert guarded.ask("GET", "/metrics", guarded.read).status_code == 200
+    assert len(guarded.pauses) == 3  # who has the right key does not wait for who has not
+
+
+def test_a_page_is_signed_in_to_with_a_key(guarded: Guarded) -> None:
+    page = guarded.ask("GET", "/metrics?a=%22%3E", headers={"Accept": "text/html"})
+    assert page.status_code == 401
+    assert 'action="/sign-in"' in page.text
+    assert '">"' not in page.text
+    filled = {"key": guarded.read, "to": "/metrics"}
+    signed = guarded.ask("POST", "/sign-in", data=filled)
+    assert (signed.status_code, signed.headers["location"]) == (303, "/metrics")
+    cookie = signed.headers["set-cookie"]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    assert guarded.read not in cookie
+    guarded.client.cookies.clear()
+    session = {"Cookie": cookie.partition(";")[0]}
+    assert guarded.ask("GET", "/metrics", headers=dict(session)).status_code == 200
+    assert guarded.ask("POST", "/v1/verdicts", headers=dict(session)).status_code == 403
+    assert guarded.ask("POST", "/sign-out", headers=dict(session)).status_code == 303
+    assert guarded.ask("GET", "/metrics", headers=dict(session)).status_code == 401
+
+
+@pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example", ""])
+def test_signing_in_leads_nowhere_else(guarded: Guarded, to: str) -> None:
+    signed = guarded.ask("POST", "/sign-in", data={"key": guarded.read, "to": to})
+    assert signed.headers["location"] == "/"
+    guarded.client.cookies.clear()
+
+
+def test_a_key_that_was_removed_is_good_for_nothing(
+    guarded: Guarded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = open_sql_store(str(guarded.store))
+    keys = Keys(opened.database)
+    made = keys.add("leaver", Role.READ)
+    monkeypatch.setattr("planproof.server.guard.keys._FRESH", 0.0)
+    assert guarded.ask("GET", "/metrics", made).status_code == 200
+    keys.remove("leaver")
+    opened.close()
+    assert guarded.ask("GET", "/metrics", made).status_code == 401
+
+
+def test_keys_are_in_no_file_of_the_store(guarded: Guarded) -> None:
+    kept = b"".join(path.read_bytes() for path in guarded.store.parent.iterdir())
+    for key in (guarded.read, guarded.write):
+        assert key.encode() not in kept
+        assert key.removeprefix("planproof_").encode() not in kept
+
+
+def test_keys_are_in_no_log_and_no_error(
+    guarded: Guarded, caplog: pytest.LogCaptureFixture
+) -> None:
+    wrong = "planproof_mistyped_key"
+    with caplog.at_level(0):
+        told = [
+            guarded.ask("GET", "/nowhere", guarded.read).text,
+            guarded.ask("POST", "/v1/verdicts", guarded.read).text,
+            guarded.ask("GET", "/metrics", wrong).text,
+            guarded.ask("POST", "/sign-in", data={"key": wrong}).text,
+            guarded.ask("GET", "/metrics", guarded.write).text,
+        ]
+    told += [json.dumps(record.__dict__, default=str) for record in caplog.records]
+    assert len(told) > 5
+    for words in told:
+        assert not any(key in words for key in (guarded.read, guarded.write, wrong))
+
+
+@pytest.fixture(scope="module")
+def open_to_all(tmp_path_factory: pytest.TempPathFactory) -> Generator[TestClient, None, None]:
+    with in_process(settings(tmp_path_factory.mktemp("open") / "runs.db")) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "evil.example"},
+        {"Host": "127.0.0.1.evil.example"},
+        {"Host": "evil.example:7526"},
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://127.0.0.1:3000"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"},
+        {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"},
+    ],
+)
+def test_what_another_site_sends_is_refused(
+    open_to_all: TestClient, headers: dict[str, str]
+) -> None:
+    answer = open_to_all.post("/v1/verdicts", json=FOLLOWED, headers=headers)
+    assert answer.status_code == 403
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Host": "localhost:7526"},
+        {"Host": "[::1]:7526"},
+        {"Host": "127.0.0.1:7526", "Origin": "http://127.0.0.1:7526"},
+        {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "cors"},
+    ],
+)
+def test_what_this_machine_sends_is_answered(
+    open_to_all: TestClient, headers: dict[str, str]
+) -> None:
+    answer = open_to_all.post("/v1/verdicts", json=FOLLOWED, headers=headers)
+    assert answer.status_code == 200
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_a_link_from_another_site_can_be_followed_but_not_framed(open_to_all: TestClient) -> None:
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    assert open_to_all.get("/metrics", headers=followed).status_code == 200
+    framed = {**followed, "Sec-Fetch-Dest": "iframe"}
+    assert open_to_all.get("/metrics", headers=framed).status_code == 403
+
+
+def test_every_answer_tells_browsers_to_stay_here(open_to_all: TestClient) -> None:
+    for path in ("/healthz", "/nowhere", "/openapi.json"):
+        headers = open_to_all.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"

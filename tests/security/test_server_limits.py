@@ -1,0 +1,176 @@
+"""Too much, too deep, too slow, too often: refused, in bounded memory, and others are served on."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import socket
+import time
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from planproof.server.settings import ServerLimits
+from tests.serving import Served, in_process, served_within, settings
+from tests.small_cases import FOLLOWED
+
+MEGABYTE = 1024 * 1024
+LIMITS = {"body": 2 * MEGABYTE, "head": 0.5, "arrival": 1.0, "connections": 20}
+POSTS = ("/v1/verdicts",)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served, None, None]:
+    store = tmp_path_factory.mktemp("limited") / "runs.db"
+    with served_within(store, data_set=3 * MEGABYTE, **LIMITS) as started:
+        assert httpx2.post(f"{started.url}/v1/verdicts", json=FOLLOWED).status_code == 200
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def _goes_on(server: Served) -> Generator[None, None, None]:
+    yield
+    assert httpx2.get(f"{server.url}/healthz").status_code == 200
+
+
+def _connected(server: Served) -> socket.socket:
+    address = urlsplit(server.url)
+    made = socket.create_connection((address.hostname or "", address.port or 0))
+    made.settimeout(10)
+    return made
+
+
+def _answer(connection: socket.socket) -> bytes:
+    """Everything that comes until the other side hangs up."""
+    received = b""
+    while piece := connection.recv(65_536):
+        received += piece
+    return received
+
+
+def _zeros(megabytes: int) -> Iterator[bytes]:
+    for _ in range(megabytes):
+        yield b"0" * MEGABYTE
+
+
+def _bomb(megabytes: int) -> bytes:
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb") as file:
+        for piece in _zeros(megabytes):
+            file.write(piece)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_a_body_that_is_too_large_is_refused_in_bounded_memory(server: Served, path: str) -> None:
+    before = server.most_memory()
+    answer = httpx2.post(f"{server.url}{path}", content=_zeros(64))
+    assert answer.status_code == 413
+    assert answer.json()["where"] == "body"
+    said = httpx2.post(f"{server.url}{path}", content=b"0" * 4 * MEGABYTE)
+    assert said.status_code == 413
+    assert server.most_memory() - before < 24 * MEGABYTE
+
+
+@pytest.mark.parametrize("path", POSTS)
+def test_a_bomb_is_refused_in_bounded_memory(server: Served, path: str) -> None:
+    bomb = _bomb(256)
+    assert len(bomb) < MEGABYTE
+    before = server.most_memory()
+    answer = httpx2.post(f"{server.url}{path}", content=bomb, headers={"Content-Encoding": "gzip"})
+    assert answer.status_code == 413
+    assert server.most_memory() - before < 24 * MEGABYTE
+
+
+def test_a_packed_case_is_judged_and_a_broken_one_refused(server: Served) -> None:
+    packed = gzip.compress(json.dumps(FOLLOWED).encode())
+    url, headers = f"{server.url}/v1/verdicts", {"Content-Encoding": "gzip"}
+    assert httpx2.post(url, content=packed, headers=headers).status_code == 200
+    members = gzip.compress(b" ") + packed
+    assert httpx2.post(url, content=members, headers=headers).status_code == 200
+    assert httpx2.post(url, content=packed[:-9], headers=headers).status_code == 400
+    assert httpx2.post(url, content=b"no gzip", headers=headers).status_code == 400
+    other = httpx2.post(url, content=packed, headers={"Content-Encoding": "br"})
+    assert other.status_code == 415
+
+
+@pytest.mark.parametrize("opening", [b"[", b'{"a":', b'{"user_task":"t","execution_trace":[['])
+def test_what_is_nested_too_deeply_is_refused(server: Served, opening: bytes) -> None:
+    body = opening + b"[" * 100_000 + b"]" * 100_000
+    answer = httpx2.post(f"{server.url}/v1/verdicts", content=body)
+    assert answer.status_code in {400, 413}
+    metadata = json.loads("[" * 300 + "]" * 300)
+    deep = httpx2.post(f"{server.url}/v1/verdicts", json={**FOLLOWED, "metadata": {"a": metadata}})
+    assert deep.status_code == 413
+
+
+def test_a_head_that_never_ends_is_not_waited_for(server: Served) -> None:
+    with closing(_connected(server)) as silent, closing(_connected(server)) as slow:
+        slow.sendall(b"POST /v1/verdicts HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        assert _answer(silent) == b""
+        assert _answer(slow) == b""
+
+
+def test_a_head_that_comes_letter_by_letter_is_not_waited_for(server: Served) -> None:
+    with closing(_connected(server)) as dripping:
+        # First a whole request, so that the connection is one that rested.
+        dripping.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b"200" in dripping.recv(65_536)
+        with pytest.raises(ConnectionError):
+            _drip(dripping)
+
+
+def test_a_body_that_nobody_reads_is_not_waited_for(server: Served) -> None:
+    with closing(_connected(server)) as dripping:
+        dripping.sendall(
+            b"POST /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
+        )
+        with pytest.raises(ConnectionError):
+            _drip(dripping)
+
+
+def _drip(connection: socket.socket) -> None:
+    for _ in range(100):
+        connection.sendall(b"X")
+        time.sleep(0.05)
+
+
+def test_a_body_that_comes_too_slowly_is_not_waited_for(server: Served) -> None:
+    with closing(_connected(server)) as slow:
+        slow.sendall(
+            b"POST /v1/verdicts HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
+        )
+        assert b" 408 " in _answer(slow).partition(b"\r\n")[0]
+
+
+def test_one_connection_too_many_is_told_so(server: Served) -> None:
+    held = [_connected(server) for _ in range(20)]
+    try:
+        answers = [each for each in map(_answer, held[::-1]) if each]
+    finally:
+        for each in held:
+            each.close()
+    with closing(_connected(server)) as later:
+        later.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        assert b" 200 " in _answer(later).partition(b"\r\n")[0]
+    assert all(b" 503 " in each and b"Retry-After" in each for each in answers)
+
+
+def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
+    with in_process(settings(tmp_path / "runs.db", limits=ServerLimits(rate=3))) as client:
+        answers = [client.get("/healthz") for _ in range(6)]
+    assert [answer.status_code for answer in answers[:3]] == [200, 200, 200]
+    assert answers[-1].status_code == 429
+    assert int(answers[-1].headers["retry-after"]) >= 1
+
+
+def test_bodies_that_take_all_the_room_are_refused(tmp_path: Path) -> None:
+    with in_process(settings(tmp_path / "runs.db", limits=ServerLimits(in_flight=1000))) as client:
+        answer = client.post("/v1/verdicts", content=b" " * 100_000)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        assert client.post("/v1/verdicts", content=b"{}").status_code == 422
