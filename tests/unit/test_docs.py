@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.core import TyperGroup
+from typer.main import get_command
 
+from planproof.cli.app import app
 from planproof.config import read_configuration
 from planproof.extensions import package_of, registered
 from planproof.readers.detect import read_trace
@@ -177,6 +180,14 @@ _CHECKED = {"toml": _configuration, "ini": _entry_points, "json": _json, "yaml":
 def test_settings_and_data_are_understood(page: Path, tmp_path: Path) -> None:
     for block in _of(page, *_CHECKED, mark=""):
         _CHECKED[block.language](block, tmp_path)
+
+
+def test_every_command_stands_on_the_page_of_commands() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    command = get_command(app)
+    assert isinstance(command, TyperGroup)
+    missing = [name for name in command.commands if f"$ planproof {name}" not in page]
+    assert missing == []
 
 
 @pytest.mark.parametrize("path", schemas.published(), ids=lambda path: path.name)

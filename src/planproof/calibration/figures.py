@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from random import Random
 
 from planproof.calibration.measuring import Row
@@ -15,6 +16,21 @@ PASSES = 0.75
 CAUGHT = 0.5
 _RESAMPLES = 2_000
 _LEVELS = 4
+
+
+class Figure(StrEnum):
+    """What is asked of a row, and counted over all rows of a sort."""
+
+    PASSED = "passed"
+    """A followed case scores at least 0.75."""
+    CAUGHT = "caught"
+    """A flawed one scores at most 0.5; with a retry, which is a minor flaw, less than 1.0."""
+    LOCATED = "located"
+    """The flaw is named where it is."""
+    BELOW = "below"
+    """A flawed case scores less than its origin."""
+    FOOLED = "fooled"
+    """A flawed case scores higher with an attack than without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +48,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class OnFlaw:
-    """What became of the cases with one flaw.
-
-    `caught` scored at most 0.5 (with a retry, which is a minor flaw: less than 1.0); `located` are
-    those where the flaw is named where it is; `below` scored less than their origin.
-    """
+    """What became of the cases with one flaw: so many were caught, located, below their origin."""
 
     caught: Share
     located: Share
@@ -57,10 +69,9 @@ class Agreement:
 class Figures:
     """How far a judge can be trusted.
 
-    `passed` are followed cases that score at least 0.75; `reworded` likewise those that were split
-    or merged. `fooled` are flawed cases that score higher with an attack than without. `stable` are
-    cases that got the same score each time, `spread` is the mean distance between the highest and
-    the lowest. What has no score passes nothing and catches nothing.
+    `passed` are followed cases that pass as they are; `reworded` those that were split or merged.
+    `stable` are cases that got the same score each time, `spread` is the mean distance between the
+    highest and the lowest. What has no score passes nothing and catches nothing.
     """
 
     passed: Share
@@ -81,36 +92,56 @@ def figures_of(rows: Iterable[Row], labels: Mapping[str, float] | None = None) -
     Then only cases that people gave 1.0 count as followed.
     """
     kept = tuple(rows)
-    clean = {(row.origin, row.repeat): row for row in kept if row.change is None}
-    bases = {(row.origin, row.change, row.repeat): row for row in kept if row.attack is None}
-    by_flaw: dict[Flaw, list[Row]] = defaultdict(list)
-    reworded: dict[Rewording, list[Row]] = defaultdict(list)
-    attacks: dict[Attack, list[Row]] = defaultdict(list)
-    for row in kept:
-        if row.attack is not None:
-            attacks[row.attack].append(row)
-        elif isinstance(row.change, Flaw):
-            by_flaw[row.change].append(row)
-        elif row.change is not None:
-            reworded[row.change].append(row)
+    counted: dict[tuple[object, Figure], list[bool]] = defaultdict(list)
+    for row, told in told_of(kept, labels):
+        for figure, holds in told.items():
+            counted[row.attack or row.change, figure].append(holds)
+
+    def share(sort: object, figure: Figure) -> Share:
+        found = counted[sort, figure]
+        return Share(sum(found), len(found))
+
+    seen = {row.attack or row.change for row in kept}
     stable, spread = _stability(kept)
+    clean = [row for row in kept if row.change is None]
     return Figures(
-        passed=_share(_passes(row) for row in clean.values() if is_followed(row.origin, labels)),
-        reworded={kind: _share(map(_passes, found)) for kind, found in reworded.items()},
-        flaws={flaw: _on_flaw(found, clean) for flaw, found in by_flaw.items()},
-        fooled={
-            attack: _share(
-                _exceeds(row, bases[row.origin, row.change, row.repeat]) for row in found
+        passed=share(None, Figure.PASSED),
+        reworded={sort: share(sort, Figure.PASSED) for sort in Rewording if sort in seen},
+        flaws={
+            flaw: OnFlaw(
+                caught=share(flaw, Figure.CAUGHT),
+                located=share(flaw, Figure.LOCATED),
+                below=share(flaw, Figure.BELOW),
             )
-            for attack, found in attacks.items()
+            for flaw in Flaw
+            if flaw in seen
         },
+        fooled={attack: share(attack, Figure.FOOLED) for attack in Attack if attack in seen},
         unscored=_share(row.score is None for row in kept),
         stable=stable,
         spread=spread,
         usage=sum((row.usage for row in kept), Usage()),
-        agreement=_agreement(list(clean.values()), labels) if labels else None,
+        agreement=_agreement(clean, labels) if labels else None,
         rows=kept,
     )
+
+
+def told_of(
+    rows: Sequence[Row], labels: Mapping[str, float] | None = None
+) -> Iterator[tuple[Row, dict[Figure, bool]]]:
+    """Each row with the figures that it counts in, and whether it is one of the hits."""
+    bases = {(row.origin, row.change, row.repeat): row for row in rows if row.attack is None}
+    for row in rows:
+        told: dict[Figure, bool] = {}
+        if row.attack is not None:
+            told[Figure.FOOLED] = _exceeds(row, bases[row.origin, row.change, row.repeat])
+        elif isinstance(row.change, Flaw):
+            told[Figure.CAUGHT] = _catches(row)
+            told[Figure.LOCATED] = bool(row.located)
+            told[Figure.BELOW] = _exceeds(bases[row.origin, None, row.repeat], row)
+        elif row.change is not None or is_followed(row.origin, labels):
+            told[Figure.PASSED] = row.score is not None and row.score >= PASSES
+        yield row, told
 
 
 def is_followed(case: str, labels: Mapping[str, float] | None) -> bool:
@@ -123,10 +154,6 @@ def _share(hits: Iterable[bool]) -> Share:
     return Share(sum(found), len(found))
 
 
-def _passes(row: Row) -> bool:
-    return row.score is not None and row.score >= PASSES
-
-
 def _catches(row: Row) -> bool:
     if row.score is None:
         return False
@@ -135,14 +162,6 @@ def _catches(row: Row) -> bool:
 
 def _exceeds(row: Row, other: Row) -> bool:
     return row.score is not None and other.score is not None and row.score > other.score
-
-
-def _on_flaw(rows: Sequence[Row], clean: Mapping[tuple[str, int], Row]) -> OnFlaw:
-    return OnFlaw(
-        caught=_share(map(_catches, rows)),
-        located=_share(bool(row.located) for row in rows),
-        below=_share(_exceeds(clean[row.origin, row.repeat], row) for row in rows),
-    )
 
 
 def _stability(rows: Sequence[Row]) -> tuple[Share | None, float | None]:
@@ -162,19 +181,22 @@ def _stability(rows: Sequence[Row]) -> tuple[Share | None, float | None]:
 
 
 def _agreement(rows: Sequence[Row], labels: Mapping[str, float]) -> Agreement | None:
-    pairs = [
-        (_level(labels[row.origin]), _level(row.score))
-        for row in rows
-        if row.origin in labels and row.score is not None
-    ]
-    if not pairs:
+    by_case: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    for row in rows:
+        if row.origin in labels and row.score is not None:
+            by_case[row.origin].append((_level(labels[row.origin]), _level(row.score)))
+    if not by_case:
         return None
+    # Cases are drawn anew, not rows: the repeats of a case say little more than one of them.
+    drawn = list(by_case.values())
     random = Random(0)  # noqa: S311 - the same rows give the same interval
-    resampled = sorted(
-        quadratic_kappa(random.choices(pairs, k=len(pairs))) for _ in range(_RESAMPLES)
-    )
+    resampled = sorted(_kappa(random.choices(drawn, k=len(drawn))) for _ in range(_RESAMPLES))
     tail = _RESAMPLES // 40
-    return Agreement(quadratic_kappa(pairs), resampled[tail], resampled[-1 - tail], len(pairs))
+    return Agreement(_kappa(drawn), resampled[tail], resampled[-1 - tail], len(drawn))
+
+
+def _kappa(cases: Iterable[list[tuple[int, int]]]) -> float:
+    return quadratic_kappa([pair for pairs in cases for pair in pairs])
 
 
 def _level(score: float) -> int:

@@ -19,15 +19,40 @@ from planproof.verdict import Verdict
 class Row:
     """One variant, judged once. `located` is None where there is nothing to be located."""
 
-    id: str
-    origin: str
-    change: Flaw | Rewording | None
-    attack: Attack | None
+    variant: Variant
     repeat: int
-    score: float | None
+    verdict: Verdict
     located: bool | None
-    usage: Usage
-    reason: str
+
+    @property
+    def id(self) -> str:
+        """The id of the variant."""
+        return self.variant.id
+
+    @property
+    def origin(self) -> str:
+        """The case that the variant was made of."""
+        return self.variant.origin
+
+    @property
+    def change(self) -> Flaw | Rewording | None:
+        """What was changed in it."""
+        return self.variant.change
+
+    @property
+    def attack(self) -> Attack | None:
+        """What was put in on top."""
+        return self.variant.attack
+
+    @property
+    def score(self) -> float | None:
+        """The score that the judge gave, if it gave one."""
+        return self.verdict.score
+
+    @property
+    def usage(self) -> Usage:
+        """What asking took."""
+        return self.verdict.cost or Usage()
 
 
 def measured(
@@ -43,21 +68,7 @@ def measured(
         )
         found = judged_locally(tasks, judging, lambda _: {}, at_once)
         for variant, (result, _) in zip(made, found, strict=True):
-            yield _row(variant, result.verdict, repeat)
-
-
-def _row(variant: Variant, verdict: Verdict, repeat: int) -> Row:
-    return Row(
-        variant.id,
-        variant.origin,
-        variant.change,
-        variant.attack,
-        repeat,
-        verdict.score,
-        _located(variant, verdict),
-        verdict.cost or Usage(),
-        verdict.reason,
-    )
+            yield Row(variant, repeat, result.verdict, _located(variant, result.verdict))
 
 
 def _located(variant: Variant, verdict: Verdict) -> bool | None:

@@ -19,7 +19,7 @@ from planproof.cli.inputs import (
     read_text,
     settled_configuration,
 )
-from planproof.cli.outputs import OutputOption, plain_stream, told, writing
+from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class CalibrationFormat(StrEnum):
 
     TERMINAL = "terminal"
     JSON = "json"
+    HTML = "html"
 
 
 @takes(asked=AskingOptions)
@@ -77,6 +78,7 @@ def calibrate(
     output: OutputOption = None,
     reader: ReaderOption = None,
     config: ConfigOption = None,
+    no_redact: NoRedactOption = False,
     asked: AskingOptions,
 ) -> None:
     """Measure how far a judge can be trusted.
@@ -90,6 +92,7 @@ def calibrate(
     planproof calibrate followed.jsonl --judge audit --model openai:NAME --repeat 3
     planproof calibrate cases.jsonl --labels labels.jsonl --format json -o figures.json
     planproof calibrate --callable my_metrics:plan_adherence
+    planproof calibrate --format html -o calibration.html
 
     With --repeat, answers of models are not taken from the cache.
 
@@ -99,6 +102,7 @@ def calibrate(
     from planproof.calibration.figures import figures_of
     from planproof.calibration.labels import read_labels
     from planproof.calibration.measuring import measured
+    from planproof.preparation import Reading
     from planproof.reports.calibration_lines import calibration_json, calibration_lines
     from planproof.runs.judging import Judging
 
@@ -122,6 +126,12 @@ def calibrate(
     with writing(output) as stream:
         if form is CalibrationFormat.JSON:
             stream.write(calibration_json(judge.name, figures) + "\n")
+        elif form is CalibrationFormat.HTML:
+            from planproof.reports.html.page import calibration_page
+
+            reading = Reading(None, configuration.vocabulary, configuration.limits)
+            page = calibration_page(judge.name, figures, reading, labels=given, secrets=no_redact)
+            stream.writelines(page)
         else:
             lines = calibration_lines(judge.name, len(cases), figures)
             stream.write(told(lines, stream if stream is sys.stdout else plain_stream()))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from planproof.calibration.figures import Agreement, Figures, Share
 from planproof.calibration.nouns import Attack
 from planproof.reports.lines import Line, Part, titled, wrapped
 from planproof.reports.wording import cost_line, many
 
-_NO_TELLING = frozenset({Attack.OBSERVATIONS})
+NO_TELLING = frozenset({Attack.OBSERVATIONS})
 """Attacks that no reader of a trace can tell from the truth."""
 
 
@@ -40,7 +40,7 @@ def calibration_lines(judge: str, cases: int, figures: Figures) -> Iterator[Line
             (
                 attack.value,
                 _told(share, good=False),
-                "(nobody can tell these from the truth)" if attack in _NO_TELLING else "",
+                "(nobody can tell these from the truth)" if attack in NO_TELLING else "",
             )
             for attack, share in figures.fooled.items()
         ],
@@ -52,7 +52,7 @@ def calibration_lines(judge: str, cases: int, figures: Figures) -> Iterator[Line
 def _rest(figures: Figures) -> Iterator[str]:
     if figures.stable is not None:
         spread = "" if figures.spread is None else f", mean spread {figures.spread:.2f}"
-        yield f"the same score each time: {_percent(figures.stable)}{spread}"
+        yield f"the same score each time: {percent(figures.stable)}{spread}"
     if figures.agreement is not None:
         yield _agreement(figures.agreement)
     yield f"without a score: {figures.unscored.hits:,} of {figures.unscored.of:,}"
@@ -75,13 +75,30 @@ def _told(share: Share, *, good: bool) -> Part:
     if share.rate is None:
         return "none"
     style = "green" if share.rate == (1.0 if good else 0.0) else ""
-    return (f"{share.hits:>4} of {share.of:<4} {_percent(share):>5}", style)
+    return (f"{share.hits:>4} of {share.of:<4} {percent(share):>5}", style)
 
 
-def _percent(share: Share) -> str:
+def percent(share: Share) -> str:
+    """A share in hundredths."""
     return "none" if share.rate is None else f"{share.rate:.0%}"
 
 
 def calibration_json(judge: str, figures: Figures) -> str:
     """The figures and the rows that they were counted from."""
-    return json.dumps({"judge": judge, **asdict(figures)}, ensure_ascii=False, indent=2)
+    rows = [
+        {
+            "id": row.id,
+            "origin": row.origin,
+            "change": row.change,
+            "attack": row.attack,
+            "where": row.variant.where,
+            "repeat": row.repeat,
+            "score": row.score,
+            "located": row.located,
+            "usage": asdict(row.usage),
+            "reason": row.verdict.reason,
+        }
+        for row in figures.rows
+    ]
+    told = {"judge": judge, **asdict(replace(figures, rows=())), "rows": rows}
+    return json.dumps(told, ensure_ascii=False, indent=2)

@@ -7,39 +7,8 @@ from dataclasses import replace
 import pytest
 
 from planproof.calibration.figures import Share, figures_of, quadratic_kappa
-from planproof.calibration.measuring import Row
 from planproof.calibration.nouns import Attack, Flaw, Rewording
-from planproof.usage import Usage
-
-
-def row(
-    origin: str,
-    score: float | None,
-    change: Flaw | Rewording | None = None,
-    attack: Attack | None = None,
-    *,
-    located: bool | None = None,
-    repeat: int = 0,
-) -> Row:
-    name = f"{origin}{change}{attack}"
-    return Row(name, origin, change, attack, repeat, score, located, Usage(calls=1), "")
-
-
-ROWS = [
-    row("a", 1.0),
-    row("b", 0.5),
-    row("c", None),
-    row("a", 0.75, Rewording.MERGED),
-    row("b", 0.25, Rewording.MERGED),
-    row("a", 0.5, Flaw.MISSING, located=True),
-    row("b", 0.75, Flaw.MISSING, located=False),
-    row("c", None, Flaw.MISSING, located=False),
-    row("a", 0.75, Flaw.RETRIED, located=True),
-    row("b", 1.0, Flaw.RETRIED, located=False),
-    row("a", 1.0, Flaw.MISSING, Attack.CLAIMS, located=False),
-    row("b", 0.75, Flaw.MISSING, Attack.CLAIMS, located=False),
-    row("c", 1.0, Flaw.MISSING, Attack.CLAIMS, located=False),
-]
+from tests.unit.calibration_rows import ROWS, row
 
 
 def test_what_was_counted() -> None:
@@ -69,8 +38,8 @@ def test_repeats_show_how_stable_a_judge_is() -> None:
     again = [replace(each, repeat=1) for each in ROWS]
     found = figures_of([*ROWS, *again])
     assert (found.stable, found.spread) == (Share(13, 13), 0.0)
-    again[0] = replace(again[0], score=0.25)
-    again[2] = replace(again[2], score=0.25)
+    again[0] = row("a", 0.25, repeat=1)
+    again[2] = row("c", 0.25, repeat=1)
     found = figures_of([*ROWS, *again])
     assert found.stable == Share(11, 13)
     assert found.spread == pytest.approx(0.75 / 12)
@@ -104,4 +73,7 @@ def test_agreement_with_labels_has_an_interval() -> None:
     assert found.cases == 30
     assert found.low < found.kappa < found.high <= 1.0
     assert figures_of(rows, labels).agreement == found
+    # To ask again is to learn nothing more about other cases.
+    again = [replace(each, repeat=repeat) for repeat in range(3) for each in rows]
+    assert figures_of(again, labels).agreement == found
     assert figures_of(rows, {"nobody": 1.0}).agreement is None

@@ -86,6 +86,20 @@ def test_labels_say_which_cases_were_followed_and_what_agrees(
     assert "agrees with the labels of 2 cases at kappa" in " ".join(told.split())
 
 
+def test_the_page_has_every_variant(planproof: CommandLine, tmp_path: Path) -> None:
+    secret = "sk-" + "a1B2" * 8
+    cases = [{**FOLLOWED[0], "user_task": f"Use {secret}."}, *FOLLOWED[1:]]
+    told = json.loads(planproof("calibrate", saved(tmp_path, cases), "--format", "json").out)
+    page = tmp_path / "page.html"
+    asked = ("calibrate", saved(tmp_path, cases), "--format", "html", "-o", page)
+    assert planproof(*asked).code == 0
+    shown = page.read_text(encoding="utf-8")
+    assert shown.count('type="application/json" id="case-') == len(told["rows"])
+    assert secret not in shown
+    assert planproof(*asked, "--no-redact").code == 0
+    assert secret in page.read_text(encoding="utf-8")
+
+
 def scores_by_length(**given: Any) -> float:
     return 1.0 if len(given["agent_plan"]) < 3 else 0.25
 

@@ -7,15 +7,21 @@ two that stand in it, by their hashes. Text of a case is data, which the script 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
+from planproof.calibration.figures import Figures
 from planproof.content import Content, Json
 from planproof.errors import InvalidInput
 from planproof.preparation import Reading
+from planproof.reports.html.calibration_data import (
+    CalibrationData,
+    calibration_data,
+    judged_variant,
+)
 from planproof.reports.html.case_data import JudgedCase, case_data, judged_case
 from planproof.reports.html.environment import environment
 from planproof.reports.html.room import Room
@@ -24,7 +30,7 @@ from planproof.runs.kept_case import case_in
 from planproof.runs.nouns import Result, Run
 from planproof.runs.store.protocol import Store
 
-_STYLES = ("page.css", "case.css", "overview.css")
+_STYLES = ("page.css", "case.css", "overview.css", "calibration.css")
 _SCRIPTS = (
     "theme.js",
     "dom.js",
@@ -32,6 +38,7 @@ _SCRIPTS = (
     "rows.js",
     "case.js",
     "overview.js",
+    "calibration.js",
     "frame.js",
     "report.js",
 )
@@ -58,6 +65,23 @@ def run_page(
     return _page(f"planproof: {data.title}", data, pages)
 
 
+def calibration_page(
+    judge: str,
+    figures: Figures,
+    reading: Reading,
+    *,
+    labels: Mapping[str, float] | None = None,
+    secrets: bool = False,
+) -> Iterator[str]:
+    """The page of what was measured of a judge, with those of the variants, piece by piece."""
+    data = calibration_data(judge, figures, labels, secrets=secrets)
+    pages = (
+        case_data(judged_variant(row, reading), room=data.room, secrets=secrets)
+        for row in data.pages
+    )
+    return _page(f"planproof: {data.title}", data, pages)
+
+
 def judged_in_store(result: Result, store: Store, reading: Reading) -> JudgedCase:
     """A case of the run; what could not be read has nothing but its verdict."""
     verdict = replace(result.verdict, id=result.name)
@@ -68,7 +92,9 @@ def judged_in_store(result: Result, store: Store, reading: Reading) -> JudgedCas
     return judged_case(case, verdict, reading)
 
 
-def _page(title: str, run: RunData | None, cases: Iterable[Json]) -> Iterator[str]:
+def _page(
+    title: str, overview: RunData | CalibrationData | None, cases: Iterable[Json]
+) -> Iterator[str]:
     import planproof  # noqa: PLC0415 - the package is whole by now
 
     style, script = _joined(_STYLES), _joined(_SCRIPTS)
@@ -81,7 +107,8 @@ def _page(title: str, run: RunData | None, cases: Iterable[Json]) -> Iterator[st
             policy=_policy(style, script),
             style=style,
             script=script,
-            run=run,
+            overview=overview,
+            is_run=isinstance(overview, RunData),
             cases=cases,
         )
     )

@@ -6,7 +6,7 @@ planproof.Overview = class {
     this.slot = planproof.slots(root);
     this.data = planproof.embedded("run");
     this.filters = new Set();
-    this.sorted = { column: "score", down: false };
+    this.sorted = { column: this.constructor.first, down: false };
     this.fillColumns();
     this.slot("distribution").addEventListener("click", (event) => this.onBar(event));
     this.slot("columns").addEventListener("click", (event) => this.onColumn(event));
@@ -27,24 +27,27 @@ planproof.Overview = class {
     ["seconds", "seconds", (row) => row[10]],
   ];
 
+  static first = "score";
+  static noun = "case";
+
   fillColumns() {
     const { element } = planproof;
-    this.slot("columns").replaceChildren(...planproof.Overview.columns.map(([key, label]) => element("th", { scope: "col", class: key, "data-column": key },
+    this.slot("columns").replaceChildren(...this.constructor.columns.map(([key, label]) => element("th", { scope: "col", class: key, "data-column": key },
       element("button", { type: "button" }, label, element("span", { "aria-hidden": "true" })))));
   }
 
   /** The rows that are wanted, in the order that is wanted. */
   refresh() {
     const query = this.slot("case-search").value.trim().toLowerCase();
-    const { filters, sorted } = this;
-    const [, , value] = planproof.Overview.columns.find(([key]) => key === sorted.column);
+    const { sorted } = this;
+    const [, , value] = this.constructor.columns.find(([key]) => key === sorted.column);
     const keyed = this.data.rows
-      .filter((row) => (!filters.size || filters.has(row[3] === null ? "none" : String(row[3]))) && (!query || `${row[1]} ${row[4]}`.toLowerCase().includes(query)))
+      .filter((row) => this.keeps(row, query))
       .map((row) => [value(row), row]);
     const way = sorted.down ? -1 : 1;
     keyed.sort(([one, first], [other, second]) => (one < other ? -way : one > other ? way : first[0] - second[0]));
     this.rows = keyed.map(([, row]) => row);
-    this.order = this.rows.map((row) => row[11]).filter((page) => page !== null);
+    this.order = this.rows.map((row) => row.at(-1)).filter((page) => page !== null);
     for (const head of this.slot("columns").children) {
       const on = head.dataset.column === sorted.column;
       if (on) head.setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
@@ -56,6 +59,12 @@ planproof.Overview = class {
     this.grow();
   }
 
+  /** Whether a row is wanted. */
+  keeps([, name, , level, called], query) {
+    return (!this.filters.size || this.filters.has(level === null ? "none" : String(level)))
+      && (!query || `${name} ${called}`.toLowerCase().includes(query));
+  }
+
   /** More rows at the end of the table. */
   grow(by = 100) {
     const body = this.slot("rows");
@@ -63,7 +72,7 @@ planproof.Overview = class {
     body.append(...this.rows.slice(from, from + by).map((row) => this.row(row)));
     const left = this.rows.length - body.children.length;
     this.slot("more").hidden = left <= 0;
-    this.slot("more").textContent = `${planproof.many(left, "more case")}`;
+    this.slot("more").textContent = `${planproof.many(left, `more ${this.constructor.noun}`)}`;
   }
 
   row([position, name, score, level, called, marks, steps, major, minor, events, seconds, page]) {

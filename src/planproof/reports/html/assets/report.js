@@ -4,7 +4,8 @@
 (() => {
   const slot = planproof.slots(document);
   const view = new planproof.CaseView(slot("case"));
-  const run = slot("overview") ? new planproof.Overview(slot("overview")) : null;
+  const Table = slot("overview")?.matches(".calibration") ? planproof.Calibration : planproof.Overview;
+  const run = slot("overview") ? new Table(slot("overview")) : null;
   let shown = null;
 
   const follow = () => {

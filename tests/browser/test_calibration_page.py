@@ -1,0 +1,76 @@
+"""The page of a calibration: its figures, and the way from each to the variants behind it."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from planproof.calibration.cases import built_in
+from planproof.calibration.figures import figures_of
+from planproof.calibration.measuring import measured
+from planproof.calibration.variants import variants_of
+from planproof.judges.rules import Rules
+from planproof.preparation import Reading
+from planproof.reports.html.page import calibration_page
+from planproof.runs.judging import Judging
+from tests.browser.axe import serious
+from tests.browser.opening import Colours, Opening
+from tests.unit.calibration_rows import row
+
+CASES = built_in()[:4]
+
+
+@pytest.fixture(scope="module")
+def made() -> str:
+    """Three of the four cases have labels, and one of these is not followed."""
+    labels = {CASES[0].id: 1.0, CASES[1].id: 1.0, CASES[2].id: 0.5}
+    rows = list(measured(variants_of(CASES), Judging(Rules()), at_once=1))
+    rows.append(row("<b>unscored", None))
+    return "".join(calibration_page("rules", figures_of(rows, labels), Reading(), labels=labels))
+
+
+def test_a_figure_leads_to_its_variants_and_these_to_their_evidence(
+    opening: Opening, made: str
+) -> None:
+    page = opening([made])
+    expect(page.get_by_role("heading", level=1)).to_have_text("How far “rules” can be trusted")
+    variants = page.locator("[data-slot=rows] tr")
+    altered = page.locator(".figures tr", has=page.get_by_role("button", name="altered"))
+    expect(altered.locator("td b")).to_have_text(["75%", "75%", "75%"])
+    altered.get_by_role("button", name="1 not caught").click()
+    expect(page.get_by_role("status").first).to_contain_text("1 of ")
+    expect(variants).to_have_count(1)
+    expect(variants.locator(".told")).to_have_text("✗ not caught✗ not located✗ not below")
+    expect(variants.locator(".against")).to_have_text("1.0 origin")
+    variants.get_by_role("link").click()
+    expect(page.locator(".case-id")).to_have_text(
+        "flight-change, altered (step 2: Lisbon became Lisbdn)"
+    )
+    expect(page.locator(".event")).to_have_count(5)
+    page.keyboard.press("u")
+    altered.get_by_role("button", name="altered").click()
+    expect(variants).to_have_count(4)
+    page.get_by_role("searchbox").first.fill("lisbdn")
+    expect(variants).to_have_count(1)
+
+
+def test_agreement_stands_with_its_interval_and_the_labels(opening: Opening, made: str) -> None:
+    page = opening([made])
+    expect(page.get_by_role("img", name=" between ")).to_have_count(1)
+    page.get_by_role("button", name="as it is").click()
+    expect(page.locator("[data-slot=rows] .against")).to_have_text(
+        ["1.0 by people", "1.0 by people", "0.5 by people", "", ""]
+    )
+    expect(page.locator("[data-slot=rows] .name", has_text="<b>unscored")).to_have_count(1)
+
+
+@pytest.mark.parametrize("colours", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_axe_finds_nothing_and_nothing_sticks_out(
+    opening: Opening, made: str, width: int, colours: Colours
+) -> None:
+    page = opening([made], width=width, colours=colours)
+    assert serious(page) == []
+    page.get_by_role("button", name="1 not caught").first.click()
+    assert serious(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

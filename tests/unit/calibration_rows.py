@@ -1,0 +1,41 @@
+"""Rows of a calibration, made by hand."""
+
+from __future__ import annotations
+
+from planproof.calibration.measuring import Row
+from planproof.calibration.nouns import Attack, Flaw, Rewording, Truth, Variant
+from planproof.content import Content
+from planproof.usage import Usage
+from planproof.verdict import Outcome, Verdict
+
+
+def row(
+    origin: str,
+    score: float | None,
+    change: Flaw | Rewording | None = None,
+    attack: Attack | None = None,
+    *,
+    located: bool | None = None,
+    repeat: int = 0,
+) -> Row:
+    variant = Variant(origin, Content(), (), (), Truth(), change, attack)
+    outcome = Outcome.JUDGE_FAILED if score is None else Outcome.SCORED
+    verdict = Verdict(outcome=outcome, score=score, level=score, reason="", cost=Usage(calls=1))
+    return Row(variant, repeat, verdict, located)
+
+
+ROWS = [
+    row("a", 1.0),
+    row("b", 0.5),
+    row("c", None),
+    row("a", 0.75, Rewording.MERGED),
+    row("b", 0.25, Rewording.MERGED),
+    row("a", 0.5, Flaw.MISSING, located=True),
+    row("b", 0.75, Flaw.MISSING, located=False),
+    row("c", None, Flaw.MISSING, located=False),
+    row("a", 0.75, Flaw.RETRIED, located=True),
+    row("b", 1.0, Flaw.RETRIED, located=False),
+    row("a", 1.0, Flaw.MISSING, Attack.CLAIMS, located=False),
+    row("b", 0.75, Flaw.MISSING, Attack.CLAIMS, located=False),
+    row("c", 1.0, Flaw.MISSING, Attack.CLAIMS, located=False),
+]
