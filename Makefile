@@ -51,7 +51,7 @@ test: $(READY) browser ## everything that must hold: tests, coverage of the inne
 	$(BIN)/pytest -n auto --cov --cov-report=
 	$(BIN)/coverage report --include '$(INNER)' --omit '$(EDGES)' --fail-under 95
 	$(MAKE) check
-	$(MAKE) test-ray test-langgraph
+	$(MAKE) test-ray test-deepeval test-langgraph
 
 test-ray: $(RAY_READY) ## the engine on a real Ray, in an environment of its own (part of test)
 	# Ray warns of itself in each of its releases.

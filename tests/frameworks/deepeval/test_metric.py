@@ -1,0 +1,152 @@
+"""The metric inside DeepEval: test cases, `evaluate`, `assert_test`, and agents that it traces."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deepeval.dataset import EvaluationDataset, Golden
+from deepeval.evaluate import AsyncConfig, DisplayConfig, assert_test, evaluate
+from deepeval.test_case import LLMTestCase, ToolCall
+from deepeval.tracing import observe, update_current_trace
+
+from planproof.calibration.callables import CallableJudge
+from planproof.integrations.deepeval import PlanAdherenceMetric
+from tests.frameworks.refunds import BY_NAME, CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, Call
+
+QUIET = DisplayConfig(show_indicator=False, print_results=False)
+
+
+@pytest.fixture(autouse=True)
+def its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DeepEval writes into the folder that it is run in."""
+    monkeypatch.chdir(tmp_path)
+
+
+def case_of(calls: list[Call], **more: Any) -> LLMTestCase:
+    tools = [
+        ToolCall(name=name, input_parameters=given, output=BY_NAME[name](**given))
+        for name, given in calls
+    ]
+    return LLMTestCase(input=TASK, actual_output=CLOSING, tools_called=tools, **more)
+
+
+def refund_agent(calls: list[Call]) -> Any:
+    """An agent as DeepEval's users write it: observed functions, whose spans it records."""
+
+    @observe(type="llm", model="scripted")
+    def think(name: str) -> str:
+        return f"I call {name} now."
+
+    @observe(type="agent")
+    def agent(task: str) -> str:
+        for name, given in calls:
+            think(name)
+            observe(type="tool")(BY_NAME[name])(**given)
+        update_current_trace(input=task, output=CLOSING)
+        return CLOSING
+
+    return agent
+
+
+def test_a_test_case_is_measured() -> None:
+    metric = PlanAdherenceMetric(PLAN)
+    assert metric.measure(case_of(FOLLOWED)) == metric.score == 1.0
+    assert metric.success
+    assert metric.is_successful()
+    assert metric.score_breakdown == dict.fromkeys("1234", "executed")
+    assert asyncio.run(metric.a_measure(case_of(SKIPPED))) == metric.score == 0.5
+    assert not metric.success
+    assert metric.reason
+    assert "step 2" in metric.reason.lower()
+    assert metric.score_breakdown["2"] == "missing"
+    assert metric.verdict is not None
+    assert metric.verdict.steps[0].evidence[0].quote == "get_order"
+
+
+def test_strict_mode_takes_nothing_less_than_all() -> None:
+    metric = PlanAdherenceMetric(PLAN, strict_mode=True)
+    assert metric.measure(case_of(SKIPPED)) == 0.0
+    assert not metric.success
+
+
+@pytest.mark.parametrize("run_async", [True, False])
+def test_evaluate_holds_each_test_case_to_its_own_plan(run_async: bool) -> None:
+    done = evaluate(
+        test_cases=[
+            case_of(FOLLOWED, name="a", metadata={"plan": PLAN}),
+            case_of(SKIPPED, name="b", metadata={"plan": PLAN}),
+            case_of(SKIPPED, name="c", metadata={"plan": [PLAN[0], *PLAN[2:]]}),
+            case_of(FOLLOWED, name="d"),
+        ],
+        metrics=[PlanAdherenceMetric()],
+        async_config=AsyncConfig(run_async=run_async),
+        display_config=QUIET,
+    )
+    found = {result.name: result.metrics_data[0] for result in done.test_results}
+    data = [found[name] for name in sorted(found)]
+    assert [one.score for one in data] == [1.0, 0.5, 1.0, None]
+    assert [one.success for one in data] == [True, False, True, False]
+    assert {one.name for one in data} == {"Plan Adherence"}
+    assert "plan" in data[3].error
+
+
+@pytest.mark.parametrize("run_async", [True, False])
+def test_assert_test_passes_and_fails(run_async: bool) -> None:
+    metric = PlanAdherenceMetric(PLAN)
+    assert_test(case_of(FOLLOWED), [metric], run_async=run_async)
+    with pytest.raises(AssertionError, match=r"Plan Adherence \(score: 0.5, threshold: 0.75"):
+        assert_test(case_of(SKIPPED), [metric], run_async=run_async)
+    with pytest.raises(AssertionError, match="error: No plan"):
+        assert_test(case_of(FOLLOWED), [PlanAdherenceMetric()], run_async=run_async)
+
+
+@pytest.mark.parametrize(("calls", "score"), [(FOLLOWED, 1.0), (SKIPPED, 0.5)])
+def test_an_agent_that_deepeval_traces(calls: list[Call], score: float) -> None:
+    data = EvaluationDataset(goldens=[Golden(input=TASK)])
+    goldens = data.evals_iterator(metrics=[PlanAdherenceMetric(PLAN)], display_config=QUIET)
+    refund_agent(calls)(next(goldens).input)
+    with pytest.raises(StopIteration) as done:
+        next(goldens)
+    (result,) = done.value.value.test_results
+    (metric,) = result.metrics_data
+    assert metric.score == score
+    assert metric.reason
+    assert "e3 “get_order”" in metric.reason  # e2 is what the model has said
+
+
+def test_a_trace_of_any_format_in_the_metadata() -> None:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": TASK}]
+    for place, (name, given) in enumerate(SKIPPED):
+        function = {"name": name, "arguments": json.dumps(given)}
+        call = {"id": f"c{place}", "type": "function", "function": function}
+        messages += [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    test_case = LLMTestCase(
+        input=TASK, actual_output=CLOSING, metadata={"trace": messages, "plan": PLAN}
+    )
+    metric = PlanAdherenceMetric()
+    assert metric.measure(test_case) == 0.5
+    assert metric.verdict is not None
+    assert metric.verdict.coverage is not None
+    assert metric.verdict.coverage.reader == "openai-messages"
+
+
+def test_an_open_judge_is_shared_by_the_copies_that_deepeval_makes() -> None:
+    asked: list[list[str]] = []
+
+    def three_quarters(agent_plan: list[str], **_: Any) -> float:
+        asked.append(agent_plan)
+        return 0.75
+
+    metric = PlanAdherenceMetric(PLAN, judge=CallableJudge(three_quarters, "mine"))
+    done = evaluate(
+        test_cases=[case_of(SKIPPED), case_of(FOLLOWED)],
+        metrics=[metric],
+        display_config=QUIET,
+    )
+    assert [result.metrics_data[0].score for result in done.test_results] == [0.75, 0.75]
+    assert done.test_results[0].metrics_data[0].evaluation_model == "planproof mine"
+    assert asked == [PLAN, PLAN]
