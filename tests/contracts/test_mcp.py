@@ -16,6 +16,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import Tool
 
 from planproof import Monitor, evaluate
+from scripts.doc_blocks import blocks_for
 from tests.golden_files import ROOT
 
 TRACE = ROOT / "examples" / "langgraph" / "trace.json"
@@ -53,15 +54,21 @@ class Asked:
         return "".join(part.text for part in result.content if part.type == "text")
 
 
+def _servers(key: str) -> list[Any]:
+    """The servers that the docs set up under this key."""
+    settings = [json.loads(block.text) for block in blocks_for(__file__)]
+    return [server for each in settings for server in each.get(key, {}).values()]
+
+
 @pytest.fixture(scope="module", params=["auto", "legacy"])
 def asked(tmp_path_factory: pytest.TempPathFactory, request: Any) -> Iterator[Asked]:
-    """New clients ask what there is, old ones shake hands; the folder is named, or the current."""
+    """Set up as the docs say it. New clients ask what there is, old ones shake hands."""
     folder = tmp_path_factory.mktemp("outside") / "project"
     folder.mkdir()
-    here = request.param == "auto"
-    named, where = ([], folder) if here else (["--folder", "project"], folder.parent)
-    command = ["-m", "planproof", "mcp", *named]
-    server = StdioServerParameters(command=sys.executable, args=command, cwd=where)
+    (server,) = {"auto": _servers("mcpServers"), "legacy": _servers("servers")}[request.param]
+    program = Path(sys.executable).with_name(server["command"])
+    arguments = [each.replace("${workspaceFolder}", str(folder)) for each in server["args"]]
+    server = StdioServerParameters(command=str(program), args=arguments, cwd=folder)
     opened = Client(stdio_client(server), mode=request.param, read_timeout_seconds=60)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(opened) as client:
         yield Asked(folder, portal, client)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from planproof.cli import cache, keys
+from planproof.cli import cache, hook, keys
 from planproof.cli.calibrate import calibrate
 from planproof.cli.compare import compare
 from planproof.cli.demo import demo
@@ -70,6 +70,7 @@ def planproof(
     planproof verify VERDICT.json TRACE       check a verdict without a judge
     planproof inspect TRACE                   see what is understood of a trace
     planproof calibrate                       how far a judge can be trusted
+    planproof hook claude-code                a hook: judges sessions when they stop
     planproof mcp                             tools for agents and editors
     planproof cache info                      answers of models that are kept
     """
@@ -93,5 +94,6 @@ app.command()(tells_failures(mcp))
 app.command()(tells_failures(demo))
 app.command()(tells_failures(readers))
 app.command()(tells_failures(judges))
+app.add_typer(hook.app, name="hook")
 app.add_typer(cache.app, name="cache")
 app.add_typer(keys.app, name="keys")

@@ -152,11 +152,14 @@ def _unreadable(path: Path, error: OSError) -> InvalidInput:
     )
 
 
-def settled_configuration(path: Path | None) -> Configuration:
-    """The configuration in force; says on standard error which file it came from, if any."""
+def settled_configuration(path: Path | None, start: Path | None = None) -> Configuration:
+    """The configuration in force; says on standard error which file it came from, if any.
+
+    Without a file of its own, the nearest at or above `start`, which is the current folder.
+    """
     from planproof.config import find_configuration, read_configuration
 
-    found = find_configuration(Path.cwd()) if path is None else read_configuration(path)
+    found = find_configuration(start or Path.cwd()) if path is None else read_configuration(path)
     if found.path is not None:
         typer.echo(f"planproof: using {found.path}", err=True)
     return found

@@ -1,0 +1,178 @@
+"""`planproof hook claude-code`: what Claude Code tells it, and what it is told."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planproof import evaluate
+from scripts.doc_blocks import blocks_for
+from tests.command_line import CommandLine, Done
+from tests.golden_files import ROOT
+
+EXAMPLES = ROOT / "examples"
+
+
+def stop(session: Path, **more: Any) -> bytes:
+    """What Claude Code writes on standard input when the agent stops."""
+    told = {
+        "session_id": session.stem,
+        "transcript_path": str(session),
+        "cwd": str(session.parent),
+        "hook_event_name": "Stop",
+        "stop_hook_active": False,
+    }
+    return json.dumps(told | more).encode()
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Path:
+    """A session that scores 0.25, its sub-agent's lines in a file of their own."""
+    lines = (EXAMPLES / "claude-code" / "trace.jsonl").read_text(encoding="utf-8").splitlines()
+    helper = [line for line in lines if '"isSidechain": true' in line]
+    own = [line for line in lines if line not in helper]
+    file = tmp_path / "projects" / "0000.jsonl"
+    (file.with_suffix("") / "subagents").mkdir(parents=True)
+    file.write_text("\n".join(own) + "\n", encoding="utf-8")
+    inner = file.with_suffix("") / "subagents" / "agent-1.jsonl"
+    inner.write_text("\n".join(helper) + "\n", encoding="utf-8")
+    return file
+
+
+def told(done: Done) -> Any:
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+def test_the_user_is_told_the_verdict_and_nothing_is_blocked(
+    planproof: CommandLine, session: Path
+) -> None:
+    answer = told(planproof("hook", "claude-code", stdin=stop(session)))
+    whole = evaluate(trace=EXAMPLES / "claude-code" / "trace.jsonl")
+    assert whole.score == 0.25
+    assert list(answer) == ["systemMessage"]
+    assert answer["systemMessage"].startswith("planproof: 0.25, weak adherence: 3 of 4 steps")
+    assert whole.reason in answer["systemMessage"]
+
+
+def test_below_the_least_score_the_agent_goes_on_once(
+    planproof: CommandLine, session: Path
+) -> None:
+    command = ("hook", "claude-code", "--min-score", "0.5")
+    answer = told(planproof(*command, stdin=stop(session)))
+    assert answer["decision"] == "block"
+    assert "step 4" in answer["reason"]
+    again = told(planproof(*command, stdin=stop(session, stop_hook_active=True)))
+    assert list(again) == ["systemMessage"]
+    enough = told(planproof("hook", "claude-code", "--min-score", "0.25", stdin=stop(session)))
+    assert list(enough) == ["systemMessage"]
+
+
+def test_a_configured_least_score_does_not_block(planproof: CommandLine, session: Path) -> None:
+    (session.parent / "planproof.toml").write_text("min_score = 1.0\n")
+    done = planproof("hook", "claude-code", stdin=stop(session))
+    assert list(told(done)) == ["systemMessage"]
+    assert str(session.parent / "planproof.toml") in done.err
+
+
+def test_each_to_do_list_is_in_force_until_the_next(planproof: CommandLine, session: Path) -> None:
+    def line(number: int, kind: str, *content: dict[str, Any]) -> str:
+        message = {"role": kind, "id": f"m{number}", "content": list(content)}
+        return json.dumps({"type": kind, "uuid": f"{number}", "sessionId": "s", "message": message})
+
+    def listed(number: int, file: str) -> list[str]:
+        todos = [{"content": f"Read {file}", "status": "pending"}]
+        planned = {"id": f"t{number}", "name": "TodoWrite", "input": {"todos": todos}}
+        read = {"id": f"r{number}", "name": "Read", "input": {"file_path": file}}
+        return [
+            line(number, "user", {"type": "text", "text": f"Please read {file}."}),
+            line(number + 1, "assistant", {"type": "tool_use", **planned}),
+            line(number + 2, "assistant", {"type": "tool_use", **read}),
+        ]
+
+    session.write_text("\n".join(listed(1, "a.txt") + listed(11, "b.txt")) + "\n")
+    shutil.rmtree(session.with_suffix(""))
+    answer = told(planproof("hook", "claude-code", stdin=stop(session)))
+    assert answer["systemMessage"] == ("planproof: 1.0, perfect adherence: 2 of 2 steps executed.")
+    command = ("hook", "claude-code", "--plan-in-force", "first")
+    assert "major extra" in told(planproof(*command, stdin=stop(session)))["systemMessage"]
+
+
+def test_without_a_plan_and_at_other_events_nothing_is_said(
+    planproof: CommandLine, session: Path
+) -> None:
+    command = ("hook", "claude-code", "--min-score", "1")
+    other = planproof(*command, stdin=stop(session, hook_event_name="SubagentStop"))
+    assert (other.code, other.out) == (0, "")
+    first = session.read_text(encoding="utf-8").splitlines()[2]
+    session.write_text(first + "\n", encoding="utf-8")
+    shutil.rmtree(session.with_suffix(""))
+    done = planproof(*command, stdin=stop(session))
+    assert (done.code, done.out) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin"),
+    [
+        (["claude-code"], b"not json"),
+        (["claude-code"], b"[]"),
+        (["claude-code"], b'{"transcript_path": "nowhere.jsonl"}'),
+        (["claude-code", "--min-score", "7"], b"{}"),
+        (["claude-code", "--nonsense"], b"{}"),
+        (["nobody"], b"{}"),
+        ([], b"{}"),
+    ],
+)
+def test_no_mistake_keeps_an_agent_from_stopping(
+    planproof: CommandLine, arguments: list[str], stdin: bytes
+) -> None:
+    done = planproof("hook", *arguments, stdin=stdin)
+    assert done.code not in (0, 2)
+    assert done.err or not arguments
+
+
+def test_last_words_that_are_not_written_yet_are_waited_for(
+    planproof: CommandLine, session: Path
+) -> None:
+    lines = session.read_text(encoding="utf-8").splitlines()
+    (last,) = [line for line in lines if "I have checked it" in line]
+    lines.remove(last)
+    session.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+    def late() -> None:
+        time.sleep(0.3)
+        with session.open("a", encoding="utf-8") as file:
+            file.write(last + "\n")
+
+    writer = threading.Thread(target=late)
+    writer.start()
+    words = "Three words; summary.txt says so, and I have checked it."
+    answer = told(
+        planproof("hook", "claude-code", stdin=stop(session, last_assistant_message=words))
+    )
+    writer.join()
+    assert "only spoken of" in answer["systemMessage"]
+
+
+def test_the_settings_that_are_printed_run_it(planproof: CommandLine, session: Path) -> None:
+    printed = planproof("hook", "claude-code", "--min-score", "0.75", "--print-settings").out
+    (shown,) = blocks_for(__file__)
+    assert json.loads(printed) == json.loads(shown.text)
+    ((hook,),) = [group["hooks"] for group in json.loads(printed)["hooks"]["Stop"]]
+    program, *arguments = hook["command"].split()
+    done = subprocess.run(
+        [Path(sys.executable).with_name(program), *arguments],
+        input=stop(session),
+        capture_output=True,
+        check=True,
+        timeout=hook["timeout"],
+    )
+    assert json.loads(done.stdout)["decision"] == "block"
