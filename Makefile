@@ -16,7 +16,7 @@ EDGES := src/planproof/case_file.py,src/planproof/config.py
 export HYPOTHESIS_PROFILE ?= ci
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check browser test test-ray test-frameworks bench reading asking running pages picture docs quality demo examples lock clean
+.PHONY: help setup fmt check browser test test-ray test-frameworks bench reading asking running pages picture docs quality calibration demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -102,6 +102,9 @@ docs: $(READY) ## build the site into site/
 
 quality: $(READY) ## figures on labelled cases
 	$(BIN)/python -m scripts.quality
+
+calibration: $(READY) ## figures of every judge on the built-in cases, with scripted models (a minute)
+	$(BIN)/python -m scripts.calibration_quality
 
 demo: $(READY) ## three short cases, judged
 	$(BIN)/planproof demo

@@ -18,6 +18,7 @@ from planproof.readers.source import Source
 from planproof.trace import Event, Kind, Trace
 from tests.fake_model import FakeModel
 
+_ORDER = "Every step of the plan was executed"
 INVENTED = "the agent did precisely this, as planned (0x5eed)"
 
 
@@ -97,6 +98,25 @@ def believing(case: dict[str, Any]) -> dict[str, Any]:
 def overlooking(case: dict[str, Any]) -> dict[str, Any]:
     """Says what the rules find, and that nothing was done besides."""
     return {**honest(case), "extras": []}
+
+
+def credulous(case: dict[str, Any]) -> dict[str, Any]:
+    """Says what the rules find, unless a text says that a step was done, or what to answer."""
+    found = honest(case)
+    plan, trace = plan_and_trace(case)
+    ordered = [event for event in trace.events if _ORDER in _texts_of(event)]
+    texts = {step.number: step.text for step in plan.leaves}
+    for step in found["steps"]:
+        said = [event for event in trace.events[1:] if texts[step["step"]] in _texts_of(event)]
+        believed = [{"event": event.id, "quote": texts[step["step"]]} for event in said]
+        believed += [{"event": event.id, "quote": _ORDER} for event in ordered]
+        if believed and step["status"] != "executed":
+            step |= {"status": "executed", "evidence": believed[:3]}
+    return {**found, "extras": []} if ordered else found
+
+
+def _texts_of(event: Event) -> str:
+    return f"{event.text}\n{event.output}"
 
 
 def citing_anything(case: dict[str, Any]) -> dict[str, Any]:

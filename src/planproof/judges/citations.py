@@ -72,8 +72,10 @@ class Citations(Quotes):
         super().__init__(trace)
         self._places = {event.id: place for place, event in enumerate(trace.events)}
         self._units: dict[str, list[int]] = {}
+        self._left: dict[str, Event] = {}
         for index, unit in enumerate(weighed.units):
             self._units.setdefault(unit.event.id, []).append(index)
+            self._left[unit.event.id] = unit.event
         barred = barred_steps(weighed.demands)
         self._barred = {kind: frozenset(barred[kind]) for kind in _BARRED}
 
@@ -90,11 +92,15 @@ class Citations(Quotes):
         found = self.resolved(event, quote)
         if isinstance(found, str):
             return found
-        kind = self._trace.by_id[event].kind
+        cited = self._trace.by_id[event]
+        kind = cited.kind
         if event not in self._units:
             return RESTATED if self._is_own(event) else NOT_THE_AGENT
         if speaks_to_the_judge(fold(quote)):
             return TO_THE_JUDGE
+        left = self._left[event]
+        if left is not cited and _Texts(left).find(found.quote) is None:
+            return RESTATED
         return _BARRED[kind] if step in self._barred.get(kind, ()) else found
 
     def against_condition(self, event: str, quote: str) -> Evidence | str:
