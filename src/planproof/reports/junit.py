@@ -36,7 +36,7 @@ def junit(
     totals = _attributes(counts, time=f"{summary.seconds:.3f}")
     began = run.created.replace(tzinfo=None).isoformat(timespec="seconds")
     yield f"<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name=\"planproof\"{totals}>\n"
-    yield f"<testsuite name={quoteattr(show(source_name(run)))}{totals}"
+    yield f"<testsuite name={quoteattr(show(source_name(run.source)))}{totals}"
     yield f"{_attributes({'skipped': 0}, timestamp=began, id=show(run.id))}>\n"
     yield from _properties(run, summary, show)
     for result in results:
@@ -76,7 +76,7 @@ def _test_case(run: Run, result: Result, min_score: float, show: Show) -> Iterat
 
 def _class(run: Run, show: Show) -> str:
     # What shows test results takes a dot for the end of a package.
-    return f"planproof.{show(source_name(run)).replace('.', '_')}"
+    return f"planproof.{show(source_name(run.source)).replace('.', '_')}"
 
 
 def _fault(element: str, sort: str, message: str, text: str) -> str:

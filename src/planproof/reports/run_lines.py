@@ -30,7 +30,7 @@ def runs_lines(runs: Iterable[Run], show: Show) -> Iterator[Line]:
             (run.state.value, STATE_STYLES[run.state]),
             f"{run.cases:,}",
             cut(show(run.judge.name), _WIDEST_JUDGE),
-            show("  ".join((source_name(run), *_tags(run)))),
+            show("  ".join((source_name(run.source), *_tags(run)))),
         )
         for run in runs
     )
@@ -38,13 +38,13 @@ def runs_lines(runs: Iterable[Run], show: Show) -> Iterator[Line]:
 
 def run_line(run: Run, show: Show) -> str:
     """A run in a line: its id, state, judge, source and tags."""
-    parts = (run.id, run.state.value, run.judge.name, source_name(run), *_tags(run))
+    parts = (run.id, run.state.value, run.judge.name, source_name(run.source), *_tags(run))
     return "  ".join(map(show, parts))
 
 
-def source_name(run: Run) -> str:
+def source_name(source: str) -> str:
     """What a data set is called, without the folders that it stands in."""
-    return _FOLDERS.sub("", run.source)
+    return _FOLDERS.sub("", source)
 
 
 def run_summary_lines(run: Run, summary: Summary, show: Show) -> Iterator[Line]:

@@ -15,6 +15,7 @@ from planproof.server.guard.headers import SecurityHeaders
 from planproof.server.guard.limits import BodyLimits
 from planproof.server.guard.watching import Watching
 from planproof.server.metrics import Metrics
+from planproof.server.pages.routes import add_pages
 from planproof.server.services import opened
 from planproof.server.settings import ServerSettings
 
@@ -42,6 +43,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     app.include_router(health.router)
     app.include_router(metrics.router)
     app.include_router(verdicts.router)
+    add_pages(app)
     # The last is the outermost.
     app.add_middleware(Access, settings)
     app.add_middleware(BodyLimits, settings.limits)

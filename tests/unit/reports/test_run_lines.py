@@ -99,7 +99,7 @@ def test_runs_are_listed_in_columns() -> None:
     ],
 )
 def test_a_data_set_is_called_by_its_name(source: str, name: str) -> None:
-    assert source_name(replace(RUN, source=source)) == name
+    assert source_name(source) == name
 
 
 def test_a_comparison_shows_all_that_changed() -> None:

@@ -1,0 +1,89 @@
+"""Templates to pages. Addresses in them are relative, so that they hold behind any path prefix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.responses import HTMLResponse
+
+import planproof
+from planproof.errors import PlanproofError
+from planproof.reports.html.environment import environment
+from planproof.reports.wording import many, shows
+from planproof.server.errors import Refused, refused_for
+
+SHOW = shows(secrets=False)
+"""Text of a case on a page: what looks like a secret is masked."""
+_MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a page stands: its entry in the navigation, and how deep its path is."""
+
+    entry: str
+    depth: int = 0
+
+    @property
+    def root(self) -> str:
+        """The way from it to the first page."""
+        return "../" * self.depth or "./"
+
+
+RUNS = Place("runs")
+RUN = Place("runs", 1)
+CASE = Place("runs", 3)
+COMPARE = Place("compare")
+LIVE = Place("live")
+TRY = Place("try")
+
+
+def page(template: str, place: Place, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """A page; everything that is given is escaped."""
+    made = environment("planproof.server.pages").get_template(f"{template}.html.jinja")
+    text = made.render(place=place, version=planproof.__version__, signed=signed, **values)
+    # Halves of characters, which a trace may hold, can't be sent.
+    return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)
+
+
+def problem_page(error: PlanproofError, place: Place) -> HTMLResponse:
+    """The page that says what went wrong, and what to do."""
+    refused = refused_for(error)
+    if refused.status == 422:
+        refused = Refused(404, error.what, where=error.where, advice=error.advice)
+    answer = page(
+        "problem",
+        place,
+        status=refused.status,
+        what=SHOW(refused.what),
+        where=refused.where and SHOW(refused.where),
+        advice=refused.advice and SHOW(refused.advice),
+    )
+    if refused.retry_after is not None:
+        answer.headers["Retry-After"] = str(refused.retry_after)
+    return answer
+
+
+def query(**values: Any) -> str:
+    """A query string, or nothing of what is empty."""
+    return "?" + urlencode({name: value for name, value in values.items() if value}, doseq=True)
+
+
+def ago(then: datetime, now: datetime | None = None) -> str:
+    """How long ago it was, to the eye; after a day, when it was."""
+    passed = ((now or datetime.now(UTC)) - then).total_seconds()
+    if passed < _MINUTE:
+        return "just now"
+    if passed < _HOUR:
+        return f"{many(int(passed // _MINUTE), 'minute')} ago"
+    if passed < _DAY:
+        return f"{many(int(passed // _HOUR), 'hour')} ago"
+    return f"{then:%Y-%m-%d %H:%M}"
+
+
+def signed(change: float) -> str:
+    """A change with its sign, as it is printed."""
+    return "0.000" if abs(change) < 0.0005 else f"{change:+.3f}".replace("-", "−")

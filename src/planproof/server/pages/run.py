@@ -1,0 +1,170 @@
+"""The pages of a run and of its cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from starlette.responses import HTMLResponse
+
+from planproof.preparation import Reading
+from planproof.reports.html.boards import UNSCORED, boards, facts
+from planproof.reports.html.case_data import case_data
+from planproof.reports.html.case_rows import CaseRow
+from planproof.reports.html.room import Room
+from planproof.reports.run_lines import source_name
+from planproof.runs.nouns import Run
+from planproof.runs.store.looking import Order, Wanted
+from planproof.scoring import LEVELS
+from planproof.server.pages.library import Library
+from planproof.server.pages.overview import previous_run
+from planproof.server.pages.rendering import CASE, RUN, SHOW, page, query
+
+_ON_A_PAGE = 100
+_KEYS: dict[str, float | None] = {f"{level:g}": level for level in LEVELS} | {UNSCORED: None}
+_COLUMNS = (
+    ("position", "#", Order.POSITION),
+    ("name", "case", Order.NAME),
+    ("score", "score", Order.SCORE),
+    ("steps", "steps", None),
+    ("extras", "extras", None),
+    ("events", "events", None),
+    ("seconds", "seconds", Order.SECONDS),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """Which cases of a run the address of a page asks for."""
+
+    scores: frozenset[str] = frozenset()
+    find: str = ""
+    by: Order = Order.SCORE
+    down: bool = False
+    first: int = 0
+
+    @staticmethod
+    def of(scores: Sequence[str], find: str, by: str, *, down: bool, first: int) -> Asked:
+        """What was asked for, as far as it is understood."""
+        return Asked(
+            scores=frozenset(scores) & _KEYS.keys(),
+            find=find,
+            by=Order(by) if by in set(Order) else Order.SCORE,
+            down=down,
+            first=max(first, 0),
+        )
+
+    @property
+    def wanted(self) -> Wanted:
+        """The same for the store."""
+        return Wanted(
+            levels=frozenset(_KEYS[key] for key in self.scores),
+            words=self.find,
+            order=self.by,
+            descending=self.down,
+        )
+
+    def link(self, **changed: Any) -> str:
+        """The query that asks for this, with changes."""
+        other = replace(self, **changed)
+        return query(
+            score=sorted(other.scores),
+            find=other.find,
+            by="" if other.by is Order.SCORE else other.by.value,
+            down="1" if other.down else "",
+            first=other.first,
+        )
+
+    def toggled(self, key: str) -> str:
+        """The query with cases of this score asked for, or no longer."""
+        return self.link(scores=self.scores ^ {key}, first=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column: what it is called, how it is sorted now, and the way to sort by it."""
+
+    key: str
+    label: str
+    sorted: str | None
+    link: str | None
+
+
+def run_page(library: Library, run: Run, asked: Asked) -> HTMLResponse:
+    """What the run comes to, and a page of its cases."""
+    summary = library.summary(run)
+    found = library.results(run, asked.wanted, first=asked.first, most=_ON_A_PAGE)
+    count = library.count(run, asked.wanted)
+    before = previous_run(library.store.runs(), run)
+    links: Callable[[str], str] = asked.toggled
+    return page(
+        "run",
+        RUN,
+        title=SHOW(source_name(run.source)),
+        run=run,
+        facts=[SHOW(fact) for fact in facts(run, summary)],
+        boards=boards(summary, SHOW),
+        link=links,
+        asked=asked,
+        columns=[_column(asked, *each) for each in _COLUMNS],
+        rows=[
+            (CaseRow.of(result, SHOW), f"cases/{result.position}{asked.link(first=place)}")
+            for place, result in enumerate(found, asked.first)
+        ],
+        count=count,
+        cases=summary.cases,
+        before=before and query(base=before.id, new=run.id),
+        newer=asked.link(first=max(asked.first - _ON_A_PAGE, 0)) if asked.first else None,
+        older=asked.link(first=asked.first + _ON_A_PAGE)
+        if count > asked.first + _ON_A_PAGE
+        else None,
+    )
+
+
+def case_page(
+    library: Library, run: Run, position: int, asked: Asked, reading: Reading
+) -> HTMLResponse:
+    """A case of the run; `asked.first` is its place among those that were asked for."""
+    result = library.store.result(run.id, position)
+    judged = library.judged(result, reading)
+    room = Room.among(len(judged.trace.events) if judged.trace else 0)
+    data = case_data(judged, room=room, secrets=False)
+    beside = _beside(library, run, result.position, asked)
+    return page(
+        "one_case",
+        CASE,
+        title=data["id"] or data["headline"],
+        run=run,
+        source=SHOW(source_name(run.source)),
+        position=result.position,
+        data=data,
+        up=asked.link(first=asked.first - asked.first % _ON_A_PAGE),
+        previous=beside[0],
+        next=beside[1],
+    )
+
+
+def _column(asked: Asked, key: str, label: str, order: Order | None) -> Column:
+    if order is None:
+        return Column(key, label, None, None)
+    on = asked.by is order
+    link = asked.link(by=order, down=on and not asked.down, first=0)
+    way = ("descending" if asked.down else "ascending") if on else None
+    return Column(key, label, way, link)
+
+
+def _beside(
+    library: Library, run: Run, position: int, asked: Asked
+) -> tuple[str | None, str | None]:
+    """The ways to the cases before and after this one, in the order that was asked for."""
+    first = max(asked.first - 1, 0)
+    around = library.results(run, asked.wanted, first=first, most=3)
+    places = {result.position: place for place, result in enumerate(around, first)}
+    if position not in places:
+        return None, None
+    at = places[position]
+    ways = {
+        place: f"{at_position}{asked.link(first=place)}" for at_position, place in places.items()
+    }
+    return ways.get(at - 1), ways.get(at + 1)
