@@ -17,7 +17,7 @@ addEventListener("securitypolicyviolation", (event) =>
 
 
 class Opening:
-    """Opens pages from files; `problems` are requests, errors and broken policies."""
+    """Opens pages; `problems` are requests to elsewhere, errors and broken policies."""
 
     def __init__(self, browser: Browser, folder: Path) -> None:
         self.problems: list[str] = []
@@ -36,16 +36,21 @@ class Opening:
         """The page, written to a file and opened from there."""
         file = self._folder / f"page-{len(self._pages)}.html"
         file.write_text("".join(page), encoding="utf-8")
+        opened = self.new(file.as_uri(), width=width, colours=colours)
+        opened.goto(file.as_uri() + at)
+        return opened
+
+    def new(self, home: str, *, width: int = 1280, colours: Colours = "light") -> Page:
+        """A page that is still empty, and may ask for nothing but what begins so."""
         opened = self._browser.new_page(
             viewport={"width": width, "height": 800}, color_scheme=colours, reduced_motion="reduce"
         )
         self._pages.append(opened)
         opened.set_default_timeout(10_000)
-        address = file.as_uri()
         opened.add_init_script(_REPORTS_VIOLATIONS)
 
         def asked(request: Request) -> None:
-            if not request.url.startswith(address):
+            if not request.url.startswith(home):
                 self.problems.append(f"request: {request.url[:200]}")
 
         def failed(error: Error) -> None:
@@ -58,7 +63,6 @@ class Opening:
         opened.on("request", asked)
         opened.on("pageerror", failed)
         opened.on("console", told)
-        opened.goto(address + at)
         return opened
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from planproof.errors import PlanproofError
 from planproof.reports.html.environment import environment
 from planproof.reports.wording import many, shows
 from planproof.server.errors import Refused, refused_for
+from planproof.server.pages.assets import digest
 
 SHOW = shows(secrets=False)
 """Text of a case on a page: what looks like a secret is masked."""
@@ -44,7 +45,9 @@ TRY = Place("try")
 def page(template: str, place: Place, *, status: int = 200, **values: Any) -> HTMLResponse:
     """A page; everything that is given is escaped."""
     made = environment("planproof.server.pages").get_template(f"{template}.html.jinja")
-    text = made.render(place=place, version=planproof.__version__, signed=signed, **values)
+    text = made.render(
+        place=place, version=planproof.__version__, assets=digest(), signed=signed, **values
+    )
     # Halves of characters, which a trace may hold, can't be sent.
     return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)
 

@@ -10,15 +10,14 @@ from fastapi import APIRouter, Depends, FastAPI, Path, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from starlette.responses import RedirectResponse, Response
-from starlette.staticfiles import StaticFiles
 
 from planproof.case_file import CaseLine
 from planproof.errors import InvalidInput, PlanproofError
 from planproof.preparation import Reading
 from planproof.reports.html.case_data import case_data, judged_case
 from planproof.reports.html.room import Room
-from planproof.runs.store.sql import SqlStore
 from planproof.server.errors import Refused
+from planproof.server.pages.assets import Assets
 from planproof.server.pages.comparing import compare_page
 from planproof.server.pages.library import Library
 from planproof.server.pages.overview import overview_page
@@ -60,18 +59,13 @@ Position = Annotated[int, Path(ge=0, le=_MOST)]
 def add_pages(app: FastAPI) -> None:
     """Let an application have the pages, and what they need."""
     app.include_router(router)
-    folders: list[str | tuple[str, str]] = [
-        ("planproof.reports.html", "assets"),
-        ("planproof.server.pages", "assets"),
-    ]
-    app.mount("/assets", StaticFiles(packages=folders), name="assets")
+    app.mount("/assets", Assets(), name="assets")
 
 
 def library_of(request: Request, services: ServicesDep) -> Library:
     """What the pages read; one for as long as the server runs, for it remembers."""
     state = request.app.state
     if not hasattr(state, "library"):
-        assert isinstance(services.store, SqlStore)  # a server has no other
         state.library = Library(services.store, services.settings.min_score)
     return state.library
 

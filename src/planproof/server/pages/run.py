@@ -162,9 +162,11 @@ def _beside(
     around = library.results(run, asked.wanted, first=first, most=3)
     places = {result.position: place for place, result in enumerate(around, first)}
     if position not in places:
-        return None, None
+        # Whoever came by another way gets its neighbours in the data set.
+        near = {position - 1, position + 1}
+        plain = library.results(run, Wanted(), first=max(position - 1, 0), most=3)
+        known = {each.position: str(each.position) for each in plain if each.position in near}
+        return known.get(position - 1), known.get(position + 1)
     at = places[position]
-    ways = {
-        place: f"{at_position}{asked.link(first=place)}" for at_position, place in places.items()
-    }
+    ways = {place: f"{other}{asked.link(first=place)}" for other, place in places.items()}
     return ways.get(at - 1), ways.get(at + 1)

@@ -16,6 +16,7 @@ from planproof.readers.parsing import Limits
 from planproof.readers.pieces.shapes import is_object
 from planproof.readers.source import Source
 from planproof.readers.task import read_task
+from planproof.server.errors import Refused
 
 EXAMPLES = {
     "followed": "a plan that was followed",
@@ -31,7 +32,7 @@ def fields_of(body: bytes) -> dict[str, str]:
     try:
         given = parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=10)
     except ValueError as error:
-        raise InvalidInput(f"is no form: {error}.", where="body") from error
+        raise Refused(400, f"is no form: {error}.", where="body") from error
     # Forms end lines as mail does.
     return {name: given.get(name, [""])[0].replace("\r\n", "\n") for name in _FIELDS}
 

@@ -44,8 +44,9 @@ planproof.fillLegend = (list) => {
 planproof.frame = (current) => {
   const slot = planproof.slots(document);
   const paint = () => {
-    const theme = document.documentElement.dataset.theme;
-    slot("theme").replaceChildren(planproof.element("span", { class: "unseen" }, "Colours: "), planproofTheme.names[theme]);
+    const [sign, name] = planproofTheme.names[document.documentElement.dataset.theme];
+    const { element } = planproof;
+    slot("theme").replaceChildren(element("span", { class: "unseen" }, "Colours: "), sign, element("span", { class: "word" }, ` ${name}`));
   };
   paint();
   slot("theme").addEventListener("click", () => {

@@ -2,7 +2,7 @@
 "use strict";
 
 const planproofTheme = {
-  names: { "": "◐ auto", light: "☀ light", dark: "☾ dark" },
+  names: { "": ["◐", "auto"], light: ["☀", "light"], dark: ["☾", "dark"] },
 
   // A page that was opened from a file may not be allowed to keep anything.
   get() {
