@@ -19,7 +19,6 @@ PAGES = {
     "run": f"/runs/{LONG.id}",
     "case": f"/runs/{RUN.id}/cases/3",
     "compare": "/compare",
-    "live": "/live",
     "try": "/try?case=claimed",
 }
 
