@@ -21,8 +21,8 @@ from planproof.reports.html.boards import broken, stretches
 from planproof.reports.run_lines import source_name
 from planproof.runs.comparison import Change, Comparison
 from planproof.runs.nouns import Run
-from planproof.server.pages.library import Library
 from planproof.server.pages.overview import previous_run
+from planproof.server.pages.records import Records
 from planproof.server.pages.rendering import COMPARE, SHOW, page, query
 
 _MOST_RUNS = 200
@@ -61,11 +61,11 @@ class Spread:
     width: float
 
 
-def compare_page(library: Library, base: str, new: str) -> HTMLResponse:
+def compare_page(records: Records, base: str, new: str) -> HTMLResponse:
     """Two runs side by side; without names, the latest and the one before it."""
-    runs = library.store.runs(limit=_MOST_RUNS)
-    new_run = library.store.find(new) if new else _latest(runs)
-    old_run = library.store.find(base) if base else new_run and previous_run(runs, new_run)
+    runs = records.store.runs(limit=_MOST_RUNS)
+    new_run = records.store.find(new) if new else _latest(runs)
+    old_run = records.store.find(base) if base else new_run and previous_run(runs, new_run)
     values: dict[str, Any] = {
         "title": "Compare",
         "choices": [_choice(run) for run in _with(runs, old_run, new_run)],
@@ -75,7 +75,7 @@ def compare_page(library: Library, base: str, new: str) -> HTMLResponse:
     }
     if old_run is None or new_run is None:
         return page("compare", COMPARE, **values)
-    comparison = library.comparison(old_run, new_run)
+    comparison = records.comparison(old_run, new_run)
     values |= {
         "comparison": comparison,
         "spread": _spread(comparison),

@@ -14,7 +14,7 @@ from planproof.reports.run_lines import source_name
 from planproof.runs.nouns import Run, RunState
 from planproof.runs.store.looking import Tally
 from planproof.scoring import level_of
-from planproof.server.pages.library import Library
+from planproof.server.pages.records import Records
 from planproof.server.pages.rendering import RUNS, SHOW, ago, page, query, signed
 from planproof.server.pages.trend import Trend, level_counts, trend
 
@@ -70,18 +70,18 @@ class Overview:
     older: str | None
 
 
-def overview_page(library: Library, *, source: str, first: int, endpoint: str) -> HTMLResponse:
+def overview_page(records: Records, *, source: str, first: int, endpoint: str) -> HTMLResponse:
     """The page; `endpoint` is where OpenTelemetry can send traces."""
-    recent = library.store.runs(limit=first + _ON_A_PAGE + _FURTHER)
+    recent = records.store.runs(limit=first + _ON_A_PAGE + _FURTHER)
     if not recent:
-        return page("empty", RUNS, endpoint=endpoint, store=library.store.url)
-    return page("runs", RUNS, title="Runs", data=_overview(library, recent, source, first))
+        return page("empty", RUNS, endpoint=endpoint, store=records.store.url)
+    return page("runs", RUNS, title="Runs", data=_overview(records, recent, source, first))
 
 
-def _overview(library: Library, recent: Sequence[Run], source: str, first: int) -> Overview:
+def _overview(records: Records, recent: Sequence[Run], source: str, first: int) -> Overview:
     of_source = [run for run in recent if not source or run.source == source]
     shown = of_source[first : first + _ON_A_PAGE]
-    tallies = library.tallies(of_source[first : first + _ON_A_PAGE + _FURTHER])
+    tallies = records.tallies(of_source[first : first + _ON_A_PAGE + _FURTHER])
     picture = trend(shown, tallies)
     total = sum((tallies[run.id] for run in shown), Tally())
     return Overview(

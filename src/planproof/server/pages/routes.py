@@ -19,8 +19,8 @@ from planproof.reports.html.room import Room
 from planproof.server.errors import Refused
 from planproof.server.pages.assets import Assets
 from planproof.server.pages.comparing import compare_page
-from planproof.server.pages.library import Library
 from planproof.server.pages.overview import overview_page
+from planproof.server.pages.records import Records
 from planproof.server.pages.rendering import CASE, LIVE, RUN, RUNS, SHOW, TRY, page, problem_page
 from planproof.server.pages.run import Asked, case_page, run_page
 from planproof.server.pages.trying import EXAMPLES, example, fields_of, pasted_case
@@ -62,12 +62,12 @@ def add_pages(app: FastAPI) -> None:
     app.mount("/assets", Assets(), name="assets")
 
 
-def library_of(request: Request, services: ServicesDep) -> Library:
+def records_of(request: Request, services: ServicesDep) -> Records:
     """What the pages read; one for as long as the server runs, for it remembers."""
     state = request.app.state
-    if not hasattr(state, "library"):
-        state.library = Library(services.store, services.settings.min_score)
-    return state.library
+    if not hasattr(state, "records"):
+        state.records = Records(services.store, services.settings.min_score)
+    return state.records
 
 
 def asked_for(
@@ -82,49 +82,49 @@ def asked_for(
     return Asked.of(score, find, by, down=down, first=first)
 
 
-LibraryDep = Annotated[Library, Depends(library_of)]
+RecordsDep = Annotated[Records, Depends(records_of)]
 AskedDep = Annotated[Asked, Depends(asked_for)]
 
 
 @router.get("/")
 async def overview(
-    request: Request, library: LibraryDep, source: str = "", first: FirstQuery = 0
+    request: Request, records: RecordsDep, source: str = "", first: FirstQuery = 0
 ) -> Response:
     """Recent runs."""
     return await asyncio.to_thread(
-        overview_page, library, source=source, first=first, endpoint=_endpoint(request)
+        overview_page, records, source=source, first=first, endpoint=_endpoint(request)
     )
 
 
 @router.get("/runs/{run}")
-async def one_run(library: LibraryDep, run: str, asked: AskedDep) -> Response:
+async def one_run(records: RecordsDep, run: str, asked: AskedDep) -> Response:
     """A run and its cases."""
-    return await asyncio.to_thread(lambda: run_page(library, library.store.find(run), asked))
+    return await asyncio.to_thread(lambda: run_page(records, records.store.find(run), asked))
 
 
 @router.get("/runs/{run}/case")
-async def case_by_id(library: LibraryDep, run: str, id: str) -> Response:  # noqa: A002
+async def case_by_id(records: RecordsDep, run: str, id: str) -> Response:  # noqa: A002
     """The way to the case with this id."""
     found = await asyncio.to_thread(
-        lambda: library.store.result(library.store.find(run).id, id).position
+        lambda: records.store.result(records.store.find(run).id, id).position
     )
     return RedirectResponse(f"cases/{found}", 303)
 
 
 @router.get("/runs/{run}/cases/{position}")
 async def one_case(
-    services: ServicesDep, library: LibraryDep, run: str, position: Position, asked: AskedDep
+    services: ServicesDep, records: RecordsDep, run: str, position: Position, asked: AskedDep
 ) -> Response:
     """A case of a run."""
     return await asyncio.to_thread(
-        lambda: case_page(library, library.store.find(run), position, asked, _reading(services))
+        lambda: case_page(records, records.store.find(run), position, asked, _reading(services))
     )
 
 
 @router.get("/compare")
-async def compare(library: LibraryDep, base: str = "", new: str = "") -> Response:
+async def compare(records: RecordsDep, base: str = "", new: str = "") -> Response:
     """Two runs side by side."""
-    return await asyncio.to_thread(compare_page, library, base, new)
+    return await asyncio.to_thread(compare_page, records, base, new)
 
 
 @router.get("/live")

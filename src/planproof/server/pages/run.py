@@ -17,8 +17,8 @@ from planproof.reports.run_lines import source_name
 from planproof.runs.nouns import Run
 from planproof.runs.store.looking import Order, Wanted
 from planproof.scoring import LEVELS
-from planproof.server.pages.library import Library
 from planproof.server.pages.overview import previous_run
+from planproof.server.pages.records import Records
 from planproof.server.pages.rendering import CASE, RUN, SHOW, page, query
 
 _ON_A_PAGE = 100
@@ -91,12 +91,12 @@ class Column:
     link: str | None
 
 
-def run_page(library: Library, run: Run, asked: Asked) -> HTMLResponse:
+def run_page(records: Records, run: Run, asked: Asked) -> HTMLResponse:
     """What the run comes to, and a page of its cases."""
-    summary = library.summary(run)
-    found = library.results(run, asked.wanted, first=asked.first, most=_ON_A_PAGE)
-    count = library.count(run, asked.wanted)
-    before = previous_run(library.store.runs(), run)
+    summary = records.summary(run)
+    found = records.results(run, asked.wanted, first=asked.first, most=_ON_A_PAGE)
+    count = records.count(run, asked.wanted)
+    before = previous_run(records.store.runs(), run)
     links: Callable[[str], str] = asked.toggled
     return page(
         "run",
@@ -123,14 +123,14 @@ def run_page(library: Library, run: Run, asked: Asked) -> HTMLResponse:
 
 
 def case_page(
-    library: Library, run: Run, position: int, asked: Asked, reading: Reading
+    records: Records, run: Run, position: int, asked: Asked, reading: Reading
 ) -> HTMLResponse:
     """A case of the run; `asked.first` is its place among those that were asked for."""
-    result = library.store.result(run.id, position)
-    judged = library.judged(result, reading)
+    result = records.store.result(run.id, position)
+    judged = records.judged(result, reading)
     room = Room.among(len(judged.trace.events) if judged.trace else 0)
     data = case_data(judged, room=room, secrets=False)
-    beside = _beside(library, run, result.position, asked)
+    beside = _beside(records, run, result.position, asked)
     return page(
         "one_case",
         CASE,
@@ -155,16 +155,16 @@ def _column(asked: Asked, key: str, label: str, order: Order | None) -> Column:
 
 
 def _beside(
-    library: Library, run: Run, position: int, asked: Asked
+    records: Records, run: Run, position: int, asked: Asked
 ) -> tuple[str | None, str | None]:
     """The ways to the cases before and after this one, in the order that was asked for."""
     first = max(asked.first - 1, 0)
-    around = library.results(run, asked.wanted, first=first, most=3)
+    around = records.results(run, asked.wanted, first=first, most=3)
     places = {result.position: place for place, result in enumerate(around, first)}
     if position not in places:
         # Whoever came by another way gets its neighbours in the data set.
         near = {position - 1, position + 1}
-        plain = library.results(run, Wanted(), first=max(position - 1, 0), most=3)
+        plain = records.results(run, Wanted(), first=max(position - 1, 0), most=3)
         known = {each.position: str(each.position) for each in plain if each.position in near}
         return known.get(position - 1), known.get(position + 1)
     at = places[position]

@@ -20,7 +20,7 @@ _MOST_COMPARISONS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class Records:
     """Runs, cases and what they come to. Everything here may take a while: call it in a thread."""
 
     store: SqlStore
