@@ -21,6 +21,8 @@ from planproof.errors import InvalidInput
 from planproof.judges.rules import Rules
 from planproof.preparation import Reading
 from planproof.runs.judging import Judging
+from scripts.calibration_quality import told
+from scripts.doc_blocks import ROOT
 from tests.hand_written import asked, did, trace
 
 TEXT_ONLY = frozenset(Attack) - {Attack.OBSERVATIONS}
@@ -61,6 +63,11 @@ def test_the_figures_are_what_an_independent_count_gives(rows: list[Row]) -> Non
         assert found.flaws[flaw].caught.hits == caught[flaw]
     for rewording, share in found.reworded.items():
         assert share.hits == passed[rewording]
+
+
+def test_the_docs_have_the_figures_of_the_rules(rows: list[Row]) -> None:
+    page = (ROOT / "docs" / "quality.md").read_text(encoding="utf-8")
+    assert f"| `rules` | {' | '.join(told(figures_of(rows)).values())} |\n" in page
 
 
 def test_a_case_of_ones_own_is_taken_in_the_native_form() -> None:
