@@ -19,7 +19,7 @@ if __name__ == "__main__":  # as a script; under pytest the root is on the path 
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from planproof.judges.prompting.templates import render
-from scripts import schemas
+from scripts import schemas, server_examples
 from scripts.doc_blocks import pages
 from scripts.shell import Shell, commands_of
 
@@ -75,11 +75,12 @@ class _Session:
 
 
 def main() -> None:
-    """Rewrite the pages and the schemas in place."""
+    """Rewrite the pages, the schemas and the examples of the server in place."""
     for page in pages():
         page.write_text(refreshed(page.read_text(encoding="utf-8")), encoding="utf-8")
     for path, text in schemas.published().items():
         path.write_text(text, encoding="utf-8")
+    server_examples.FILE.write_text(server_examples.written(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -6,32 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core.core_schema import DataclassSchema
 
+from planproof.server.api.forms import CaseFile
 from planproof.verdict import Verdict
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-
-class CaseFile(BaseModel):
-    """One case. Fields beside these are left alone."""
-
-    user_task: str | list[str | dict[str, Any]] = Field(
-        description="Text, or content parts, among which may be images."
-    )
-    agent_plan: str | list[Any] | dict[str, Any] | None = Field(
-        None, description="Text, a list of steps, or JSON of a common shape."
-    )
-    execution_trace: str | list[Any] | dict[str, Any] = Field(
-        description="A raw trace as its tool wrote it, as JSON or as text."
-    )
-    id: str | int | None = Field(None, description="Handed on to the verdict.")
-    metadata: dict[str, Any] | None = Field(
-        None, description="Handed on to the verdict, never judged."
-    )
 
 
 class _Closed(GenerateJsonSchema):

@@ -21,7 +21,7 @@ from tests.small_cases import FOLLOWED
 
 MEGABYTE = 1024 * 1024
 LIMITS = {"body": 2 * MEGABYTE, "head": 0.5, "arrival": 1.0, "connections": 20}
-POSTS = ("/v1/verdicts",)
+POSTS = ("/v1/verdicts", "/v1/runs")
 
 
 @pytest.fixture(scope="module")

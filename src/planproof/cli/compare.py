@@ -10,7 +10,7 @@ import typer
 
 from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
 from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
-from planproof.cli.stores import StoreOption, base_run, named_run, opened_store
+from planproof.cli.stores import StoreOption, opened_store
 
 if TYPE_CHECKING:
     from planproof.runs.comparison import Comparison
@@ -65,6 +65,7 @@ def compare(
     Exit code: 0 compared, 2 bad usage or input.
     """
     from planproof.runs.comparison import compare as compared
+    from planproof.runs.naming import base_run, named_run
 
     configuration = settled_configuration(config)
     with opened_store(store, configuration) as kept:

@@ -11,7 +11,7 @@ from planproof.cli.compare import ReportFormat, ReportFormatOption
 from planproof.cli.failures import GATE_FAILED
 from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
 from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
-from planproof.cli.stores import RunArgument, StoreOption, base_run, named_run, opened_store
+from planproof.cli.stores import RunArgument, StoreOption, opened_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,6 +84,7 @@ def gate(
     """
     from planproof.runs.comparison import compare as compared
     from planproof.runs.gate import Conditions, checks
+    from planproof.runs.naming import base_run, named_run
     from planproof.runs.summary import summarize
 
     if no_worse_than is None and (max_worse is not None or tolerance):

@@ -9,7 +9,7 @@ import typer
 
 from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
 from planproof.cli.outputs import NoRedactOption, writing
-from planproof.cli.stores import RunArgument, StoreOption, named_run, opened_store
+from planproof.cli.stores import RunArgument, StoreOption, opened_store
 
 
 def report(
@@ -41,6 +41,7 @@ def report(
     from planproof.preparation import Reading
     from planproof.reports.html.page import run_page
     from planproof.reports.wording import many
+    from planproof.runs.naming import named_run
 
     configuration = settled_configuration(config)
     reading = Reading(None, configuration.vocabulary, configuration.limits)

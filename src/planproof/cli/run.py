@@ -30,7 +30,7 @@ from planproof.cli.inputs import (
 )
 from planproof.cli.outputs import OutputOption, told, writing_bytes
 from planproof.cli.progress import showing
-from planproof.cli.stores import StoreOption, TagOption, new_store, tags_of
+from planproof.cli.stores import StoreOption, TagOption, new_store
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ def run(
     Exit code: 0 all judged, 1 some below --min-score, 2 bad usage or input, 3 some could not be
     judged, 130 interrupted.
     """
+    from planproof.runs.naming import tags_of
+
     if output is not None and any(_same(output, Path(place)) for place in places):
         raise InvalidInput(
             "is the file that the cases are read from.", where=str(output), advice="Name another."
@@ -116,7 +118,7 @@ def run(
             judging,
             source=data.source(places),
             models=asked.models,
-            tags=tags_of(tag),
+            tags=tags_of(tag or ()),
             resume=resume,
         )
         if resume:

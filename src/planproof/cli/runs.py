@@ -10,7 +10,7 @@ import typer
 
 from planproof.cli.inputs import ConfigOption, settled_configuration
 from planproof.cli.outputs import NoRedactOption, told
-from planproof.cli.stores import StoreOption, TagOption, opened_store, tags_of
+from planproof.cli.stores import StoreOption, TagOption, opened_store
 
 
 class RunsFormat(StrEnum):
@@ -47,8 +47,9 @@ def runs(
     from planproof.reports.run_json import runs_json
     from planproof.reports.run_lines import runs_lines
     from planproof.reports.wording import shows
+    from planproof.runs.naming import tags_of
 
-    tags = tags_of(tag)
+    tags = tags_of(tag or ())
     with opened_store(store, settled_configuration(config)) as kept:
         found = kept.runs(limit=limit, tags=tags)
     if form is RunsFormat.JSON:

@@ -71,6 +71,7 @@ def serve(
     settings = ServerSettings(
         store=store or configuration.store,
         judging=making(),
+        models=asked.models,
         others=_others(making),
         host=host,
         port=port,

@@ -19,7 +19,7 @@ from planproof.cli.outputs import (
     writing,
     written,
 )
-from planproof.cli.stores import RunArgument, StoreOption, named_run, opened_store
+from planproof.cli.stores import RunArgument, StoreOption, opened_store
 
 if TYPE_CHECKING:
     from planproof.runs.nouns import Run
@@ -75,6 +75,8 @@ def show(
 
     Exit code: 0 shown, 2 bad usage or input.
     """
+    from planproof.runs.naming import named_run
+
     configuration = settled_configuration(config)
     if case is not None and form not in _OF_A_CASE:
         raise typer.BadParameter(f"--format {form.value} goes with a run, not with one case.")

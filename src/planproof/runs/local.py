@@ -52,7 +52,7 @@ Known: TypeAlias = Callable[[Collection[str]], Mapping[str, Verdict]]
 """Verdicts that need not be found again, by the hash of the case."""
 
 
-class _Worker(Protocol):
+class Worker(Protocol):
     """Judges pieces of a run: so many `at_once`, of so many `cases` each, so far `ahead`.
 
     `ahead` is how many times as many results may wait for one that is slow.
@@ -62,7 +62,9 @@ class _Worker(Protocol):
     ahead: int
 
     @property
-    def cases(self) -> int: ...
+    def cases(self) -> int:
+        """How many cases make a piece of work."""
+        ...
 
     def begin(self, lines: list[CaseLine]) -> Future[list[Timed]]:
         """Begin to judge some cases."""
@@ -78,17 +80,24 @@ def judged_locally(
     comes twice is judged once. When the caller goes away, what is under way is called off.
     """
     if awaits(judging.judge):
-        yield from _Engine(_Asking(judging, at_once or MODEL_CASES), judging, known).results(tasks)
+        yield from judged_by(_Asking(judging, at_once or MODEL_CASES), tasks, judging, known)
         return
     with Processes(judging, at_once or cores()) as worker:
         try:
-            yield from _Engine(worker, judging, known).results(tasks)
+            yield from judged_by(worker, tasks, judging, known)
         except BrokenProcessPool as error:
             raise RunFailed(
                 "a process that judged cases was killed, perhaps for want of memory.",
                 advice="What was judged before is kept: go on with --resume, and with "
                 "--concurrency 1 if it happens again.",
             ) from error
+
+
+def judged_by(
+    worker: Worker, tasks: Iterable[Task | Result], judging: Judging, known: Known
+) -> Generator[Judged, None, None]:
+    """The same by a worker of the caller's own."""
+    yield from _Engine(worker, judging, known).results(tasks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +120,7 @@ class _Awaited:
 class _Engine:
     """Keeps order, and keeps what is under way within bounds."""
 
-    def __init__(self, worker: _Worker, judging: Judging, known: Known) -> None:
+    def __init__(self, worker: Worker, judging: Judging, known: Known) -> None:
         self._worker = worker
         self._judging = judging
         self._known = known
@@ -176,7 +185,7 @@ class _Engine:
         return _judged(task, *again)
 
 
-def _chunks(tasks: Iterable[Task | Result], worker: _Worker) -> Iterator[list[Task | Result]]:
+def _chunks(tasks: Iterable[Task | Result], worker: Worker) -> Iterator[list[Task | Result]]:
     chunk: list[Task | Result] = []
     length = 0
     for task in tasks:

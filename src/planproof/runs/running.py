@@ -9,7 +9,7 @@ from typing import TypeAlias
 from planproof.case_file import CaseLine
 from planproof.runs.judging import Judging
 from planproof.runs.keeping import Keeping
-from planproof.runs.local import Judged, judged_locally
+from planproof.runs.local import Judged, Worker, judged_by, judged_locally
 from planproof.runs.nouns import Result, Run, RunState, new_run
 from planproof.runs.store.protocol import Store
 from planproof.runs.transport import Merging
@@ -55,12 +55,13 @@ def running(
     *,
     anew: bool = False,
     at_once: int | None = None,
+    worker: Worker | None = None,
     elsewhere: Elsewhere | None = None,
 ) -> Generator[Iterator[Result], None, None]:
     """The results of a run, in the order of the cases, which come with their positions.
 
-    Whoever leaves before they are all there has interrupted the run. With `elsewhere` they are
-    read and judged there.
+    Whoever leaves before they are all there has interrupted the run. A `worker` judges them in the
+    place of this machine's processes. With `elsewhere` they are read and judged there.
     """
     with Keeping(store, run, anew=anew) as keeping:
         if elsewhere is not None:
@@ -68,6 +69,9 @@ def running(
                 yield keeping.keep(judged)
             return
         tasks = keeping.tasks(cases)
-        judged = judged_locally(tasks, judging, keeping.known, at_once)
+        if worker is None:
+            judged = judged_locally(tasks, judging, keeping.known, at_once)
+        else:
+            judged = judged_by(worker, tasks, judging, keeping.known)
         with closing(tasks), closing(judged):
             yield keeping.keep(judged)

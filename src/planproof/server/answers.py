@@ -9,6 +9,8 @@ from starlette.responses import Response
 
 from planproof.content import Json
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
 
 def json_answer(
     value: Json,
@@ -18,5 +20,9 @@ def json_answer(
     media_type: str = "application/json",
 ) -> Response:
     """A JSON value as an answer. ASCII only: halves of characters in a trace can be written."""
-    text = json.dumps(value, separators=(",", ":"))
+    try:
+        text = _ENCODER.encode(value)
+    except ValueError:
+        # Python's JSON knows numbers that are none; others could not read them.
+        text = _ENCODER.encode(json.loads(json.dumps(value), parse_constant=str))
     return Response(text.encode("ascii"), status, headers=headers, media_type=media_type)

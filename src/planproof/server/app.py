@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 import planproof
-from planproof.server.api import health, metrics, verdicts
+from planproof.server.api import comparison, health, metrics, results, runs, verdicts
 from planproof.server.errors import tell_problems
 from planproof.server.guard.access import Access
 from planproof.server.guard.headers import SecurityHeaders
@@ -35,6 +35,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
         description="Proves, or refutes, that an AI agent did what its plan said.",
         version=planproof.__version__,
         lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,
         # They would load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
@@ -42,7 +43,8 @@ def make_app(settings: ServerSettings) -> FastAPI:
     tell_problems(app)
     app.include_router(health.router)
     app.include_router(metrics.router)
-    app.include_router(verdicts.router)
+    for part in (verdicts, runs, results, comparison):
+        app.include_router(part.router)
     add_pages(app)
     # The last is the outermost.
     app.add_middleware(Access, settings)

@@ -15,6 +15,7 @@ from planproof.runs.store.sql import SqlStore
 from planproof.server.desk import Desk
 from planproof.server.guard.keys import Keys
 from planproof.server.metrics import Metrics
+from planproof.server.runs_under_way import RunsUnderWay
 from planproof.server.settings import ServerSettings
 
 
@@ -28,6 +29,7 @@ class Services:
     keys: Keys
     metrics: Metrics
     closing: asyncio.Event
+    runs: RunsUnderWay
 
 
 @asynccontextmanager
@@ -44,7 +46,12 @@ async def opened(settings: ServerSettings, metrics: Metrics) -> AsyncGenerator[S
         )
         try:
             await desk.open()
-            yield Services(settings, store, desk, Keys(store.database), metrics, asyncio.Event())
+            runs = RunsUnderWay(settings, store, desk, metrics)
+            try:
+                keys = Keys(store.database)
+                yield Services(settings, store, desk, keys, metrics, asyncio.Event(), runs)
+            finally:
+                await runs.close()
         finally:
             await desk.close()
     finally:

@@ -47,13 +47,15 @@ class ServerSettings:
     """Where a server listens, what it keeps, and how it judges.
 
     `judging` is what judges where nothing else is asked for; `others` are those that can be asked
-    for, by the names of their judges. `demand_keys` asks for keys on loopback, too. A trace is done
-    when its root has ended and nothing came for `quiet` seconds, or when it is `oldest` seconds
-    old; its verdict is sent to `otlp_endpoint`, if there is one.
+    for, by the names of their judges; `models` are asked by those that ask. `demand_keys` asks for
+    keys on loopback, too. A trace is done when its root has ended and nothing came for `quiet`
+    seconds, or when it is `oldest` seconds old; its verdict is sent to `otlp_endpoint`, if there
+    is one.
     """
 
     store: str | None
     judging: Judging
+    models: tuple[str, ...] = ()
     others: Mapping[str, Judging] = field(default_factory=dict[str, Judging])
     host: str = LOOPBACK
     port: int = PORT

@@ -9,6 +9,8 @@ import httpx2
 import pytest
 
 from planproof.evaluation import evaluate
+from planproof.runs.nouns import RunState
+from planproof.runs.store.opening import open_sql_store
 from tests.command_line import CommandLine
 from tests.serving import served
 from tests.small_cases import FOLLOWED, PLAN, TASK
@@ -74,3 +76,27 @@ def test_logs_are_lines_of_json_without_a_word_of_the_case(tmp_path: Path) -> No
     assert [line["status"] for line in asked] == [200, 422, 404]
     assert asked[0]["route"] == "/v1/verdicts"
     assert not any(word in "".join(server.told) for word in ("report-12", "Archive", "draft"))
+
+
+def test_a_run_is_interrupted_in_good_order_and_can_be_gone_on_with(tmp_path: Path) -> None:
+    store = tmp_path / "runs.db"
+    lines = "\n".join(
+        json.dumps({**FOLLOWED, "id": f"c{number}", "user_task": f"Tidy up {number}."})
+        for number in range(20_000)
+    )
+    with served(store) as server:
+        begun = httpx2.post(f"{server.url}/v1/runs?name=long", content=lines).json()
+        with httpx2.stream("GET", f"{server.url}{begun['events']}") as told:
+            events = told.iter_lines()
+            assert next(events) == "event: progress"
+            # Whoever listens does not keep the server from its end.
+            server.process.terminate()
+            list(events)
+        assert server.process.wait(30) == 0
+    kept = open_sql_store(str(store))
+    try:
+        run = kept.find(begun["run"]["id"])
+        assert run.state is RunState.INTERRUPTED
+        assert run.cases < 20_000
+    finally:
+        kept.close()

@@ -13,6 +13,7 @@ from planproof.runs.nouns import Result
 from planproof.runs.store import rows, schema
 from planproof.runs.store.database import Database
 from planproof.scoring import LEVELS
+from planproof.verdict import Outcome
 
 _BELOW_ALL = -1.0
 _JOINED = schema.results.join(schema.verdicts, schema.verdicts.c.hash == schema.results.c.verdict)
@@ -31,12 +32,13 @@ class Order(StrEnum):
 class Wanted:
     """Which cases of a run, and in which order.
 
-    `levels` leaves those whose score is of one of these levels, None standing for no score;
-    nothing leaves all. `words` have to stand in the id or in the reason. A case without a score
-    comes before those that have one.
+    `levels` leaves those whose score is of one of these levels, None standing for no score, and
+    `outcomes` those with one of these outcomes; nothing leaves all. `words` have to stand in the
+    id or in the reason. A case without a score comes before those that have one.
     """
 
     levels: frozenset[float | None] = frozenset()
+    outcomes: frozenset[Outcome] = frozenset()
     words: str = ""
     order: Order = Order.POSITION
     descending: bool = False
@@ -122,6 +124,8 @@ def _filtered(query: Select[Any], run_id: str, wanted: Wanted) -> Select[Any]:
         scored = [each for each in wanted.levels if each is not None]
         unscored = [level.is_(None)] if None in wanted.levels else []
         conditions.append(or_(level.in_(scored), *unscored))
+    if wanted.outcomes:
+        conditions.append(schema.verdicts.c.outcome.in_(sorted(wanted.outcomes)))
     if words := rows.plain(wanted.words).strip().lower():
         texts = (schema.results.c.id, schema.verdicts.c.reason)
         conditions.append(

@@ -9,19 +9,33 @@ from starlette.responses import Response
 
 from planproof.case_file import CaseLine, case_of
 from planproof.server.answers import json_answer
+from planproof.server.api.described import WRITES, answers, body, demo_case
+from planproof.server.api.forms import CaseFile
 from planproof.server.guard.bodies import json_body
 from planproof.server.services import ServicesDep
+from planproof.verdict import Verdict
 
 router = APIRouter(prefix="/v1", tags=["verdicts"])
 
 JudgeQuery = Annotated[
-    str | None, Query(description="The judge, if not the usual one of this server.")
+    str | None,
+    Query(description="The judge; without it, the usual one of this server.", examples=["rules"]),
 ]
 
 
-@router.post("/verdicts", summary="Judge one case.")
-async def judge(request: Request, services: ServicesDep, judge: JudgeQuery = None) -> Response:
-    """Judge a case, and keep nothing of it."""
+@router.post(
+    "/verdicts",
+    summary="Judge one case.",
+    responses=answers("judge_case", Verdict, "The whole verdict.", WRITES),
+    openapi_extra=body(
+        CaseFile.model_json_schema(), demo_case("claimed"), "application/json", "A case."
+    ),
+)
+async def judge_case(request: Request, services: ServicesDep, judge: JudgeQuery = None) -> Response:
+    """Judge a case, and keep nothing of it.
+
+    A case that can be read but not judged gets a verdict that says so, without a score.
+    """
     case = case_of(await json_body(request, services.settings.limits), name="body")
     verdict, _ = await services.desk.verdict(CaseLine("body", case, id=case.id), judge)
     return json_answer(verdict.full())

@@ -1,0 +1,103 @@
+"""The examples of the server's API: every request that its description shows, and the answer to it.
+
+`python -m scripts.refresh_docs` writes the answers into the description.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from starlette.testclient import TestClient
+
+from planproof.judges.registry import find_judge
+from planproof.readers.pieces.shapes import is_list, is_object
+from planproof.runs.judging import Judging
+from planproof.server.app import make_app
+from planproof.server.settings import ServerSettings
+
+FILE = Path(__file__).parents[1] / "src" / "planproof" / "server" / "api" / "examples.json"
+TAGS = {"verdicts", "runs", "results"}
+# What is another one each time, and what is shown in its place.
+_VOLATILE: dict[str, Any] = {
+    "created": "2026-01-02T03:04:05+00:00",
+    "finished": "2026-01-02T03:04:06+00:00",
+    "fingerprint": "5f0d3c6a1b2e4978",
+    "seconds": 0.004,
+}
+_FIRST = ("begin_run", "run_events")
+_RUN = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
+_SHOWN_RUN = "20260102-030405-a1b2c3"
+
+
+def answered() -> dict[str, Any]:
+    """The answers to all examples, by operation, from a server that has nothing else to do."""
+    with TemporaryDirectory() as folder:
+        judging = Judging(find_judge("rules"))
+        settings = ServerSettings(store=str(Path(folder) / "runs.db"), judging=judging, processes=1)
+        with TestClient(make_app(settings), base_url="http://127.0.0.1") as client:
+            description = client.get("/openapi.json").json()
+            asked = list(_operations(description))
+            # Two runs, so that they can be compared; the second is the one that is shown.
+            for each in asked:
+                if each[2]["operationId"] in _FIRST:
+                    _answer(client, *each)
+            return {
+                operation["operationId"]: shown(_answer(client, method, path, operation))
+                for method, path, operation in asked
+            }
+
+
+def shown(answer: Any) -> Any:
+    """An answer with what is another one each time made the same."""
+    if is_object(answer):
+        return {
+            key: _VOLATILE[key] if key in _VOLATILE and value else shown(value)
+            for key, value in answer.items()
+        }
+    if is_list(answer):
+        return [shown(value) for value in answer]
+    return _RUN.sub(_SHOWN_RUN, answer) if isinstance(answer, str) else answer
+
+
+def written() -> str:
+    """The file of the examples, as it has to be."""
+    return json.dumps(answered(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _operations(description: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """What the description shows, what is sent first."""
+    found = [
+        (method, path, operation)
+        for path, methods in description["paths"].items()
+        for method, operation in methods.items()
+        if TAGS.intersection(operation["tags"])
+    ]
+    # The progress is told until the run is over, which the others need.
+    yield from sorted(found, key=lambda each: (each[0] != "post", not each[1].endswith("events")))
+
+
+def _answer(client: TestClient, method: str, path: str, operation: dict[str, Any]) -> Any:
+    query: dict[str, Any] = {}
+    for parameter in operation.get("parameters", ()):
+        example = parameter["schema"].get("examples", [None])[0]
+        if parameter["in"] == "path":
+            path = path.replace(f"{{{parameter['name']}}}", example)
+        elif example is not None:
+            query[parameter["name"]] = example
+    content: Any = None
+    headers: dict[str, str] = {}
+    for media_type, body in operation.get("requestBody", {}).get("content", {}).items():
+        example = body["example"]
+        content = example if isinstance(example, str) else json.dumps(example)
+        headers["Content-Type"] = media_type
+    answer = client.request(method, path, params=query, content=content, headers=headers)
+    answer.raise_for_status()
+    if answer.headers["content-type"].startswith("application/json"):
+        return answer.json()
+    # How often progress is told before that depends on the machine.
+    return "".join(answer.text.rpartition("event: over")[1:])

@@ -1,0 +1,71 @@
+"""How routes are described: their answers, with examples that were really given."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from planproof.server.api.forms import Problem
+from planproof.server.errors import PROBLEM
+
+_WHY = {
+    400: "The body can't be read.",
+    404: "There is no such thing.",
+    408: "The body came too slowly.",
+    413: "The body is too large, or nested too deeply.",
+    415: "The body is packed in a way that is not known.",
+    422: "The body, or a parameter, is not what it should be.",
+    503: "There is too much to do, or the store can't be reached; see Retry-After.",
+}
+# What stands before every route may give these.
+_ALWAYS = {
+    401: "A key is needed.",
+    403: "The key may not do this, or the request was sent on behalf of another site.",
+    429: "Too many requests; see Retry-After.",
+}
+STREAM = "text/event-stream"
+READS = (404, 422, 503)
+WRITES = (400, 408, 413, 415, 422, 503)
+
+
+def answers(
+    name: str, model: type[Any] | None, about: str, problems: tuple[int, ...], status: int = 200
+) -> dict[int | str, dict[str, Any]]:
+    """The answers of a route: the good one, with its example, and what may go wrong.
+
+    Without a model it is a stream of events.
+    """
+    shown: dict[str, Any] = {"description": about}
+    content: dict[str, Any] = {}
+    if (example := _examples().get(name)) is not None:
+        content["example"] = example
+    if model is None:
+        shown["content"] = {STREAM: {"schema": {"type": "string"}, **content}}
+    else:
+        shown |= {"model": model, "content": {"application/json": content}}
+    told: dict[int | str, dict[str, Any]] = {
+        number: {
+            "description": {**_WHY, **_ALWAYS}[number],
+            "content": {PROBLEM: {"schema": Problem.model_json_schema()}},
+        }
+        for number in (*_ALWAYS, *problems)
+    }
+    return {status: shown, **told}
+
+
+def body(schema: dict[str, Any], example: Any, media_type: str, about: str) -> dict[str, Any]:
+    """The body that a route takes."""
+    content = {media_type: {"schema": schema, "example": example}}
+    return {"requestBody": {"required": True, "description": about, "content": content}}
+
+
+def demo_case(name: str) -> Any:
+    """One of the cases that come with planproof."""
+    return json.loads(files("planproof.demo").joinpath(f"{name}.json").read_bytes())
+
+
+@cache
+def _examples() -> dict[str, Any]:
+    return json.loads(files("planproof.server.api").joinpath("examples.json").read_bytes())

@@ -1,0 +1,173 @@
+"""Runs that a server has begun: each in a thread of its own, judged at the desk."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
+from threading import Event
+from typing import BinaryIO
+
+from planproof.case_file import CaseLine
+from planproof.content import Json
+from planproof.errors import InvalidInput, PlanproofError
+from planproof.evaluation import awaits
+from planproof.runs.judging import Judging
+from planproof.runs.nouns import Run
+from planproof.runs.running import begun, running
+from planproof.runs.store.sql import SqlStore
+from planproof.runs.summary import RunningSummary
+from planproof.server.desk import Desk, DeskWorker
+from planproof.server.errors import Busy
+from planproof.server.logs import tell, tell_fault
+from planproof.server.metrics import Metrics
+from planproof.server.settings import ServerSettings
+from planproof.trace_file import read_many
+
+_REMEMBERED = 100
+_NAME = "body"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ordered:
+    """A run that somebody wants: a data set in a file, and how it is to be judged and kept."""
+
+    data: BinaryIO
+    source: str
+    tags: dict[str, str]
+    judge: str | None
+    resume: bool
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a run has come; `failed` says why it could not go on."""
+
+    run: Run
+    tally: RunningSummary
+    over: bool = False
+    failed: PlanproofError | None = None
+
+    def figures(self) -> dict[str, Json]:
+        """The progress in figures."""
+        return {
+            "run": self.run.id,
+            "cases": self.tally.cases,
+            "scored": self.tally.scored,
+            "passed": self.tally.passed,
+            "mean": self.tally.mean,
+            "over": self.over,
+            "failed": None if self.failed is None else str(self.failed),
+        }
+
+
+@dataclass(slots=True)
+class RunsUnderWay:
+    """Begins runs, and knows how far they have come."""
+
+    settings: ServerSettings
+    store: SqlStore
+    desk: Desk
+    metrics: Metrics
+    _known: dict[str, Progress] = field(default_factory=dict[str, Progress])
+    _workers: set[DeskWorker] = field(default_factory=set[DeskWorker])
+    _closing: Event = field(default_factory=Event)
+    _going: int = 0
+    _threads: ThreadPoolExecutor = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._threads = ThreadPoolExecutor(self.settings.limits.runs, "run")
+        self.metrics.gauge("runs_under_way", "Runs that go on.", lambda: self._going)
+
+    async def begin(self, ordered: Ordered) -> Run:
+        """Begin a run; raises `Busy` when too many go on already."""
+        if self._going >= self.settings.limits.runs:
+            raise Busy(f"{self._going} runs go on already.", retry_after=10)
+        judging, worker = self.desk.judging(ordered.judge), self.desk.for_runs(ordered.judge)
+        loop = asyncio.get_running_loop()
+        self._going += 1
+        try:
+            run, lines = await loop.run_in_executor(self._threads, self._entered, ordered, judging)
+        except BaseException:
+            self._going -= 1
+            raise
+        progress = Progress(run, RunningSummary(self.settings.min_score))
+        self._known[run.id] = progress
+        while len(self._known) > _REMEMBERED:
+            del self._known[next(iter(self._known))]
+        tell("run begun", run=run.id, judge=judging.judge.name)
+        going = loop.run_in_executor(
+            self._threads, self._go_on, progress, lines, (judging, worker), ordered.data
+        )
+        self._workers.add(worker)
+        going.add_done_callback(partial(self._ended, worker))
+        return run
+
+    def progress_of(self, run_id: str) -> Progress | None:
+        """How far a run has come, if it was begun here and not long ago."""
+        return self._known.get(run_id)
+
+    async def close(self) -> None:
+        """Interrupt what goes on; its results so far are kept."""
+        self._closing.set()
+        for worker in self._workers:
+            worker.stop()
+        await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
+
+    def _ended(self, worker: DeskWorker, going: asyncio.Future[None]) -> None:
+        self._going -= 1
+        self._workers.discard(worker)
+        if not going.cancelled() and (error := going.exception()) is not None:
+            tell_fault("run broke", error)
+
+    def _entered(
+        self, ordered: Ordered, judging: Judging
+    ) -> tuple[Run, Iterator[tuple[int, CaseLine]]]:
+        """The run in the store, and its cases; what holds no case at all is no run."""
+        limits = replace(judging.limits, bytes=self.settings.limits.data_set)
+        lines = read_many(ordered.data, name=_NAME, limits=limits)
+        first = next(lines, None)
+        if first is None:
+            raise InvalidInput(
+                "holds no case.", where=_NAME, advice="Send cases or traces as JSON Lines."
+            )
+        run = begun(
+            self.store,
+            judging,
+            source=ordered.source,
+            models=self.settings.models if awaits(judging.judge) else (),
+            tags=ordered.tags,
+            resume=ordered.resume,
+        )
+        self.store.begin(run)
+        return run, enumerate(replace(line, record=None) for line in chain((first,), lines))
+
+    def _go_on(
+        self,
+        progress: Progress,
+        lines: Iterator[tuple[int, CaseLine]],
+        how: tuple[Judging, DeskWorker],
+        data: BinaryIO,
+    ) -> None:
+        judging, worker = how
+        try:
+            with (
+                data,
+                running(self.store, progress.run, lines, judging, worker=worker) as results,
+            ):
+                for result in results:
+                    progress.tally.add(result)
+                    if self._closing.is_set():
+                        raise CancelledError
+        except CancelledError:
+            tell("run interrupted", run=progress.run.id, cases=progress.tally.cases)
+        except PlanproofError as error:
+            progress.failed = error
+            tell_fault("run failed", error, run=progress.run.id)
+        else:
+            tell("run finished", run=progress.run.id, cases=progress.tally.cases)
+        finally:
+            progress.over = True
