@@ -18,19 +18,17 @@ _DIGITS = 20
 
 def mark_of(task: Content, plan: Plan, trace: Trace) -> str:
     """The mark of a case: digits that follow from all of it."""
-    planned = (part for step in plan.steps for part in (step.number, step.text))
-    digest = sha256(_bytes(task.text, *planned))
+    texts = [task.text]
+    for step in plan.steps:
+        texts += (step.number, step.text)
     for event in trace.events:
-        given = () if event.arguments is None else (repr(event.arguments),)
-        name, actor = event.name or "", event.actor or ""
-        digest.update(_bytes(event.id, name, actor, event.text, event.output, *given))
-    return digest.hexdigest()[:_DIGITS]
+        texts += (event.id, event.name or "", event.actor or "", event.text, event.output)
+        if event.arguments is not None:
+            texts.append(repr(event.arguments))
+    texts.append("")
+    return sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
 def fenced(name: str, text: str, mark: str) -> str:
     """The text between two lines that name it and bear the mark."""
     return f"[begin {name} {mark}]\n{text}\n[end {name} {mark}]"
-
-
-def _bytes(*texts: str) -> bytes:
-    return "\0".join((*texts, "")).encode("utf-8", "surrogatepass")

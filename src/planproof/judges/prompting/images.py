@@ -23,6 +23,7 @@ _FORMS = {
     b"GIF87a": "image/gif",
     b"GIF89a": "image/gif",
 }
+_HELD = "data:image/"
 _IN_TEXT = re.compile(r"data:(image/[a-z.+-]{1,40});base64,([A-Za-z0-9+/]{16,}={0,2})")
 _LONGEST_ADDRESS = 2_000
 
@@ -62,8 +63,9 @@ class Gallery:
         for image in (*task.images, *_in(task.text), *plan.images, *_in(*texts)):
             gallery.add(image)
         for event in trace.events:
-            for image in (*event.images, *_in(event.text, event.output)):
-                gallery.add(image)
+            if event.images or _HELD in event.text or _HELD in event.output:
+                for image in (*event.images, *_in(event.text, event.output)):
+                    gallery.add(image)
         return gallery
 
     def __len__(self) -> int:
@@ -91,7 +93,7 @@ class Gallery:
 
     def lifted(self, text: str) -> str:
         """The text with marks in the place of the images that are written out in it."""
-        if "data:image/" not in text:
+        if _HELD not in text:
             return text
         return _IN_TEXT.sub(
             lambda found: self._named(self._numbers[Image(found[1], data=found[2])]), text
@@ -170,7 +172,7 @@ class Gallery:
 def _in(*texts: str) -> Iterator[Image]:
     """The images that are written out in texts."""
     for text in texts:
-        if "data:image/" in text:
+        if _HELD in text:
             yield from (Image(found[1], data=found[2]) for found in _IN_TEXT.finditer(text))
 
 

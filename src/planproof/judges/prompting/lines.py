@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from planproof.alignment.calls import strings_in
@@ -37,8 +36,7 @@ DETAILS = (
 """From the most to the least."""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of a written trace; `left_out` counts the characters that it does not show."""
 
     text: str
@@ -104,7 +102,8 @@ class EventWriter:
             words += ("=>", in_marks(shown.output))
         if shown.left_out:
             words.append(f"[+{shown.left_out}]")
-        words += self._gallery.marks(event.images)
+        if event.images:
+            words += self._gallery.marks(event.images)
         return Line(" ".join(words), shown.left_out)
 
     def as_object(self, event: Event, detail: int) -> Line:
@@ -135,6 +134,9 @@ class EventWriter:
         output = most.aside
         if len(whole.output) > output and self._is_wanted(event, whole.arguments or ""):
             output = most.output
+        long = len(whole.text) > most.text or len(whole.arguments or "") > most.arguments
+        if len(whole.output) <= output and not long:
+            return whole
         left_out = _missing(whole.text, most.text) + _missing(whole.output, output)
         if whole.arguments is None:
             arguments = None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import filterfalse
-
 from planproof.alignment.terms import stems_of_token, tokens_of
 from planproof.plan import Plan
 from planproof.trace import Event
@@ -13,6 +11,9 @@ _LOOKED_THROUGH = 3 * _LOOKED_AT
 _TELLING = 2
 _MOST_KEPT = 50_000
 _NONE = frozenset[str]()
+_BEGINNING = 2
+_ODD = frozenset({"dy", "ly", "ty"})
+"""Of dying, lying and tying, which have stems that begin otherwise."""
 
 
 class PlanTerms:
@@ -27,6 +28,7 @@ class PlanTerms:
             for stem in stems_of_token(token)
             if not stem.isdecimal()
         )
+        self._beginnings = _ODD.union(stem[:_BEGINNING] for stem in self._terms)
         self._of_word: dict[str, frozenset[str]] = {}
         self._telling: set[str] = set()
         self._looked_up: set[str] = set()
@@ -47,13 +49,17 @@ class PlanTerms:
 
     def _found_in(self, text: str) -> frozenset[str]:
         """The plan's words in a text. Events repeat one another, so each word is looked up once."""
-        words = set(filterfalse(str.isdecimal, tokens_of(text[:_LOOKED_THROUGH])))
+        words = {*tokens_of(text[:_LOOKED_THROUGH])}
         if len(self._looked_up) > _MOST_KEPT:
             self._looked_up.clear()
-        for word in words - self._looked_up:
-            terms = self._terms.intersection(stems_of_token(word))
-            self._looked_up.add(word)
-            if terms:
+        unknown = words - self._looked_up
+        self._looked_up |= unknown
+        for word in unknown:
+            # Most words are none of the plan's, and begin like none; numbers tell nothing.
+            bare = word.isascii() and (word.islower() or word.isdecimal())
+            if bare and word[:_BEGINNING] not in self._beginnings:
+                continue
+            if terms := self._terms.intersection(stems_of_token(word)):
                 self._of_word[word] = terms
                 self._telling.add(word)
         return _NONE.union(*map(self._of_word.__getitem__, words & self._telling))
