@@ -14,8 +14,8 @@ from typing import Any
 from deepeval.metrics import BaseMetric
 
 from planproof.evaluation import aevaluate, evaluate
-from planproof.integrations.deepeval_trace import from_metadata, trace_in
-from planproof.integrations.hosts import GivenPlan, judge_for
+from planproof.integrations.deepeval_trace import metadata_of, trace_in
+from planproof.integrations.hosts import GivenPlan, judge_for, plan_in
 from planproof.judges.asking import Model
 from planproof.judges.protocol import AnyJudge
 from planproof.verdict import Verdict
@@ -64,7 +64,7 @@ class PlanAdherenceMetric(BaseMetric):
         return self._told(await aevaluate(**self._given(test_case)))
 
     def _given(self, test_case: Any) -> dict[str, Any]:
-        plan = from_metadata(test_case, "plan") if self.plan is None else self.plan
+        plan = plan_in(metadata_of(test_case)) if self.plan is None else self.plan
         trace = trace_in(test_case)
         return {"task": test_case.input, "plan": plan, "trace": trace, "judge": self.judge}
 

@@ -17,7 +17,8 @@ def trace_in(test_case: Any) -> Json:
     """The trace of a test case: recorded by DeepEval, given in `metadata`, or the tools called."""
     recorded = as_json(getattr(test_case, "_trace_dict", None))
     if recorded is None:
-        recorded = from_metadata(test_case, "trace")
+        beside = metadata_of(test_case)
+        recorded = as_json(beside.get("trace")) if is_object(beside) else None
     if is_object(recorded) and is_list(recorded.get("children")) and "type" in recorded:
         return {"events": list(_Telling(test_case).spans(recorded))}
     if recorded is not None:
@@ -25,12 +26,11 @@ def trace_in(test_case: Any) -> Json:
     return {"events": list(_Telling(test_case).tools())}
 
 
-def from_metadata(test_case: Any, name: str) -> Json:
-    """A value that whoever made the test case put beside it."""
+def metadata_of(test_case: Any) -> Any:
+    """What whoever made the test case put beside it."""
     # Earlier releases call it `additional_metadata`.
     key = "metadata" if hasattr(test_case, "metadata") else "additional_metadata"
-    held = getattr(test_case, key, None)
-    return as_json(held.get(name)) if is_object(held) else None
+    return getattr(test_case, key, None)
 
 
 class _Telling:

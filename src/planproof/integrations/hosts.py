@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from planproof.content import Json
 from planproof.errors import InvalidInput
+from planproof.readers.pieces.shapes import is_object
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,3 +40,15 @@ def as_json(value: object) -> Json:
             f"what the framework recorded can't be written as JSON: {error}.",
             advice="Give the trace as JSON values.",
         ) from error
+
+
+def plan_in(values: object) -> Json:
+    """The plan that stands in what a data set holds beside a case; None if it has none."""
+    return as_json(values.get("plan")) if is_object(values) else None
+
+
+def text_in(inputs: object) -> str | None:
+    """The task, if there is one text in the inputs; what is in messages is found in the trace."""
+    values = list(inputs.values()) if is_object(inputs) else [inputs]
+    texts = [value for value in values if isinstance(value, str)]
+    return texts[0] if len(texts) == 1 else None

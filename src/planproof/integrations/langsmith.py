@@ -1,19 +1,21 @@
-"""An evaluator for LangSmith, and for openevals and agentevals, whose evaluators are called alike.
+"""Evaluators for LangSmith, and for openevals and agentevals, whose evaluators are called alike.
 
-It needs nothing of them: what comes in are values, and so is what goes out.
+They need nothing of them: what comes in are values, and so is what goes out.
 """
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from planproof.content import Json
-from planproof.integrations.hosts import GivenPlan, as_json, judge_for
+from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in, text_in
 from planproof.readers.pieces.shapes import is_object
 
 if TYPE_CHECKING:
     from planproof.judges.asking import Model
     from planproof.judges.protocol import AnyJudge
+    from planproof.verdict import Verdict
 
 KEY = "plan_adherence"
 
@@ -24,6 +26,16 @@ class Evaluator(Protocol):
     def __call__(
         self, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **others: Any
     ) -> dict[str, Any]:
+        """The feedback on one example."""
+        ...
+
+
+class AsyncEvaluator(Protocol):
+    """What LangSmith awaits for each example."""
+
+    def __call__(
+        self, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **others: Any
+    ) -> Awaitable[dict[str, Any]]:
         """The feedback on one example."""
         ...
 
@@ -39,37 +51,54 @@ def plan_adherence(
     Without a plan it is `reference_outputs["plan"]`, or the one that the agent declared. The trace
     is `outputs["trace"]`, or all of the outputs: messages, or a state that holds them.
     """
+    from planproof.evaluation import evaluate  # noqa: PLC0415 - not before it is used
+
     chosen = judge_for(judge, model)
 
     def evaluator(
         inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **others: Any
     ) -> dict[str, Any]:
         del others
-        from planproof.evaluation import evaluate  # noqa: PLC0415 - not before it is used
-
-        verdict = evaluate(
-            task=_task(as_json(inputs)),
-            plan=_field(as_json(reference_outputs), "plan") if plan is None else plan,
-            trace=_trace(as_json(outputs)),
-            judge=chosen,
-        )
-        return {"key": KEY, "score": verdict.score, "comment": verdict.reason}
+        return _feedback(evaluate(**_given(inputs, outputs, reference_outputs, plan), judge=chosen))
 
     evaluator.__name__ = KEY
     return evaluator
 
 
-def _field(values: Json, name: str) -> Json:
-    return values.get(name) if is_object(values) else None
+def async_plan_adherence(
+    plan: GivenPlan = None,
+    *,
+    judge: str | AnyJudge | None = None,
+    model: str | Model | None = None,
+) -> AsyncEvaluator:
+    """The same, to be awaited."""
+    from planproof.evaluation import aevaluate  # noqa: PLC0415 - not before it is used
+
+    chosen = judge_for(judge, model)
+
+    async def evaluator(
+        inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **others: Any
+    ) -> dict[str, Any]:
+        del others
+        return _feedback(
+            await aevaluate(**_given(inputs, outputs, reference_outputs, plan), judge=chosen)
+        )
+
+    evaluator.__name__ = KEY
+    return evaluator
+
+
+def _given(inputs: Any, outputs: Any, reference_outputs: Any, plan: GivenPlan) -> dict[str, Any]:
+    return {
+        "task": text_in(inputs),
+        "plan": plan_in(reference_outputs) if plan is None else plan,
+        "trace": _trace(as_json(outputs)),
+    }
 
 
 def _trace(outputs: Json) -> Json:
-    found = _field(outputs, "trace")
-    return outputs if found is None else found
+    return outputs["trace"] if is_object(outputs) and "trace" in outputs else outputs
 
 
-def _task(inputs: Json) -> str | None:
-    """The one text in the inputs; of messages, what the user says first is found in the trace."""
-    values = list(inputs.values()) if is_object(inputs) else [inputs]
-    texts = [value for value in values if isinstance(value, str)]
-    return texts[0] if len(texts) == 1 else None
+def _feedback(verdict: Verdict) -> dict[str, Any]:
+    return {"key": KEY, "score": verdict.score, "comment": verdict.reason}

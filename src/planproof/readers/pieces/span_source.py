@@ -24,6 +24,7 @@ _EXPORTS = ("resourceSpans", "resource_spans", "batches", "resourceLogs", "resou
 _SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans", "scopeLogs", "scope_logs")
 _RECORDS = ("spans", "logRecords", "log_records")
 _GEN_AI = ("gen_ai.", "traceloop.", "logfire.", "ai.operationId", "llm.request.type")
+_WORDS_OF_THEIR_OWN = ("mlflow.",)
 _ATTRIBUTES = frozenset(ATTRIBUTES)
 _MARKS = frozenset(("span_id", "spanId", "context", "start_time", "id"))
 _OTHERS = frozenset(("run_type", "body"))
@@ -39,9 +40,9 @@ def convention(source: Source) -> Convention:
     found: Convention = ""
     looks_like: Convention = ""
     for value in islice(_head(source), LOOKED_AT):
-        looks_like = looks_like or _by_shape(value)
         raw = raw_attributes(value)
         keys = _keys(raw)
+        looks_like = looks_like or _by_shape(value, keys)
         if KIND in keys or text_at(value, "span_kind") in _KINDS or "openinference" in keys:
             return "openinference"
         if not found and any(key.startswith(_GEN_AI) for key in keys):
@@ -153,7 +154,9 @@ def _head(source: Source) -> Iterator[dict[str, Json]]:
                 stack.extend(child for child in reversed(inner) if is_object(child))
 
 
-def _by_shape(value: dict[str, Json]) -> Convention:
+def _by_shape(value: dict[str, Json], keys: list[str]) -> Convention:
+    if any(key.startswith(_WORDS_OF_THEIR_OWN) for key in keys):
+        return ""
     if "span_attributes" in value and "child_spans" in value:
         return "openinference"
     if is_object(value.get("context")) or "startTimeUnixNano" in value:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -69,3 +70,29 @@ def test_observations_that_are_spans() -> None:
         ]
     }
     assert brief(read(run)) == [("message", None, "I go."), ("action", "a", "")]
+
+
+def test_spans_of_mlflow_as_its_traces_hold_them() -> None:
+    def span(number: int, name: str, sort: str, **more: Any) -> dict[str, Any]:
+        return {
+            "trace_id": "A4bCDIShlhOBR54Z0vifgw==",
+            "span_id": f"s{number}",
+            "parent_span_id": None if number == 1 else "s1",
+            "name": name,
+            "start_time_unix_nano": 1794807876005147798 + number,
+            "end_time_unix_nano": 1794807876210492550 + number,
+            "status": {"code": "STATUS_CODE_OK", "message": ""},
+            "attributes": {
+                "mlflow.spanType": f'"{sort}"',
+                **{f"mlflow.{key}": json.dumps(value) for key, value in more.items()},
+            },
+        }
+
+    spans = [
+        span(1, "run_agent", "UNKNOWN", spanInputs={"task": "Refund A-1042."}),
+        span(2, "refund", "TOOL", spanInputs={"order": "A-1042"}, spanOutputs="done"),
+    ]
+    trace = read({"info": {"trace_id": "tr-1"}, "data": {"spans": spans}})
+    assert [(event.name, event.arguments, event.output) for event in trace.events] == [
+        ("refund", {"order": "A-1042"}, '"done"')
+    ]

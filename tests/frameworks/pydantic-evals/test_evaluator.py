@@ -1,0 +1,74 @@
+"""The evaluator inside pydantic-evals, over the spans of a pydantic-ai agent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import logfire
+import pytest
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import FunctionModel
+from pydantic_evals import Case, Dataset
+
+from planproof.calibration.callables import CallableJudge
+from planproof.integrations.pydantic_evals import PlanAdherence
+from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, TOOLS, Call
+
+SCRIPTS = {"followed": FOLLOWED, "skipped": SKIPPED}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def spans() -> Iterator[None]:
+    """Record spans as users do, and send them nowhere."""
+    logfire.configure(send_to_logfire=False, console=False, metrics=False)
+    logfire.instrument_pydantic_ai()
+    yield
+    logfire.shutdown()
+
+
+async def run_agent(inputs: dict[str, str]) -> str:
+    turns = iter(_turns(SCRIPTS[inputs["script"]]))
+    model = FunctionModel(lambda messages, info: next(turns))
+    return (await Agent(model, tools=TOOLS).run(TASK)).output
+
+
+def _turns(calls: list[Call]) -> list[ModelResponse]:
+    asked = [ModelResponse([ToolCallPart(name, given)]) for name, given in calls]
+    return [*asked, ModelResponse([TextPart(CLOSING)])]
+
+
+def evaluated(evaluator: PlanAdherence, metadata: Any = None) -> dict[str, Any]:
+    cases = [Case(name=name, inputs={"script": name}, metadata=metadata) for name in SCRIPTS]
+    data: Any = Dataset(name="refunds", cases=cases, evaluators=[evaluator])
+    report = data.evaluate_sync(run_agent, progress=False)
+    assert not report.failures
+    return {case.name: case for case in report.cases}
+
+
+def test_a_plan_for_all_cases() -> None:
+    found = evaluated(PlanAdherence(PLAN))
+    assert found["followed"].scores["PlanAdherence"].value == 1.0
+    skipped = found["skipped"].scores["PlanAdherence"]
+    assert skipped.value == 0.5
+    assert "step 2" in skipped.reason.lower()
+
+
+def test_a_plan_of_each_case() -> None:
+    found = evaluated(PlanAdherence(), {"plan": PLAN})
+    scores = [found[name].scores["PlanAdherence"].value for name in SCRIPTS]
+    assert scores == [1.0, 0.5]
+
+
+def test_what_could_not_be_judged_is_a_failure_and_no_score() -> None:
+    followed = evaluated(PlanAdherence())["followed"]
+    assert not followed.scores
+    (failure,) = followed.evaluator_failures
+    assert "plan" in failure.error_message
+
+
+def test_any_judge() -> None:
+    judge = CallableJudge(lambda **_: 0.75, "mine")
+    found = evaluated(PlanAdherence(PLAN, judge=judge))
+    assert {case.scores["PlanAdherence"].value for case in found.values()} == {0.75}
