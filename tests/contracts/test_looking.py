@@ -54,6 +54,10 @@ def positions(store: SqlStore, wanted: Wanted, first: int = 0, most: int = 100) 
         (Wanted(words="it scores 0.8"), [5]),
         (Wanted(words="refund", levels=frozenset({0.25})), [1]),
         (Wanted(words="nowhere"), []),
+        (Wanted(lapsed="Do thing 1"), [3]),
+        (Wanted(lapsed="Do thing 2"), [1, 3]),
+        (Wanted(lapsed="Do thing 2", levels=frozenset({1.0})), []),
+        (Wanted(lapsed="Do thing 9"), []),
     ],
 )
 def test_wanted_cases_are_found_counted_and_paged(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from planproof.errors import InvalidInput
-from planproof.runs.nouns import Run
+from planproof.runs.nouns import Run, RunState
 from planproof.runs.store.protocol import Store
 
 
@@ -37,16 +37,27 @@ def base_run(store: Store, name: str, new: Run) -> Run:
     """
     if name != "previous" and "=" not in name:
         return store.find(name)
-    earlier = [
-        run
-        for run in store.runs(tags=None if name == "previous" else tags_of([name]))
-        if run.id != new.id and run.created <= new.created and run.state == "finished"
-    ]
-    same = [run for run in earlier if name != "previous" or run.source == new.source]
-    if not same:
-        sort = f"of {new.source}" if name == "previous" else f"with the tag {name}"
+    if name == "previous":
+        found, sort = previous_run(store.runs(), new), f"of {new.source}"
+    else:
+        tagged = store.runs(tags=tags_of([name]))
+        found, sort = next(_before(tagged, new), None), f"with the tag {name}"
+    if found is None:
         raise _absent(store, f"{sort} that was finished before {new.id}.")
-    return same[0]
+    return found
+
+
+def previous_run(runs: Iterable[Run], new: Run) -> Run | None:
+    """The last finished run over the same data before this one; runs come with the newest first."""
+    return next((run for run in _before(runs, new) if run.source == new.source), None)
+
+
+def _before(runs: Iterable[Run], new: Run) -> Iterator[Run]:
+    """Those that were finished, and began no later."""
+    for run in runs:
+        finished = run.state is RunState.FINISHED
+        if finished and run.id != new.id and run.created <= new.created:
+            yield run
 
 
 def _absent(store: Store, sort: str) -> InvalidInput:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 
 from planproof.finding import Severity, Status
 from planproof.reports.wording import (
@@ -58,8 +59,9 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A step that was not executed as planned, in how many cases and how."""
+    """A step that was not executed as planned, in how many cases and how; `key` is short for it."""
 
+    key: str
     text: str
     total: int
     counts: tuple[Counted, ...]
@@ -124,7 +126,15 @@ def counted(statuses: Mapping[str, int]) -> tuple[Counted, ...]:
 
 def broken(steps: tuple[StepCount, ...], show: Show) -> tuple[Broken, ...]:
     """Steps with how often they lapsed, of how many, and in which way."""
-    return tuple(Broken(show(step.text), step.total, counted(_lapses(step))) for step in steps)
+    return tuple(
+        Broken(step_key(step.text), show(step.text), step.total, counted(_lapses(step)))
+        for step in steps
+    )
+
+
+def step_key(text: str) -> str:
+    """A name for a step that tells nothing of it."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def facts(run: Run, summary: Summary) -> Iterator[str]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, and_, case, func, or_, select
+from sqlalchemy import ColumnElement, Select, and_, case, exists, func, or_, select
 
+from planproof.finding import Status
 from planproof.runs.nouns import Result
+from planproof.runs.step_counts import LONGEST_TEXT
 from planproof.runs.store import rows, schema
 from planproof.runs.store.database import Database
 from planproof.scoring import LEVELS
@@ -34,12 +36,14 @@ class Wanted:
 
     `levels` leaves those whose score is of one of these levels, None standing for no score, and
     `outcomes` those with one of these outcomes; nothing leaves all. `words` have to stand in the
-    id or in the reason. A case without a score comes before those that have one.
+    id or in the reason. `lapsed` is the text of a step, as summaries count it, that was not
+    executed as planned. A case without a score comes before those that have one.
     """
 
     levels: frozenset[float | None] = frozenset()
     outcomes: frozenset[Outcome] = frozenset()
     words: str = ""
+    lapsed: str = ""
     order: Order = Order.POSITION
     descending: bool = False
 
@@ -131,7 +135,26 @@ def _filtered(query: Select[Any], run_id: str, wanted: Wanted) -> Select[Any]:
         conditions.append(
             or_(*(func.lower(text).contains(words, autoescape=True) for text in texts))
         )
+    if wanted.lapsed:
+        conditions.append(_lapsed(rows.plain(wanted.lapsed)))
     return query.where(and_(*conditions))
+
+
+def _lapsed(text: str) -> ColumnElement[bool]:
+    """Whether a step with this text, or with one that begins so if it was cut, lapsed."""
+    findings = schema.findings.c
+    written = func.replace(func.replace(findings.text, "\n", " "), "  ", " ")
+    same = written == text
+    if len(text) >= LONGEST_TEXT:
+        same = written.startswith(text, autoescape=True)
+    return exists(
+        select(findings.place).where(
+            findings.verdict == schema.results.c.verdict,
+            findings.sort == "step",
+            findings.status != Status.EXECUTED.value,
+            same,
+        )
+    )
 
 
 def _order(wanted: Wanted) -> list[ColumnElement[Any]]:

@@ -20,8 +20,8 @@ from planproof.reports.comparison_lines import (
 from planproof.reports.html.boards import broken, stretches
 from planproof.reports.run_lines import source_name
 from planproof.runs.comparison import Change, Comparison
+from planproof.runs.naming import previous_run
 from planproof.runs.nouns import Run
-from planproof.server.pages.overview import previous_run
 from planproof.server.pages.records import Records
 from planproof.server.pages.rendering import COMPARE, SHOW, page, query
 

@@ -11,7 +11,8 @@ from starlette.responses import HTMLResponse
 
 from planproof.reports.html.boards import Bar, Stretch, bars, stretches
 from planproof.reports.run_lines import source_name
-from planproof.runs.nouns import Run, RunState
+from planproof.runs.naming import previous_run
+from planproof.runs.nouns import Run
 from planproof.runs.store.looking import Tally
 from planproof.scoring import level_of
 from planproof.server.pages.records import Records
@@ -122,21 +123,6 @@ def _line(run: Run, runs: Sequence[Run], tallies: dict[str, Tally]) -> RunLine:
         compare=None
         if change is None or before is None
         else "compare" + query(base=before.id, new=run.id),
-    )
-
-
-def previous_run(runs: Sequence[Run], new: Run) -> Run | None:
-    """The last finished run over the same data before this one; runs come newest first."""
-    return next(
-        (
-            run
-            for run in runs
-            if run.id != new.id
-            and run.created <= new.created
-            and run.source == new.source
-            and run.state is RunState.FINISHED
-        ),
-        None,
     )
 
 

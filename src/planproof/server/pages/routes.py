@@ -74,12 +74,13 @@ def asked_for(
     *,
     score: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies it
     find: Annotated[str, Query(max_length=500)] = "",
+    step: Annotated[str, Query(max_length=40)] = "",
     by: str = "",
     down: bool = False,
     first: FirstQuery = 0,
 ) -> Asked:
     """Which cases of a run the address asks for."""
-    return Asked.of(score, find, by, down=down, first=first)
+    return Asked.of(score, find, step, by, down=down, first=first)
 
 
 RecordsDep = Annotated[Records, Depends(records_of)]

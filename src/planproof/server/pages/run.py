@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from starlette.responses import HTMLResponse
 
 from planproof.preparation import Reading
-from planproof.reports.html.boards import UNSCORED, boards, facts
+from planproof.reports.html.boards import UNSCORED, boards, facts, step_key
 from planproof.reports.html.case_data import case_data
 from planproof.reports.html.case_rows import CaseRow
 from planproof.reports.html.room import Room
 from planproof.reports.run_lines import source_name
+from planproof.runs.naming import previous_run
 from planproof.runs.nouns import Run
 from planproof.runs.store.looking import Order, Wanted
+from planproof.runs.summary import Summary
 from planproof.scoring import LEVELS
-from planproof.server.pages.overview import previous_run
 from planproof.server.pages.records import Records
 from planproof.server.pages.rendering import CASE, RUN, SHOW, page, query
 
@@ -40,30 +41,39 @@ class Asked:
 
     scores: frozenset[str] = frozenset()
     find: str = ""
+    step: str = ""
     by: Order = Order.SCORE
     down: bool = False
     first: int = 0
 
     @staticmethod
-    def of(scores: Sequence[str], find: str, by: str, *, down: bool, first: int) -> Asked:
+    def of(
+        scores: Sequence[str], find: str, step: str, by: str, *, down: bool, first: int
+    ) -> Asked:
         """What was asked for, as far as it is understood."""
         return Asked(
             scores=frozenset(scores) & _KEYS.keys(),
             find=find,
+            step=step,
             by=Order(by) if by in set(Order) else Order.SCORE,
             down=down,
             first=max(first, 0),
         )
 
-    @property
-    def wanted(self) -> Wanted:
+    def wanted(self, records: Records, run: Run) -> Wanted:
         """The same for the store."""
         return Wanted(
             levels=frozenset(_KEYS[key] for key in self.scores),
             words=self.find,
+            lapsed=self._lapsed(records.summary(run)) if self.step else "",
             order=self.by,
             descending=self.down,
         )
+
+    def _lapsed(self, summary: Summary) -> str:
+        """The text of the step, if it is one of those that broke most."""
+        texts = (step.text for step in summary.missed)
+        return next((text for text in texts if step_key(text) == self.step), "")
 
     def link(self, **changed: Any) -> str:
         """The query that asks for this, with changes."""
@@ -71,6 +81,7 @@ class Asked:
         return query(
             score=sorted(other.scores),
             find=other.find,
+            step=other.step,
             by="" if other.by is Order.SCORE else other.by.value,
             down="1" if other.down else "",
             first=other.first,
@@ -79,6 +90,10 @@ class Asked:
     def toggled(self, key: str) -> str:
         """The query with cases of this score asked for, or no longer."""
         return self.link(scores=self.scores ^ {key}, first=0)
+
+    def lapsing(self, key: str) -> str:
+        """The query with cases asked for in which this step lapsed, or no longer."""
+        return self.link(step="" if self.step == key else key, first=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +109,10 @@ class Column:
 def run_page(records: Records, run: Run, asked: Asked) -> HTMLResponse:
     """What the run comes to, and a page of its cases."""
     summary = records.summary(run)
-    found = records.results(run, asked.wanted, first=asked.first, most=_ON_A_PAGE)
-    count = records.count(run, asked.wanted)
+    wanted = asked.wanted(records, run)
+    found = records.results(run, wanted, first=asked.first, most=_ON_A_PAGE)
+    count = records.count(run, wanted)
     before = previous_run(records.store.runs(), run)
-    links: Callable[[str], str] = asked.toggled
     return page(
         "run",
         RUN,
@@ -105,7 +120,6 @@ def run_page(records: Records, run: Run, asked: Asked) -> HTMLResponse:
         run=run,
         facts=[SHOW(fact) for fact in facts(run, summary)],
         boards=boards(summary, SHOW),
-        link=links,
         asked=asked,
         columns=[_column(asked, *each) for each in _COLUMNS],
         rows=[
@@ -159,7 +173,7 @@ def _beside(
 ) -> tuple[str | None, str | None]:
     """The ways to the cases before and after this one, in the order that was asked for."""
     first = max(asked.first - 1, 0)
-    around = records.results(run, asked.wanted, first=first, most=3)
+    around = records.results(run, asked.wanted(records, run), first=first, most=3)
     places = {result.position: place for place, result in enumerate(around, first)}
     if position not in places:
         # Whoever came by another way gets its neighbours in the data set.

@@ -102,6 +102,17 @@ def test_a_list_that_is_long_is_paged(client: TestClient) -> None:
     assert 'href="?by=position&amp;first=100" rel="prev"' in last
 
 
+def test_a_step_that_broke_leads_to_the_cases_in_which_it_did(client: TestClient) -> None:
+    page = text(client, f"/runs/{RUN.id}")
+    (way,) = re.findall(r'<a href="([^"]*)">Check all figures</a>', page)
+    found = text(client, f"/runs/{RUN.id}{way.replace('&amp;', '&')}")
+    assert re.findall(r'<th scope="row" class="name"><a href="[^"]*">([^<]*)', found) == [
+        "report-12"
+    ]
+    assert 'aria-current="true">Check all figures</a>' in found
+    assert text(client, f"/runs/{RUN.id}?step=unknown").count('class="position"') == 6
+
+
 def test_a_case_leads_to_its_neighbours_in_the_order_that_was_asked_for(
     client: TestClient,
 ) -> None:
