@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from planproof.calibration.attacks import attacked
 from planproof.calibration.cases import built_in
-from planproof.calibration.flaws import OPERATORS, Operator, foreign
+from planproof.calibration.flaws import OPERATORS, Operator, as_it_is, foreign
 from planproof.calibration.nouns import Attack, Flaw, Followed, Rewording, Variant
 from planproof.calibration.variants import variants_of
 from planproof.planning.parse import parse_plan
@@ -38,8 +38,10 @@ def test_a_judge_that_knows_the_truth_scores_a_flawed_case_below_its_origin(
     variant = operator(case, Random(seed))
     if variant is None:
         return
+    origin = as_it_is(case)
+    assert (origin.plan, origin.events, oracle(origin)) == (case.plan, case.events, 1.0)
     if isinstance(variant.change, Flaw):
-        assert oracle(variant) < 1.0
+        assert oracle(variant) < oracle(origin)
         assert oracle(variant) <= 0.5 or variant.change is Flaw.RETRIED
     else:
         assert oracle(variant) == 1.0
@@ -79,8 +81,14 @@ def test_a_variant_differs_from_its_origin_by_one_thing(case: Followed, seed: in
                 (place,) = variant.truth.lapses
                 assert _without(variant.plan, place) == _without(kept[0], place)
                 assert variant.plan[place] != kept[0][place]
-            case Rewording.SPLIT | Rewording.MERGED:
-                assert len(variant.plan) != len(kept[0])
+            case Rewording.SPLIT:
+                gone = [step for step in kept[0] if step not in variant.plan]
+                assert len(gone) == 1
+                assert len(variant.plan) > len(kept[0])
+            case Rewording.MERGED:
+                new = [step for step in variant.plan if step not in kept[0]]
+                assert len(new) == 1
+                assert len(variant.plan) == len(kept[0]) - 1
             case Flaw.REPLACED | Flaw.STRAY | Flaw.RETRIED:
                 (event,) = variant.truth.extras
                 assert [e for e in variant.events if e["id"] != event] == [
@@ -134,8 +142,18 @@ def test_events_of_every_variant_have_ids_of_their_own() -> None:
     assert {variant.attack for variant in made} == {None, *Attack}
 
 
-def test_a_foreign_plan_is_that_of_the_farthest_case() -> None:
-    first, second = built_in()[:2]
-    variant = foreign(first, second)
-    assert (variant.plan, variant.events) == (second.plan, first.events)
+@given(CASES, CASES)
+def test_a_foreign_plan_is_that_of_another_case_and_nothing_else_is_changed(
+    case: Followed, other: Followed
+) -> None:
+    variant = foreign(case, other)
+    assert (variant.plan, variant.events) == (other.plan, case.events)
+    assert (variant.origin, variant.task) == (case.id, case.task)
     assert oracle(variant) == 0.0
+
+
+def test_no_case_gets_its_own_plan_as_a_foreign_one() -> None:
+    plans = {case.id: case.plan for case in built_in()}
+    made = [variant for variant in variants_of(built_in()) if variant.change is Flaw.FOREIGN]
+    assert len(made) == len(plans)
+    assert all(variant.plan != plans[variant.origin] for variant in made)

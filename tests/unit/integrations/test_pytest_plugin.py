@@ -44,7 +44,8 @@ def run_tests(
     # A database can't be loaded twice in one process, and reports need one.
     apart = any(option.startswith("--planproof-report") for option in options)
     runs = pytester.runpytest_subprocess if apart else pytester.runpytest_inprocess
-    return runs("-p", "no:cacheprovider", *options), pytester.path
+    # Plugins of others that are here take seconds to import.
+    return runs("-p", "no:cacheprovider", "-p", "no:schemathesis", *options), pytester.path
 
 
 def test_a_plan_that_was_followed_passes(pytester: pytest.Pytester) -> None:
@@ -239,7 +240,7 @@ def test_a_run_that_does_not_use_it_loads_nothing(pytester: pytest.Pytester) -> 
         assert set(loaded) == allowed
         """
     )
-    pytester.runpytest_subprocess().assert_outcomes(passed=1)
+    pytester.runpytest_subprocess("-p", "no:schemathesis").assert_outcomes(passed=1)
 
 
 def test_it_is_not_needed_to_import_the_module() -> None:
@@ -258,5 +259,6 @@ def test_the_tests_in_the_docs_pass(pytester: pytest.Pytester) -> None:
     }
     shutil.copytree(EXAMPLES, pytester.path, dirs_exist_ok=True)
     pytester.makepyfile(**shown)
-    done = pytester.runpytest_inprocess("-p", "no:cacheprovider", "--strict-markers")
+    quiet = ("-p", "no:cacheprovider", "-p", "no:schemathesis")
+    done = pytester.runpytest_inprocess(*quiet, "--strict-markers")
     done.assert_outcomes(passed=len(shown))
