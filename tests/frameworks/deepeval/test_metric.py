@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from deepeval.tracing import observe, update_current_trace
 
 from planproof.calibration.callables import CallableJudge
 from planproof.integrations.deepeval import PlanAdherenceMetric
+from scripts.doc_blocks import Block, blocks_for
 from tests.frameworks.refunds import BY_NAME, CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, Call
 
 QUIET = DisplayConfig(show_indicator=False, print_results=False)
@@ -150,3 +152,18 @@ def test_an_open_judge_is_shared_by_the_copies_that_deepeval_makes() -> None:
     assert [result.metrics_data[0].score for result in done.test_results] == [0.75, 0.75]
     assert done.test_results[0].metrics_data[0].evaluation_model == "planproof mine"
     assert asked == [PLAN, PLAN]
+
+
+@pytest.mark.parametrize("shown", blocks_for(__file__), ids=lambda block: block.place)
+@pytest.mark.parametrize("calls", [FOLLOWED, SKIPPED])
+def test_the_docs(shown: Block, calls: list[Call]) -> None:
+    tools = case_of(calls).tools_called
+    names: dict[str, Any] = {
+        "task": TASK,
+        "plan": PLAN,
+        "agent": lambda task: (CLOSING, tools),
+        "observed_agent": refund_agent(calls),
+    }
+    fails = calls is SKIPPED and "assert_test" in shown.text
+    with pytest.raises(AssertionError, match=r"score: 0\.5") if fails else nullcontext():
+        exec(compile(shown.text, shown.place, "exec"), names)

@@ -6,6 +6,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
+import pytest
 from inspect_ai import Task
 from inspect_ai import eval as evaluate
 from inspect_ai.dataset import Sample
@@ -14,7 +15,8 @@ from inspect_ai.solver import generate, use_tools
 from inspect_ai.tool import tool
 
 from planproof.integrations.inspect_ai import plan_adherence
-from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK
+from scripts.doc_blocks import blocks_for
+from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, Call
 from tests.frameworks.refunds import check_refund_policy as policy_of
 from tests.frameworks.refunds import get_order as order_of
 from tests.frameworks.refunds import refund_order as refund_of
@@ -75,29 +77,34 @@ def send_email() -> Any:
     return execute
 
 
-def scored(calls: Any, tmp_path: Path, *plan: Any, **metadata: Any) -> tuple[Any, Any]:
+def scored(calls: list[Call], tmp_path: Path, *plan: Any, **metadata: Any) -> tuple[Any, Any]:
     """The score of the sample, and what the log says of all samples."""
-    turns = [ModelOutput.for_tool_call("mockllm", name, given) for name, given in calls]
     task = Task(
         dataset=[Sample(input=TASK, target="money back", metadata=metadata)],
-        solver=[
-            use_tools(get_order(), check_refund_policy(), refund_order(), send_email()),
-            generate(),
-        ],
+        solver=agent(),
         scorer=plan_adherence(*plan),
     )
+    (log,) = evaluate(task, model=model(calls), log_dir=str(tmp_path), display="none")
+    return found_in(log)
+
+
+def found_in(log: Any) -> tuple[Any, Any]:
+    assert log.status == "success", log.error
+    return log.samples[0].scores["plan_adherence"], log.results.scores[0].metrics["mean"].value
+
+
+def agent() -> list[Any]:
+    tools = (get_order(), check_refund_policy(), refund_order(), send_email())
+    return [use_tools(*tools), generate()]
+
+
+def model(calls: list[Call]) -> Any:
+    turns = [ModelOutput.for_tool_call("mockllm", name, given) for name, given in calls]
     outputs = [*turns, ModelOutput.from_content("mockllm", CLOSING)]
     for output in outputs:
         # Otherwise tokens are counted with a vocabulary from the network.
         output.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-    (log,) = evaluate(
-        task,
-        model=get_model("mockllm/model", custom_outputs=outputs),
-        log_dir=str(tmp_path),
-        display="none",
-    )
-    assert log.status == "success", log.error
-    return log.samples[0].scores["plan_adherence"], log.results.scores[0].metrics["mean"].value
+    return get_model("mockllm/model", custom_outputs=outputs)
 
 
 def test_a_plan_for_all_samples(tmp_path: Path) -> None:
@@ -117,3 +124,11 @@ def test_what_could_not_be_judged_is_unscored(tmp_path: Path) -> None:
     score, _ = scored(FOLLOWED, tmp_path)
     assert isnan(score.value)
     assert score.metadata == {"outcome": "no_plan"}
+
+
+def test_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (shown,) = blocks_for(__file__)
+    names: dict[str, Any] = {"task": TASK, "plan": PLAN, "agent": agent(), "model": model(SKIPPED)}
+    exec(compile(shown.text, shown.place, "exec"), names)
+    assert found_in(names["logs"][0])[0].value == 0.5

@@ -11,7 +11,8 @@ import pytest
 from langsmith import Client, aevaluate, evaluate
 from langsmith.schemas import Example
 
-from planproof.integrations.langsmith import plan_adherence
+from planproof.integrations.langsmith import async_plan_adherence, plan_adherence
+from scripts.doc_blocks import blocks_for
 from tests.frameworks.langgraph.agent import refund_agent
 from tests.frameworks.refunds import FOLLOWED, PLAN, SKIPPED, TASK
 
@@ -78,7 +79,7 @@ def test_a_plan_of_each_example_and_an_event_loop(nobody: Client) -> None:
         done = await aevaluate(
             arun_agent,
             data=examples(plan=PLAN),
-            evaluators=[plan_adherence()],
+            evaluators=[async_plan_adherence()],
             client=nobody,
             upload_results=False,
         )
@@ -102,3 +103,13 @@ def test_without_a_plan_there_is_a_comment_and_no_score(nobody: Client) -> None:
     score, comment = feedback(list(done))["followed"]
     assert score is None
     assert "plan" in comment
+
+
+def test_the_docs(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"ENDPOINT": "http://127.0.0.1:9", "TRACING_SAMPLING_RATE": "0"}.items():
+        monkeypatch.setenv(f"LANGSMITH_{name}", value)
+    monkeypatch.setenv("LANGSMITH_API_KEY", "none")
+    (shown,) = blocks_for(__file__)
+    names: dict[str, Any] = {"plan": PLAN, "agent": run_agent, "examples": examples()}
+    exec(compile(shown.text, shown.place, "exec"), names)
+    assert feedback(list(names["results"]))["skipped"][0] == 0.5

@@ -10,6 +10,7 @@ import pytest
 from mlflow.entities import Trace
 
 from planproof.integrations.mlflow import plan_adherence
+from scripts.doc_blocks import blocks_for
 from tests.frameworks.refunds import BY_NAME, CLOSING, FOLLOWED, PLAN, SKIPPED, TASK
 
 mlflow: Any = import_module("mlflow")
@@ -75,3 +76,13 @@ def test_outputs_are_the_trace_where_nothing_within_was_traced() -> None:
 
     found = feedback(plan_adherence(PLAN), messages)
     assert [found[script].value for script in SCRIPTS] == [1.0, 0.5]
+
+
+def test_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
+    @mlflow.trace
+    def agent(task: str) -> str:
+        return run_agent(task, "skipped")
+
+    (shown,) = blocks_for(__file__)
+    exec(compile(shown.text, shown.place, "exec"), {"task": TASK, "plan": PLAN, "agent": agent})
+    assert "Evaluation completed" in capsys.readouterr().out

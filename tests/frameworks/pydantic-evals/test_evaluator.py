@@ -14,6 +14,7 @@ from pydantic_evals import Case, Dataset
 
 from planproof.calibration.callables import CallableJudge
 from planproof.integrations.pydantic_evals import PlanAdherence
+from scripts.doc_blocks import blocks_for
 from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, TOOLS, Call
 
 SCRIPTS = {"followed": FOLLOWED, "skipped": SKIPPED}
@@ -72,3 +73,14 @@ def test_any_judge() -> None:
     judge = CallableJudge(lambda **_: 0.75, "mine")
     found = evaluated(PlanAdherence(PLAN, judge=judge))
     assert {case.scores["PlanAdherence"].value for case in found.values()} == {0.75}
+
+
+def test_the_docs() -> None:
+    async def agent(inputs: str) -> str:
+        return await run_agent({"script": "skipped"})
+
+    (shown,) = blocks_for(__file__)
+    names: dict[str, Any] = {"task": TASK, "plan": PLAN, "agent": agent}
+    exec(compile(shown.text, shown.place, "exec"), names)
+    (case,) = names["report"].cases
+    assert case.scores["PlanAdherence"].value == 0.5
