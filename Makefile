@@ -91,8 +91,9 @@ asking: $(READY) ## the wall time of judges that ask a model, against a bare cli
 pages: $(READY) browser ## how long pages of 5,000 events and of 1,000 cases take to make and to open
 	$(BIN)/python -m benchmarks.pages
 
-picture: $(READY) browser ## draw the picture in the docs again
+picture: $(READY) browser ## draw the pictures in the docs again
 	$(BIN)/python -m scripts.draw_picture
+	$(BIN)/python -m scripts.draw_runs
 
 running: $(READY) $(RAY_READY) ## cases a second, CPU and memory of runs over many cases, against a bare loop
 	$(BIN)/python -m benchmarks.running

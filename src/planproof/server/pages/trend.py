@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,7 +61,8 @@ def level_counts(tally: Tally) -> dict[str, int]:
 
 def trend(runs: Sequence[Run], tallies: dict[str, Tally]) -> Trend:
     """The picture of these runs, which come with the newest first."""
-    series = tuple(dict.fromkeys(run.source for run in runs))[:_MOST_SERIES]
+    counts = Counter(run.source for run in runs)
+    series = tuple(source for source, _ in counts.most_common(_MOST_SERIES))
     each = 100 / max(len(runs), 1)
     dots: list[Dot] = []
     strokes: list[Stroke] = []

@@ -1,0 +1,84 @@
+"""Draws the picture of the server's first page in the docs: a month of made-up runs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from importlib.resources import files
+from pathlib import Path
+from random import Random
+
+from planproof.case_file import read_case
+from planproof.evaluation import evaluate_case
+from planproof.runs.nouns import Result, Run
+from planproof.runs.store.opening import open_store
+from planproof.verdict import JudgeSummary, Verdict
+from scripts.chromium import chromium
+from tests.kept_runs import keep
+from tests.serving import served
+
+PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "runs.png"
+_WIDTH, _HEIGHT = 1100, 640
+_NIGHTS = 24
+_CASES = 120
+_FIRST = datetime(2026, 3, 1, 3, tzinfo=UTC)
+
+
+def main() -> None:
+    """Fill a store, serve it, and take the picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder, "runs.db")
+        _fill(store)
+        with served(store) as server, chromium() as browser:
+            size = {"width": _WIDTH, "height": _HEIGHT}
+            opened = browser.new_page(viewport=size, color_scheme="light")  # pyright: ignore[reportArgumentType]
+            opened.goto(server.url)
+            opened.locator(".means circle").first.wait_for(state="attached")
+            opened.screenshot(path=PICTURE)
+
+
+def _fill(path: Path) -> None:
+    """Nightly runs that become better, with a few bad nights; and another data set beside."""
+    random = Random(7)
+    store = open_store(str(path))
+    verdicts = [_verdict(name) for name in ("followed", "claimed", "reordered")]
+    for night in range(_NIGHTS):
+        bad = 30 if night in {13, 14} else 0
+        tags = {"branch": "main", "commit": f"{random.getrandbits(28):07x}"}
+        run = _run("nightly.jsonl", night, tags)
+        keep(store, run, _results(verdicts, [45 + night - bad, 22, 14 + bad], random))
+        if night % 4 == 3:
+            run = replace(_run("support.jsonl", night, {"branch": "main"}), id=f"support-{night}")
+            keep(store, run, _results(verdicts, [30, 25 - night / 2, 12], random))
+    store.close()
+
+
+def _run(source: str, night: int, tags: dict[str, str]) -> Run:
+    created = _FIRST + timedelta(days=night)
+    return Run(
+        id=f"{created:%Y%m%d-%H%M%S}-{night:06x}",
+        created=created,
+        source=source,
+        judge=JudgeSummary(name="rules", fingerprint="f"),
+        fingerprint="f",
+        tags=tags,
+    )
+
+
+def _results(verdicts: Sequence[Verdict], weights: Sequence[float], random: Random) -> list[Result]:
+    chosen = random.choices(verdicts, weights, k=_CASES)
+    return [
+        Result(place, "", f"case-{place}", replace(verdict, id=f"case-{place}"), 0.003)
+        for place, verdict in enumerate(chosen)
+    ]
+
+
+def _verdict(name: str) -> Verdict:
+    data = files("planproof.demo").joinpath(f"{name}.json").read_bytes()
+    return evaluate_case(read_case(data, name=name))
+
+
+if __name__ == "__main__":
+    main()
