@@ -37,6 +37,30 @@ def serve(
     demand_keys: Annotated[
         bool, typer.Option("--demand-keys", help="Demand keys on loopback, too.")
     ] = False,
+    quiet: Annotated[
+        float,
+        typer.Option(
+            "--quiet-seconds",
+            min=0,
+            help="A trace is judged when its root has ended and nothing came for so long.",
+        ),
+    ] = 1.0,
+    oldest: Annotated[
+        float,
+        typer.Option(
+            "--oldest-seconds",
+            min=0,
+            help="A trace whose root does not come is judged when nothing came for so long.",
+        ),
+    ] = 600.0,
+    otlp_endpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--otlp-endpoint",
+            metavar="URL",
+            help="Send verdicts on traces there, as events of OTLP/HTTP.",
+        ),
+    ] = None,
     store: StoreOption = None,
     judge_name: JudgeOption = None,
     reader: ReaderOption = None,
@@ -51,6 +75,7 @@ def serve(
     planproof serve
     planproof serve --port 8080 --store postgresql://eval@db/planproof
     planproof serve --judge cascade --model openai:NAME
+    planproof serve --otlp-endpoint http://collector:4318
     planproof keys add ci --role write && planproof serve --host 0.0.0.0
 
     On loopback no key is needed, unless --demand-keys. Ctrl-C, or SIGTERM, ends it once what is
@@ -77,6 +102,9 @@ def serve(
         port=port,
         demand_keys=demand_keys,
         min_score=passing_score(min_score, configuration),
+        quiet=quiet,
+        oldest=oldest,
+        otlp_endpoint=otlp_endpoint,
     )
     serve_until_ended(settings, _announce)
 

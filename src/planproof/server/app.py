@@ -14,6 +14,7 @@ from planproof.server.guard.access import Access
 from planproof.server.guard.headers import SecurityHeaders
 from planproof.server.guard.limits import BodyLimits
 from planproof.server.guard.watching import Watching
+from planproof.server.ingestion import routes as ingestion
 from planproof.server.metrics import Metrics
 from planproof.server.pages.routes import add_pages
 from planproof.server.services import opened
@@ -43,7 +44,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     tell_problems(app)
     app.include_router(health.router)
     app.include_router(metrics.router)
-    for part in (verdicts, runs, results, comparison):
+    for part in (verdicts, runs, results, comparison, ingestion):
         app.include_router(part.router)
     add_pages(app)
     # The last is the outermost.

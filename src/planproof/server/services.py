@@ -14,18 +14,22 @@ from planproof.runs.store.opening import open_sql_store
 from planproof.runs.store.sql import SqlStore
 from planproof.server.desk import Desk
 from planproof.server.guard.keys import Keys
+from planproof.server.ingestion.ingesting import Ingestion, ingesting
+from planproof.server.live import LiveTraces
 from planproof.server.metrics import Metrics
 from planproof.server.runs_under_way import RunsUnderWay
 from planproof.server.settings import ServerSettings
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Services:
     """Everything that a route may need. `closing` is set when the server is about to end."""
 
     settings: ServerSettings
     store: SqlStore
     desk: Desk
+    ingestion: Ingestion
+    live: LiveTraces
     keys: Keys
     metrics: Metrics
     closing: asyncio.Event
@@ -48,8 +52,18 @@ async def opened(settings: ServerSettings, metrics: Metrics) -> AsyncGenerator[S
             await desk.open()
             runs = RunsUnderWay(settings, store, desk, metrics)
             try:
-                keys = Keys(store.database)
-                yield Services(settings, store, desk, keys, metrics, asyncio.Event(), runs)
+                async with ingesting(settings, store, desk, metrics) as ingestion:
+                    yield Services(
+                        settings=settings,
+                        store=store,
+                        desk=desk,
+                        ingestion=ingestion,
+                        live=LiveTraces(store, desk.judging()),
+                        keys=Keys(store.database),
+                        metrics=metrics,
+                        closing=asyncio.Event(),
+                        runs=runs,
+                    )
             finally:
                 await runs.close()
         finally:

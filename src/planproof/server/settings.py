@@ -22,9 +22,10 @@ class ServerLimits:
 
     `body` is that of a request, unpacked; `data_set` that of one with many cases; `in_flight` that
     of all bodies that are in memory. `depth` is how deeply JSON may be nested. `waiting` is how
-    many cases may wait to be judged, and `runs` how many runs. `rate` is in requests a second from
-    one client. The head of a request has to arrive within `head`, the body within `arrival`, and
-    longer only if it is large. A case has to be judged within `judging`; what is under way when
+    many cases may wait to be judged, and `runs` how many runs. A trace may have `spans` spans of
+    `trace` bytes, and `backlog` spans may wait for their verdict. `rate` is in requests a second
+    from one client. The head of a request has to arrive within `head`, the body within `arrival`,
+    and longer only if it is large. A case has to be judged within `judging`; what is under way when
     the server ends has `closing`.
     """
 
@@ -34,6 +35,9 @@ class ServerLimits:
     depth: int = DEEPEST
     waiting: int = 256
     runs: int = 8
+    spans: int = 20_000
+    trace: int = 64 * 1024 * 1024
+    backlog: int = 1_000_000
     rate: float = 1_000
     connections: int = 1_000
     head: float = 10.0
@@ -49,8 +53,8 @@ class ServerSettings:
     `judging` is what judges where nothing else is asked for; `others` are those that can be asked
     for, by the names of their judges; `models` are asked by those that ask. `demand_keys` asks for
     keys on loopback, too. A trace is done when its root has ended and nothing came for `quiet`
-    seconds, or when it is `oldest` seconds old; its verdict is sent to `otlp_endpoint`, if there
-    is one.
+    seconds, or when nothing came for `oldest` seconds; its verdict is sent to `otlp_endpoint`, if
+    there is one.
     """
 
     store: str | None

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from planproof.planning.locate import locate
 from planproof.readers.opentelemetry import OpenTelemetryReader
 from planproof.readers.source import Source
 from planproof.trace import EventStatus
@@ -357,3 +358,32 @@ def test_others_are_not_claimed() -> None:
         "exported spans",
     ]
     assert reader.sniff(Source.of_value([{"context": {"span_id": "1"}, "attributes": {}}]))
+
+
+def test_a_span_without_attributes_is_a_span() -> None:
+    bare: dict[str, Any] = exported(tool_span(1, "a"))
+    spans = bare["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    spans.append({"spanId": "00000000000000ff", "name": "wrapper", "startTimeUnixNano": "1"})
+    trace = read(bare)
+    assert [event.name for event in trace.events] == ["a"]
+    assert trace.skipped == ()
+
+
+@pytest.mark.parametrize("plan", ["1. Call a.\n2. Call b.", ["Call a.", "Call b."]])
+def test_any_span_may_tell_the_task_and_the_plan(plan: str | list[str]) -> None:
+    told = flat_span(1, planproof__task="Do it.", planproof__plan=plan)
+    trace = read([told, tool_span(2, "a")])
+    assert [(e.kind.value, e.name, e.actor, e.text) for e in trace.events] == [
+        ("message", None, "user", "Do it."),
+        ("bookkeeping", "plan", "assistant", "1. Call a.\n2. Call b."),
+        ("action", "a", "assistant", ""),
+    ]
+    located = locate(trace)
+    assert located.plan is not None
+    assert [step.text for step in located.plan.steps] == ["Call a.", "Call b."]
+
+
+@pytest.mark.parametrize("told", [7, "", None, [], {}])
+def test_a_plan_that_is_none_is_left_alone(told: Any) -> None:
+    span = flat_span(1, planproof__task=told, planproof__plan=told)
+    assert brief(read([span, tool_span(2, "a")])) == [("action", "a", "")]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from planproof.content import Json
 from planproof.readers.pieces.calls import arguments_of
 from planproof.readers.pieces.code_agent import facts_and_plan, thought_and_code
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
+from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of, written
 from planproof.readers.pieces.span import Span
 from planproof.readers.pieces.span_dialect import Dialect
 from planproof.readers.pieces.span_scope import Hearing, Scope
@@ -15,6 +15,9 @@ from planproof.readers.pieces.spoken import Spoken
 from planproof.readers.pieces.transcript import Draft, Transcript
 from planproof.trace import Kind
 
+TASK = "planproof.task"
+PLAN = "planproof.plan"
+"""Attributes by which any span may say what was asked, and what the plan is."""
 _AGENT = "assistant"
 # Longer code is no agent's, and would be searched through for each of its calls.
 _LONGEST_CODE = 100_000
@@ -53,6 +56,8 @@ class SpanReading:
             span.agent = above if above.sort == "agent" else above.agent
             span.model = above if above.sort in ("model", "plan") else above.model
             span.around = self._drafts.get(id(above)) or above.around
+        if TASK in span.attributes or PLAN in span.attributes:
+            self._declared(span)
         for dialect in self._dialects:
             sort = dialect.sort_of(span)
             if sort is not None:
@@ -72,6 +77,21 @@ class SpanReading:
             self._agent(span, dialect)
         elif sort == "plan":
             self._plan(span, dialect)
+
+    def _declared(self, span: Span) -> None:
+        """Take the task and the plan that attributes tell, whatever else the span is."""
+        self._transcript.time = time_of(span.start)
+        self._transcript.parent = span.around
+        task, plan = span.attributes.get(TASK), span.attributes.get(PLAN)
+        if isinstance(task, str) and task.strip():
+            self._transcript.begin_turn()
+            self._transcript.say(Kind.MESSAGE, task.strip(), span.pointer_to(TASK), "user")
+        if is_list(plan):
+            plan = "\n".join(f"{n}. {step}" for n, step in enumerate(map(written, plan), 1))
+        if isinstance(plan, str) and plan.strip():
+            self._transcript.begin_turn()
+            told = [Spoken("text", "agent", plan, span.pointer_to(PLAN))]
+            self._note(told, Kind.BOOKKEEPING, _AGENT)
 
     def _scope(self, agent: Span | None) -> Scope:
         return self._scopes.setdefault(id(agent), Scope())

@@ -88,7 +88,8 @@ def read_spans(source: Source, transcript: Transcript) -> list[Span]:
 def _is_span(value: Json) -> bool:
     return (
         is_object(value)
-        and not _ATTRIBUTES.isdisjoint(value)
+        # OTLP leaves out attributes where there are none.
+        and (not _ATTRIBUTES.isdisjoint(value) or "startTimeUnixNano" in value)
         and not _MARKS.isdisjoint(value)
         and _OTHERS.isdisjoint(value)
     )

@@ -67,14 +67,14 @@ class Database:
 def insert_new(connection: Connection, table: Table, new: Sequence[dict[str, Any]]) -> None:
     """Insert rows; those whose key is there already stay as they are."""
     if new:
-        insert = _dialect(connection).insert(table).on_conflict_do_nothing()
+        insert = dialect_of(connection).insert(table).on_conflict_do_nothing()
         connection.execute(insert, _in_order(table, new))
 
 
 def insert_or_replace(connection: Connection, table: Table, new: Sequence[dict[str, Any]]) -> None:
     """Insert rows; they take the place of those with the same key."""
     if new:
-        insert = _dialect(connection).insert(table)
+        insert = dialect_of(connection).insert(table)
         replaced = {
             column.name: insert.excluded[column.name]
             for column in table.columns
@@ -86,7 +86,8 @@ def insert_or_replace(connection: Connection, table: Table, new: Sequence[dict[s
         )
 
 
-def _dialect(connection: Connection) -> Any:
+def dialect_of(connection: Connection) -> Any:
+    """What SQLAlchemy has for this sort of database only: inserting where there is something."""
     return postgresql if connection.dialect.name == "postgresql" else sqlite
 
 

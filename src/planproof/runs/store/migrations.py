@@ -40,15 +40,18 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     (
         """CREATE TABLE spans (
-            trace TEXT NOT NULL, span TEXT NOT NULL, digest TEXT NOT NULL, content {bytes} NOT NULL,
+            trace TEXT NOT NULL, span TEXT NOT NULL, digest TEXT NOT NULL, started TEXT NOT NULL,
+            around {bytes} NOT NULL, content {bytes} NOT NULL,
             PRIMARY KEY (trace, span, digest))""",
         """CREATE TABLE traces (
             trace TEXT PRIMARY KEY, first DOUBLE PRECISION NOT NULL, last DOUBLE PRECISION NOT NULL,
-            ended INTEGER NOT NULL, spans INTEGER NOT NULL, revision INTEGER NOT NULL,
+            root TEXT, spans INTEGER NOT NULL, size INTEGER NOT NULL, revision INTEGER NOT NULL,
             due DOUBLE PRECISION, untold DOUBLE PRECISION, server TEXT, run TEXT,
-            position INTEGER)""",
+            position INTEGER, "case" TEXT)""",
         "CREATE INDEX traces_due ON traces (due)",
         "CREATE INDEX traces_untold ON traces (untold)",
+        "CREATE INDEX traces_last ON traces (last)",
+        "CREATE UNIQUE INDEX traces_position ON traces (run, position)",
         "CREATE TABLE servers (id TEXT PRIMARY KEY, seen DOUBLE PRECISION NOT NULL)",
     ),
     (

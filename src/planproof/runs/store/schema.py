@@ -78,33 +78,39 @@ judged = Table(
 )
 
 # What OpenTelemetry sent, until it is judged. A span that came twice is kept once; where two differ
-# that bear the same id, both are: which of them counts must not depend on who came first.
+# that bear the same id, both are: which of them counts must not depend on who came first. `started`
+# are nanoseconds in twenty digits, `around` is the resource and the scope that the span belongs to.
 spans = Table(
     "spans",
     tables,
     Column("trace", Text, primary_key=True),
     Column("span", Text, primary_key=True),
     Column("digest", Text, primary_key=True),
+    Column("started", Text, nullable=False),
+    Column("around", LargeBinary, nullable=False),
     Column("content", LargeBinary, nullable=False),
 )
 
-# Times are seconds since 1970. `due` is when a trace is to be judged, `untold` when its verdict is
-# to be sent out; nothing is to be done about one that has neither. `revision` changes with every
-# span that comes. `server` is who is at it. `run` and `position` are where its result stands.
+# Times are seconds since 1970. `root` is the root span, once it has ended. `revision` changes with
+# everything that comes. `due` is when a trace is to be judged, `untold` when its verdict is to be
+# sent out; nothing is to be done about one that has neither. `server` is who is at it. `run` and
+# `position` are where its result stands, and `case` is the hash of what was judged last.
 traces = Table(
     "traces",
     tables,
     Column("trace", Text, primary_key=True),
     Column("first", Float, nullable=False),
     Column("last", Float, nullable=False),
-    Column("ended", Integer, nullable=False),
+    Column("root", Text),
     Column("spans", Integer, nullable=False),
+    Column("size", Integer, nullable=False),
     Column("revision", Integer, nullable=False),
     Column("due", Float),
     Column("untold", Float),
     Column("server", Text),
     Column("run", Text),
     Column("position", Integer),
+    Column("case", Text),
 )
 
 # Servers that are at work: what one was at that has not been seen for a while is taken over.

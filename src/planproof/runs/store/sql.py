@@ -10,8 +10,9 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, select, update
 
 from planproof.errors import InvalidInput
-from planproof.runs.nouns import KeptCase, Result, Run, RunState, is_lasting
+from planproof.runs.nouns import KeptCase, Result, Run, RunState
 from planproof.runs.store import rows, schema
+from planproof.runs.store.adding import PreparedResults, write_together
 from planproof.runs.store.database import Database, insert_new
 from planproof.suggestions import did_you_mean
 from planproof.verdict import Verdict
@@ -43,31 +44,15 @@ class SqlStore:
 
     def add(self, run_id: str, results: Sequence[Result], cases: Sequence[KeptCase]) -> None:
         """Keep results, and the cases they are about: all of them, or none."""
-        verdicts = [rows.verdict_row(result.verdict) for result in results]
-        kept = [
-            rows.result_row(run_id, r, v["hash"]) for r, v in zip(results, verdicts, strict=True)
-        ]
-        findings = [
-            row
-            for result, verdict in zip(results, verdicts, strict=True)
-            for row in rows.finding_rows(result.verdict, verdict["hash"])
-        ]
-        contents = [
-            {"hash": case.hash, "content": zlib.compress(case.text.encode("ascii"), 1)}
-            for case in cases
-        ]
-        fingerprint = self._fingerprint(run_id)
-        judged = [
-            {"fingerprint": fingerprint, "case": result.case, "verdict": verdict["hash"]}
-            for result, verdict in zip(results, verdicts, strict=True)
-            if result.case and is_lasting(result.verdict)
-        ]
+        prepared = self.prepared(run_id, results, cases)
         with self.database.writing() as connection:
-            insert_new(connection, schema.cases, contents)
-            insert_new(connection, schema.verdicts, verdicts)
-            insert_new(connection, schema.findings, findings)
-            insert_new(connection, schema.results, kept)
-            insert_new(connection, schema.judged, judged)
+            write_together(connection, [prepared])
+
+    def prepared(
+        self, run_id: str, results: Sequence[Result], cases: Sequence[KeptCase]
+    ) -> PreparedResults:
+        """Results made into rows, to be written in a transaction together with something else."""
+        return PreparedResults(run_id, self._fingerprint(run_id), results, cases)
 
     def close_run(self, run_id: str, state: RunState) -> None:
         """Say how a run ended."""

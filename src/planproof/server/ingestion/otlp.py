@@ -1,0 +1,166 @@
+"""What a client of OTLP/HTTP sends: protocol buffers or JSON, made into spans."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, TypeGuard
+
+from msgspec.json import encode
+
+from planproof.content import Json
+from planproof.errors import InvalidInput
+from planproof.readers.parsing import Limits, Parser
+from planproof.readers.pieces.shapes import is_list, is_object
+from planproof.server.errors import Refused
+from planproof.server.ingestion.spans import ReceivedSpan, opening
+
+Form: TypeAlias = Literal["protobuf", "json"]
+
+_FORMS: dict[str, Form] = {"application/x-protobuf": "protobuf", "application/json": "json"}
+_MOST_SPANS = 50_000
+_TRACE_ID = re.compile(r"[0-9a-fA-F]{32}")
+_SPAN_ID = re.compile(r"[0-9a-fA-F]{16}")
+_DIGITS = 20
+
+
+@dataclass(slots=True)
+class Received:
+    """What came: spans that can be kept, and why others can't."""
+
+    spans: list[ReceivedSpan] = field(default_factory=list[ReceivedSpan])
+    unfit: list[str] = field(default_factory=list[str])
+
+
+def form_of(content_type: str | None) -> Form:
+    """In which form a request says that it is written."""
+    bare = (content_type or "").partition(";")[0].strip().lower()
+    if bare not in _FORMS:
+        raise Refused(
+            415,
+            f"is not taken as `{bare[:100]}`.",
+            where="Content-Type",
+            advice=f"Send {' or '.join(_FORMS)}.",
+        )
+    return _FORMS[bare]
+
+
+def received(data: bytes, form: Form, depth: int) -> Received:
+    """The spans in the body of a request; raises `Refused` for what is no request of OTLP."""
+    if form == "protobuf":
+        from planproof.server.ingestion.protobuf import Export  # noqa: PLC0415 - loads protobuf
+
+        export = Export(data)
+        _check_count(export.count)
+        return _sorted_out(export.spans())
+    return _sorted_out(_in_json(_parsed(data, depth)))
+
+
+def spans_in(document: str) -> list[ReceivedSpan]:
+    """The spans in a document that was put together of such spans."""
+    return _sorted_out(_in_json(json.loads(document))).spans
+
+
+def _sorted_out(found: Iterator[ReceivedSpan | str]) -> Received:
+    sorted_out = Received()
+    for each in found:
+        if isinstance(each, str):
+            sorted_out.unfit.append(each)
+        else:
+            sorted_out.spans.append(each)
+    return sorted_out
+
+
+def _parsed(data: bytes, depth: int) -> Json:
+    try:
+        return Parser("body", Limits(depth=depth)).parse(data.decode())
+    except InvalidInput as error:
+        raise Refused(413, error.what, where=error.where, advice=error.advice) from error
+    except (ValueError, RecursionError) as error:
+        raise Refused(
+            400, f"is not valid JSON: {error}.", where="body", advice="Send JSON in UTF-8."
+        ) from error
+
+
+def _in_json(document: Json) -> Iterator[ReceivedSpan | str]:
+    if not is_object(document):
+        raise _misshapen("body", "an object with `resourceSpans`")
+    count = 0
+    for resource in _objects(document, "resourceSpans"):
+        owner = _only(resource, "resource")
+        for scope in _objects(resource, "scopeSpans"):
+            around = opening(owner, _only(scope, "scope"))
+            spans = _objects(scope, "spans")
+            count += len(spans)
+            _check_count(count)
+            for span in spans:
+                yield _received(span, around)
+
+
+def _objects(holder: dict[str, Json], key: str) -> list[dict[str, Json]]:
+    held = holder.get(key)
+    if held is None:
+        return []
+    if not is_list(held) or not all(is_object(item) for item in held):
+        raise _misshapen(key, "a list of objects")
+    return held
+
+
+def _only(holder: dict[str, Json], key: str) -> dict[str, Json]:
+    """What a holder says of itself: all but the lists of what is in it."""
+    told = holder.get(key)
+    kept: dict[str, Json] = {key: told if is_object(told) else {}}
+    if isinstance(holder.get("schemaUrl"), str):
+        kept["schemaUrl"] = holder["schemaUrl"]
+    return kept
+
+
+def _received(span: dict[str, Json], around: bytes) -> ReceivedSpan | str:
+    trace, own, parent = (span.get(key) for key in ("traceId", "spanId", "parentSpanId"))
+    if not _is_id(trace, _TRACE_ID):
+        return "a span whose traceId is not 32 hexadecimal digits"
+    if not _is_id(own, _SPAN_ID):
+        return "a span whose spanId is not 16 hexadecimal digits"
+    content: dict[str, Json] = {**span, "traceId": trace.lower(), "spanId": own.lower()}
+    if _is_id(parent, _SPAN_ID):
+        content["parentSpanId"] = parent.lower()
+    else:
+        content.pop("parentSpanId", None)
+    started = _nanoseconds(span.get("startTimeUnixNano"))
+    return ReceivedSpan(
+        trace.lower(),
+        own.lower(),
+        f"{started:0{_DIGITS}}",
+        around,
+        encode(content),
+        ends_root="parentSpanId" not in content and _nanoseconds(span.get("endTimeUnixNano")) > 0,
+    )
+
+
+def _is_id(value: Json, pattern: re.Pattern[str]) -> TypeGuard[str]:
+    return (
+        isinstance(value, str) and pattern.fullmatch(value) is not None and value.strip("0") != ""
+    )
+
+
+def _nanoseconds(value: Json) -> int:
+    """A time, which may be written as a number or as its digits; 0 for what is none."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= _DIGITS:
+        return int(value)
+    return value if type(value) is int and 0 <= value < 10**_DIGITS else 0
+
+
+def _check_count(count: int) -> None:
+    if count > _MOST_SPANS:
+        raise Refused(
+            413,
+            f"holds more than {_MOST_SPANS:,} spans.",
+            where="body",
+            advice="Send fewer spans at once.",
+        )
+
+
+def _misshapen(where: str, expected: str) -> Refused:
+    return Refused(400, f"must be {expected}.", where=where, advice="Send OTLP in JSON.")

@@ -1,0 +1,93 @@
+"""A span as it came in, and the spans of a trace put together as one document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+from msgspec import json
+from msgspec.json import encode
+
+from planproof.content import Json
+
+_CLOSING = b"]}]}"
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedSpan:
+    """A span of OTLP as JSON, with what is needed to keep it and to put it in its place.
+
+    `trace` and `id` are hexadecimal. `started` is in nanoseconds, with so many digits that it
+    sorts. `around` opens the resource and the scope that it belongs to. `ends_root` says that it
+    has no parent and has ended.
+    """
+
+    trace: str
+    id: str
+    started: str
+    around: bytes
+    content: bytes
+    ends_root: bool = False
+
+    @property
+    def size(self) -> int:
+        """The bytes that it takes."""
+        return len(self.around) + len(self.content)
+
+    def row(self) -> dict[str, Any]:
+        """The span as a row of a database."""
+        digest = blake2b(self.content, digest_size=12, key=blake2b(self.around).digest())
+        return {
+            "trace": self.trace,
+            "span": self.id,
+            "digest": digest.hexdigest(),
+            "started": self.started,
+            "around": self.around,
+            "content": self.content,
+        }
+
+
+def span_in(row: Any) -> ReceivedSpan:
+    """The span in a row."""
+    return ReceivedSpan(row.trace, row.span, row.started, bytes(row.around), bytes(row.content))
+
+
+def opening(resource: dict[str, Json], scope: dict[str, Json]) -> bytes:
+    """What stands before the spans of a scope: objects with a `resource` and a `scope` in them."""
+    return encode(resource)[:-1] + b',"scopeSpans":[' + encode(scope)[:-1] + b',"spans":['
+
+
+def document_of(spans: Iterable[ReceivedSpan]) -> str:
+    """The spans as OTLP in JSON; the same spans give the same text, in whatever order they came."""
+    chosen: dict[str, ReceivedSpan] = {}
+    for span in spans:
+        other = chosen.setdefault(span.id, span)
+        # Two that differ and bear the same id: the one that tells more.
+        if _rank(span) > _rank(other):
+            chosen[span.id] = span
+    groups: dict[bytes, list[bytes]] = {}
+    for span in sorted(chosen.values(), key=lambda span: (span.started, span.id)):
+        groups.setdefault(span.around, []).append(span.content)
+    parts = (around + b",".join(contents) + _CLOSING for around, contents in groups.items())
+    return (b'{"resourceSpans":[' + b",".join(parts) + b"]}").decode()
+
+
+def _rank(span: ReceivedSpan) -> tuple[int, bytes, bytes]:
+    return len(span.content), span.content, span.around
+
+
+def service_of(spans: Iterable[ReceivedSpan]) -> str | None:
+    """The name of the service that the first span comes from, if it says so."""
+    first = min(spans, key=lambda span: (span.started, span.id), default=None)
+    if first is None:
+        return None
+    opened: Any = json.decode(first.around + _CLOSING)
+    for attribute in opened["resource"].get("attributes", []):
+        match attribute:
+            case {"key": "service.name", "value": {"stringValue": str(name)}}:
+                return name[:200]
+            case _:
+                pass
+    return None

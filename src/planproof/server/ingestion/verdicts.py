@@ -1,0 +1,184 @@
+"""Judging traces as they get done: each once, whatever happens meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, nullcontext, suppress
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from secrets import randbelow
+
+from planproof.case import Case
+from planproof.case_file import CaseLine
+from planproof.content import Json
+from planproof.errors import StoreFailed
+from planproof.runs.judging import Judging
+from planproof.runs.kept_case import case_in, kept
+from planproof.runs.nouns import KeptCase, Result, Run, RunState
+from planproof.runs.processes import Timed
+from planproof.runs.store.sql import SqlStore
+from planproof.server.desk import Desk
+from planproof.server.errors import Busy
+from planproof.server.ingestion.finishing import GONE_AFTER, Finishing, Judged, Taken
+from planproof.server.ingestion.inbox import Inbox
+from planproof.server.ingestion.otlp import spans_in
+from planproof.server.ingestion.spans import document_of, service_of
+from planproof.server.ingestion.together import Together
+from planproof.server.logs import tell, tell_fault
+from planproof.verdict import JudgeSummary
+
+SOURCE = "opentelemetry"
+"""What runs of such traces are tagged with, as their source."""
+_GLANCE = 0.1
+"""Seconds between looks at what is due."""
+_PAUSE = 1.0
+"""Seconds to wait after something failed."""
+_LARGE = 8 * 1024 * 1024
+"""Bytes of a trace beyond which one is judged at a time: it is held several times over."""
+
+
+class TraceVerdicts:
+    """Takes traces that are done to the desk, and keeps what is said of them."""
+
+    def __init__(
+        self, store: SqlStore, desk: Desk, inbox: Inbox, *, at_once: int, tell: bool
+    ) -> None:
+        self._store = store
+        self._desk = desk
+        self._inbox = inbox
+        self._at_once = at_once
+        self._finishing = Finishing(store.database, tell=tell)
+        self._finish = Together(self._finishing.finish, "planproof-verdicts")
+        self._judging = desk.judging()
+        self._run: Run | None = None
+        self._day: date | None = None
+        self._under_way: dict[str, asyncio.Task[None]] = {}
+        self._one_large = asyncio.Lock()
+        self.judged = asyncio.Event()
+        """Set whenever a verdict has been kept; who looks clears it."""
+        self.count = 0
+        """Verdicts that were kept since the server started."""
+
+    @asynccontextmanager
+    async def at_work(self) -> AsyncGenerator[None, None]:
+        """Judge what gets done, for as long as this is entered."""
+        await asyncio.to_thread(self._finishing.be_seen)
+        tasks = [asyncio.create_task(self._be_seen()), asyncio.create_task(self._work())]
+        try:
+            yield
+        finally:
+            tasks += self._under_way.values()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await self._finish.close()
+            with suppress(StoreFailed):
+                await asyncio.to_thread(self._finishing.leave)
+
+    async def _be_seen(self) -> None:
+        while True:
+            await asyncio.sleep(GONE_AFTER / 5)
+            await _tried(self._finishing.be_seen)
+            await _tried(self._inbox.count_backlog)
+
+    async def _work(self) -> None:
+        while True:
+            room = self._at_once - len(self._under_way)
+            taken = await self._take(room) if room else []
+            for one in taken:
+                self._under_way[one.trace] = asyncio.create_task(self._judge(one))
+            if len(taken) < room or not room:
+                await asyncio.sleep(_GLANCE if room else _GLANCE / 10)
+
+    async def _take(self, most: int) -> list[Taken]:
+        try:
+            return await asyncio.to_thread(self._taken, most)
+        except Exception as error:
+            tell_fault("taking traces failed", error)
+            await asyncio.sleep(_PAUSE)
+            return []
+
+    def _taken(self, most: int) -> list[Taken]:
+        under_way = tuple(self._under_way)
+        if not self._finishing.is_any_due(under_way):
+            return []
+        run = self._run_of(datetime.now(UTC).date())
+        return self._finishing.take(run, most, under_way)
+
+    async def _judge(self, taken: Taken) -> None:
+        try:
+            async with self._one_large if taken.size > _LARGE else nullcontext():
+                judged = await self._judged(taken)
+            if await self._finish(judged) and judged.results is not None:
+                self.count += 1
+                self.judged.set()
+                tell("trace judged", trace=taken.trace, run=taken.run, position=taken.position)
+        except Exception as error:
+            tell_fault("judging a trace failed", error, trace=taken.trace)
+            await asyncio.sleep(_PAUSE)
+            await _tried(lambda: self._finishing.release(taken.trace))
+        finally:
+            del self._under_way[taken.trace]
+
+    async def _judged(self, taken: Taken) -> Judged:
+        line, case, spans = await asyncio.to_thread(self._case, taken)
+        done = Judged(taken=taken, spans=spans, size=len(case.text), case=case.hash, results=None)
+        if case.hash == taken.case:
+            return done
+        verdict, seconds = await self._verdict(line)
+        result = Result(taken.position, case.hash, taken.trace, verdict, seconds)
+        prepared = await asyncio.to_thread(self._store.prepared, taken.run, [result], [case])
+        return replace(done, results=prepared)
+
+    def _case(self, taken: Taken) -> tuple[CaseLine, KeptCase, int]:
+        spans = self._finishing.spans(taken.trace)
+        if taken.case is not None:
+            earlier = case_in(self._store.case(taken.case)).trace
+            assert isinstance(earlier, str)
+            spans += spans_in(earlier)
+        service = service_of(spans)
+        metadata: dict[str, Json] = {} if service is None else {"service": service}
+        trace = document_of(spans)
+        case = Case(task=None, plan=None, trace=trace, id=taken.trace, metadata=metadata)
+        count = len({span.id for span in spans})
+        return CaseLine(f"trace {taken.trace}", case, id=case.id), kept(case), count
+
+    async def _verdict(self, line: CaseLine) -> Timed:
+        while True:
+            try:
+                return await self._desk.verdict(line)
+            except Busy:
+                # The trace has been taken in: it waits for as long as it must.
+                await asyncio.sleep(_GLANCE * (1 + randbelow(10)))
+
+    def _run_of(self, day: date) -> str:
+        """The run that the traces of a day belong to."""
+        if self._run is None or self._day != day:
+            run = _run_of(self._judging, day)
+            for other in self._store.runs(tags={"source": SOURCE}):
+                if other.state is RunState.RUNNING and other.id < f"{day:%Y%m%d}":
+                    self._store.close_run(other.id, RunState.FINISHED)
+            self._store.begin(run)
+            self._run, self._day = run, day
+        return self._run.id
+
+
+def _run_of(judging: Judging, day: date) -> Run:
+    judge, fingerprint = judging.judge, judging.fingerprint
+    return Run(
+        id=f"{day:%Y%m%d}-traces-{fingerprint[:6]}",
+        created=datetime.now(UTC),
+        source=f"OpenTelemetry, {day}",
+        judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
+        fingerprint=fingerprint,
+        tags={"source": SOURCE},
+    )
+
+
+async def _tried(work: Callable[[], None]) -> None:
+    """Do what the database may not be able to do just now; it will be done again."""
+    try:
+        await asyncio.to_thread(work)
+    except StoreFailed as error:
+        tell_fault("the store failed", error)

@@ -1,0 +1,44 @@
+"""Spans taken into a store as a server would."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+from sqlalchemy import update
+
+from planproof.runs.store.schema import traces
+from planproof.runs.store.sql import SqlStore
+from planproof.server.ingestion.inbox import Inbox
+from planproof.server.ingestion.otlp import received
+from planproof.server.ingestion.spans import ReceivedSpan
+from planproof.server.settings import ServerLimits
+from tests.otlp_traces import export
+
+QUIET, OLDEST = 1.0, 600.0
+
+
+def came(*made: dict[str, Any]) -> list[ReceivedSpan]:
+    """Spans as they are once they were received."""
+    return received(json.dumps(export(made)).encode(), "json", 100).spans
+
+
+def take(
+    store: SqlStore, *deliveries: list[ReceivedSpan], limits: ServerLimits | None = None
+) -> list[int]:
+    """What an inbox says when these come, all at once."""
+
+    async def taken() -> list[int]:
+        inbox = Inbox(store.database, quiet=QUIET, oldest=OLDEST, limits=limits or ServerLimits())
+        said = await asyncio.gather(*map(inbox.take, deliveries))
+        await inbox.close()
+        return said
+
+    return asyncio.run(taken())
+
+
+def make_due(store: SqlStore) -> None:
+    """Let all that waits be judged now."""
+    with store.database.writing() as connection:
+        connection.execute(update(traces).where(traces.c.due.is_not(None)).values(due=1.0))
