@@ -25,7 +25,6 @@ from planproof.runs.nouns import Run
 from planproof.server.pages.records import Records
 from planproof.server.pages.rendering import COMPARE, SHOW, page, query
 
-_MOST_RUNS = 200
 _MOST_STEPS = 8
 
 
@@ -63,7 +62,7 @@ class Spread:
 
 def compare_page(records: Records, base: str, new: str) -> HTMLResponse:
     """Two runs side by side; without names, the latest and the one before it."""
-    runs = records.store.runs(limit=_MOST_RUNS)
+    runs = records.recent()
     new_run = records.store.find(new) if new else _latest(runs)
     old_run = records.store.find(base) if base else new_run and previous_run(runs, new_run)
     values: dict[str, Any] = {

@@ -73,7 +73,7 @@ class Overview:
 
 def overview_page(records: Records, *, source: str, first: int, endpoint: str) -> HTMLResponse:
     """The page; `endpoint` is where OpenTelemetry can send traces."""
-    recent = records.store.runs(limit=first + _ON_A_PAGE + _FURTHER)
+    recent = records.recent(first + _ON_A_PAGE + _FURTHER)
     if not recent:
         return page("empty", RUNS, endpoint=endpoint, store=records.store.url)
     return page("runs", RUNS, title="Runs", data=_overview(records, recent, source, first))
@@ -82,11 +82,12 @@ def overview_page(records: Records, *, source: str, first: int, endpoint: str) -
 def _overview(records: Records, recent: Sequence[Run], source: str, first: int) -> Overview:
     of_source = [run for run in recent if not source or run.source == source]
     shown = of_source[first : first + _ON_A_PAGE]
-    tallies = records.tallies(of_source[first : first + _ON_A_PAGE + _FURTHER])
+    before = {run.id: previous_run(of_source, run) for run in shown}
+    tallies = {run.id: records.tally(run) for run in (*shown, *filter(None, before.values()))}
     picture = trend(shown, tallies)
     total = sum((tallies[run.id] for run in shown), Tally())
     return Overview(
-        lines=[_line(run, of_source, tallies) for run in shown],
+        lines=[_line(run, before[run.id], tallies) for run in shown],
         sources=_sources(recent, source, picture),
         bars=bars(total.levels, sum(total.unscored.values())),
         cases=total.cases,
@@ -98,11 +99,10 @@ def _overview(records: Records, recent: Sequence[Run], source: str, first: int) 
     )
 
 
-def _line(run: Run, runs: Sequence[Run], tallies: dict[str, Tally]) -> RunLine:
+def _line(run: Run, before: Run | None, tallies: dict[str, Tally]) -> RunLine:
     tally = tallies[run.id]
     mean = tally.mean
-    before = previous_run(runs, run)
-    earlier = tallies[before.id].mean if before is not None and before.id in tallies else None
+    earlier = None if before is None else tallies[before.id].mean
     change = None if mean is None or earlier is None else mean - earlier
     tags = [SHOW(f"{name}={value}") for name, value in sorted(run.tags.items())]
     return RunLine(

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from planproof.preparation import Reading
 from planproof.reports.html.case_data import JudgedCase
 from planproof.reports.html.page import judged_in_store
 from planproof.runs.comparison import Comparison, compare
-from planproof.runs.nouns import Result, Run
+from planproof.runs.nouns import Result, Run, RunState
 from planproof.runs.store.looking import Tally, Wanted, count_of, results_of, tallies
 from planproof.runs.store.sql import SqlStore
 from planproof.runs.summary import Summary, summarize
 from planproof.server.pages.remembering import Remembered
 
+_MOST_RUNS = 200
+_MOST_TALLIES = 2_000
 _MOST_SUMMARIES = 64
 _MOST_COMPARISONS = 16
 
@@ -25,14 +26,25 @@ class Records:
 
     store: SqlStore
     min_score: float
+    _tallies: Remembered[Tally] = field(default_factory=lambda: Remembered(_MOST_TALLIES))
     _summaries: Remembered[Summary] = field(default_factory=lambda: Remembered(_MOST_SUMMARIES))
     _comparisons: Remembered[Comparison] = field(
         default_factory=lambda: Remembered(_MOST_COMPARISONS)
     )
 
-    def tallies(self, runs: Sequence[Run]) -> dict[str, Tally]:
-        """The scores of these runs, by their ids."""
-        return tallies(self.store.database, [run.id for run in runs], min_score=self.min_score)
+    def recent(self, most: int = _MOST_RUNS) -> list[Run]:
+        """The last so many runs, the newest first."""
+        return self.store.runs(limit=most)
+
+    def tally(self, run: Run) -> Tally:
+        """The scores of a run; of a finished one they are counted once."""
+
+        def counted() -> Tally:
+            return tallies(self.store.database, [run.id], min_score=self.min_score)[run.id]
+
+        if run.state is not RunState.FINISHED:
+            return counted()
+        return self._tallies.get((run.id, run.cases), counted)
 
     def summary(self, run: Run) -> Summary:
         """What a run comes to; worked out anew when its scores are others."""
@@ -63,5 +75,5 @@ class Records:
         return judged_in_store(result, self.store, reading)
 
     def _state(self, run: Run) -> tuple[object, ...]:
-        tally = self.tallies([run])[run.id]
+        tally = self.tally(run)
         return (run.id, *tally.levels.values(), *sorted(tally.unscored.items()), tally.total)

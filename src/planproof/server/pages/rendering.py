@@ -37,6 +37,7 @@ class Place:
 RUNS = Place("runs")
 RUN = Place("runs", 1)
 CASE = Place("runs", 3)
+WAY_TO_CASE = Place("runs", 2)
 COMPARE = Place("compare")
 LIVE = Place("live")
 TRY = Place("try")

@@ -21,14 +21,31 @@ from planproof.server.pages.assets import Assets
 from planproof.server.pages.comparing import compare_page
 from planproof.server.pages.overview import overview_page
 from planproof.server.pages.records import Records
-from planproof.server.pages.rendering import CASE, LIVE, RUN, RUNS, SHOW, TRY, page, problem_page
+from planproof.server.pages.rendering import (
+    CASE,
+    COMPARE,
+    LIVE,
+    RUN,
+    RUNS,
+    SHOW,
+    TRY,
+    WAY_TO_CASE,
+    page,
+    problem_page,
+)
 from planproof.server.pages.run import Asked, case_page, run_page
 from planproof.server.pages.trying import EXAMPLES, example, fields_of, pasted_case
 from planproof.server.services import Services, ServicesDep
 from planproof.verdict import Outcome
 
 _MOST = 1_000_000_000
-_PLACES = {"/runs/{run}/cases/{position}": CASE, "/runs/{run}/case": RUN, "/runs/{run}": RUN}
+_PLACES = {
+    "/runs/{run}/cases/{position}": CASE,
+    "/runs/{run}/case": WAY_TO_CASE,
+    "/runs/{run}": RUN,
+    "/compare": COMPARE,
+    "/try": TRY,
+}
 
 
 class PageRoute(APIRoute):

@@ -112,7 +112,7 @@ def run_page(records: Records, run: Run, asked: Asked) -> HTMLResponse:
     wanted = asked.wanted(records, run)
     found = records.results(run, wanted, first=asked.first, most=_ON_A_PAGE)
     count = records.count(run, wanted)
-    before = previous_run(records.store.runs(), run)
+    before = previous_run(records.recent(), run)
     return page(
         "run",
         RUN,

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
 
+from planproof.runs.nouns import RunState
+from planproof.runs.store.opening import open_store
 from tests.hand_made_runs import RUN
 from tests.kept_runs import LONG, NIGHTLY, filled_store
 from tests.serving import in_process, settings
@@ -92,6 +96,22 @@ def test_runs_stand_with_their_means_and_the_change_from_the_run_before(
     assert LONG.id not in of_source
 
 
+@pytest.mark.parametrize("path", ["/?first=1000", "/?source=nothing"])
+def test_a_list_with_nothing_in_it_leads_back(client: TestClient, path: str) -> None:
+    assert 'No run is like that. <a href="./">Show all</a>' in text(client, path)
+
+
+def test_a_run_that_has_no_case_yet_is_shown(tmp_path: Path) -> None:
+    store = open_store(str(tmp_path / "runs.db"))
+    store.begin(replace(RUN, state=RunState.RUNNING, finished=None))
+    store.close()
+    with in_process(settings(tmp_path / "runs.db")) as client:
+        assert "running" in text(client, "/")
+        page = text(client, f"/runs/{RUN.id}")
+    assert "No case has been judged yet." in page
+    assert "This run goes on" in page
+
+
 def test_a_list_that_is_long_is_paged(client: TestClient) -> None:
     first = text(client, f"/runs/{LONG.id}?by=position")
     assert first.count('class="position"') == 101
@@ -144,6 +164,7 @@ def test_a_case_is_found_by_its_id(client: TestClient) -> None:
         f"/runs/{RUN.id}/cases/-1",
         "/compare?base=nothing",
         f"/runs/{RUN.id}?first=-1",
+        f"/runs/{RUN.id}/case?id=nobody",
     ],
 )
 def test_what_is_not_there_is_told_on_a_page(client: TestClient, path: str) -> None:
