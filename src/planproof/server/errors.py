@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from fastapi.routing import iter_route_contexts
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
@@ -57,11 +58,20 @@ def refused_for(error: PlanproofError) -> Refused:
     if isinstance(error, Refused):
         return error
     status, later = 500, None
-    if isinstance(error, InvalidInput | UnknownName):
+    if isinstance(error, InvalidInput):
         status = 422
+    elif isinstance(error, UnknownName):
+        status = 404
     elif isinstance(error, StoreFailed):
         status, later = 503, _LATER
     return Refused(status, error.what, where=error.where, advice=error.advice, retry_after=later)
+
+
+def _allowed(request: Request) -> set[str]:
+    """The methods of a path; the router names only those of the first route that has it."""
+    path = getattr(request.scope.get("route"), "path", None)
+    routes = iter_route_contexts(request.app.routes)
+    return {method for each in routes if each.path == path for method in each.methods or ()}
 
 
 def tell_problems(app: FastAPI) -> None:
@@ -77,12 +87,14 @@ def tell_problems(app: FastAPI) -> None:
         where = "/".join(str(part) for part in first["loc"])
         return problem(Refused(422, f"{first['msg']}.", where=where, advice="See /openapi.json."))
 
-    async def unserved(_: Request, error: Exception) -> Response:
+    async def unserved(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
         answer = problem(
             Refused(error.status_code, f"{error.detail}.", advice="See /openapi.json.")
         )
         answer.headers.update(error.headers or {})
+        if error.status_code == 405:
+            answer.headers["Allow"] = ", ".join(sorted(_allowed(request)))
         return answer
 
     app.add_exception_handler(PlanproofError, told)

@@ -102,9 +102,9 @@ def test_what_is_no_number_comes_back_as_text(client: TestClient) -> None:
 
 def test_an_unknown_judge_is_told_so(client: TestClient) -> None:
     answer = client.post("/v1/verdicts", params={"judge": "rulez"}, json=FOLLOWED)
-    assert answer.status_code == 422
+    assert answer.status_code == 404
     assert "Did you mean `rules`?" in answer.json()["advice"]
-    assert client.post("/v1/runs?judge=audit", content=LINES).status_code == 422
+    assert client.post("/v1/runs?judge=audit", content=LINES).status_code == 404
 
 
 def test_a_run_is_kept_and_summed_up(client: TestClient, run: str) -> None:

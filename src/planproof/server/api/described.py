@@ -7,6 +7,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.server.api.forms import Problem
 from planproof.server.errors import PROBLEM
 
@@ -26,12 +29,16 @@ _ALWAYS = {
     429: "Too many requests; see Retry-After.",
 }
 STREAM = "text/event-stream"
+_EVENT = {
+    "type": "object",
+    "properties": {"event": {"type": "string"}, "data": {"type": "string"}},
+}
 READS = (404, 422, 503)
-WRITES = (400, 408, 413, 415, 422, 503)
+WRITES = (400, 404, 408, 413, 415, 422, 503)
 
 
 def answers(
-    name: str, model: type[Any] | None, about: str, problems: tuple[int, ...], status: int = 200
+    name: str, model: type[Any] | None, about: str, numbers: tuple[int, ...], status: int = 200
 ) -> dict[int | str, dict[str, Any]]:
     """The answers of a route: the good one, with its example, and what may go wrong.
 
@@ -42,23 +49,44 @@ def answers(
     if (example := _examples().get(name)) is not None:
         content["example"] = example
     if model is None:
-        shown["content"] = {STREAM: {"schema": {"type": "string"}, **content}}
+        shown["content"] = {STREAM: {"schema": _EVENT, **content}}
     else:
         shown |= {"model": model, "content": {"application/json": content}}
-    told: dict[int | str, dict[str, Any]] = {
+    return {status: shown, **problems(numbers)}
+
+
+def problems(numbers: tuple[int, ...]) -> dict[int | str, dict[str, Any]]:
+    """What may go wrong, besides what may always."""
+    return {
         number: {
             "description": {**_WHY, **_ALWAYS}[number],
-            "content": {PROBLEM: {"schema": Problem.model_json_schema()}},
+            "content": {PROBLEM: {"schema": schema_of(Problem)}},
         }
-        for number in (*_ALWAYS, *problems)
+        for number in (*_ALWAYS, *numbers)
     }
-    return {status: shown, **told}
 
 
-def body(schema: dict[str, Any], example: Any, media_type: str, about: str) -> dict[str, Any]:
+def body(about: str, schema: dict[str, Any], example: Any) -> dict[str, Any]:
     """The body that a route takes."""
-    content = {media_type: {"schema": schema, "example": example}}
+    content = {"application/json": {"schema": schema, "example": example}}
     return {"requestBody": {"required": True, "description": about, "content": content}}
+
+
+def schema_of(form: Any) -> dict[str, Any]:
+    """The schema of a form, with everything that it refers to in it."""
+    made = TypeAdapter(form).json_schema(ref_template="#/$defs/{model}")
+    return _inlined(made, made.pop("$defs", {}))
+
+
+def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
+    """A schema without references: in the description of an API they would lead elsewhere."""
+    if is_list(schema):
+        return [_inlined(each, definitions) for each in schema]
+    if not is_object(schema):
+        return schema
+    if "$ref" in schema:
+        return _inlined(definitions[schema["$ref"].rpartition("/")[2]], definitions)
+    return {key: _inlined(value, definitions) for key, value in schema.items()}
 
 
 def demo_case(name: str) -> Any:

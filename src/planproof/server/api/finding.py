@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Annotated, TypeVar
 
 from fastapi import Depends, Path, Query
+from pydantic import StringConstraints
 
 from planproof.errors import InvalidInput
 from planproof.runs.naming import named_run
@@ -21,7 +22,8 @@ FirstQuery = Annotated[
     int, Query(ge=0, le=_LARGEST, description="How many are left out before.", examples=[0])
 ]
 TagQuery = Annotated[
-    list[str] | None, Query(description="A tag, as NAME=VALUE; several all have to fit.")
+    list[Annotated[str, StringConstraints(pattern="^[^=]+=")]] | None,
+    Query(description="A tag, as NAME=VALUE; several all have to fit."),
 ]
 CasePath = Annotated[str, Path(description="Its id, or its position from 0 up.", examples=["0"])]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -12,13 +12,11 @@ from planproof.runs.nouns import RunState
 from planproof.runs.summary import Summary
 from planproof.verdict import JudgeSummary, Outcome, Verdict
 
+_Task = TypeVar("_Task")
 
-class CaseFile(BaseModel):
-    """One case. Fields beside these are left alone."""
 
-    user_task: str | list[str | dict[str, Any]] = Field(
-        description="Text, or content parts, among which may be images."
-    )
+class _CaseForm(BaseModel, Generic[_Task]):
+    user_task: _Task = Field(description="Text, or content parts, among which may be images.")
     agent_plan: str | list[Any] | dict[str, Any] | None = Field(
         None, description="Text, a list of steps, or JSON of a common shape."
     )
@@ -29,6 +27,34 @@ class CaseFile(BaseModel):
     metadata: dict[str, Any] | None = Field(
         None, description="Handed on to the verdict, never judged."
     )
+
+
+class CaseFile(_CaseForm[str | list[str | dict[str, Any]]]):
+    """One case. Fields beside these are left alone."""
+
+
+class TextPart(BaseModel):
+    """A part of a task that is text."""
+
+    type: Literal["text"]
+    text: str
+
+
+class ImageAddress(BaseModel):
+    """Where an image is: an address, or data in it."""
+
+    url: str = Field(min_length=1)
+
+
+class ImagePart(BaseModel):
+    """A part of a task that is an image; it is never fetched."""
+
+    type: Literal["image_url"]
+    image_url: ImageAddress | Annotated[str, Field(min_length=1)]
+
+
+class PostedCase(_CaseForm[str | list[str | TextPart | ImagePart]]):
+    """One case. Fields beside these are left alone, and other forms of parts are read as well."""
 
 
 class Problem(BaseModel):

@@ -8,18 +8,28 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from planproof.server.answers import json_answer
+from planproof.server.api.described import answers
+from planproof.server.api.forms import Health
 from planproof.server.services import ServicesDep
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/healthz", summary="The process lives.")
+@router.get(
+    "/healthz",
+    summary="The process lives.",
+    responses=answers("healthz", Health, "It does.", ()),
+)
 async def healthz() -> Response:
     """It answers."""
     return json_answer({"status": "ok"})
 
 
-@router.get("/readyz", summary="The store can be reached, and cases can be handed in.")
+@router.get(
+    "/readyz",
+    summary="The store can be reached, and cases can be handed in.",
+    responses=answers("readyz", Health, "They can.", (503,)),
+)
 async def readyz(services: ServicesDep) -> Response:
     """It can work; 503 where it can't."""
     await asyncio.to_thread(services.store.runs, 1)

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 from prometheus_client import CONTENT_TYPE_LATEST
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
+from planproof.server.api.described import problems
 from planproof.server.services import ServicesDep
 
 router = APIRouter(tags=["health"])
 
 
-@router.get("/metrics", summary="Figures, as Prometheus collects them.")
+@router.get(
+    "/metrics",
+    summary="Figures, as Prometheus collects them.",
+    response_class=PlainTextResponse,
+    responses=problems(()),
+)
 async def figures(services: ServicesDep) -> Response:
     """All figures of this server."""
     return Response(services.metrics.written(), media_type=CONTENT_TYPE_LATEST)

@@ -6,9 +6,10 @@ import asyncio
 import json
 import tempfile
 from collections.abc import AsyncIterator
-from typing import Annotated, BinaryIO, cast
+from typing import Annotated, Any, BinaryIO, cast
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
 from planproof.content import Json
@@ -17,9 +18,17 @@ from planproof.runs.naming import tags_of
 from planproof.runs.nouns import Run, RunState
 from planproof.runs.summary import summarize
 from planproof.server.answers import json_answer
-from planproof.server.api.described import READS, STREAM, WRITES, answers, body, demo_case
+from planproof.server.api.described import (
+    READS,
+    STREAM,
+    WRITES,
+    answers,
+    body,
+    demo_case,
+    schema_of,
+)
 from planproof.server.api.finding import FirstQuery, RunDep, TagQuery
-from planproof.server.api.forms import BegunRun, RunsPage, SummedRun
+from planproof.server.api.forms import BegunRun, PostedCase, RunsPage, SummedRun
 from planproof.server.api.verdicts import JudgeQuery
 from planproof.server.runs_under_way import Ordered
 from planproof.server.services import Services, ServicesDep
@@ -28,17 +37,29 @@ router = APIRouter(prefix="/v1", tags=["runs"])
 
 _LOOKED = 0.2
 _SILENCE = 15.0
-_LINES = "application/x-ndjson"
-_DEMO = "".join(f"{json.dumps(demo_case(name))}\n" for name in ("followed", "claimed", "reordered"))
+_DEMO = [demo_case(name) for name in ("followed", "claimed", "reordered")]
+
+
+def _begun_answers() -> dict[int | str, dict[str, Any]]:
+    """What is answered to a data set, with where to go from there."""
+    told = answers("begin_run", BegunRun, "The run has begun.", WRITES, status=202)
+    of_run = {"run": "$response.body#/run/id"}
+    told[202]["links"] = {
+        name: {"operationId": name, "parameters": of_run}
+        for name in ("show_run", "run_events", "list_cases", "list_verdicts")
+    }
+    return told
 
 
 @router.post(
     "/runs",
     status_code=202,
     summary="Judge a data set.",
-    responses=answers("begin_run", BegunRun, "The run has begun.", WRITES, status=202),
+    responses=_begun_answers(),
     openapi_extra=body(
-        {"type": "string"}, _DEMO, _LINES, "Cases or traces: JSON Lines, or an array."
+        "Cases or traces: an array, or JSON Lines; whatever `planproof run` reads of that sort.",
+        schema_of(Annotated[list[PostedCase], Field(min_length=1)]),
+        _DEMO,
     ),
 )
 async def begin_run(

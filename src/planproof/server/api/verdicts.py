@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from planproof.case_file import CaseLine, case_of
 from planproof.server.answers import json_answer
-from planproof.server.api.described import WRITES, answers, body, demo_case
-from planproof.server.api.forms import CaseFile
+from planproof.server.api.described import WRITES, answers, body, demo_case, schema_of
+from planproof.server.api.forms import PostedCase
 from planproof.server.guard.bodies import json_body
 from planproof.server.services import ServicesDep
 from planproof.verdict import Verdict
@@ -27,9 +27,7 @@ JudgeQuery = Annotated[
     "/verdicts",
     summary="Judge one case.",
     responses=answers("judge_case", Verdict, "The whole verdict.", WRITES),
-    openapi_extra=body(
-        CaseFile.model_json_schema(), demo_case("claimed"), "application/json", "A case."
-    ),
+    openapi_extra=body("A case.", schema_of(PostedCase), demo_case("claimed")),
 )
 async def judge_case(request: Request, services: ServicesDep, judge: JudgeQuery = None) -> Response:
     """Judge a case, and keep nothing of it.

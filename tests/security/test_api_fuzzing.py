@@ -1,0 +1,48 @@
+"""Whatever is asked of the API, allowed by its description or not, is answered as it says."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx2
+
+from tests.serving import served
+from tests.small_cases import FOLLOWED, IDLE, PLANLESS
+
+# Not among them: that a case of another form than the description's is refused. Many are read.
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "unsupported_method",
+)
+
+
+def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
+    with served(tmp_path / "runs.db") as server:
+        lines = "\n".join(map(json.dumps, (FOLLOWED, IDLE, PLANLESS)))
+        for _ in range(2):
+            begun = httpx2.post(f"{server.url}/v1/runs?name=demo", content=lines).json()
+            httpx2.get(f"{server.url}{begun['events']}")
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json"),
+                *("--checks", ",".join(CHECKS), "--max-examples", "5", "--seed", "1"),
+                # It is told of traces for as long as somebody listens.
+                *("--exclude-path", "/live/events"),
+                *("--no-color", "--generation-database", "none"),
+            ],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert server.end() == 0
+    assert done.returncode == 0, done.stdout
+    assert "test cases" in done.stdout.lower()
+    assert not [line for line in server.told if '"fault"' in line]
