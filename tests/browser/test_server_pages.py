@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from planproof.runs.store.opening import open_sql_store
+from planproof.server.guard.keys import Keys, Role
 from tests.browser.axe import serious
 from tests.browser.opening import Colours, Opening
 from tests.hand_made_runs import RUN
@@ -164,11 +167,17 @@ def test_a_theme_is_kept_from_page_to_page(opening: Opening, server: Served) -> 
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
-def test_pages_hold_behind_a_path_prefix(opening: Opening, server: Served) -> None:
-    with behind("/team/planproof", server.url) as home:
+def test_pages_hold_behind_a_path_prefix_and_a_key(opening: Opening, tmp_path: Path) -> None:
+    store = filled_store(tmp_path / "runs.db")
+    kept = open_sql_store(str(store))
+    key = Keys(kept.database).add("ann", Role.WRITE)
+    kept.close()
+    with served(store, "--demand-keys") as server, behind("/team/pp", server.url) as home:
         page = opening.new(f"{home}/")
-        page.goto(f"{home}/")
-        page.locator(".runs tbody th a").first.click()
+        page.goto(f"{home}/runs/{RUN.id}")
+        page.get_by_label("Key").fill(key)
+        assert serious(page) == []
+        page.keyboard.press("Enter")
         page.get_by_role("link", name="report-12").click()
         expect(page.locator(".step")).to_have_count(5)
         page.keyboard.press("u")
@@ -180,3 +189,9 @@ def test_pages_hold_behind_a_path_prefix(opening: Opening, server: Served) -> No
         page.get_by_role("button", name="Judge").click()
         expect(page.locator(".digits")).to_have_text("0.25")
         assert page.url == f"{home}/try"
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_label("Key")).to_be_visible()
+    # A browser says of each answer of 401 that it was one.
+    unauthorized = "console: Failed to load resource: the server responded with a status of 401"
+    assert [each[: len(unauthorized)] for each in opening.problems] == [unauthorized] * 2
+    opening.problems.clear()

@@ -99,11 +99,11 @@ def test_a_wrong_key_is_answered_later_each_time(guarded: Guarded) -> None:
 def test_a_page_is_signed_in_to_with_a_key(guarded: Guarded) -> None:
     page = guarded.ask("GET", "/metrics?a=%22%3E", headers={"Accept": "text/html"})
     assert page.status_code == 401
-    assert 'action="/sign-in"' in page.text
+    assert 'action="./sign-in"' in page.text
     assert '">"' not in page.text
     filled = {"key": guarded.read, "to": "/metrics"}
     signed = guarded.ask("POST", "/sign-in", data=filled)
-    assert (signed.status_code, signed.headers["location"]) == (303, "/metrics")
+    assert (signed.status_code, signed.headers["location"]) == (303, "./metrics")
     cookie = signed.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "samesite=strict" in cookie.lower()
@@ -119,7 +119,7 @@ def test_a_page_is_signed_in_to_with_a_key(guarded: Guarded) -> None:
 @pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example", ""])
 def test_signing_in_leads_nowhere_else(guarded: Guarded, to: str) -> None:
     signed = guarded.ask("POST", "/sign-in", data={"key": guarded.read, "to": to})
-    assert signed.headers["location"] == "/"
+    assert signed.headers["location"] == "./"
     guarded.client.cookies.clear()
 
 

@@ -94,7 +94,8 @@ class Access:
             await self._pause(address)
         elif scope["method"] == "GET" and _wants_page(Headers(scope=scope)):
             query = scope["query_string"].decode("latin-1")
-            return sign_in.form(f"{scope['path']}?{query}" if query else scope["path"])
+            path = scope["path"]
+            return sign_in.form(f"{path}?{query}" if query else path, at=path)
         answer = problem(
             Refused(
                 401,

@@ -3,58 +3,37 @@
 from __future__ import annotations
 
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
-from html import escape
+from importlib.resources import files
 from urllib.parse import parse_qs
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from planproof.reports.html.environment import environment
 
 COOKIE = "planproof_session"
 PATH = "/sign-in"
 OUT = "/sign-out"
 
-_STYLE = """
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-body { max-width: 22rem; margin: 15vh auto 0; padding: 0 1rem; }
-h1 { font-size: 1.25rem; }
-label, input, button { display: block; width: 100%; box-sizing: border-box; font: inherit; }
-input, button { margin: .25rem 0 1rem; padding: .5rem .75rem; }
-"""
-_DIGEST = b64encode(sha256(_STYLE.encode()).digest()).decode()
-_POLICY = (
-    f"default-src 'none'; style-src 'sha256-{_DIGEST}'; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Sign in · planproof</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
-<h1>planproof</h1>
-{told}
-<form method="post" action="{path}">
-<input type="hidden" name="to" value="{to}">
-<label for="key">Key</label>
-<input id="key" name="key" type="password" autocomplete="current-password" required autofocus>
-<button>Sign in</button>
-</form>
-<p>Signed in already? <a href="{to}">Go on</a>.</p>
-</main>
-</body>
-</html>
-"""
+_STYLES = (("planproof.reports.html", "page.css"), ("planproof.server.pages", "sign-in.css"))
 
 
-def form(to: str, *, told: str = "", status: int = 401) -> Response:
-    """The page that asks for a key; `to` is where whoever has one is led."""
-    words = f'<p role="alert">{escape(told)}</p>' if told else ""
-    page = _PAGE.format(style=_STYLE, told=words, path=PATH, to=escape(local(to)))
-    return HTMLResponse(page, status, headers={"Content-Security-Policy": _POLICY})
+def form(to: str, *, at: str = PATH, told: str = "", status: int = 401) -> Response:
+    """The page that asks for a key, in the place of the one `at` which it was asked.
+
+    `to` is where whoever has a key is led. Ways are relative: they hold behind any path prefix.
+    """
+    style = _style()
+    template = environment("planproof.server.pages").get_template("sign_in.html.jinja")
+    root = "../" * (at.count("/") - 1) or "./"
+    page = template.render(style=style, told=told, root=root, to=local(to))
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    policy = (
+        f"default-src 'none'; style-src 'sha256-{digest}'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+    return HTMLResponse(page, status, headers={"Content-Security-Policy": policy})
 
 
 def filled_in(body: bytes) -> tuple[str, str]:
@@ -68,14 +47,14 @@ def filled_in(body: bytes) -> tuple[str, str]:
 
 def signed_in(session: str, to: str, *, secure: bool) -> Response:
     """The answer to a key that is good."""
-    answer = RedirectResponse(to, 303)
+    answer = RedirectResponse(f".{to}", 303)
     answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=secure)
     return answer
 
 
 def signed_out() -> Response:
     """The answer to who wants to leave."""
-    answer = RedirectResponse("/", 303)
+    answer = RedirectResponse("./", 303)
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer
 
@@ -85,3 +64,12 @@ def local(to: str) -> str:
     if to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable():
         return to
     return "/"
+
+
+@cache
+def _style() -> str:
+    """What the page looks like stands in it, for files are not given out without a key."""
+    return "\n".join(
+        files(package).joinpath("assets", name).read_text(encoding="utf-8")
+        for package, name in _STYLES
+    )

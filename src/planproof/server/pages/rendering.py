@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -43,11 +44,20 @@ LIVE = Place("live")
 TRY = Place("try")
 
 
+viewer: ContextVar[str | None] = ContextVar("viewer", default=None)
+"""The name of the key that whoever looks has signed in with, where keys are demanded."""
+
+
 def page(template: str, place: Place, *, status: int = 200, **values: Any) -> HTMLResponse:
     """A page; everything that is given is escaped."""
     made = environment("planproof.server.pages").get_template(f"{template}.html.jinja")
     text = made.render(
-        place=place, version=planproof.__version__, assets=digest(), signed=signed, **values
+        place=place,
+        version=planproof.__version__,
+        assets=digest(),
+        viewer=viewer.get(),
+        signed=signed,
+        **values,
     )
     # Halves of characters, which a trace may hold, can't be sent.
     return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)

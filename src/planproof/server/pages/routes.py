@@ -32,6 +32,7 @@ from planproof.server.pages.rendering import (
     WAY_TO_CASE,
     page,
     problem_page,
+    viewer,
 )
 from planproof.server.pages.run import Asked, case_page, run_page
 from planproof.server.pages.trying import EXAMPLES, example, fields_of, pasted_case
@@ -57,6 +58,7 @@ class PageRoute(APIRoute):
         place = _PLACES.get(self.path, RUNS)
 
         async def handled(request: Request) -> Response:
+            viewer.set(request.scope.get("state", {}).get("key"))
             try:
                 return await handler(request)
             except RequestValidationError:
