@@ -21,7 +21,8 @@ from tests.small_cases import FOLLOWED
 
 MEGABYTE = 1024 * 1024
 LIMITS = {"body": 2 * MEGABYTE, "head": 0.5, "arrival": 1.0, "connections": 20}
-POSTS = ("/v1/verdicts", "/v1/runs")
+JSON = {"Content-Type": "application/json"}
+POSTS = ("/v1/verdicts", "/v1/runs", "/v1/traces")
 
 
 @pytest.fixture(scope="module")
@@ -69,11 +70,9 @@ def _bomb(megabytes: int) -> bytes:
 @pytest.mark.parametrize("path", POSTS)
 def test_a_body_that_is_too_large_is_refused_in_bounded_memory(server: Served, path: str) -> None:
     before = server.most_memory()
-    answer = httpx2.post(f"{server.url}{path}", content=_zeros(64))
-    assert answer.status_code == 413
-    assert answer.json()["where"] == "body"
-    said = httpx2.post(f"{server.url}{path}", content=b"0" * 4 * MEGABYTE)
-    assert said.status_code == 413
+    for content in (_zeros(64), b"0" * 4 * MEGABYTE):
+        answer = httpx2.post(f"{server.url}{path}", content=content, headers=JSON)
+        assert answer.status_code == 413
     assert server.most_memory() - before < 24 * MEGABYTE
 
 
@@ -82,7 +81,9 @@ def test_a_bomb_is_refused_in_bounded_memory(server: Served, path: str) -> None:
     bomb = _bomb(256)
     assert len(bomb) < MEGABYTE
     before = server.most_memory()
-    answer = httpx2.post(f"{server.url}{path}", content=bomb, headers={"Content-Encoding": "gzip"})
+    answer = httpx2.post(
+        f"{server.url}{path}", content=bomb, headers={**JSON, "Content-Encoding": "gzip"}
+    )
     assert answer.status_code == 413
     assert server.most_memory() - before < 24 * MEGABYTE
 
@@ -102,8 +103,9 @@ def test_a_packed_case_is_judged_and_a_broken_one_refused(server: Served) -> Non
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'{"user_task":"t","execution_trace":[['])
 def test_what_is_nested_too_deeply_is_refused(server: Served, opening: bytes) -> None:
     body = opening + b"[" * 100_000 + b"]" * 100_000
-    answer = httpx2.post(f"{server.url}/v1/verdicts", content=body)
-    assert answer.status_code in {400, 413}
+    for path in ("/v1/verdicts", "/v1/traces"):
+        answer = httpx2.post(f"{server.url}{path}", content=body, headers=JSON)
+        assert answer.status_code in {400, 413}
     metadata = json.loads("[" * 300 + "]" * 300)
     deep = httpx2.post(f"{server.url}/v1/verdicts", json={**FOLLOWED, "metadata": {"a": metadata}})
     assert deep.status_code == 413
