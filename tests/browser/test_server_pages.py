@@ -14,6 +14,7 @@ from tests.browser.axe import serious
 from tests.browser.opening import Colours, Opening
 from tests.hand_made_runs import RUN
 from tests.kept_runs import LONG, NIGHTLY, filled_store
+from tests.otlp_traces import attribute, export, post, spans_of
 from tests.reverse_proxy import behind
 from tests.serving import Served, served
 
@@ -22,6 +23,7 @@ PAGES = {
     "run": f"/runs/{LONG.id}",
     "case": f"/runs/{RUN.id}/cases/3",
     "compare": "/compare",
+    "live": "/live",
     "try": "/try?case=claimed",
 }
 
@@ -145,6 +147,37 @@ def test_a_file_can_be_tried(opening: Opening, server: Served) -> None:
     expect(page.get_by_label("Trace")).to_have_value(whole)
     page.get_by_role("button", name="Judge").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("there are no events")
+
+
+def test_a_trace_is_seen_while_it_comes(opening: Opening, server: Served) -> None:
+    plan = "1. Call look_up.\n2. Call compute with password=hunter2hunter2.\n3. Call <b>report</b>."
+    tools = ("look_up", "delete_all", "compute", "report")
+    *calls, root = spans_of(0xABC, tools, plan)
+    calls[0]["attributes"].append(attribute("planproof.plan", plan))
+    page = visit(opening, server, "/live")
+    expect(page.get_by_role("heading", name="No trace has come yet")).to_be_visible()
+    post(server.url, export(calls[:1], service="<i>desk</i>"))
+    card = page.locator(".going")
+    expect(card.locator("h2")).to_have_text("<i>desk</i>")
+    expect(page.get_by_role("status")).to_have_text("1 under way")
+    expect(card.locator(".falling")).to_have_text("1.0")
+    expect(card.locator(".ticks li")).to_have_count(3)
+    expect(card.locator(".ticks li").first).to_contain_text("executed")
+    expect(card.locator(".ticks .text").nth(1)).to_contain_text("password=[redacted]")
+    expect(card.locator(".ticks .text").nth(2)).to_have_text("Call <b>report</b>.")
+    assert serious(page) == []
+    post(server.url, export(calls[1:], service="<i>desk</i>"))
+    expect(card.locator(".off")).to_contain_text("delete_all")
+    expect(card.locator(".falling s")).to_have_text("1.0")
+    expect(card.locator(".falling b")).not_to_have_text("1.0")
+    post(server.url, export([root], service="<i>desk</i>"))
+    expect(page.locator(".judged-list .digits")).to_have_text("0.25")
+    expect(card).to_have_count(0)
+    assert serious(page) == []
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator(".event.extra .name").first).to_have_text("delete_all")
+    expect(page.locator(".crumbs")).to_contain_text("case 0")
 
 
 def test_what_stands_in_a_run_is_text(opening: Opening, server: Served) -> None:

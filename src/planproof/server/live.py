@@ -19,6 +19,7 @@ from planproof.errors import InvalidInput, StoreFailed
 from planproof.finding import Status, StepFinding
 from planproof.monitor.following import Follower
 from planproof.readers.source import Source
+from planproof.reports.wording import shows
 from planproof.runs.judging import Judging
 from planproof.runs.store.schema import spans, traces
 from planproof.runs.store.sql import SqlStore
@@ -214,6 +215,19 @@ class LiveTraces:
             run=row.run,
             position=row.position,
         )
+
+
+def masked(view: LiveTrace) -> LiveTrace:
+    """The same as people are shown it: on a page, what looks like a secret is masked."""
+    show = shows(secrets=False)
+    return replace(
+        view,
+        service=view.service and show(view.service),
+        steps=tuple(
+            replace(step, number=show(step.number), text=show(step.text)) for step in view.steps
+        ),
+        deviations=tuple(replace(each, why=show(each.why)) for each in view.deviations),
+    )
 
 
 def _steps(findings: Iterable[StepFinding]) -> tuple[LiveStep, ...]:

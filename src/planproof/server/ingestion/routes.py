@@ -15,7 +15,7 @@ from planproof.errors import PlanproofError
 from planproof.server.errors import refused_for
 from planproof.server.ingestion.answering import accepted, refused
 from planproof.server.ingestion.otlp import Form, Received, form_of, received
-from planproof.server.live import LiveTrace
+from planproof.server.live import LiveTrace, masked
 from planproof.server.services import Services, ServicesDep
 
 router = APIRouter(tags=["traces"])
@@ -115,5 +115,5 @@ async def live_events(services: ServicesDep) -> StreamingResponse:
 
 async def _told(changes: AsyncGenerator[list[LiveTrace], None]) -> AsyncGenerator[bytes, None]:
     async for views in changes:
-        told = json.dumps([asdict(view) for view in views], separators=(",", ":"))
+        told = json.dumps([asdict(masked(view)) for view in views], separators=(",", ":"))
         yield f"event: traces\ndata: {told}\n\n".encode("ascii")
