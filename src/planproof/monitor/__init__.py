@@ -1,6 +1,6 @@
 """The same judgement, event by event, while the agent runs."""
 
-from planproof.monitor.deviation import Certainty, Deviation, OffPlan, Sort
+from planproof.monitor.deviation import Certainty, Deviation, OffPlan, RaiseOn, Sort
 from planproof.monitor.monitor import Monitor
 
-__all__ = ["Certainty", "Deviation", "Monitor", "OffPlan", "Sort"]
+__all__ = ["Certainty", "Deviation", "Monitor", "OffPlan", "RaiseOn", "Sort"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from planproof.errors import PlanproofError
 from planproof.finding import Severity
@@ -31,6 +31,8 @@ class Sort(StrEnum):
 
 
 Key: TypeAlias = tuple[Sort, str]
+RaiseOn: TypeAlias = Literal["minor", "major", "proven"]
+"""What stops the agent: any deviation, a major one, or only a major one that is proven."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,14 @@ class Deviation:
     def key(self) -> Key:
         """What it is about, whatever its certainty: an extra is its event, a lapse its step."""
         return (self.sort, (self.event if self.sort is Sort.EXTRA else self.step) or "")
+
+    def stops(self, raise_on: RaiseOn | None) -> bool:
+        """Whether the agent is to be stopped by it."""
+        if raise_on is None or raise_on == "minor":
+            return raise_on is not None
+        if self.severity is not Severity.MAJOR:
+            return False
+        return raise_on == "major" or self.certainty is Certainty.PROVEN
 
     def __str__(self) -> str:
         place = f"{self.event}: " if self.event else ""

@@ -38,7 +38,10 @@ class Follower:
 
     def take(self, source: Source) -> list[Deviation]:
         """Hold what a source has by now against the plan; nothing is found before there is one."""
-        trace = read_trace(source, reader=self._reader, vocabulary=self._vocabulary)
+        return self.follow(read_trace(source, reader=self._reader, vocabulary=self._vocabulary))
+
+    def follow(self, trace: Trace) -> list[Deviation]:
+        """The same for a trace that was read already."""
         self.events = len(trace.events)
         events = trace.events if self._plan is not None else self._since_planned(trace)
         if self.monitor is None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 from planproof.content import Content, Json
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate
-from planproof.finding import Severity, StepFinding
+from planproof.finding import StepFinding
 from planproof.given_plan import given_plan
 from planproof.judges.rules import Rules
-from planproof.monitor.deviation import Certainty, Deviation, Key, OffPlan
+from planproof.monitor.deviation import Deviation, Key, OffPlan, RaiseOn
 from planproof.monitor.outlook import Outlook
 from planproof.monitor.proof import Proof
 from planproof.plan import Plan, Step
@@ -24,8 +23,6 @@ from planproof.readers.source import Source
 from planproof.trace import Event, EventStatus, Kind
 from planproof.verdict import Verdict
 from planproof.vocabulary import Vocabulary
-
-RaiseOn: TypeAlias = Literal["minor", "major", "proven"]
 
 
 class Monitor:
@@ -49,7 +46,7 @@ class Monitor:
         self._task = task
         self._vocabulary = vocabulary or Vocabulary()
         self._on_deviation = on_deviation
-        self._raise_on = raise_on
+        self._raise_on: RaiseOn | None = raise_on
         self.plan = given_plan(self._given)
         if not self.plan.steps:
             raise InvalidInput(
@@ -154,13 +151,6 @@ class Monitor:
         if self._on_deviation is not None:
             for deviation in new:
                 self._on_deviation(deviation)
-        if stopping := [deviation for deviation in new if self._stops(deviation)]:
+        if stopping := [deviation for deviation in new if deviation.stops(self._raise_on)]:
             raise OffPlan(stopping)
         return tuple(new)
-
-    def _stops(self, deviation: Deviation) -> bool:
-        if self._raise_on is None or self._raise_on == "minor":
-            return self._raise_on is not None
-        if deviation.severity is not Severity.MAJOR:
-            return False
-        return self._raise_on == "major" or deviation.certainty is Certainty.PROVEN

@@ -1,0 +1,108 @@
+"""The recorder: what a framework tells of a run, held against its plan and written down.
+
+A host hands over the records in the very form in which its framework exports them, so that one
+reader makes the events of a run that is captured and of one that was exported.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import RLock
+
+from planproof.content import Content, Json
+from planproof.errors import InvalidInput
+from planproof.evaluation import evaluate
+from planproof.monitor import Deviation, Monitor, OffPlan, RaiseOn
+from planproof.monitor.following import Follower
+from planproof.plan import Plan
+from planproof.preparation import in_file
+from planproof.readers.detect import read_trace
+from planproof.readers.source import Source
+from planproof.verdict import Verdict
+from planproof.vocabulary import Vocabulary
+
+
+class Recorder:
+    """Holds one run against its plan while it goes on. A `Path` is a file, as for `evaluate`.
+
+    Without a plan, the one that the run declares is taken as soon as it does. `on_deviation` and
+    `raise_on` are as for a `Monitor`. The trace so far is kept in `file`, in the framework's form.
+    """
+
+    def __init__(
+        self,
+        plan: str | Path | Plan | Json = None,
+        *,
+        task: str | Path | Content | Json = None,
+        file: str | Path | None = None,
+        vocabulary: Vocabulary | None = None,
+        on_deviation: Callable[[Deviation], object] | None = None,
+        raise_on: RaiseOn | None = None,
+    ) -> None:
+        self._plan = in_file(plan) if isinstance(plan, Path) else plan
+        self._task = task
+        self._file = None if file is None else Path(file)
+        self._vocabulary = vocabulary or Vocabulary()
+        self._on_deviation = on_deviation
+        self._raise_on: RaiseOn | None = raise_on
+        if self._file is not None and not self._file.absolute().parent.is_dir():
+            raise InvalidInput("its folder does not exist.", where=str(file), advice="Make it.")
+        self._follower = Follower(self._plan, reader=None, vocabulary=self._vocabulary)
+        self._source = Source("trace", "json", [])
+        self._reader: str | None = None
+        self._stop: OffPlan | None = None
+        # Frameworks run tools in threads.
+        self._lock = RLock()
+
+    @property
+    def monitor(self) -> Monitor | None:
+        """How the run stands to its plan; None before there is one."""
+        return self._follower.monitor
+
+    def take(self, records: Sequence[Json], *, reader: str) -> None:
+        """Take in all records so far, for this reader; raises `OffPlan` when it is to stop.
+
+        Once the run is to stop it is told so again with every record, in case somebody caught it.
+        """
+        with self._lock:
+            self._source = Source.of_value(list(records))
+            self._reader = reader
+            self._write()
+            for deviation in (new := self._news()):
+                if self._on_deviation is not None:
+                    self._on_deviation(deviation)
+            if stopping := [deviation for deviation in new if deviation.stops(self._raise_on)]:
+                self._stop = self._stop or OffPlan(stopping)
+            self.check()
+
+    def check(self) -> None:
+        """Raise `OffPlan` if the run is to stop; for hosts that can't where they record."""
+        if self._stop is not None:
+            raise self._stop
+
+    def finish(self) -> Verdict:
+        """The verdict on the whole run: what `evaluate` says of the trace."""
+        return evaluate(
+            task=self._task,
+            plan=self._plan,
+            trace=self._source,
+            reader=self._reader,
+            vocabulary=self._vocabulary,
+        )
+
+    def _news(self) -> list[Deviation]:
+        try:
+            trace = read_trace(self._source, reader=self._reader, vocabulary=self._vocabulary)
+        except InvalidInput:
+            # What can't be read yet may be readable once there is more; it is no fault of the run.
+            return []
+        return self._follower.follow(trace)
+
+    def _write(self) -> None:
+        if self._file is None:
+            return
+        partial = self._file.with_name(f"{self._file.name}.partial")
+        partial.write_text(json.dumps(self._source.document), encoding="utf-8")
+        partial.replace(self._file)

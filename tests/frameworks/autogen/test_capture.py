@@ -1,0 +1,74 @@
+"""Real agents of AutoGen, alone and in a team, whose model reads from a script."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from autogen_agentchat.agents import AssistantAgent
+from autogen_agentchat.conditions import TextMentionTermination
+from autogen_agentchat.teams import RoundRobinGroupChat
+from autogen_core.models import ModelFamily
+from autogen_ext.models.openai import OpenAIChatCompletionClient
+
+from examples.scripted_model import MODEL, scripted
+from planproof.content import Json
+from planproof.integrations.capture import Recorder
+from planproof.integrations.capture.autogen import attach
+from planproof.monitor import OffPlan
+from scripts.doc_blocks import blocks_for
+from tests.frameworks.capturing import STRAYED, Accounts, Captures, run_block, turns
+from tests.frameworks.refunds import PLAN, TASK, Call
+
+
+def clerk_of(url: str, accounts: Accounts) -> AssistantAgent:
+    client = OpenAIChatCompletionClient(
+        model=MODEL,
+        base_url=url,
+        api_key="none",
+        model_info={
+            "vision": False,
+            "function_calling": True,
+            "json_output": False,
+            "structured_output": False,
+            "family": ModelFamily.UNKNOWN,
+        },
+    )
+    return AssistantAgent("clerk", client, tools=accounts.tools, max_tool_iterations=10)
+
+
+class TestAutoGen(Captures):
+    # A team tells of what an agent raised in an error of its own.
+    stopped = RuntimeError
+
+    def captured(
+        self, calls: Sequence[Call], accounts: Accounts, folder: Path
+    ) -> tuple[Recorder, Json]:
+        results: list[Any] = []
+        with scripted(*turns(calls)) as url:
+            clerk = clerk_of(url, accounts)
+
+            class Observed(RoundRobinGroupChat):
+                async def run(self, **given: Any) -> Any:
+                    results.append(await super().run(**given))
+
+            team = Observed([clerk], termination_condition=TextMentionTermination("refunded."))
+            recorder = run_block(blocks_for(__file__), folder, clerk=clerk, team=team)
+        return recorder, [message.model_dump(mode="json") for message in results[0].messages]
+
+
+def test_an_agent_alone_is_stopped_before_the_call() -> None:
+    accounts = Accounts()
+    recorder = Recorder(PLAN, raise_on="proven")
+
+    async def run(url: str) -> None:
+        clerk = clerk_of(url, accounts)
+        attach(recorder, clerk)
+        await clerk.run(task=TASK)
+
+    with pytest.raises(OffPlan), scripted(*turns(STRAYED)) as url:
+        asyncio.run(run(url))
+    assert accounts.deleted == []

@@ -1,0 +1,63 @@
+"""The span processor in OpenTelemetry's SDK, under a real agent that writes spans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from pydantic_ai import Agent
+from pydantic_ai.capabilities import Instrumentation
+from pydantic_ai.models.instrumented import InstrumentationSettings
+from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.providers.openai import OpenAIProvider
+
+from examples.scripted_model import MODEL, scripted
+from planproof.content import Json
+from planproof.integrations.capture import Recorder
+from planproof.integrations.capture.opentelemetry import processor
+from scripts.doc_blocks import blocks_for
+from tests.frameworks.capturing import Accounts, Captures, run_block, turns
+from tests.frameworks.refunds import Call
+
+
+class TestOpenTelemetry(Captures):
+    def captured(
+        self, calls: Sequence[Call], accounts: Accounts, folder: Path
+    ) -> tuple[Recorder, Json]:
+        exporter, provider = InMemorySpanExporter(), TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        with scripted(*turns(calls)) as url:
+            model = OpenAIChatModel(MODEL, provider=OpenAIProvider(base_url=url, api_key="none"))
+            spans = InstrumentationSettings(tracer_provider=provider)
+            agent = Agent(model, tools=accounts.tools, capabilities=[Instrumentation(spans)])
+            recorder = run_block(blocks_for(__file__), folder, provider=provider, agent=agent)
+        return recorder, [json.loads(span.to_json()) for span in exporter.get_finished_spans()]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "reader"),
+    [
+        ({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look"}, "opentelemetry"),
+        ({"openinference.span.kind": "TOOL", "tool.name": "look"}, "openinference"),
+    ],
+)
+def test_spans_of_the_first_trace_are_read_in_their_own_words(
+    attributes: dict[str, str], reader: str
+) -> None:
+    recorder, provider = Recorder(["Look."]), TracerProvider()
+    provider.add_span_processor(processor(recorder))
+    tracer = provider.get_tracer("agent")
+    with tracer.start_as_current_span("run"), tracer.start_as_current_span("look") as span:
+        span.set_attributes(attributes)
+    with tracer.start_as_current_span("another trace"):
+        pass
+    verdict = recorder.finish()
+    assert verdict.score == 1.0
+    assert verdict.coverage is not None
+    assert verdict.coverage.reader == reader
+    assert verdict.coverage.events == 1

@@ -1,0 +1,97 @@
+"""The recorder: records in, deviations, a file and a verdict out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from planproof import evaluate
+from planproof.content import Json
+from planproof.errors import InvalidConfiguration, InvalidInput
+from planproof.integrations.capture import Recorder
+from planproof.integrations.capture.hosting import framework
+from planproof.monitor import Deviation, OffPlan
+
+PLAN = ["Read the file report-12.txt", "Delete the file draft-7.txt"]
+READ: Json = {"kind": "action", "name": "read_file", "arguments": {"path": "report-12.txt"}}
+PIZZA: Json = {"kind": "action", "name": "order_pizza", "output": "on its way"}
+DELETED: Json = {"kind": "action", "name": "delete_file", "arguments": {"path": "draft-7.txt"}}
+SAID: Json = {"kind": "message", "actor": "assistant", "text": "My plan:\n1. " + "\n2. ".join(PLAN)}
+
+
+def test_each_deviation_is_told_once_and_the_verdict_is_that_of_evaluate(tmp_path: Path) -> None:
+    heard: list[Deviation] = []
+    file = tmp_path / "trace.json"
+    recorder = Recorder(PLAN, task="Tidy up.", file=file, on_deviation=heard.append)
+    events: list[Json] = []
+    for event in (READ, PIZZA, DELETED):
+        events.append(event)
+        recorder.take(events, reader="native")
+        assert json.loads(file.read_text(encoding="utf-8")) == events
+    proven = [deviation for deviation in heard if deviation.certainty == "proven"]
+    assert [deviation.event for deviation in proven] == ["e2"]
+    assert recorder.monitor is not None
+    assert recorder.monitor.ceiling == 0.5
+    assert recorder.finish() == evaluate(task="Tidy up.", plan=PLAN, trace=events)
+    assert [each.name for each in tmp_path.iterdir()] == ["trace.json"]
+
+
+def test_a_run_that_is_to_stop_is_told_so_until_it_does() -> None:
+    recorder = Recorder(PLAN, raise_on="proven")
+    recorder.take([READ], reader="native")
+    recorder.check()
+    with pytest.raises(OffPlan) as first:
+        recorder.take([READ, PIZZA], reader="native")
+    with pytest.raises(OffPlan) as second:
+        recorder.take([READ, PIZZA, DELETED], reader="native")
+    assert first.value is second.value
+    with pytest.raises(OffPlan):
+        recorder.check()
+    assert [step.status for step in recorder.finish().steps] == ["executed", "executed"]
+
+
+def _expected(recorder: Recorder) -> list[str] | None:
+    return recorder.monitor and [step.number for step in recorder.monitor.expected]
+
+
+def test_without_a_plan_the_one_that_is_declared_is_held_to() -> None:
+    recorder = Recorder(raise_on="proven")
+    recorder.take([{"kind": "message", "actor": "user", "text": "Tidy up."}], reader="native")
+    assert _expected(recorder) is None
+    recorder.take([SAID, READ], reader="native")
+    assert _expected(recorder) == ["2"]
+    with pytest.raises(OffPlan):
+        recorder.take([SAID, READ, PIZZA], reader="native")
+
+
+def test_what_can_not_be_read_stops_no_run() -> None:
+    recorder = Recorder(PLAN, raise_on="minor")
+    recorder.take([{"kind": "nonsense"}], reader="native")
+    recorder.take([READ], reader="native")
+    assert recorder.finish().steps[0].status == "executed"
+
+
+def test_nothing_recorded_is_not_judged() -> None:
+    verdict = Recorder(PLAN).finish()
+    assert (verdict.outcome, verdict.score) == ("no_events", None)
+
+
+def test_a_plan_without_steps_and_a_folder_that_is_not_there_are_told_at_once(
+    tmp_path: Path,
+) -> None:
+    with pytest.raises(InvalidInput, match="no steps"):
+        Recorder("")
+    with pytest.raises(InvalidInput, match="folder"):
+        Recorder(PLAN, file=tmp_path / "nowhere" / "trace.json")
+    plan = tmp_path / "plan.md"
+    plan.write_text("1. Read the file report-12.txt\n", encoding="utf-8")
+    monitor = Recorder(plan).monitor
+    assert monitor is not None
+    assert len(monitor.plan.steps) == 1
+
+
+def test_a_framework_that_is_missing_is_named_with_its_package() -> None:
+    with pytest.raises(InvalidConfiguration, match="pip install no-such-thing"):
+        framework("no_such_thing", "no-such-thing")
