@@ -169,7 +169,7 @@ def _run_of(judging: Judging, day: date) -> Run:
     return Run(
         id=f"{day:%Y%m%d}-traces-{fingerprint[:6]}",
         created=datetime.now(UTC),
-        source=f"OpenTelemetry, {day}",
+        source="OpenTelemetry",
         judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
         fingerprint=fingerprint,
         tags={"source": SOURCE},

@@ -16,7 +16,7 @@ from planproof.runs.nouns import Run
 from planproof.runs.store.looking import Tally
 from planproof.scoring import level_of
 from planproof.server.pages.records import Records
-from planproof.server.pages.rendering import RUNS, SHOW, ago, page, query, signed
+from planproof.server.pages.rendering import RUNS, SHOW, ago, direction, page, query, signed
 from planproof.server.pages.trend import Trend, level_counts, trend
 
 _ON_A_PAGE = 40
@@ -43,7 +43,7 @@ class RunLine:
     passed: str | None
     whole: tuple[Stretch, ...]
     change: str | None
-    better: bool
+    better: str
     compare: str | None
 
 
@@ -119,7 +119,7 @@ def _line(run: Run, before: Run | None, tallies: dict[str, Tally]) -> RunLine:
         passed=f"{tally.passed / tally.scored:.0%}" if tally.scored else None,
         whole=stretches(level_counts(tally)),
         change=None if change is None else signed(change),
-        better=change is not None and change >= 0,
+        better=direction(change),
         compare=None
         if change is None or before is None
         else "compare" + query(base=before.id, new=run.id),

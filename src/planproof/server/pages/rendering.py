@@ -19,6 +19,7 @@ from planproof.server.pages.assets import digest
 
 SHOW = shows(secrets=False)
 """Text of a case on a page: what looks like a secret is masked."""
+_SMALLEST_CHANGE = 0.0005
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
@@ -57,6 +58,7 @@ def page(template: str, place: Place, *, status: int = 200, **values: Any) -> HT
         assets=digest(),
         viewer=viewer.get(),
         signed=signed,
+        direction=direction,
         **values,
     )
     # Halves of characters, which a trace may hold, can't be sent.
@@ -100,4 +102,11 @@ def ago(then: datetime, now: datetime | None = None) -> str:
 
 def signed(change: float) -> str:
     """A change with its sign, as it is printed."""
-    return "0.000" if abs(change) < 0.0005 else f"{change:+.3f}".replace("-", "−")
+    return f"{change:+.3f}".replace("-", "−") if direction(change) else "0.000"
+
+
+def direction(change: float | None) -> str:
+    """Whether a change is for the better; nothing where it is too small to be printed."""
+    if change is None or abs(change) < _SMALLEST_CHANGE:
+        return ""
+    return "yes" if change > 0 else "no"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -185,3 +186,13 @@ def test_a_run_that_is_unknown_to_the_form_can_still_be_compared(client: TestCli
     page = text(client, f"/compare?base={NIGHTLY.id}&new={RUN.id}")
     assert page.count(" selected>") == 2
     assert "not compared: 1 no longer scored, 1 only in the base, 1 only in the new run" in page
+
+
+def test_scripts_set_text_and_never_markup() -> None:
+    for asset in files("planproof.server.pages").joinpath("assets").iterdir():
+        source = asset.read_text(encoding="utf-8")
+        assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(", source)
+        assert not re.search(
+            r"fetch\(|XMLHttpRequest|WebSocket|import\(|https?://(?!www\.w3)", source
+        )
+        assert not re.search(r"@import|url\(", source)
