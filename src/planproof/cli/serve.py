@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -23,9 +24,54 @@ from planproof.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
     from planproof.runs.judging import Judging
+    from planproof.server.settings import ServerLimits
+
+_MEGABYTE = 1024 * 1024
 
 
-@takes(asked=AskingOptions)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitOptions:
+    """What was said on the command line about how much is taken."""
+
+    max_body: Annotated[
+        int,
+        typer.Option(
+            "--max-body", metavar="MB", min=1, help="Size of a request, unpacked, at the most."
+        ),
+    ] = 32
+    max_data_set: Annotated[
+        int,
+        typer.Option(
+            "--max-data-set", metavar="MB", min=1, help="The same of a data set for a run."
+        ),
+    ] = 256
+    max_waiting: Annotated[
+        int,
+        typer.Option("--max-waiting", metavar="N", min=1, help="Cases that may wait; then 503."),
+    ] = 256
+    max_rate: Annotated[
+        float,
+        typer.Option(
+            "--max-rate", metavar="N", min=1, help="Requests a second from one client; then 429."
+        ),
+    ] = 1_000
+
+    def limits(self, deadline: float) -> ServerLimits:
+        """The limits that are meant; a case has to be judged within the deadline."""
+        from planproof.server.settings import ServerLimits
+
+        usual, body = ServerLimits(), self.max_body * _MEGABYTE
+        return ServerLimits(
+            body=body,
+            data_set=self.max_data_set * _MEGABYTE,
+            in_flight=max(usual.in_flight, 2 * body),
+            waiting=self.max_waiting,
+            rate=self.max_rate,
+            judging=deadline,
+        )
+
+
+@takes(limited=LimitOptions, asked=AskingOptions)
 def serve(
     *,
     host: Annotated[
@@ -67,6 +113,7 @@ def serve(
     plan_in_force: InForceOption = "first",
     min_score: MinPassOption = None,
     config: ConfigOption = None,
+    limited: LimitOptions,
     asked: AskingOptions,
 ) -> None:
     """Serve the API, take traces from OpenTelemetry, and show it all on pages.
@@ -93,6 +140,7 @@ def serve(
         ) from error
     configuration = settled_configuration(config)
     making = MakingJudge(asked, judge_name, reader, plan_in_force, configuration)
+    at_once = "questions" if asked.models else "processes"
     settings = ServerSettings(
         store=store or configuration.store,
         judging=making(),
@@ -105,6 +153,9 @@ def serve(
         quiet=quiet,
         oldest=oldest,
         otlp_endpoint=otlp_endpoint,
+        limits=limited.limits(asked.deadline),
+        anew=asked.no_cache,
+        **({} if asked.concurrency is None else {at_once: asked.concurrency}),
     )
     serve_until_ended(settings, _announce)
 

@@ -36,12 +36,13 @@ class Desk:
         metrics: Metrics,
         *,
         processes: int,
+        questions: int = MODEL_CASES,
         waiting: int = 256,
         deadline: float = 120.0,
     ) -> None:
         self._judgings = dict(judgings)
         self._places: dict[str, _Place] = {
-            name: _Asking(judging)
+            name: _Asking(judging, questions)
             if awaits(judging.judge)
             else _Seats(judging, processes, deadline)
             for name, judging in judgings.items()
@@ -152,13 +153,14 @@ class _Place(Protocol):
 class _Asking:
     """Awaits a judge that asks a model, about some cases at once."""
 
-    at_once = MODEL_CASES
     cases = 1
 
-    def __init__(self, judging: Judging) -> None:
-        self.for_runs = asyncio.Semaphore(MODEL_CASES)
+    def __init__(self, judging: Judging, questions: int) -> None:
+        self.at_once = questions
+        # Some are left for single cases, however many there are of a run.
+        self.for_runs = asyncio.Semaphore(max(1, questions - 2))
         self._judging = judging
-        self._turns = asyncio.Semaphore(MODEL_CASES)
+        self._turns = asyncio.Semaphore(questions)
 
     async def open(self) -> None:
         """There is nothing to get ready."""

@@ -154,9 +154,10 @@ class RunsUnderWay:
     ) -> None:
         judging, worker = how
         try:
+            run, anew = progress.run, self.settings.anew
             with (
                 data,
-                running(self.store, progress.run, lines, judging, worker=worker) as results,
+                running(self.store, run, lines, judging, anew=anew, worker=worker) as results,
             ):
                 for result in results:
                     progress.tally.add(result)

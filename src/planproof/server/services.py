@@ -45,6 +45,7 @@ async def opened(settings: ServerSettings, metrics: Metrics) -> AsyncGenerator[S
             settings.judgings,
             metrics,
             processes=settings.processes,
+            questions=settings.questions,
             waiting=settings.limits.waiting,
             deadline=settings.limits.judging,
         )

@@ -8,6 +8,7 @@ from ipaddress import ip_address
 
 from planproof.readers.pieces.shapes import DEEPEST
 from planproof.runs.judging import Judging
+from planproof.runs.local import MODEL_CASES
 from planproof.runs.processes import cores
 from planproof.runs.summary import PASSING
 
@@ -52,9 +53,10 @@ class ServerSettings:
 
     `judging` is what judges where nothing else is asked for; `others` are those that can be asked
     for, by the names of their judges; `models` are asked by those that ask. `demand_keys` asks for
-    keys on loopback, too. A trace is done when its root has ended and nothing came for `quiet`
-    seconds, or when nothing came for `oldest` seconds; its verdict is sent to `otlp_endpoint`, if
-    there is one.
+    keys on loopback, too. So many `processes` compute, and so many `questions` are asked at once;
+    what was judged before is not judged again in a run, unless `anew`. A trace is done when its
+    root has ended and nothing came for `quiet` seconds, or when nothing came for `oldest` seconds;
+    its verdict is sent to `otlp_endpoint`, if there is one.
     """
 
     store: str | None
@@ -65,6 +67,8 @@ class ServerSettings:
     port: int = PORT
     demand_keys: bool = False
     processes: int = field(default_factory=cores)
+    questions: int = MODEL_CASES
+    anew: bool = False
     min_score: float = PASSING
     quiet: float = 1.0
     oldest: float = 600.0

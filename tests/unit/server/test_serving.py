@@ -12,6 +12,7 @@ from planproof.evaluation import evaluate
 from planproof.runs.nouns import RunState
 from planproof.runs.store.opening import open_sql_store
 from tests.command_line import CommandLine
+from tests.scripted_model import ScriptedModel
 from tests.serving import served
 from tests.small_cases import FOLLOWED, PLAN, TASK
 
@@ -100,3 +101,22 @@ def test_a_run_is_interrupted_in_good_order_and_can_be_gone_on_with(tmp_path: Pa
         assert run.cases < 20_000
     finally:
         kept.close()
+
+
+def test_a_model_is_asked_where_one_is_configured_and_the_rules_can_be(tmp_path: Path) -> None:
+    answer = json.dumps({"score": 0.25, "reason": "Step 2 is missing."})
+    with ScriptedModel(lambda _: answer) as model:
+        settings = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "none"}
+        settings["PLANPROOF_CACHE"] = str(tmp_path / "answers.db")
+        asking = ("--judge", "prompt", "--model", "openai:scripted")
+        with served(tmp_path / "runs.db", *asking, environment=settings) as server:
+            asked = httpx2.post(f"{server.url}/v1/verdicts", json=FOLLOWED).json()
+            ruled = httpx2.post(f"{server.url}/v1/verdicts?judge=rules", json=FOLLOWED).json()
+            begun = httpx2.post(f"{server.url}/v1/runs", json=[FOLLOWED]).json()
+            httpx2.get(f"{server.url}{begun['events']}")
+            kept = httpx2.get(f"{server.url}/v1/runs/latest").json()
+            assert server.end() == 0
+    assert (asked["score"], asked["judge"]["name"]) == (0.25, "prompt")
+    assert (ruled["score"], ruled["judge"]["name"]) == (1.0, "rules")
+    assert kept["run"]["judge"]["models"] == ["openai:scripted"]
+    assert kept["summary"]["mean"] == 0.25

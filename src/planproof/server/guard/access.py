@@ -116,7 +116,9 @@ class Access:
             await self._pause(address)
             return sign_in.form(to, told="This key is not known.")
         session = self._sessions.begin(key.digest)
-        return sign_in.signed_in(session, to, secure=scope["scheme"] == "https")
+        # A proxy in front may have unwrapped it; who lies about that harms nobody else.
+        told = Headers(scope=scope).get("x-forwarded-proto")
+        return sign_in.signed_in(session, to, secure="https" in (scope["scheme"], told))
 
     async def _pause(self, address: str) -> None:
         """Let who tried a wrong key wait, the longer the more they tried."""
