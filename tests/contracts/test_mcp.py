@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from mcp.types import Tool
 from planproof import Monitor, evaluate
 from scripts.doc_blocks import blocks_for
 from tests.golden_files import ROOT
+from tests.scripted_model import ScriptedModel
 
 TRACE = ROOT / "examples" / "langgraph" / "trace.json"
 PLAN = ["Read the file report-12.txt", "Delete the file draft-7.txt"]
@@ -60,18 +62,29 @@ def _servers(key: str) -> list[Any]:
     return [server for each in settings for server in each.get(key, {}).values()]
 
 
+@contextmanager
+def serving(
+    folder: Path, server: dict[str, Any], mode: str, *more: str
+) -> Generator[Asked, None, None]:
+    """The server as settings say it, in a process, and a client that speaks as `mode` says."""
+    program = Path(sys.executable).with_name(server["command"])
+    arguments = [each.replace("${workspaceFolder}", str(folder)) for each in server["args"]]
+    started = StdioServerParameters(
+        command=str(program), args=[*arguments, *more], env=server.get("env"), cwd=folder
+    )
+    opened = Client(stdio_client(started), mode=mode, read_timeout_seconds=60)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(opened) as client:
+        yield Asked(folder, portal, client)
+
+
 @pytest.fixture(scope="module", params=["auto", "legacy"])
 def asked(tmp_path_factory: pytest.TempPathFactory, request: Any) -> Iterator[Asked]:
     """Set up as the docs say it. New clients ask what there is, old ones shake hands."""
     folder = tmp_path_factory.mktemp("outside") / "project"
     folder.mkdir()
-    (server,) = {"auto": _servers("mcpServers"), "legacy": _servers("servers")}[request.param]
-    program = Path(sys.executable).with_name(server["command"])
-    arguments = [each.replace("${workspaceFolder}", str(folder)) for each in server["args"]]
-    server = StdioServerParameters(command=str(program), args=arguments, cwd=folder)
-    opened = Client(stdio_client(server), mode=request.param, read_timeout_seconds=60)
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(opened) as client:
-        yield Asked(folder, portal, client)
+    server = _servers("mcpServers" if request.param == "auto" else "servers")[0]
+    with serving(folder, server, request.param) as found:
+        yield found
 
 
 def test_there_are_three_tools_that_say_what_they_take(asked: Asked) -> None:
@@ -178,3 +191,17 @@ def test_answers_are_bounded(asked: Asked) -> None:
     told = asked("inspect", trace={"events": calls}, most_events=100)
     assert (len(told["events"]), told["next_event"]) == (100, 101)
     assert len(json.dumps(told)) < 100_000
+
+
+def test_whoever_starts_the_server_chooses_a_judge_that_asks_a_model(tmp_path: Path) -> None:
+    answer = json.dumps({"score": 0.75, "reason": "Step 2 is missing."})
+    _, server = _servers("mcpServers")
+    with ScriptedModel(lambda _: answer) as model:
+        more = ("--judge", "prompt", "--base-url", model.url, "--no-cache")
+        with serving(tmp_path, server, "auto", *more) as asked:
+            told = asked("judge", trace={"events": [READ]}, plan=PLAN)
+            (judge,) = [tool for tool in asked.tools if tool.name == "judge"]
+        assert len(model.calls) == 1
+    assert (told["score"], told["steps"]) == (0.75, [])
+    assert judge.annotations is not None
+    assert judge.annotations.open_world_hint is True

@@ -14,18 +14,19 @@ from autogen_agentchat.teams import RoundRobinGroupChat
 from autogen_core.models import ModelFamily
 from autogen_ext.models.openai import OpenAIChatCompletionClient
 
-from examples.scripted_model import MODEL, scripted
+from examples.scripted_model import MODEL, Turn, scripted
+from planproof import evaluate
 from planproof.content import Json
 from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.autogen import attach
 from planproof.monitor import OffPlan
 from scripts.doc_blocks import blocks_for
 from tests.frameworks.capturing import STRAYED, Accounts, Captures, run_block, turns
-from tests.frameworks.refunds import PLAN, TASK, Call
+from tests.frameworks.refunds import PLAN, SKIPPED, TASK, Call
 
 
-def clerk_of(url: str, accounts: Accounts) -> AssistantAgent:
-    client = OpenAIChatCompletionClient(
+def client_of(url: str) -> OpenAIChatCompletionClient:
+    return OpenAIChatCompletionClient(
         model=MODEL,
         base_url=url,
         api_key="none",
@@ -37,7 +38,10 @@ def clerk_of(url: str, accounts: Accounts) -> AssistantAgent:
             "family": ModelFamily.UNKNOWN,
         },
     )
-    return AssistantAgent("clerk", client, tools=accounts.tools, max_tool_iterations=10)
+
+
+def clerk_of(url: str, accounts: Accounts) -> AssistantAgent:
+    return AssistantAgent("clerk", client_of(url), tools=accounts.tools, max_tool_iterations=10)
 
 
 class TestAutoGen(Captures):
@@ -72,3 +76,26 @@ def test_an_agent_alone_is_stopped_before_the_call() -> None:
     with pytest.raises(OffPlan), scripted(*turns(STRAYED)) as url:
         asyncio.run(run(url))
     assert accounts.deleted == []
+
+
+def test_what_several_agents_tell_one_another_is_taken_once_and_in_order() -> None:
+    recorder = Recorder()
+    plan = "\n".join(f"{number}. {step}" for number, step in enumerate(PLAN, 1))
+
+    async def run(url: str) -> list[Any]:
+        planner = AssistantAgent("planner", client_of(url))
+        clerk = clerk_of(url, Accounts())
+        attach(recorder, planner, clerk)
+        end = TextMentionTermination("DONE")
+        result = await RoundRobinGroupChat([planner, clerk], termination_condition=end).run(
+            task=TASK
+        )
+        return [message.model_dump(mode="json") for message in result.messages]
+
+    said = [Turn(f"The plan:\n{plan}\nclerk, please begin."), *turns(SKIPPED), Turn("DONE")]
+    with scripted(*said) as url:
+        own = asyncio.run(run(url))
+    captured, exported = recorder.finish(), evaluate(trace=own)
+    assert captured.score == 0.5
+    assert captured.steps == exported.steps
+    assert captured.coverage == exported.coverage

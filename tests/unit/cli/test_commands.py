@@ -133,3 +133,15 @@ def test_help_loads_neither_the_judges_nor_rich() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
     assert done.stderr == b"\n"
+
+
+def test_an_extra_that_is_missing_is_named(
+    planproof: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
+    monkeypatch.delitem(sys.modules, "planproof.integrations.mcp.server", raising=False)
+    done = planproof("mcp")
+    assert done.code == 2
+    assert "pip install 'planproof[mcp]'" in done.err
+    nowhere = planproof("mcp", "--folder", "nowhere")
+    assert (nowhere.code, "is no folder" in nowhere.err) == (2, True)

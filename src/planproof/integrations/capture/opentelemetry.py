@@ -9,7 +9,7 @@ from typing import Any
 from planproof.content import Json
 from planproof.integrations.capture.hosting import built_on, framework
 from planproof.integrations.capture.recorder import Recorder
-from planproof.readers.pieces.span_source import convention
+from planproof.readers.pieces.span_source import Convention, convention
 from planproof.readers.source import Source
 
 
@@ -20,27 +20,31 @@ def processor(recorder: Recorder) -> Any:
 
 
 class _Processor:
-    """Hands over the spans of one trace, the first that it sees, as they end."""
+    """Hands over the spans of one trace, the first in which an agent is spoken of, as they end."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._lock = Lock()
         self._trace: int | None = None
+        self._reader = "opentelemetry"
         self._spans: list[Json] = []
-
-    def on_start(self, span: Any, parent_context: Any = None) -> None:
-        """Know which trace it is, before any of its spans has ended."""
-        del parent_context
-        if self._trace is None:
-            self._trace = span.get_span_context().trace_id
 
     def on_end(self, span: Any) -> None:
         """Take a span; where the run is to stop, this raises in whoever ends it."""
-        if span.get_span_context().trace_id != self._trace:
-            return
+        trace, words = span.get_span_context().trace_id, _words(span)
         # Spans end in any thread, and what is recorded last must be the whole.
         with self._lock:
+            if self._trace is None and words:
+                self._trace = trace
+            if trace != self._trace:
+                return
+            if words == "openinference":
+                self._reader = words
             self._spans.append(json.loads(span.to_json()))
-            words = convention(Source("trace", "json", self._spans))
-            reader = "openinference" if words == "openinference" else "opentelemetry"
-            self._recorder.take(self._spans, reader=reader)
+            self._recorder.take(self._spans, reader=self._reader)
+
+
+def _words(span: Any) -> Convention:
+    """Whose words a span uses for what an agent does; nothing if it is about something else."""
+    shown: Json = {"span_id": "", "attributes": dict(span.attributes or {})}
+    return convention(Source("span", "json", [shown]))

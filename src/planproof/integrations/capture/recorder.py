@@ -67,10 +67,7 @@ class Recorder:
         Once the run is to stop it is told so again with every record, in case somebody caught it.
         """
         with self._lock:
-            self._source = Source.of_value(list(records))
-            self._reader = reader
-            self._write()
-            for deviation in (new := self._news()):
+            for deviation in (new := self._news(records, reader)):
                 if self._on_deviation is not None:
                     self._on_deviation(deviation)
             if stopping := [deviation for deviation in new if deviation.stops(self._raise_on)]:
@@ -92,9 +89,11 @@ class Recorder:
             vocabulary=self._vocabulary,
         )
 
-    def _news(self) -> list[Deviation]:
+    def _news(self, records: Sequence[Json], reader: str) -> list[Deviation]:
         try:
-            trace = read_trace(self._source, reader=self._reader, vocabulary=self._vocabulary)
+            self._source, self._reader = Source.of_value(list(records)), reader
+            self._write()
+            trace = read_trace(self._source, reader=reader, vocabulary=self._vocabulary)
         except InvalidInput:
             # What can't be read yet may be readable once there is more; it is no fault of the run.
             return []

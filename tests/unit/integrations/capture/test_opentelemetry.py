@@ -46,16 +46,17 @@ class TestOpenTelemetry(Captures):
         ({"openinference.span.kind": "TOOL", "tool.name": "look"}, "openinference"),
     ],
 )
-def test_spans_of_the_first_trace_are_read_in_their_own_words(
+def test_the_first_trace_with_an_agent_is_read_in_its_own_words(
     attributes: dict[str, str], reader: str
 ) -> None:
     recorder, provider = Recorder(["Look."]), TracerProvider()
     provider.add_span_processor(processor(recorder))
     tracer = provider.get_tracer("agent")
-    with tracer.start_as_current_span("run"), tracer.start_as_current_span("look") as span:
-        span.set_attributes(attributes)
-    with tracer.start_as_current_span("another trace"):
+    with tracer.start_as_current_span("a request", attributes={"http.route": "/"}):
         pass
+    for _ in range(2):
+        with tracer.start_as_current_span("run"):
+            tracer.start_span("look", attributes=attributes).end()
     verdict = recorder.finish()
     assert verdict.score == 1.0
     assert verdict.coverage is not None
