@@ -15,7 +15,7 @@ from planproof.errors import PlanproofError
 from planproof.reports.html.environment import environment
 from planproof.reports.wording import many, shows
 from planproof.server.errors import Refused, refused_for
-from planproof.server.pages.assets import digest
+from planproof.server.pages.static import digest
 
 SHOW = shows(secrets=False)
 """Text of a case on a page: what looks like a secret is masked."""

@@ -17,7 +17,6 @@ from planproof.preparation import Reading
 from planproof.reports.html.case_data import case_data, judged_case
 from planproof.reports.html.room import Room
 from planproof.server.errors import Refused
-from planproof.server.pages.assets import Assets
 from planproof.server.pages.comparing import compare_page
 from planproof.server.pages.overview import overview_page
 from planproof.server.pages.records import Records
@@ -35,6 +34,7 @@ from planproof.server.pages.rendering import (
     viewer,
 )
 from planproof.server.pages.run import Asked, case_page, run_page
+from planproof.server.pages.static import Assets
 from planproof.server.pages.trying import EXAMPLES, example, fields_of, pasted_case
 from planproof.server.services import Services, ServicesDep
 from planproof.verdict import Outcome

@@ -182,6 +182,14 @@ def test_what_looks_like_a_secret_is_masked(client: TestClient) -> None:
         assert "password=[redacted]" in page
 
 
+def test_markup_in_a_name_is_text(client: TestClient) -> None:
+    for path in (f"/runs/{RUN.id}", f"/runs/{RUN.id}/cases/4", "/compare", "/"):
+        page = text(client, path)
+        assert "<b>late" not in page
+        assert "<b>tag" not in page
+        assert "&lt;b&gt;" in page or "\\u003cb\\u003e" in page
+
+
 def test_a_run_that_is_unknown_to_the_form_can_still_be_compared(client: TestClient) -> None:
     page = text(client, f"/compare?base={NIGHTLY.id}&new={RUN.id}")
     assert page.count(" selected>") == 2
