@@ -13,8 +13,8 @@ from typing import Any
 from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-PLAN = "1. Call look_up.\n2. Call compute.\n3. Call report."
-TOOLS = ("look_up", "compute", "report")
+PLAN = "1. Call look_up.\n2. Call compute.\n3. Call save_result."
+TOOLS = ("look_up", "compute", "save_result")
 BEGAN = 1_767_225_600_000_000_000
 PROTOBUF = "application/x-protobuf"
 JSON = "application/json"

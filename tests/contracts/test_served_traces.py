@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import random
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -33,7 +34,8 @@ from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.runs.nouns import Result
 from planproof.runs.store.opening import open_store
 from planproof.verdict import Verdict
-from tests.otlp_traces import Request, post
+from tests.log_collector import Collector, attributes_of, collecting
+from tests.otlp_traces import Request, export, post, spans_of
 from tests.serving import Served, served
 
 TASK = "Refund order A-1042 and tell the customer."
@@ -164,9 +166,17 @@ def _began(request: Request) -> int:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, str]]:
+def collector() -> Iterator[Collector]:
+    with collecting() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def server(
+    tmp_path_factory: pytest.TempPathFactory, collector: Collector
+) -> Iterator[tuple[Served, str]]:
     store = str(tmp_path_factory.mktemp("server") / "runs.db")
-    with served(store, "--quiet-seconds", "0.5") as process:
+    with served(store, "--quiet-seconds", "0.5", "--otlp-endpoint", collector.url) as process:
         yield process, store
 
 
@@ -239,3 +249,30 @@ def test_json_shuffled_doubled_and_late_spans_give_the_same_verdict(
     assert post(process.url, whole).status == 200
     sleep(1.5)
     assert result_on(store, trace) == result
+
+
+def test_who_looks_sees_a_trace_come_and_others_are_told_its_verdict(
+    server: tuple[Served, str], collector: Collector
+) -> None:
+    process, store = server
+    trace = f"{0xABCDEF:032x}"
+    with urllib.request.urlopen(f"{process.url}/live/events", timeout=30) as stream:
+        assert stream.headers["Content-Type"].startswith("text/event-stream")
+        assert post(process.url, export(spans_of(0xABCDEF))).status == 200
+        told: list[Any] = []
+        while not told or told[0]["trace"] != trace or told[0]["outcome"] is None:
+            line: bytes = stream.readline()
+            if line.startswith(b"data: "):
+                told = json.loads(line[6:])
+    assert (told[0]["score"], told[0]["service"]) == (1.0, "desk")
+    assert result_on(store, trace).verdict.score == 1.0
+    until = monotonic() + 30
+    while (found := _told_of(collector, trace)) is None and monotonic() < until:
+        sleep(0.05)
+    assert found is not None
+    assert found["gen_ai.evaluation.score.value"] == 1.0
+
+
+def _told_of(collector: Collector, trace: str) -> dict[str, Any] | None:
+    mine = [record for record in collector.records if record.trace_id.hex() == trace]
+    return attributes_of(mine[0]) if mine else None
