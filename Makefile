@@ -48,7 +48,7 @@ browser: ## the Chromium that tests open pages in: found, or installed with apt-
 		|| { echo "There is no Chromium. Install it (Debian: apt-get install chromium), or set PLANPROOF_CHROMIUM to one."; exit 1; }
 
 test: $(READY) browser ## everything that must hold: tests, coverage of the inner layers, check
-	$(BIN)/pytest -n auto --cov --cov-report=
+	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=
 	$(BIN)/coverage report --include '$(INNER)' --omit '$(EDGES)' --fail-under 95
 	$(MAKE) check
 	$(MAKE) test-ray test-deepeval test-langgraph

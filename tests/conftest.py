@@ -20,6 +20,35 @@ settings.register_profile("long", max_examples=10_000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+# These cover the inner layers, of which coverage is asked; to trace what all others run as well
+# would double the time that they take.
+_COVERING = (
+    "contracts/test_detection.py",
+    "contracts/test_goldens.py",
+    "contracts/test_judges.py",
+    "contracts/test_native_form.py",
+    "contracts/test_readers.py",
+    "contracts/test_readings.py",
+    "contracts/test_specification.py",
+    "unit/alignment/",
+    "unit/judges/",
+    "unit/monitor/",
+    "unit/planning/",
+    "unit/readers/",
+    "unit/test_",
+)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave tests untraced that cover nothing more."""
+    if not config.pluginmanager.hasplugin("_cov"):
+        return
+    here = Path(__file__).parent
+    for item in items:
+        if not item.path.relative_to(here).as_posix().startswith(_COVERING):
+            item.add_marker("no_cover")
+
+
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[PostgreSQL]:
     """A real PostgreSQL, started when the first test asks for it."""
