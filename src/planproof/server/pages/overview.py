@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from starlette.responses import HTMLResponse
 
 from planproof.reports.html.boards import Bar, Stretch, bars, stretches
 from planproof.reports.run_lines import source_name
-from planproof.runs.naming import previous_run
+from planproof.runs.naming import previous_run, tags_of
 from planproof.runs.nouns import Run
 from planproof.runs.store.looking import Tally
 from planproof.scoring import level_of
@@ -28,12 +29,15 @@ _MOST_TAGS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLine:
-    """A run in the list. `change` is that of its mean from the run before, over the same data."""
+    """A run in the list. `change` is that of its mean from the run before, over the same data.
+
+    Tags come with the way to all runs that have them.
+    """
 
     id: str
     source: str
     judge: str
-    tags: list[str]
+    tags: list[tuple[str, str | None]]
     created: datetime
     when: str
     state: str
@@ -64,6 +68,8 @@ class Overview:
 
     lines: list[RunLine]
     sources: list[Source]
+    tag: str
+    untagged: str
     bars: tuple[Bar, ...]
     cases: int
     trend: Trend
@@ -71,16 +77,32 @@ class Overview:
     older: str | None
 
 
-def overview_page(records: Records, *, source: str, first: int, endpoint: str) -> HTMLResponse:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which runs the address of the page asks for: over which data, with which tag, from where."""
+
+    source: str = ""
+    tag: str = ""
+    first: int = 0
+
+    def link(self, **changed: Any) -> str:
+        """The query that asks for this, with changes."""
+        other = replace(self, **changed)
+        return query(source=other.source, tag=other.tag, first=other.first)
+
+
+def overview_page(records: Records, chosen: Chosen, endpoint: str) -> HTMLResponse:
     """The page; `endpoint` is where OpenTelemetry can send traces."""
-    recent = records.recent(first + _ON_A_PAGE + _FURTHER)
-    if not recent:
+    tags = tags_of([chosen.tag] if chosen.tag else ())
+    recent = records.recent(chosen.first + _ON_A_PAGE + _FURTHER, tags)
+    if not recent and not tags:
         return page("empty", RUNS, endpoint=endpoint, store=records.store.url)
-    return page("runs", RUNS, title="Runs", data=_overview(records, recent, source, first))
+    return page("runs", RUNS, title="Runs", data=_overview(records, recent, chosen))
 
 
-def _overview(records: Records, recent: Sequence[Run], source: str, first: int) -> Overview:
-    of_source = [run for run in recent if not source or run.source == source]
+def _overview(records: Records, recent: Sequence[Run], chosen: Chosen) -> Overview:
+    first = chosen.first
+    of_source = [run for run in recent if chosen.source in {"", run.source}]
     shown = of_source[first : first + _ON_A_PAGE]
     before = {run.id: previous_run(of_source, run) for run in shown}
     tallies = {run.id: records.tally(run) for run in (*shown, *filter(None, before.values()))}
@@ -88,12 +110,14 @@ def _overview(records: Records, recent: Sequence[Run], source: str, first: int) 
     total = sum((tallies[run.id] for run in shown), Tally())
     return Overview(
         lines=[_line(run, before[run.id], tallies) for run in shown],
-        sources=_sources(recent, source, picture),
+        sources=_sources(recent, chosen, picture),
+        tag=SHOW(chosen.tag),
+        untagged=chosen.link(tag="", first=0),
         bars=bars(total.levels, sum(total.unscored.values())),
         cases=total.cases,
         trend=picture,
-        newer=query(source=source, first=max(first - _ON_A_PAGE, 0)) if first else None,
-        older=query(source=source, first=first + _ON_A_PAGE)
+        newer=chosen.link(first=max(first - _ON_A_PAGE, 0)) if first else None,
+        older=chosen.link(first=first + _ON_A_PAGE)
         if len(of_source) > first + _ON_A_PAGE
         else None,
     )
@@ -104,12 +128,15 @@ def _line(run: Run, before: Run | None, tallies: dict[str, Tally]) -> RunLine:
     mean = tally.mean
     earlier = None if before is None else tallies[before.id].mean
     change = None if mean is None or earlier is None else mean - earlier
-    tags = [SHOW(f"{name}={value}") for name, value in sorted(run.tags.items())]
+    tags = [f"{name}={value}" for name, value in sorted(run.tags.items())]
     return RunLine(
         id=run.id,
         source=SHOW(source_name(run.source)),
         judge=SHOW(run.judge.name),
-        tags=tags[:_MOST_TAGS],
+        # What is masked must not stand in an address either.
+        tags=[
+            (SHOW(tag), query(tag=tag) if SHOW(tag) == tag else None) for tag in tags[:_MOST_TAGS]
+        ],
         created=run.created,
         when=ago(run.created),
         state=run.state.value,
@@ -126,16 +153,16 @@ def _line(run: Run, before: Run | None, tallies: dict[str, Tally]) -> RunLine:
     )
 
 
-def _sources(recent: Sequence[Run], chosen: str, picture: Trend) -> list[Source]:
+def _sources(recent: Sequence[Run], chosen: Chosen, picture: Trend) -> list[Source]:
     counts = Counter(run.source for run in recent)
-    if len(counts) < 2 and not chosen:
+    if len(counts) < 2 and not chosen.source:
         return []
     return [
         Source(
             SHOW(source_name(source)),
             count,
-            query(source="" if source == chosen else source),
-            source == chosen,
+            chosen.link(source="" if source == chosen.source else source, first=0),
+            source == chosen.source,
             picture.series.index(source) if source in picture.series else None,
         )
         for source, count in counts.most_common(_MOST_SOURCES)

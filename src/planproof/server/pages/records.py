@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from planproof.preparation import Reading
@@ -32,9 +33,9 @@ class Records:
         default_factory=lambda: Remembered(_MOST_COMPARISONS)
     )
 
-    def recent(self, most: int = _MOST_RUNS) -> list[Run]:
-        """The last so many runs, the newest first."""
-        return self.store.runs(limit=most)
+    def recent(self, most: int = _MOST_RUNS, tags: Mapping[str, str] | None = None) -> list[Run]:
+        """The last so many runs with these tags, the newest first."""
+        return self.store.runs(limit=most, tags=tags)
 
     def tally(self, run: Run) -> Tally:
         """The scores of a run; of a finished one they are counted once."""

@@ -18,7 +18,7 @@ from planproof.reports.html.case_data import case_data, judged_case
 from planproof.reports.html.room import Room
 from planproof.server.errors import Refused
 from planproof.server.pages.comparing import compare_page
-from planproof.server.pages.overview import overview_page
+from planproof.server.pages.overview import Chosen, overview_page
 from planproof.server.pages.records import Records
 from planproof.server.pages.rendering import (
     CASE,
@@ -108,12 +108,15 @@ AskedDep = Annotated[Asked, Depends(asked_for)]
 
 @router.get("/")
 async def overview(
-    request: Request, records: RecordsDep, source: str = "", first: FirstQuery = 0
+    request: Request,
+    records: RecordsDep,
+    source: str = "",
+    tag: Annotated[str, Query(max_length=500)] = "",
+    first: FirstQuery = 0,
 ) -> Response:
     """Recent runs."""
-    return await asyncio.to_thread(
-        overview_page, records, source=source, first=first, endpoint=_endpoint(request)
-    )
+    chosen = Chosen(source=source, tag=tag, first=first)
+    return await asyncio.to_thread(overview_page, records, chosen, _endpoint(request))
 
 
 @router.get("/runs/{run}")

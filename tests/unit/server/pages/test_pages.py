@@ -97,7 +97,17 @@ def test_runs_stand_with_their_means_and_the_change_from_the_run_before(
     assert LONG.id not in of_source
 
 
-@pytest.mark.parametrize("path", ["/?first=1000", "/?source=nothing"])
+def test_a_tag_leads_to_the_runs_that_have_it_unless_it_is_masked(client: TestClient) -> None:
+    page = text(client, "/")
+    assert page.count('<a href="?tag=branch%3Dmain">branch=main</a>') == 2
+    assert page.count('href="?tag=') == 2
+    tagged = text(client, "/?tag=branch%3Dmain")
+    assert LONG.id not in tagged
+    assert NIGHTLY.id in tagged
+    assert "is no tag" in text(client, "/?tag=main", 404)
+
+
+@pytest.mark.parametrize("path", ["/?first=1000", "/?source=nothing", "/?tag=a%3Db"])
 def test_a_list_with_nothing_in_it_leads_back(client: TestClient, path: str) -> None:
     assert 'No run is like that. <a href="./">Show all</a>' in text(client, path)
 

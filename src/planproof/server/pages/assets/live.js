@@ -101,9 +101,21 @@ planproof.Live = class {
     return element("li", { "data-trace": trace.trace, ...scored },
       element("b", { class: "digits" }, trace.score === null ? "–" : planproof.Live.digits(trace.score)),
       element("span", { class: "who" }, named, " ", element("code", {}, trace.trace.slice(0, 16))),
-      element("span", { class: "strip" }, ...trace.steps.map(({ status }) => element("span", { "data-status": status, class: "mark", title: status.replaceAll("_", " ") }, planproof.marks[status] ?? "")),
+      element("span", { class: "strip" }, ...this.strip(trace.steps),
         trace.outcome === "scored" ? null : trace.outcome.replaceAll("_", " ")),
       element("span", { class: "about" }, `${many(trace.events, "event")}, ${planproof.Live.clock(trace.last)}`));
+  }
+
+  /** The marks of the steps, and the same in words. */
+  *strip(steps) {
+    const { element } = planproof;
+    const told = new Map();
+    for (const { status } of steps) {
+      told.set(status, (told.get(status) ?? 0) + 1);
+      yield element("span", { class: "mark", "data-status": status, "aria-hidden": "true" }, planproof.marks[status] ?? "");
+    }
+    const words = [...told].map(([status, count]) => `${count} ${status.replaceAll("_", " ")}`);
+    yield element("span", { class: "unseen" }, words.join(", "));
   }
 
   static clock(seconds) {
