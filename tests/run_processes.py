@@ -19,7 +19,14 @@ from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
-    ["planproof.cli.app", "planproof.runs.running", "planproof.runs.store.sqlite", "psycopg"]
+    [
+        "planproof.cli.app",
+        "planproof.models.asked",
+        "planproof.runs.running",
+        "planproof.runs.store.sqlite",
+        "psycopg",
+        "pydantic_ai.models.openai",
+    ]
 )
 
 
@@ -42,14 +49,16 @@ def started(
     *arguments: str | Path,
     largest_file: int | None = None,
     patience: float | None = None,
+    settings: dict[str, str] | None = None,
 ) -> BaseProcess:
     """`planproof run` with these arguments, begun in a folder, its words in `told.txt` there.
 
     No file can grow beyond `largest_file` bytes; after `patience` seconds of work the run gets
-    processes of its own.
+    processes of its own; `settings` go into its environment.
     """
     words = tuple(map(str, arguments))
-    process = _CONTEXT.Process(target=_run, args=(folder, store, words, largest_file, patience))
+    given = {**(settings or {}), "PLANPROOF_STORE": store}
+    process = _CONTEXT.Process(target=_run, args=(folder, words, largest_file, patience, given))
     process.start()
     return process
 
@@ -62,10 +71,10 @@ def ended(process: BaseProcess) -> int | None:
 
 def _run(
     folder: Path,
-    store: str,
     arguments: tuple[str, ...],
     largest_file: int | None,
     patience: float | None,
+    settings: dict[str, str],
 ) -> None:
     # Who starts the tests in the background has SIGINT ignored, here too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -77,7 +86,7 @@ def _run(
     if patience is not None:
         processes._WORTH_PROCESSES = patience  # pyright: ignore[reportPrivateUsage]
     os.chdir(folder)
-    os.environ["PLANPROOF_STORE"] = store
+    os.environ |= settings
     told = os.open("told.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(told, 1)
     os.dup2(told, 2)

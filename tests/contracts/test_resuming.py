@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-import subprocess
-import sys
 from contextlib import closing
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 from planproof.runs.store.opening import open_store
 from tests.auditing_models import honest
+from tests.run_processes import ended, started
 from tests.scripted_model import Asked, ScriptedModel
 from tests.small_cases import FOLLOWED
 
@@ -40,13 +38,11 @@ def _data_set(path: Path, cases: int) -> Path:
 
 def _run(
     cases: Path, output: Path, server: ScriptedModel, cache: Path, store: str = "none"
-) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "planproof", "run", str(cases), "-o", str(output)]
-    command += ["--store", store, "--resume"]
-    command += ["--judge", "audit", "--model", "openai:x", "--base-url", server.url]
-    command += ["--concurrency", str(AT_ONCE)]
-    keys = {"OPENAI_API_KEY": "k", "PLANPROOF_CACHE": str(cache)}
-    return subprocess.Popen(command, env={**os.environ, **keys}, stderr=subprocess.DEVNULL)
+) -> BaseProcess:
+    asking = ("--judge", "audit", "--model", "openai:x", "--base-url", server.url)
+    rest = ("--resume", "--concurrency", str(AT_ONCE))
+    settings = {"OPENAI_API_KEY": "k", "PLANPROOF_CACHE": str(cache)}
+    return started(cases.parent, store, cases, "-o", output, *asking, *rest, settings=settings)
 
 
 def _verdicts(path: Path) -> list[dict[str, Any]]:
@@ -62,19 +58,19 @@ def test_a_killed_run_pays_nothing_twice(tmp_path: Path) -> None:
         until = monotonic() + 60
         while len(server.calls) < CASES // 3 and monotonic() < until:
             sleep(0.01)
-        killed.send_signal(signal.SIGKILL)
-        killed.wait(30)
+        killed.kill()
+        ended(killed)
         asked = len(server.calls)
         assert CASES // 3 <= asked < CASES
         assert not broken.exists()
 
-        assert _run(cases, broken, server, tmp_path / "kept.sqlite3").wait(120) == 0
+        assert ended(_run(cases, broken, server, tmp_path / "kept.sqlite3")) == 0
         # What was under way when the run was killed had been asked for, but not been kept.
         assert CASES <= len(server.calls) <= CASES + AT_ONCE
 
         before = len(server.calls)
         some = _data_set(tmp_path / "some.jsonl", COMPARED)
-        assert _run(some, whole, server, tmp_path / "other.sqlite3").wait(120) == 0
+        assert ended(_run(some, whole, server, tmp_path / "other.sqlite3")) == 0
         assert len(server.calls) - before == COMPARED
     verdicts = _verdicts(broken)
     assert [verdict["id"] for verdict in verdicts] == [str(n) for n in range(CASES)]
@@ -89,12 +85,12 @@ def test_a_killed_run_without_a_cache_asks_only_for_what_was_not_kept(tmp_path: 
         until = monotonic() + 60
         while len(server.calls) < FEWER // 3 and monotonic() < until:
             sleep(0.01)
-        killed.send_signal(signal.SIGKILL)
-        killed.wait(30)
+        killed.kill()
+        ended(killed)
         with closing(open_store(store)) as kept:
             there = kept.find("latest").cases
         assert there
         before = len(server.calls)
-        assert _run(cases, output, server, tmp_path / "two.sqlite3", store).wait(120) == 0
+        assert ended(_run(cases, output, server, tmp_path / "two.sqlite3", store)) == 0
         assert len(server.calls) - before == FEWER - there
     assert len(_verdicts(output)) == FEWER
