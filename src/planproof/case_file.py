@@ -12,11 +12,13 @@ from planproof.case import Case
 from planproof.content import Json
 from planproof.errors import InvalidInput
 from planproof.readers.parsing import Limits
-from planproof.readers.pieces.shapes import is_object
+from planproof.readers.pieces.shapes import DEEPEST, is_deeper_than, is_object
 from planproof.readers.rewinding import Readable
 from planproof.readers.task import read_task
 
 _FORM = 'A case is {"user_task": ..., "agent_plan": ..., "execution_trace": ...}.'
+_DEEPEST = 2 * DEEPEST
+"""What is nested more deeply can be parsed, but neither kept nor sent to another process."""
 _SPOKEN: dict[type, str] = {
     NoneType: "null",
     bool: "true or false",
@@ -161,7 +163,7 @@ def _parsed(data: bytes, name: str) -> Json:
     if not data.strip():
         raise InvalidInput("is empty.", where=name, advice=_FORM)
     try:
-        return json.loads(data)
+        value = json.loads(data)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, " if b"\n" in data else ""
         raise InvalidInput(
@@ -176,11 +178,17 @@ def _parsed(data: bytes, name: str) -> Json:
             advice="Save the file as UTF-8 text.",
         ) from error
     except RecursionError as error:
-        raise InvalidInput(
-            "is nested too deeply.", where=name, advice="Check how the file was made."
-        ) from error
+        raise _too_deep(name) from error
     except ValueError as error:
         raise InvalidInput(f"holds a number that is too long ({error}).", where=name) from error
+    opened = data.count(b"{") + data.count(b"[")
+    if opened > _DEEPEST and is_deeper_than(value, _DEEPEST):
+        raise _too_deep(name)
+    return value
+
+
+def _too_deep(name: str) -> InvalidInput:
+    return InvalidInput("is nested too deeply.", where=name, advice="Check how the file was made.")
 
 
 def _skip_rest_of_line(lines: Readable, at_once: int) -> None:

@@ -6,51 +6,31 @@ import os
 import signal
 import threading
 from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import get_context
+from contextlib import suppress
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from time import perf_counter
 from types import TracebackType
 from typing import Self, TypeAlias
 
 from planproof.case_file import CaseLine
+from planproof.errors import PlanproofError
 from planproof.runs.judging import Judging
 from planproof.verdict import Verdict
 
 _WORTH_PROCESSES = 1.0
 """Seconds of judging after which processes are started: each takes about half a second."""
 CHUNK = 16
-"""Cases that are handed to a process together."""
+"""Cases that are handed to a process together: talking to one takes time, too."""
+
+Timed: TypeAlias = tuple[Verdict, float]
+"""A verdict, and the seconds that it took."""
 
 
 def cores() -> int:
     """How many processes can work at once here."""
     available = getattr(os, "sched_getaffinity", None)
     return len(available(0)) if available else os.cpu_count() or 1
-
-
-Timed: TypeAlias = tuple[Verdict, float]
-"""A verdict, and the seconds that it took."""
-
-
-class JudgingPool:
-    """Processes that do nothing but judge. They end when they are let go of, or with this one."""
-
-    def __init__(self, judging: Judging, processes: int) -> None:
-        # A process that is made from nothing shares no connection, lock or thread with this one.
-        context = get_context("spawn")
-        end, self._lifeline = context.Pipe(duplex=False)
-        self._pool = ProcessPoolExecutor(
-            processes, context, initializer=_prepare, initargs=(judging, end)
-        )
-
-    def begin(self, lines: list[CaseLine]) -> Future[list[Timed]]:
-        """Begin to judge some cases."""
-        return self._pool.submit(_judge, lines)
-
-    def close(self) -> None:
-        """End the processes; whoever is at work stops at once: nobody waits for it any more."""
-        self._lifeline.close()
-        self._pool.shutdown(cancel_futures=True)
 
 
 class Processes:
@@ -63,7 +43,8 @@ class Processes:
         self._judging = judging
         self._processes = processes
         self._patience = _WORTH_PROCESSES
-        self._pool: JudgingPool | None = None
+        self._pool: ProcessPoolExecutor | None = None
+        self._lifeline: Connection | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -71,12 +52,14 @@ class Processes:
     def __exit__(
         self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
     ) -> None:
-        if self._pool is not None:
-            self._pool.close()
+        if self._pool is not None and self._lifeline is not None:
+            # Whoever is at work stops at once: nobody waits for it any more.
+            self._lifeline.close()
+            self._pool.shutdown(cancel_futures=True)
 
     @property
     def cases(self) -> int:
-        """How many cases make a piece of work: talking to a process takes time, too."""
+        """How many cases make a piece of work."""
         return 1 if self._pool is None else CHUNK
 
     def begin(self, lines: list[CaseLine]) -> Future[list[Timed]]:
@@ -86,9 +69,77 @@ class Processes:
             done.set_result([_timed(self._judging, line) for line in lines])
             self._patience -= sum(seconds for _, seconds in done.result())
             if self._patience <= 0 and self._processes > 1:
-                self._pool = JudgingPool(self._judging, self._processes)
+                self._start()
             return done
-        return self._pool.begin(lines)
+        return self._pool.submit(_judge, lines)
+
+    def _start(self) -> None:
+        # A process that is made from nothing shares no connection, lock or thread with this one.
+        context = get_context("spawn")
+        end, self._lifeline = context.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(
+            self._processes, context, initializer=_prepare, initargs=(self._judging, end)
+        )
+
+
+class ProcessEnded(Exception):
+    """A process that judged has ended before it gave an answer."""
+
+
+class JudgingProcess:
+    """One process that judges what it is handed, piece after piece, and can be ended at any time.
+
+    A pool would not do: when one process of it ends, all that is in the pool is lost.
+    """
+
+    def __init__(self, judging: Judging) -> None:
+        context = get_context("spawn")
+        self._talk, end = context.Pipe()
+        self._process = context.Process(target=_work, args=(judging, end), daemon=True)
+        self._process.start()
+        end.close()
+
+    def judged(self, lines: list[CaseLine]) -> list[Timed]:
+        """Judge some cases, and wait for it; raises `ProcessEnded` when it was ended meanwhile."""
+        try:
+            self._talk.send(lines)
+            answer: list[Timed] | Exception = self._talk.recv()
+        except (EOFError, OSError) as error:
+            raise ProcessEnded from error
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def end(self) -> None:
+        """End it, whatever it does; whoever waits for an answer is told so."""
+        self._process.kill()
+        self._process.join()
+
+    def close(self) -> None:
+        """Let go of it, once it was ended and nobody waits for it."""
+        self._talk.close()
+
+
+def _work(judging: Judging, talk: Connection) -> None:
+    # Ctrl-C is for the process that was started by hand; it ends the others.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _here.append(judging)
+    with suppress(EOFError):
+        while True:
+            try:
+                answer: list[Timed] | Exception = _judge(talk.recv())
+            except (PlanproofError, RecursionError) as error:
+                answer = error
+            talk.send(answer)
+
+
+def _end_with_parent() -> None:
+    """End this process with the one that started it, also in the middle of a case."""
+    parent = parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(0)
 
 
 _here: list[Judging] = []

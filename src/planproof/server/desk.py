@@ -8,23 +8,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Protocol
 
 from planproof.case_file import CaseLine
-from planproof.errors import UnknownName
+from planproof.errors import RunFailed, UnknownName
 from planproof.evaluation import awaits
 from planproof.judges.asking import Cause
 from planproof.runs.judging import Judging
 from planproof.runs.local import MODEL_CASES
-from planproof.runs.processes import CHUNK, JudgingPool, Timed
+from planproof.runs.processes import CHUNK, JudgingProcess, ProcessEnded, Timed
 from planproof.server.errors import Busy
 from planproof.server.metrics import Metrics
 from planproof.suggestions import did_you_mean
 from planproof.verdict import JudgeSummary, Outcome, Verdict
+
+_SOON = 0.05
 
 
 class Desk:
@@ -188,13 +189,15 @@ class _Seats:
         self.for_runs = asyncio.Semaphore(processes)
         self._judging = judging
         self._deadline = deadline
-        self._pools = [JudgingPool(judging, 1) for _ in range(processes)]
+        self._processes: list[JudgingProcess | None] = [None] * processes
+        self._threads = ThreadPoolExecutor(processes, "judging")
         self._free: asyncio.LifoQueue[int] = asyncio.LifoQueue()
         for seat in range(processes):
             self._free.put_nowait(seat)
 
     async def open(self) -> None:
-        await asyncio.gather(*(asyncio.wrap_future(pool.begin([])) for pool in self._pools))
+        """Start the processes, and wait until they can judge."""
+        await asyncio.gather(*(self.judged([]) for _ in self._processes))
 
     async def judged(self, lines: list[CaseLine]) -> list[Timed]:
         seat = await self._free.get()
@@ -205,27 +208,47 @@ class _Seats:
 
     async def _judged_at(self, seat: int, lines: list[CaseLine]) -> list[Timed]:
         """Verdicts by one process; it is not left at work that nobody waits for."""
+        loop = asyncio.get_running_loop()
+        begun = loop.run_in_executor(self._threads, self._in_thread, seat, lines)
         cause: Cause | None = None
         try:
             async with asyncio.timeout(self._deadline):
-                return await asyncio.wrap_future(self._pools[seat].begin(lines))
+                return await asyncio.shield(begun)
         except TimeoutError:
             why = f"it took longer than {self._deadline:g} seconds."
             cause = Cause.TIMEOUT
-        except BrokenProcessPool:
+        except ProcessEnded:
             why = "its process was killed, perhaps for want of memory."
-        except asyncio.CancelledError:
-            await self._replace(seat)
-            raise
-        await self._replace(seat)
+        finally:
+            if not begun.done():
+                await self._ended(seat, begun)
+        if not lines:
+            raise RunFailed("the processes that judge do not start.")
         if len(lines) == 1:
             return [(self._failed(lines[0], cause, why), 0.0 if cause is None else self._deadline)]
         # One of them was too much; the others need not suffer for it.
         return [timed for line in lines for timed in await self._judged_at(seat, [line])]
 
-    async def _replace(self, seat: int) -> None:
-        broken, self._pools[seat] = self._pools[seat], JudgingPool(self._judging, 1)
-        await asyncio.to_thread(broken.close)
+    def _in_thread(self, seat: int, lines: list[CaseLine]) -> list[Timed]:
+        process = self._processes[seat]
+        if process is None:
+            process = self._processes[seat] = JudgingProcess(self._judging)
+        try:
+            return process.judged(lines)
+        except ProcessEnded:
+            self._processes[seat] = None
+            process.end()
+            process.close()
+            raise
+
+    async def _ended(self, seat: int, begun: asyncio.Future[list[Timed]]) -> None:
+        """End a process at its work, and wait until whoever waited for it has let go."""
+        while not begun.done():
+            # It may be just about to start.
+            if (process := self._processes[seat]) is not None:
+                await asyncio.to_thread(process.end)
+            await asyncio.wait((begun,), timeout=_SOON)
+        begun.exception()
 
     def _failed(self, line: CaseLine, cause: Cause | None, why: str) -> Verdict:
         judge = self._judging.judge
@@ -239,4 +262,9 @@ class _Seats:
         return verdict if line.case is None else replace(verdict, metadata=line.case.metadata)
 
     async def close(self) -> None:
-        await asyncio.gather(*(asyncio.to_thread(pool.close) for pool in self._pools))
+        """End all processes; whoever waits for a case is told that it failed."""
+        processes = [each for each in self._processes if each is not None]
+        await asyncio.gather(*(asyncio.to_thread(process.end) for process in processes))
+        await asyncio.to_thread(self._threads.shutdown)
+        for process in processes:
+            process.close()

@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from planproof.case_file import CaseLine
 from planproof.content import Json
-from planproof.errors import InvalidInput, PlanproofError
+from planproof.errors import InvalidInput, PlanproofError, RunFailed
 from planproof.evaluation import awaits
 from planproof.runs.judging import Judging
 from planproof.runs.nouns import Run
@@ -82,18 +82,21 @@ class RunsUnderWay:
         self._threads = ThreadPoolExecutor(self.settings.limits.runs, "run")
         self.metrics.gauge("runs_under_way", "Runs that go on.", lambda: self._going)
 
-    async def begin(self, ordered: Ordered) -> Run:
-        """Begin a run; raises `Busy` when too many go on already."""
+    def take_place(self) -> None:
+        """Make sure that a run can be begun, before its data set is taken in; `Busy` if not."""
         if self._going >= self.settings.limits.runs:
             raise Busy(f"{self._going} runs go on already.", retry_after=10)
+        self._going += 1
+
+    def leave_place(self) -> None:
+        """Let another run be begun in the place of one that was not."""
+        self._going -= 1
+
+    async def begin(self, ordered: Ordered) -> Run:
+        """Begin a run, for which a place was taken."""
         judging, worker = self.desk.judging(ordered.judge), self.desk.for_runs(ordered.judge)
         loop = asyncio.get_running_loop()
-        self._going += 1
-        try:
-            run, lines = await loop.run_in_executor(self._threads, self._entered, ordered, judging)
-        except BaseException:
-            self._going -= 1
-            raise
+        run, lines = await loop.run_in_executor(self._threads, self._entered, ordered, judging)
         progress = Progress(run, RunningSummary(self.settings.min_score))
         self._known[run.id] = progress
         while len(self._known) > _REMEMBERED:
@@ -117,11 +120,9 @@ class RunsUnderWay:
             worker.stop()
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
 
-    def _ended(self, worker: DeskWorker, going: asyncio.Future[None]) -> None:
-        self._going -= 1
+    def _ended(self, worker: DeskWorker, _: asyncio.Future[None]) -> None:
         self._workers.discard(worker)
-        if not going.cancelled() and (error := going.exception()) is not None:
-            tell_fault("run broke", error)
+        self.leave_place()
 
     def _entered(
         self, ordered: Ordered, judging: Judging
@@ -165,8 +166,9 @@ class RunsUnderWay:
                         raise CancelledError
         except CancelledError:
             tell("run interrupted", run=progress.run.id, cases=progress.tally.cases)
-        except PlanproofError as error:
-            progress.failed = error
+        except Exception as error:
+            expected = isinstance(error, PlanproofError)
+            progress.failed = error if expected else RunFailed("something broke here.")
             tell_fault("run failed", error, run=progress.run.id)
         else:
             tell("run finished", run=progress.run.id, cases=progress.tally.cases)

@@ -17,6 +17,7 @@ from planproof.server.guard.keys import Keys
 from planproof.server.ingestion.ingesting import Ingestion, ingesting
 from planproof.server.live import LiveTraces
 from planproof.server.metrics import Metrics
+from planproof.server.pages.records import Records
 from planproof.server.runs_under_way import RunsUnderWay
 from planproof.server.settings import ServerSettings
 
@@ -34,6 +35,7 @@ class Services:
     metrics: Metrics
     closing: asyncio.Event
     runs: RunsUnderWay
+    records: Records
 
 
 @asynccontextmanager
@@ -64,6 +66,7 @@ async def opened(settings: ServerSettings, metrics: Metrics) -> AsyncGenerator[S
                         metrics=metrics,
                         closing=asyncio.Event(),
                         runs=runs,
+                        records=Records(store, settings.min_score),
                     )
             finally:
                 await runs.close()

@@ -189,3 +189,25 @@ def test_figures_are_for_prometheus(client: TestClient, run: str) -> None:
     assert 'planproof_verdicts_total{judge="rules",outcome="scored"}' in told, run
     assert 'route="/v1/runs/{run}"' in told
     assert "folder/idle" not in told
+
+
+def test_a_case_that_is_nested_too_deeply_does_not_end_the_run(client: TestClient) -> None:
+    nested = "[" * 700 + "]" * 700
+    deep = json.dumps({**FOLLOWED, "execution_trace": "@"}).replace('"@"', nested)
+    run = _over(client, client.post("/v1/runs", content=f"{deep}\n{json.dumps(FOLLOWED)}"))
+    outcomes = [case["outcome"] for case in _get(client, f"/v1/runs/{run}/cases")["cases"]]
+    assert outcomes == ["invalid_input", "scored"]
+
+
+def test_one_run_too_many_is_told_to_come_back_before_it_is_taken_in(client: TestClient) -> None:
+    app: Any = client.app
+    runs = app.state.services.runs
+    runs.take_place()
+    runs.take_place()
+    try:
+        answer = client.post("/v1/runs", content=LINES)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
+    finally:
+        runs.leave_place()
+        runs.leave_place()
+    _over(client, client.post("/v1/runs", content=LINES))

@@ -8,7 +8,6 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from planproof.reports.run_json import comparison_json
-from planproof.runs.comparison import compare
 from planproof.runs.naming import base_run, named_run
 from planproof.server.api.described import READS, answers
 from planproof.server.api.finding import looked_up
@@ -37,13 +36,12 @@ async def compare_runs(
     ] = "latest",
 ) -> Response:
     """Pair the cases of two runs, and say what became better, what worse, and if it is chance."""
-    store, least = services.store, services.settings.min_score
+    store = services.store
 
     def compared() -> str:
         later = named_run(store, new)
         earlier = base_run(store, base, later)
-        pairs = compare(store.results(earlier.id), store.results(later.id), min_score=least)
-        return comparison_json(earlier, later, pairs)
+        return comparison_json(earlier, later, services.records.comparison(earlier, later))
 
     text = await looked_up("base or new", compared)
     return Response(text.encode("ascii"), media_type="application/json")

@@ -16,7 +16,6 @@ from planproof.content import Json
 from planproof.reports.run_json import run_value, summary_json
 from planproof.runs.naming import tags_of
 from planproof.runs.nouns import Run, RunState
-from planproof.runs.summary import summarize
 from planproof.server.answers import json_answer
 from planproof.server.api.described import (
     READS,
@@ -81,6 +80,7 @@ async def begin_run(
     What was judged before, in the same way, is not judged again.
     """
     tags = tags_of(tag or ())
+    services.runs.take_place()
     data = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed when the run is over
     try:
         async for piece in request.stream():
@@ -89,6 +89,7 @@ async def begin_run(
         ordered = Ordered(data=data, source=name, tags=tags, judge=judge, resume=resume)
         run = await services.runs.begin(ordered)
     except BaseException:
+        services.runs.leave_place()
         data.close()
         raise
     events = f"/v1/runs/{run.id}/events"
@@ -125,12 +126,7 @@ async def list_runs(
 )
 async def show_run(services: ServicesDep, run: RunDep) -> Response:
     """Sum up a run: scores, statuses, what was missed, what was slow, what could not be judged."""
-    least = services.settings.min_score
-
-    def summed() -> str:
-        return summary_json(run, summarize(services.store.results(run.id), min_score=least))
-
-    text = await asyncio.to_thread(summed)
+    text = await asyncio.to_thread(lambda: summary_json(run, services.records.summary(run)))
     return Response(text.encode("ascii"), media_type="application/json")
 
 

@@ -81,12 +81,9 @@ def add_pages(app: FastAPI) -> None:
     app.mount("/assets", Assets(), name="assets")
 
 
-def records_of(request: Request, services: ServicesDep) -> Records:
-    """What the pages read; one for as long as the server runs, for it remembers."""
-    state = request.app.state
-    if not hasattr(state, "records"):
-        state.records = Records(services.store, services.settings.min_score)
-    return state.records
+def records_of(services: ServicesDep) -> Records:
+    """What the pages read."""
+    return services.records
 
 
 def asked_for(
