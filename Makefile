@@ -16,7 +16,7 @@ EDGES := src/planproof/case_file.py,src/planproof/config.py
 export HYPOTHESIS_PROFILE ?= ci
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check browser test test-ray test-frameworks bench reading asking running pages picture docs quality calibration demo examples lock clean
+.PHONY: help setup fmt check browser test test-ray test-frameworks bench reading asking beside running pages picture docs quality calibration demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,8 +85,11 @@ bench: $(READY) ## speed, as ratios measured in one run, against the budgets
 reading: $(READY) ## the speed of reading every format at 1, 10 and 50 MB
 	$(BIN)/python -m benchmarks.reading
 
-asking: $(READY) ## the wall time of judges that ask a model, against a bare client's and two peers'
+asking: $(READY) .venvs/deepeval/.ready .venvs/openevals/.ready ## the wall time of judges that ask a model, against a bare client's and two peers'
 	$(BIN)/python -m benchmarks.asking
+
+beside: $(READY) .venvs/deepeval/.ready ## DeepEval's metric and planproof on the same cases: calls, time, faults
+	$(BIN)/python -m benchmarks.beside_deepeval
 
 pages: $(READY) browser ## how long pages of 5,000 events and of 1,000 cases take to make and to open
 	$(BIN)/python -m benchmarks.pages

@@ -149,16 +149,9 @@ async def judged(cases: list[GeneratedCase], judge: ModelJudge) -> None:
 @contextmanager
 def scripted_model(cases: list[GeneratedCase]) -> Generator[str, None, None]:
     """The address of a server, in a process of its own, that knows a good answer for each case."""
-    book: dict[str, Any] = {"mark": MARK, "letters": LETTERS, "else": ANYTHING, "answers": {}}
-    for case in cases:
-        key = case.task.removeprefix(MARK)[:LETTERS]
-        book["answers"][key] = {
-            "reason+score": SCORE,
-            "extras+steps": json.dumps(audit_answer(case)),
-        }
     with TemporaryDirectory() as folder:
         file = Path(folder) / "book.json"
-        file.write_text(json.dumps(book), encoding="utf-8")
+        file.write_text(json.dumps(book_of(cases)), encoding="utf-8")
         command = [sys.executable, "-m", "tests.scripted_model", str(LATENCY), str(file)]
         server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
@@ -166,6 +159,18 @@ def scripted_model(cases: list[GeneratedCase]) -> Generator[str, None, None]:
             yield server.stdout.readline().strip()
         finally:
             server.communicate()
+
+
+def book_of(cases: list[GeneratedCase]) -> dict[str, Any]:
+    """A good answer for each case, whoever asks."""
+    book: dict[str, Any] = {"mark": MARK, "letters": LETTERS, "else": ANYTHING, "answers": {}}
+    for case in cases:
+        key = case.task.removeprefix(MARK)[:LETTERS]
+        book["answers"][key] = {
+            "reason+score": SCORE,
+            "extras+steps": json.dumps(audit_answer(case)),
+        }
+    return book
 
 
 def audit_answer(case: GeneratedCase) -> dict[str, Any]:

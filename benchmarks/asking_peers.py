@@ -1,7 +1,7 @@
 """Other tools that ask a model whether a plan was kept to, each in an environment of its own.
 
-DeepEval's PlanAdherenceMetric (three questions a case) and agentevals' trajectory judge (one),
-with the versions that stand here; their scripts are in `peers_asking/`.
+DeepEval's PlanAdherenceMetric (three questions a case) and agentevals' trajectory judge (one), at
+the versions that the lock file has; their scripts are in `peers_asking/`.
 """
 
 from __future__ import annotations
@@ -10,47 +10,74 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from benchmarks.cases import GeneratedCase
-from scripts.environments import python_with
+from scripts.environments import ENVIRONMENTS
 
 SCRIPTS = Path(__file__).parent / "peers_asking"
-PINS: dict[str, Sequence[str]] = {
-    "deepeval": ("deepeval==4.3.1",),
-    "agentevals": ("agentevals==0.0.9", "langchain-openai==1.7.3"),
-}
+PEERS = {"deepeval": "deepeval", "agentevals": "openevals"}
+"""Each with the environment that it is installed in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A tool that asks: its script and interpreter, what is set for it, how long it may take."""
+
+    script: str
+    python: Path
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    seconds: float = 300
 
 
 def measured(cases: list[GeneratedCase], address: str) -> dict[str, float]:
-    """Wall seconds of each; what can't be installed or run is said and left out."""
+    """Wall seconds of each; what is not installed or can't be run is said and left out."""
     times: dict[str, float] = {}
-    with TemporaryDirectory() as folder:
-        file = Path(folder) / "cases.json"
-        file.write_text(json.dumps([asdict(case) for case in cases]), encoding="utf-8")
-        for name, pins in PINS.items():
+    with written(cases) as file:
+        for name, environment in PEERS.items():
             try:
-                times[name] = _seconds(name, pins, file, address)
-            except subprocess.CalledProcessError as error:
+                found = said(Asking(name, python_of(environment)), file, address, warm=True)
+            except (OSError, subprocess.CalledProcessError) as error:
                 print(f"{name}: left out, {error}", file=sys.stderr)
+                continue
+            assert all(isinstance(score, float) for score in found["found"]), found
+            times[name] = found["seconds"]
     return times
 
 
-def _seconds(name: str, pins: Sequence[str], file: Path, address: str) -> float:
-    python = python_with(f"asking-{name}", pins)
-    script = SCRIPTS / f"ask_{name}.py"
+def python_of(environment: str) -> Path:
+    """The interpreter of an environment that make has made."""
+    return ENVIRONMENTS / environment / "bin" / "python"
+
+
+@contextmanager
+def written(cases: list[GeneratedCase]) -> Generator[Path, None, None]:
+    """A file of the cases, in a folder of its own."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "cases.json"
+        file.write_text(json.dumps([asdict(case) for case in cases]), encoding="utf-8")
+        yield file
+
+
+def said(tool: Asking, file: Path, address: str, *, warm: bool) -> dict[str, Any]:
+    """What a tool's script prints of the cases in a file."""
     # Keys and settings of whoever runs this stay out of it.
     kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     quiet = {"DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "OPENAI_API_KEY": "none"}
+    script = SCRIPTS / f"ask_{tool.script}.py"
+    given = [str(file), f"{address}/v1", str(tool.seconds), *["warm"] * warm]
     done = subprocess.run(
-        [python, script, str(file), f"{address}/v1"],
-        env=kept | quiet,
+        [tool.python, script, *given],
+        env={**kept, **quiet, **tool.settings},
         cwd=file.parent,
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         check=True,
         text=True,
     )
-    return float(done.stdout.split()[-1])
+    return json.loads(done.stdout.splitlines()[-1])

@@ -1,17 +1,15 @@
-"""Runs in agentevals' own environment: `ask_agentevals.py CASES ADDRESS` prints wall seconds."""
+"""Runs in the environment of openevals and agentevals: the trajectory judge, one question."""
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import json
-import sys
-from pathlib import Path
-from time import perf_counter
 from typing import Any
 
+from gathering import Asks, main
 
-async def main(cases: list[dict[str, Any]], address: str) -> None:
+
+def opened(address: str) -> Asks:
     judging = importlib.import_module("agentevals.trajectory.llm")
     chat = importlib.import_module("langchain_openai").ChatOpenAI
     judge = judging.create_async_trajectory_llm_as_judge(
@@ -20,13 +18,11 @@ async def main(cases: list[dict[str, Any]], address: str) -> None:
         continuous=True,
     )
 
-    async def one(case: dict[str, Any]) -> None:
-        assert (await judge(outputs=json.loads(case["trace"])))["score"] is not None
+    async def ask(case: dict[str, Any]) -> float | None:
+        return (await judge(outputs=json.loads(case["trace"])))["score"]
 
-    await one(cases[0])
-    began = perf_counter()
-    await asyncio.gather(*map(one, cases))
-    print(perf_counter() - began)
+    return ask
 
 
-asyncio.run(main(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), sys.argv[2]))
+if __name__ == "__main__":
+    main(opened)

@@ -1,33 +1,30 @@
-"""Runs in DeepEval's own environment: `ask_deepeval.py CASES ADDRESS` prints wall seconds."""
+"""Runs in DeepEval's own environment: its PlanAdherenceMetric, three questions a case."""
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import json
-import sys
-from pathlib import Path
-from time import perf_counter
 from typing import Any
 
+from gathering import Asks, main
 
-async def main(cases: list[dict[str, Any]], address: str) -> None:
+
+def opened(address: str) -> Asks:
     metrics = importlib.import_module("deepeval.metrics")
     models = importlib.import_module("deepeval.models")
     test_case = importlib.import_module("deepeval.test_case").LLMTestCase
-    model = models.GPTModel(model="gpt-4o-mini", base_url=address, api_key="none")
+    model = models.OpenAIModel(model="gpt-4o-mini", base_url=address, api_key="none")
 
-    async def one(case: dict[str, Any]) -> None:
+    async def ask(case: dict[str, Any]) -> float | None:
         asked = test_case(input=case["task"], actual_output="The quarter is closed.")
         trace = {"plan": case["plan"], "spans": json.loads(case["trace"])}
         asked._trace_dict = trace  # noqa: SLF001 - where its tracing puts it
-        metric = metrics.PlanAdherenceMetric(model=model)
-        assert await metric.a_measure(asked, _show_indicator=False) is not None
+        return await metrics.PlanAdherenceMetric(model=model).a_measure(
+            asked, _show_indicator=False
+        )
 
-    await one(cases[0])
-    began = perf_counter()
-    await asyncio.gather(*map(one, cases))
-    print(perf_counter() - began)
+    return ask
 
 
-asyncio.run(main(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), sys.argv[2]))
+if __name__ == "__main__":
+    main(opened)

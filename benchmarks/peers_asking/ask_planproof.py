@@ -1,0 +1,32 @@
+"""Runs in the project's environment: the judge that PLANPROOF_JUDGE names."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from gathering import Asks, main
+
+from planproof import aevaluate
+from planproof.models.settings import ModelSettings
+from planproof.opening import open_judge
+
+
+def opened(address: str) -> Asks:
+    name = os.environ["PLANPROOF_JUDGE"]
+    models = [] if name == "rules" else ["openai:gpt-4o-mini"]
+    settings = ModelSettings(concurrency=200)
+    judge = open_judge(name, models, base_url=address, settings=settings)
+
+    async def ask(case: dict[str, Any]) -> float | None:
+        given = {"task": case["task"], "plan": case["plan"], "trace": case["trace"]}
+        verdict = await aevaluate(**given, judge=judge)
+        if verdict.score is None:
+            raise type(verdict.cause or verdict.outcome.value, (Exception,), {})(verdict.reason)
+        return verdict.score
+
+    return ask
+
+
+if __name__ == "__main__":
+    main(opened)
