@@ -162,20 +162,20 @@ def scripted_model(cases: list[GeneratedCase]) -> Generator[str, None, None]:
 
 
 def book_of(cases: list[GeneratedCase]) -> dict[str, Any]:
-    """A good answer for each case, whoever asks."""
+    """A good answer for each case, whoever asks: what the rules have found."""
     book: dict[str, Any] = {"mark": MARK, "letters": LETTERS, "else": ANYTHING, "answers": {}}
     for case in cases:
         key = case.task.removeprefix(MARK)[:LETTERS]
+        found = evaluate(task=case.task, plan=case.plan, trace=case.trace)
         book["answers"][key] = {
-            "reason+score": SCORE,
-            "extras+steps": json.dumps(audit_answer(case)),
+            "reason+score": json.dumps(found.brief()),
+            "extras+steps": json.dumps(audit_answer(found)),
         }
     return book
 
 
-def audit_answer(case: GeneratedCase) -> dict[str, Any]:
+def audit_answer(found: Verdict) -> dict[str, Any]:
     """What a model would say that sees what the rules see."""
-    found = evaluate(task=case.task, plan=case.plan, trace=case.trace)
     return {
         "steps": [
             {

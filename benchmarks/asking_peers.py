@@ -75,8 +75,7 @@ def said(tool: Asking, file: Path, address: str, *, warm: bool) -> dict[str, Any
         [tool.python, script, *given],
         env={**kept, **quiet, **tool.settings},
         cwd=file.parent,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         check=True,
         text=True,
     )

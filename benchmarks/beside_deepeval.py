@@ -1,9 +1,9 @@
 """`make beside`: DeepEval's PlanAdherenceMetric and planproof on the same cases and the same model.
 
-50 generated cases of 10 steps and 50 events that kept to their plans, all asked about at once. The
-model is a script that takes 200 ms an answer and knows the right one, then one that misbehaves.
-Every tool runs in a process of its own, with the settings that it comes with. The table is printed
-as `docs/beside-deepeval.md` shows it.
+50 generated cases of 10 steps and 50 events, all asked about at once; a third of them did one step
+with another thing than planned. The model is a script that takes 200 ms an answer and knows the
+right one, then one that misbehaves. Every tool runs in a process of its own, with the settings that
+it comes with. The table is printed as `docs/beside-deepeval.md` shows it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import product, starmap
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +26,10 @@ from tests.scripted_model.book import answers_of
 from tests.scripted_model.faults import MODES, SCORES, Good
 
 CASES = 50
-LONGEST = 150
+LONGEST = 300
+ROUNDS = 3
 AT_ONCE = 4
 """Faults that are tried at the same time; nearly all of it is waiting."""
-RIGHT = 1.0
 TOOLS = {
     "DeepEval": Asking("deepeval", python_of("deepeval"), seconds=LONGEST),
     **{
@@ -64,63 +66,66 @@ FAULTS: dict[str, Fault] = {
 
 
 def main() -> int:
-    """Print the table; 1 when a tool could not be run."""
+    """Print the table."""
     cases = [generate(steps=10, events=50, seed=seed) for seed in range(CASES)]
     good = answers_of(book_of(cases))
     with written(cases) as file:
         rows = asked_well(file, good)
+        pairs = list(product(FAULTS, TOOLS))
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            faulty = threads.map(lambda fault: came_to(file, FAULTS[fault](good)), FAULTS)
-            rows |= dict(zip(FAULTS, faulty, strict=True))
+            cells = list(threads.map(partial(came_to, file, good), *zip(*pairs, strict=True)))
+    for (fault, _), cell in zip(pairs, cells, strict=True):
+        rows.setdefault(fault, []).append(cell)
     print("| |", " | ".join(TOOLS), "|")
     print("|---|", "|".join("---" for _ in TOOLS), "|", sep="")
-    for what, cells in rows.items():
-        print(f"| {what} |", " | ".join(cells), "|")
+    for what, found in rows.items():
+        print(f"| {what} |", " | ".join(found), "|")
     return 0
 
 
 def asked_well(file: Path, good: Good) -> dict[str, list[str]]:
     """What is asked, and how long it takes, where nothing goes wrong."""
-    rows: dict[str, list[str]] = {"calls": [], "characters sent": [], "wall time": [], "scores": []}
+    rows: dict[str, list[str]] = {"calls": [], "characters sent": [], "scores": [], "wall time": []}
     for tool in TOOLS.values():
         with ScriptedModel(good) as server:
             found = said(tool, file, server.root, warm=False)
             asked = list(server.calls)
-        with ScriptedModel(good, latency=LATENCY) as server:
-            seconds = said(tool, file, server.root, warm=True)["seconds"]
         sent = sum(len(text) for call in asked for text in (call.instructions, call.text))
         rows["calls"].append(f"{len(asked):,}")
         rows["characters sent"].append(f"{sent:,}")
-        rows["wall time"].append(f"{seconds:.1f} s")
         rows["scores"].append(told(found))
+    with ScriptedModel(good, latency=LATENCY) as server:
+        for tool in TOOLS.values():
+            times = [said(tool, file, server.root, warm=True)["seconds"] for _ in range(ROUNDS)]
+            rows["wall time"].append(f"{min(times):.1f} s")
     return rows
 
 
-def came_to(file: Path, behaviour: Callable[[Asked], Reply | str]) -> list[str]:
-    """What every tool that asks makes of a model that misbehaves."""
-    cells: list[str] = []
-    for tool in TOOLS.values():
-        if tool.settings.get("PLANPROOF_JUDGE") == "rules":
-            cells.append("asks nobody")
-            continue
-        with ScriptedModel(behaviour, latency=LATENCY) as server:
-            found = said(tool, file, server.root, warm=False)
-        cells.append(f"{told(found)}; {found['seconds']:.0f} s")
-    return cells
+def came_to(file: Path, good: Good, fault: str, name: str) -> str:
+    """What a tool makes of a model that misbehaves."""
+    tool = TOOLS[name]
+    if tool.settings.get("PLANPROOF_JUDGE") == "rules":
+        return "asks nobody"
+    with ScriptedModel(FAULTS[fault](good), latency=LATENCY) as server:
+        found = said(tool, file, server.root, warm=False)
+    return f"{told(found)}; {found['seconds']:.0f} s"
 
 
 def told(found: dict[str, Any]) -> str:
     """How many cases ended in which way."""
-    ways = Counter(map(_way, found["found"]))
+    each: list[float | str | None] = found["found"]
+    ways = Counter(starmap(_way, enumerate(each)))
     return ", ".join(f"{count} {way}" for way, count in ways.most_common())
 
 
-def _way(found: float | str | None) -> str:
+def _way(seed: int, found: float | str | None) -> str:
     if found is None:
         return "unfinished"
     if isinstance(found, str):
         return f"errors (`{found}`)"
-    return "right" if found == RIGHT else f"**wrong scores ({json.dumps(found)})**"
+    # Of every third case a step was done with another thing than planned, which is worth 0.5.
+    right = 0.5 if seed % 3 == 2 else 1.0
+    return "right" if found == right else f"**wrong scores ({json.dumps(found)})**"
 
 
 if __name__ == "__main__":

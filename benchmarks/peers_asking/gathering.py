@@ -1,6 +1,6 @@
 """What the scripts here share: they ask about all cases at once, and print what came of it.
 
-`ask_NAME.py CASES ADDRESS SECONDS [warm]`: a file of cases, a model's address, and how long to wait;
+`ask_NAME.py CASES ADDRESS SECONDS [warm]`: a file of cases, a model's address, how long to wait.
 `warm` asks once before the time begins, for what is imported late. The last line printed is a JSON
 object: the wall `seconds`, and of each case a score, the error's name, or null where nothing came.
 """

@@ -13,11 +13,13 @@ from typing import Any
 
 from deepeval.metrics import BaseMetric
 
-from planproof.evaluation import aevaluate, evaluate
+from planproof.case import Case
+from planproof.evaluation import aevaluate_case, evaluate_case
 from planproof.integrations.deepeval_trace import metadata_of, trace_in
 from planproof.integrations.hosts import GivenPlan, judge_for, plan_in
 from planproof.judges.asking import Model
 from planproof.judges.protocol import AnyJudge
+from planproof.preparation import case_of
 from planproof.verdict import Verdict
 
 
@@ -57,16 +59,16 @@ class PlanAdherenceMetric(BaseMetric):
 
     def measure(self, test_case: Any, *_: Any, **__: Any) -> float | None:
         """Judge one test case."""
-        return self._told(evaluate(**self._given(test_case)))
+        return self._told(evaluate_case(self._case(test_case), judge=self.judge))
 
     async def a_measure(self, test_case: Any, *_: Any, **__: Any) -> float | None:
         """Judge one test case without blocking the event loop."""
-        return self._told(await aevaluate(**self._given(test_case)))
+        verdict = await aevaluate_case(self._case(test_case), judge=self.judge)
+        return self._told(verdict)
 
-    def _given(self, test_case: Any) -> dict[str, Any]:
+    def _case(self, test_case: Any) -> Case:
         plan = plan_in(metadata_of(test_case)) if self.plan is None else self.plan
-        trace = trace_in(test_case)
-        return {"task": test_case.input, "plan": plan, "trace": trace, "judge": self.judge}
+        return case_of(test_case.input, plan, trace_in(test_case), None, None)
 
     def _told(self, verdict: Verdict) -> float | None:
         """Take over a verdict in the words of DeepEval."""

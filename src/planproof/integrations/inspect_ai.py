@@ -18,10 +18,11 @@ from inspect_ai.log import transcript
 from inspect_ai.scorer import Score, mean, scorer, stderr
 
 from planproof.content import Json
-from planproof.evaluation import aevaluate
+from planproof.evaluation import aevaluate_case
 from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in
 from planproof.judges.asking import Model
 from planproof.judges.protocol import AnyJudge
+from planproof.preparation import case_of
 
 
 @scorer(metrics=[mean(), stderr()])
@@ -40,12 +41,9 @@ def plan_adherence(
 
     async def score(state: Any, target: Any) -> Any:
         del target
-        verdict = await aevaluate(
-            task=state.input_text,
-            plan=plan_in(state.metadata) if plan is None else plan,
-            trace=_sample(state),
-            judge=chosen,
-        )
+        held_to = plan_in(state.metadata) if plan is None else plan
+        case = case_of(state.input_text, held_to, _sample(state), None, None)
+        verdict = await aevaluate_case(case, judge=chosen)
         return Score(
             value=nan if verdict.score is None else verdict.score,
             explanation=verdict.reason,

@@ -13,6 +13,7 @@ from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in,
 from planproof.readers.pieces.shapes import is_object
 
 if TYPE_CHECKING:
+    from planproof.case import Case
     from planproof.judges.asking import Model
     from planproof.judges.protocol import AnyJudge
     from planproof.verdict import Verdict
@@ -51,7 +52,7 @@ def plan_adherence(
     Without a plan it is `reference_outputs["plan"]`, or the one that the agent declared. The trace
     is `outputs["trace"]`, or all of the outputs: messages, or a state that holds them.
     """
-    from planproof.evaluation import evaluate  # noqa: PLC0415 - not before it is used
+    from planproof.evaluation import evaluate_case  # noqa: PLC0415 - not before it is used
 
     chosen = judge_for(judge, model)
 
@@ -59,7 +60,8 @@ def plan_adherence(
         inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **others: Any
     ) -> dict[str, Any]:
         del others
-        return _feedback(evaluate(**_given(inputs, outputs, reference_outputs, plan), judge=chosen))
+        case = _case(inputs, outputs, reference_outputs, plan)
+        return _feedback(evaluate_case(case, judge=chosen))
 
     evaluator.__name__ = KEY
     return evaluator
@@ -72,7 +74,7 @@ def async_plan_adherence(
     model: str | Model | None = None,
 ) -> AsyncEvaluator:
     """The same, to be awaited."""
-    from planproof.evaluation import aevaluate  # noqa: PLC0415 - not before it is used
+    from planproof.evaluation import aevaluate_case  # noqa: PLC0415 - not before it is used
 
     chosen = judge_for(judge, model)
 
@@ -80,20 +82,18 @@ def async_plan_adherence(
         inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **others: Any
     ) -> dict[str, Any]:
         del others
-        return _feedback(
-            await aevaluate(**_given(inputs, outputs, reference_outputs, plan), judge=chosen)
-        )
+        case = _case(inputs, outputs, reference_outputs, plan)
+        return _feedback(await aevaluate_case(case, judge=chosen))
 
     evaluator.__name__ = KEY
     return evaluator
 
 
-def _given(inputs: Any, outputs: Any, reference_outputs: Any, plan: GivenPlan) -> dict[str, Any]:
-    return {
-        "task": text_in(inputs),
-        "plan": plan_in(reference_outputs) if plan is None else plan,
-        "trace": _trace(as_json(outputs)),
-    }
+def _case(inputs: Any, outputs: Any, reference_outputs: Any, plan: GivenPlan) -> Case:
+    from planproof.preparation import case_of  # noqa: PLC0415 - not before it is used
+
+    held_to = plan_in(reference_outputs) if plan is None else plan
+    return case_of(text_in(inputs), held_to, _trace(as_json(outputs)), None, None)
 
 
 def _trace(outputs: Json) -> Json:

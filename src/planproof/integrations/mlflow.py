@@ -31,18 +31,16 @@ def plan_adherence(
     from mlflow.entities import AssessmentError, Feedback  # noqa: PLC0415 - only where it is used
     from mlflow.genai.scorers import scorer  # noqa: PLC0415
 
-    from planproof.evaluation import evaluate  # noqa: PLC0415
+    from planproof.evaluation import evaluate_case  # noqa: PLC0415
+    from planproof.preparation import case_of  # noqa: PLC0415
 
     chosen = judge_for(judge, model)
 
     @scorer(name="plan_adherence")
     def scored(inputs: Any, outputs: Any, expectations: Any, trace: Any) -> Any:
-        verdict = evaluate(
-            task=text_in(inputs),
-            plan=plan_in(expectations) if plan is None else plan,
-            trace=_recorded(trace, outputs),
-            judge=chosen,
-        )
+        held_to = plan_in(expectations) if plan is None else plan
+        case = case_of(text_in(inputs), held_to, _recorded(trace, outputs), None, None)
+        verdict = evaluate_case(case, judge=chosen)
         if verdict.score is None:
             return Feedback(
                 error=AssessmentError(error_code=verdict.outcome.value.upper()),

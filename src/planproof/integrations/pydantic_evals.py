@@ -17,8 +17,9 @@ from pydantic_evals.evaluators import EvaluationReason, Evaluator
 
 from planproof.content import Json
 from planproof.errors import PlanproofError
-from planproof.evaluation import aevaluate
+from planproof.evaluation import aevaluate_case
 from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in, text_in
+from planproof.preparation import case_of
 
 
 @dataclass
@@ -40,12 +41,10 @@ class PlanAdherence(Evaluator[Any, Any, Any]):
 
     async def evaluate(self, ctx: Any) -> Any:
         """Judge one case."""
-        verdict = await aevaluate(
-            task=text_in(ctx.inputs),
-            plan=plan_in(ctx.metadata) if self.plan is None else self.plan,
-            trace=list(map(_span, ctx.span_tree)) or as_json(ctx.output),
-            judge=self._chosen,
-        )
+        plan = plan_in(ctx.metadata) if self.plan is None else self.plan
+        trace = list(map(_span, ctx.span_tree)) or as_json(ctx.output)
+        case = case_of(text_in(ctx.inputs), plan, trace, None, None)
+        verdict = await aevaluate_case(case, judge=self._chosen)
         if verdict.score is None:
             raise PlanproofError(verdict.reason)
         return EvaluationReason(value=verdict.score, reason=verdict.reason)

@@ -83,6 +83,7 @@ def test_evaluate_holds_each_test_case_to_its_own_plan(run_async: bool) -> None:
             case_of(SKIPPED, name="b", metadata={"plan": PLAN}),
             case_of(SKIPPED, name="c", metadata={"plan": [PLAN[0], *PLAN[2:]]}),
             case_of(FOLLOWED, name="d"),
+            case_of(FOLLOWED, name="e", metadata={"plan": 7}),
         ],
         metrics=[PlanAdherenceMetric()],
         async_config=AsyncConfig(run_async=run_async),
@@ -90,10 +91,11 @@ def test_evaluate_holds_each_test_case_to_its_own_plan(run_async: bool) -> None:
     )
     found = {result.name: result.metrics_data[0] for result in done.test_results}
     data = [found[name] for name in sorted(found)]
-    assert [one.score for one in data] == [1.0, 0.5, 1.0, None]
-    assert [one.success for one in data] == [True, False, True, False]
+    assert [one.score for one in data] == [1.0, 0.5, 1.0, None, None]
+    assert [one.success for one in data] == [True, False, True, False, False]
     assert {one.name for one in data} == {"Plan Adherence"}
-    assert "plan" in data[3].error
+    assert "No plan" in data[3].error
+    assert "agent_plan" in data[4].error
 
 
 @pytest.mark.parametrize("run_async", [True, False])
