@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from threading import Event
 from typing import BinaryIO
 
@@ -130,11 +130,13 @@ class RunsUnderWay:
         """The run in the store, and its cases; what holds no case at all is no run."""
         limits = replace(judging.limits, bytes=self.settings.limits.data_set)
         lines = read_many(ordered.data, name=_NAME, limits=limits)
-        first = next(lines, None)
-        if first is None:
+        opening = list(islice(lines, 2))
+        if not opening:
             raise InvalidInput(
                 "holds no case.", where=_NAME, advice="Send cases or traces as JSON Lines."
             )
+        if len(opening) == 1 and opening[0].error is not None:
+            raise opening[0].error
         run = begun(
             self.store,
             judging,
@@ -144,7 +146,7 @@ class RunsUnderWay:
             resume=ordered.resume,
         )
         self.store.begin(run)
-        return run, enumerate(replace(line, record=None) for line in chain((first,), lines))
+        return run, enumerate(replace(line, record=None) for line in chain(opening, lines))
 
     def _go_on(
         self,

@@ -20,6 +20,7 @@ from planproof.server.guard.keys import Keys
 from planproof.server.logs import tell, write_logs
 from planproof.server.settings import ServerSettings
 
+_BACKLOG = 2048
 _REST = 30
 """Seconds for which a connection may rest: exporters send every few of them."""
 
@@ -93,8 +94,17 @@ def _listening(settings: ServerSettings) -> socket.socket:
         found = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        family, _, _, _, address = found[0]
-        return socket.create_server(address[:2], family=family)
+        family, sort, protocol, _, address = found[0]
+        # Named as TCP, or asyncio would not send small answers at once: 40 ms for each of them.
+        listener = socket.socket(family, sort, protocol)
+        try:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(address)
+            listener.listen(_BACKLOG)
+        except OSError:
+            listener.close()
+            raise
+        return listener
     except OSError as error:
         raise InvalidInput(
             f"can't be listened on: {error.strerror}.",

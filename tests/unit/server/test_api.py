@@ -169,7 +169,7 @@ def test_two_runs_are_compared(client: TestClient, run: str) -> None:
 
 def test_a_data_set_without_a_case_is_refused(client: TestClient) -> None:
     before = _get(client, "/v1/runs")
-    for body in ("", "\n \n"):
+    for body in ("", "\n \n", '"AAA"', "[[]]"):
         assert client.post("/v1/runs", content=body).status_code == 422
     assert client.post("/v1/runs?tag=none", content=LINES).status_code == 422
     assert _get(client, "/v1/runs") == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 import httpx2
@@ -14,6 +15,7 @@ from planproof.runs.store.opening import open_sql_store
 from tests.command_line import CommandLine
 from tests.scripted_model import ScriptedModel
 from tests.serving import served
+from tests.serving import settings as server_settings
 from tests.small_cases import FOLLOWED, PLAN, TASK
 
 
@@ -120,3 +122,11 @@ def test_a_model_is_asked_where_one_is_configured_and_the_rules_can_be(tmp_path:
     assert (ruled["score"], ruled["judge"]["name"]) == (1.0, "rules")
     assert kept["run"]["judge"]["models"] == ["openai:scripted"]
     assert kept["summary"]["mean"] == 0.25
+
+
+def test_small_answers_are_not_held_back(tmp_path: Path) -> None:
+    from planproof.server.serving import _listening  # pyright: ignore[reportPrivateUsage]
+
+    with _listening(server_settings(tmp_path / "runs.db")) as listener:
+        # Which is what asyncio looks at before it turns off that the system waits for more.
+        assert listener.proto == socket.IPPROTO_TCP

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from planproof.errors import PlanproofError
+from planproof.server.api.described import answers as described
 from planproof.server.errors import refused_for
 from planproof.server.ingestion.answering import accepted, refused
 from planproof.server.ingestion.otlp import Form, Received, form_of, received
@@ -103,7 +104,12 @@ async def _received(request: Request, form: Form, services: Services) -> Receive
         return await asyncio.to_thread(received, body, form, depth)
 
 
-@router.get("/live/events", summary="Traces under way, as server-sent events.")
+@router.get(
+    "/live/events",
+    summary="Traces under way, as server-sent events.",
+    response_class=StreamingResponse,
+    responses=described("live_events", None, "Events for as long as somebody listens.", ()),
+)
 async def live_events(services: ServicesDep) -> StreamingResponse:
     """All traces that are shown, now and whenever one of them has changed."""
     return StreamingResponse(
