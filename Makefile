@@ -14,6 +14,8 @@ EDGES := src/planproof/case_file.py,src/planproof/config.py
 
 # The same examples every time; `HYPOTHESIS_PROFILE=long make test` tries 10,000 a property.
 export HYPOTHESIS_PROFILE ?= ci
+# Tests start Python some hundred times: what was compiled once is kept.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fmt check browser test test-ray test-frameworks bench reading asking beside running pages picture docs quality calibration demo examples lock clean
