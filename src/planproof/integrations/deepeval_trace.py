@@ -56,8 +56,11 @@ class _Telling:
 
     def tools(self) -> Iterator[Json]:
         """What the test case lists: calls one by one, each with the reasoning that led to it."""
+        called = as_json(getattr(self._case, "tools_called", None))
+        if called is None:
+            return  # nobody knows what was done
         yield from self._asked()
-        for call in as_json(getattr(self._case, "tools_called", None)) or ():
+        for call in called:
             if call.get("reasoning"):
                 yield self._event("reasoning", text=call["reasoning"])
             yield self._event(

@@ -52,3 +52,11 @@ def text_in(inputs: object) -> str | None:
     values = list(inputs.values()) if is_object(inputs) else [inputs]
     texts = [value for value in values if isinstance(value, str)]
     return texts[0] if len(texts) == 1 else None
+
+
+def trace_in(outputs: object) -> Json:
+    """The trace that an application gave back: `trace` in it, or all of it; no answer alone."""
+    held = as_json(outputs)
+    if is_object(held) and "trace" in held:
+        return held["trace"]
+    return {"answer": held} if isinstance(held, str) else held

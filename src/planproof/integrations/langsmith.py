@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from planproof.content import Json
-from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in, text_in
-from planproof.readers.pieces.shapes import is_object
+from planproof.integrations.hosts import GivenPlan, judge_for, plan_in, text_in, trace_in
 
 if TYPE_CHECKING:
     from planproof.case import Case
@@ -93,11 +91,7 @@ def _case(inputs: Any, outputs: Any, reference_outputs: Any, plan: GivenPlan) ->
     from planproof.preparation import case_of  # noqa: PLC0415 - not before it is used
 
     held_to = plan_in(reference_outputs) if plan is None else plan
-    return case_of(text_in(inputs), held_to, _trace(as_json(outputs)), None, None)
-
-
-def _trace(outputs: Json) -> Json:
-    return outputs["trace"] if is_object(outputs) and "trace" in outputs else outputs
+    return case_of(text_in(inputs), held_to, trace_in(outputs), None, None)
 
 
 def _feedback(verdict: Verdict) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from planproof.content import Json
-from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in, text_in
+from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in, text_in, trace_in
 
 if TYPE_CHECKING:
     from planproof.judges.asking import Model
@@ -55,4 +55,4 @@ def _recorded(trace: Any, outputs: Any) -> Json:
     """The spans, if there are any within the one that MLflow puts around each call."""
     if trace is not None and len(trace.data.spans) > 1:
         return as_json(trace.to_dict())
-    return as_json(outputs)
+    return trace_in(outputs)

@@ -14,11 +14,12 @@ from functools import cached_property
 from typing import Any
 
 from pydantic_evals.evaluators import EvaluationReason, Evaluator
+from pydantic_evals.otel import SpanTreeRecordingError
 
 from planproof.content import Json
 from planproof.errors import PlanproofError
 from planproof.evaluation import aevaluate_case
-from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in, text_in
+from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in, text_in, trace_in
 from planproof.preparation import case_of
 
 
@@ -42,12 +43,19 @@ class PlanAdherence(Evaluator[Any, Any, Any]):
     async def evaluate(self, ctx: Any) -> Any:
         """Judge one case."""
         plan = plan_in(ctx.metadata) if self.plan is None else self.plan
-        trace = list(map(_span, ctx.span_tree)) or as_json(ctx.output)
-        case = case_of(text_in(ctx.inputs), plan, trace, None, None)
+        case = case_of(text_in(ctx.inputs), plan, _recorded(ctx), None, None)
         verdict = await aevaluate_case(case, judge=self._chosen)
         if verdict.score is None:
             raise PlanproofError(verdict.reason)
         return EvaluationReason(value=verdict.score, reason=verdict.reason)
+
+
+def _recorded(ctx: Any) -> Json:
+    try:
+        spans = list(map(_span, ctx.span_tree))
+    except SpanTreeRecordingError:
+        spans = []
+    return spans or trace_in(ctx.output)
 
 
 def _span(node: Any) -> Json:

@@ -69,6 +69,14 @@ def test_a_test_case_is_measured() -> None:
     assert metric.verdict.steps[0].evidence[0].quote == "get_order"
 
 
+def test_a_test_case_that_tells_nothing_of_what_was_done_has_no_score() -> None:
+    metric = PlanAdherenceMetric(PLAN)
+    assert metric.measure(LLMTestCase(input=TASK, actual_output=CLOSING)) is None
+    assert metric.error
+    assert metric.measure(case_of([])) == 0.0  # it tells that nothing was
+    assert metric.error is None
+
+
 def test_strict_mode_takes_nothing_less_than_all() -> None:
     metric = PlanAdherenceMetric(PLAN, strict_mode=True)
     assert metric.measure(case_of(SKIPPED)) == 0.0

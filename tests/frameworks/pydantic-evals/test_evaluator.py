@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,8 +12,11 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
 from pydantic_evals import Case, Dataset
+from pydantic_evals.evaluators import EvaluatorContext
+from pydantic_evals.otel import SpanTreeRecordingError
 
 from planproof.calibration.callables import CallableJudge
+from planproof.errors import PlanproofError
 from planproof.integrations.pydantic_evals import PlanAdherence
 from scripts.doc_blocks import blocks_for
 from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, TOOLS, Call
@@ -67,6 +71,27 @@ def test_what_could_not_be_judged_is_a_failure_and_no_score() -> None:
     assert not followed.scores
     (failure,) = followed.evaluator_failures
     assert "plan" in failure.error_message
+
+
+def test_the_output_is_the_trace_where_no_spans_were_recorded() -> None:
+    def context(output: Any) -> EvaluatorContext[Any, Any, Any]:
+        return EvaluatorContext(
+            name=None,
+            inputs=TASK,
+            metadata=None,
+            expected_output=None,
+            output=output,
+            duration=0.0,
+            _span_tree=SpanTreeRecordingError("nobody records"),
+            attributes={},
+            metrics={},
+        )
+
+    calls = [{"kind": "action", "name": name, "arguments": given} for name, given in SKIPPED]
+    found = asyncio.run(PlanAdherence(PLAN).evaluate(context({"trace": calls})))
+    assert found.value == 0.5
+    with pytest.raises(PlanproofError, match="No record in the trace"):
+        asyncio.run(PlanAdherence(PLAN).evaluate(context(CLOSING)))
 
 
 def test_any_judge() -> None:
