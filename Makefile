@@ -18,7 +18,7 @@ export HYPOTHESIS_PROFILE ?= ci
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check browser test test-ray test-frameworks bench reading asking beside running pages picture docs quality calibration demo examples lock clean
+.PHONY: help setup fmt check browser test test-ray test-frameworks bench reading asking beside running serving pages picture docs quality calibration demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -103,6 +103,9 @@ picture: $(READY) browser ## draw the pictures in the docs again
 
 running: $(READY) $(RAY_READY) ## cases a second, CPU and memory of runs over many cases, against a bare loop
 	$(BIN)/python -m benchmarks.running
+
+serving: $(READY) ## the server under load: spans and verdicts a second, memory, refusals (eight minutes)
+	$(BIN)/python -m benchmarks.serving
 
 docs: $(READY) ## build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

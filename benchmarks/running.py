@@ -85,9 +85,9 @@ def ran(command: Sequence[str], cases: int) -> Ran:
 def _watch(process: subprocess.Popen[bytes], most: list[int], spent: dict[int, float]) -> None:
     # Not all of them are waited for by those that started them: they are asked while they live.
     while True:
-        family = list(_family(process.pid))
-        most[0] = max(most[0], sum(map(_own_memory, family)))
-        for pid in family:
+        members = list(family(process.pid))
+        most[0] = max(most[0], sum(map(own_memory, members)))
+        for pid in members:
             spent[pid] = _cpu(pid) or spent.get(pid, 0.0)
         try:
             process.wait(0.1)
@@ -96,7 +96,8 @@ def _watch(process: subprocess.Popen[bytes], most: list[int], spent: dict[int, f
         return
 
 
-def _family(pid: int) -> Iterator[int]:
+def family(pid: int) -> Iterator[int]:
+    """A process and all that it started."""
     yield pid
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
@@ -104,7 +105,7 @@ def _family(pid: int) -> Iterator[int]:
         except OSError:
             continue
         for child in found.split():
-            yield from _family(int(child))
+            yield from family(int(child))
 
 
 def _cpu(pid: int) -> float:
@@ -116,7 +117,8 @@ def _cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _own_memory(pid: int) -> int:
+def own_memory(pid: int) -> int:
+    """The bytes that a process has for itself; 0 when it is gone."""
     try:
         pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
     except OSError:

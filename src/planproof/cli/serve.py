@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import unquote
 
 import typer
 
@@ -27,6 +29,60 @@ if TYPE_CHECKING:
     from planproof.server.settings import ServerLimits
 
 _MEGABYTE = 1024 * 1024
+_HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceOptions:
+    """What was said on the command line about traces from OpenTelemetry."""
+
+    quiet: Annotated[
+        float,
+        typer.Option(
+            "--quiet-seconds",
+            min=0,
+            help="A trace is judged when its root has ended and nothing came for so long.",
+        ),
+    ] = 1.0
+    oldest: Annotated[
+        float,
+        typer.Option(
+            "--oldest-seconds",
+            min=0,
+            help="A trace whose root does not come is judged when nothing came for so long.",
+        ),
+    ] = 600.0
+    otlp_endpoint: Annotated[
+        str | None,
+        typer.Option(
+            "--otlp-endpoint",
+            metavar="URL",
+            help="Send verdicts on traces there, as events of OTLP/HTTP, with the headers in "
+            "OTEL_EXPORTER_OTLP_HEADERS.",
+        ),
+    ] = None
+
+    def endpoint(self) -> str | None:
+        """Where verdicts are sent."""
+        if self.otlp_endpoint and not self.otlp_endpoint.startswith(("http://", "https://")):
+            raise InvalidConfiguration(
+                "is no address of HTTP.",
+                where="--otlp-endpoint",
+                advice="Write http://HOST:4318, without /v1/logs.",
+            )
+        return self.otlp_endpoint
+
+    def headers(self) -> dict[str, str]:
+        """What is sent along with them, written as OpenTelemetry's SDKs take it."""
+        given = os.environ.get(_HEADERS, "") if self.otlp_endpoint else ""
+        pairs = [pair.partition("=") for pair in given.split(",") if pair.strip()]
+        if not all(name.strip() and is_given for name, is_given, _ in pairs):
+            raise InvalidConfiguration(
+                "holds something else than headers.",
+                where=_HEADERS,
+                advice="Write NAME=VALUE, and a comma between two of them.",
+            )
+        return {name.strip(): unquote(value.strip()) for name, _, value in pairs}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +112,16 @@ class LimitOptions:
         ),
     ] = 1_000
 
+    max_backlog: Annotated[
+        int,
+        typer.Option(
+            "--max-backlog",
+            metavar="N",
+            min=1,
+            help="Spans that may wait for the verdict on their trace; then 503.",
+        ),
+    ] = 1_000_000
+
     def limits(self, deadline: float) -> ServerLimits:
         """The limits that are meant; a case has to be judged within the deadline."""
         from planproof.server.settings import ServerLimits
@@ -67,11 +133,12 @@ class LimitOptions:
             in_flight=max(usual.in_flight, 2 * body),
             waiting=self.max_waiting,
             rate=self.max_rate,
+            backlog=self.max_backlog,
             judging=deadline,
         )
 
 
-@takes(limited=LimitOptions, asked=AskingOptions)
+@takes(traced=TraceOptions, limited=LimitOptions, asked=AskingOptions)
 def serve(
     *,
     host: Annotated[
@@ -83,36 +150,13 @@ def serve(
     demand_keys: Annotated[
         bool, typer.Option("--demand-keys", help="Demand keys on loopback, too.")
     ] = False,
-    quiet: Annotated[
-        float,
-        typer.Option(
-            "--quiet-seconds",
-            min=0,
-            help="A trace is judged when its root has ended and nothing came for so long.",
-        ),
-    ] = 1.0,
-    oldest: Annotated[
-        float,
-        typer.Option(
-            "--oldest-seconds",
-            min=0,
-            help="A trace whose root does not come is judged when nothing came for so long.",
-        ),
-    ] = 600.0,
-    otlp_endpoint: Annotated[
-        str | None,
-        typer.Option(
-            "--otlp-endpoint",
-            metavar="URL",
-            help="Send verdicts on traces there, as events of OTLP/HTTP.",
-        ),
-    ] = None,
     store: StoreOption = None,
     judge_name: JudgeOption = None,
     reader: ReaderOption = None,
     plan_in_force: InForceOption = "first",
     min_score: MinPassOption = None,
     config: ConfigOption = None,
+    traced: TraceOptions,
     limited: LimitOptions,
     asked: AskingOptions,
 ) -> None:
@@ -150,9 +194,10 @@ def serve(
         port=port,
         demand_keys=demand_keys,
         min_score=passing_score(min_score, configuration),
-        quiet=quiet,
-        oldest=oldest,
-        otlp_endpoint=otlp_endpoint,
+        quiet=traced.quiet,
+        oldest=traced.oldest,
+        otlp_endpoint=traced.endpoint(),
+        otlp_headers=traced.headers(),
         limits=limited.limits(asked.deadline),
         anew=asked.no_cache,
         **({} if asked.concurrency is None else {at_once: asked.concurrency}),

@@ -23,7 +23,7 @@ from planproof.reports.wording import shows
 from planproof.runs.judging import Judging
 from planproof.runs.store.schema import spans, traces
 from planproof.runs.store.sql import SqlStore
-from planproof.server.ingestion.spans import document_of, service_of, span_in
+from planproof.server.ingestion.spans import document_of, service_of, spans_in_row
 from planproof.server.logs import tell_fault
 from planproof.verdict import Verdict
 
@@ -169,7 +169,8 @@ class LiveTraces:
             return bare
         own = select(spans).where(spans.c.trace == row.trace)
         with self._store.database.reading() as connection:
-            here = [span_in(found) for found in connection.execute(own).all()]
+            rows = connection.execute(own).all()
+        here = [span for found in rows for span in spans_in_row(found)]
         bare = replace(bare, service=service_of(here))
         try:
             follower.take(Source.of_text(document_of(here), limits=self._judging.limits))

@@ -73,6 +73,7 @@ class ServerSettings:
     quiet: float = 1.0
     oldest: float = 600.0
     otlp_endpoint: str | None = None
+    otlp_headers: Mapping[str, str] = field(default_factory=dict[str, str])
     limits: ServerLimits = field(default_factory=ServerLimits)
 
     @property

@@ -40,9 +40,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     (
         """CREATE TABLE spans (
-            trace TEXT NOT NULL, span TEXT NOT NULL, digest TEXT NOT NULL, started TEXT NOT NULL,
-            around {bytes} NOT NULL, content {bytes} NOT NULL,
-            PRIMARY KEY (trace, span, digest))""",
+            trace TEXT NOT NULL, digest TEXT NOT NULL, content {bytes} NOT NULL,
+            PRIMARY KEY (trace, digest))""",
         """CREATE TABLE traces (
             trace TEXT PRIMARY KEY, first DOUBLE PRECISION NOT NULL, last DOUBLE PRECISION NOT NULL,
             root TEXT, spans INTEGER NOT NULL, size INTEGER NOT NULL, revision INTEGER NOT NULL,

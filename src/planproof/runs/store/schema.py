@@ -77,17 +77,13 @@ judged = Table(
     Column("verdict", Text, nullable=False),
 )
 
-# What OpenTelemetry sent, until it is judged. A span that came twice is kept once; where two differ
-# that bear the same id, both are: which of them counts must not depend on who came first. `started`
-# are nanoseconds in twenty digits, `around` is the resource and the scope that the span belongs to.
+# Spans that OpenTelemetry sent, until their trace is judged: those of a trace that came together
+# are one row, for a row costs the same however few are in it. What is sent again is kept once.
 spans = Table(
     "spans",
     tables,
     Column("trace", Text, primary_key=True),
-    Column("span", Text, primary_key=True),
     Column("digest", Text, primary_key=True),
-    Column("started", Text, nullable=False),
-    Column("around", LargeBinary, nullable=False),
     Column("content", LargeBinary, nullable=False),
 )
 

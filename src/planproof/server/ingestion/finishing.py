@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func,
 from planproof.runs.store.adding import PreparedResults, write_together
 from planproof.runs.store.database import Database, insert_or_replace
 from planproof.runs.store.schema import runs, servers, spans, traces
-from planproof.server.ingestion.spans import ReceivedSpan, span_in
+from planproof.server.ingestion.spans import ReceivedSpan, spans_in_row
 
 GONE_AFTER = 5.0
 """Seconds after which a server that was not seen is taken to be gone."""
@@ -140,7 +140,7 @@ class Finishing:
         """The spans of a trace that came since it was judged last."""
         with self._database.reading() as connection:
             found = connection.execute(select(spans).where(spans.c.trace == trace)).all()
-        return [span_in(row) for row in found]
+        return [span for row in found for span in spans_in_row(row)]
 
     def release(self, trace: str) -> None:
         """Let others have a trace that was taken."""

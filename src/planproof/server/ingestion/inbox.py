@@ -12,7 +12,7 @@ from sqlalchemy import Connection, case, func, select, update
 from planproof.runs.store.database import Database, dialect_of, insert_new
 from planproof.runs.store.schema import spans, traces
 from planproof.server.errors import Busy
-from planproof.server.ingestion.spans import ReceivedSpan
+from planproof.server.ingestion.spans import ReceivedSpan, row_of, spans_in_row
 from planproof.server.ingestion.together import Together
 from planproof.server.settings import ServerLimits
 
@@ -79,7 +79,7 @@ class Inbox:
         for span in received:
             size[span.trace] += span.size
         roots = {span.trace: span.id for span in received if span.ends_root}
-        rows = [span.row() for span in received]
+        rows = [row for delivery in deliveries for row in _rows(delivery)]
         with self._database.writing() as connection:
             full = self._full(connection, count, size)
             arrivals = [
@@ -144,11 +144,18 @@ class Inbox:
         return count > self._limits.spans or size > self._limits.trace
 
 
+def _rows(delivery: list[ReceivedSpan]) -> Iterable[dict[str, Any]]:
+    traces: dict[str, list[ReceivedSpan]] = {}
+    for span in delivery:
+        traces.setdefault(span.trace, []).append(span)
+    return (row_of(trace, spans) for trace, spans in traces.items())
+
+
 def _counted(connection: Connection, trace: str) -> dict[str, int]:
-    size = func.sum(func.length(spans.c.around) + func.length(spans.c.content))
-    counted = select(func.count(), size).where(spans.c.trace == trace)
-    count, total = connection.execute(counted).one()
-    return {"spans": count, "size": int(total or 0)}
+    """How many spans of a trace there are, each counted once, and their bytes."""
+    found = connection.execute(select(spans).where(spans.c.trace == trace)).all()
+    sizes = {span.id: span.size for row in found for span in spans_in_row(row)}
+    return {"spans": len(sizes), "size": sum(sizes.values())}
 
 
 def _pieces(names: list[str]) -> Iterable[list[str]]:

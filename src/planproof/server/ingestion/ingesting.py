@@ -14,7 +14,7 @@ from planproof.server.ingestion.verdicts import TraceVerdicts
 from planproof.server.metrics import Metrics
 from planproof.server.settings import ServerSettings
 
-_AHEAD = 4
+_AHEAD = 16
 """Traces for each process that are under way at once: some are read or kept, others judged."""
 
 
@@ -51,7 +51,7 @@ async def ingesting(
             if endpoint is not None:
                 from planproof.server.ingestion.outgoing import Outgoing  # noqa: PLC0415
 
-                outgoing = Outgoing(store, endpoint)
+                outgoing = Outgoing(store, endpoint, settings.otlp_headers)
                 telling = asyncio.create_task(outgoing.work(verdicts.judged))
             yield Ingestion(inbox, verdicts, asyncio.Lock())
     finally:

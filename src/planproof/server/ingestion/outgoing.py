@@ -47,7 +47,7 @@ class Outgoing:
     ) -> None:
         self._store = store
         self._url = f"{endpoint.rstrip('/')}/v1/logs"
-        self._headers = {"Content-Type": "application/x-protobuf", **(headers or {})}
+        self._headers = {**(headers or {}), "Content-Type": "application/x-protobuf"}
         self._opener = urllib.request.build_opener(_NoRedirect)
         self.told = 0
         """Verdicts that were sent since the server started."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from msgspec import json
+from msgspec import json, msgpack
 from msgspec.json import encode
 
 from planproof.content import Json
 
 _CLOSING = b"]}]}"
+_ROWS = msgpack.Decoder(list[tuple[bytes, list[tuple[str, str, bytes]]]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +37,22 @@ class ReceivedSpan:
         """The bytes that it takes."""
         return len(self.around) + len(self.content)
 
-    def row(self) -> dict[str, Any]:
-        """The span as a row of a database."""
-        digest = blake2b(self.content, digest_size=12, key=blake2b(self.around).digest())
-        return {
-            "trace": self.trace,
-            "span": self.id,
-            "digest": digest.hexdigest(),
-            "started": self.started,
-            "around": self.around,
-            "content": self.content,
-        }
+
+def row_of(trace: str, spans: Sequence[ReceivedSpan]) -> dict[str, Any]:
+    """Spans of a trace that came together, as a row of a database."""
+    groups: dict[bytes, list[tuple[str, str, bytes]]] = {}
+    for span in spans:
+        groups.setdefault(span.around, []).append((span.id, span.started, span.content))
+    content = msgpack.encode(list(groups.items()))
+    digest = blake2b(content, digest_size=12).hexdigest()
+    return {"trace": trace, "digest": digest, "content": content}
 
 
-def span_in(row: Any) -> ReceivedSpan:
-    """The span in a row."""
-    return ReceivedSpan(row.trace, row.span, row.started, bytes(row.around), bytes(row.content))
+def spans_in_row(row: Any) -> Iterator[ReceivedSpan]:
+    """The spans in a row."""
+    for around, spans in _ROWS.decode(row.content):
+        for id_, started, content in spans:
+            yield ReceivedSpan(row.trace, id_, started, around, content)
 
 
 def opening(resource: dict[str, Json], scope: dict[str, Json]) -> bytes:

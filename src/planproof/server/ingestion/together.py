@@ -15,11 +15,15 @@ class Together(Generic[_Item, _Outcome]):
     """Does `work` on everything that has come while the batch before it was worked on.
 
     So many small transactions cost one commit together, and the more there is to do, the larger
-    the batches are. Work that fails has failed for all that were in the batch.
+    the batches are; each waits so many seconds for others to come. Work that fails has failed for
+    all that were in the batch.
     """
 
-    def __init__(self, work: Callable[[list[_Item]], list[_Outcome]], name: str) -> None:
+    def __init__(
+        self, work: Callable[[list[_Item]], list[_Outcome]], name: str, *, wait: float = 0.0
+    ) -> None:
         self._work = work
+        self._wait = wait
         self._thread = ThreadPoolExecutor(1, name)
         self._waiting: list[tuple[_Item, asyncio.Future[_Outcome]]] = []
         self._working: asyncio.Task[None] | None = None
@@ -42,6 +46,8 @@ class Together(Generic[_Item, _Outcome]):
         loop = asyncio.get_running_loop()
         try:
             while self._waiting:
+                if self._wait:
+                    await asyncio.sleep(self._wait)
                 batch, self._waiting = self._waiting, []
                 items = [item for item, _ in batch]
                 awaited = [outcome for _, outcome in batch]

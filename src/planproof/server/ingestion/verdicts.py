@@ -49,7 +49,7 @@ class TraceVerdicts:
         self._inbox = inbox
         self._at_once = at_once
         self._finishing = Finishing(store.database, tell=tell)
-        self._finish = Together(self._finishing.finish, "planproof-verdicts")
+        self._finish = Together(self._finishing.finish, "planproof-verdicts", wait=_GLANCE / 5)
         self._judging = desk.judging()
         self._run: Run | None = None
         self._day: date | None = None
@@ -85,11 +85,15 @@ class TraceVerdicts:
     async def _work(self) -> None:
         while True:
             room = self._at_once - len(self._under_way)
-            taken = await self._take(room) if room else []
+            # A few at a time: taking one costs as much as taking many.
+            if room < self._at_once / 2:
+                await asyncio.sleep(_GLANCE / 10)
+                continue
+            taken = await self._take(room)
             for one in taken:
                 self._under_way[one.trace] = asyncio.create_task(self._judge(one))
-            if len(taken) < room or not room:
-                await asyncio.sleep(_GLANCE if room else _GLANCE / 10)
+            if len(taken) < room:
+                await asyncio.sleep(_GLANCE)
 
     async def _take(self, most: int) -> list[Taken]:
         try:

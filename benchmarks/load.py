@@ -1,0 +1,148 @@
+"""A client that asks a server as fast as it answers, in a process of its own.
+
+    python -m benchmarks.load HOST PORT PLAN
+
+PLAN is a JSON object: `path`, `content_type`, `bodies` (a file), `connections`, `seconds`, and
+`rate` (requests a second over all connections, 0 for as many as go). It prints what came of it as
+JSON.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+
+MARK = b"\xaa" * 8
+"""Trace ids begin with it: in its place, every request has something of its own."""
+_SEPARATOR = b"\n--next body--\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """What is to be sent, how, and for how long."""
+
+    path: str
+    content_type: str
+    bodies: str
+    connections: int
+    seconds: float
+    rate: float = 0.0
+
+
+@dataclass(slots=True)
+class Answered:
+    """How often each status came, how long the answers took, and over what time."""
+
+    statuses: Counter[int] = field(default_factory=Counter[int])
+    seconds: list[float] = field(default_factory=list[float])
+    wall: float = 0.0
+    retry_after: int = 0
+    """Refusals that say when to try again."""
+
+
+def write_bodies(path: Path, bodies: list[bytes]) -> None:
+    """Put bodies where a client finds them."""
+    path.write_bytes(_SEPARATOR.join(bodies))
+
+
+async def answered(host: str, port: int, load: Load) -> Answered:
+    """Send, and see what comes back."""
+    found = Answered()
+    bodies = Path(load.bodies).read_bytes().split(_SEPARATOR)
+    began = perf_counter()
+    clients = [
+        _Client(host, port, load, bodies, found, began, number)
+        for number in range(load.connections)
+    ]
+    await asyncio.gather(*(client.work() for client in clients))
+    found.wall = perf_counter() - began
+    return found
+
+
+class _Client:
+    """One connection, which is used again and again."""
+
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        load: Load,
+        bodies: list[bytes],
+        found: Answered,
+        began: float,
+        number: int,
+    ) -> None:
+        self._address = host, port
+        self._load = load
+        self._bodies = bodies
+        self._found = found
+        self._began = began
+        self._number = number
+
+    async def work(self) -> None:
+        load, sent = self._load, 0
+        streams = await asyncio.open_connection(*self._address)
+        while (now := perf_counter()) - self._began < load.seconds:
+            if load.rate:
+                # All connections keep one beat together, each its own share of it.
+                turn = (sent * load.connections + self._number) / load.rate
+                await asyncio.sleep(max(0.0, self._began + turn - now))
+            body = self._bodies[(sent + self._number) % len(self._bodies)]
+            asked = perf_counter()
+            status, later, goes_on = await self._ask(streams, _own_traces(body))
+            self._found.seconds.append(perf_counter() - asked)
+            self._found.statuses[status] += 1
+            self._found.retry_after += later
+            sent += 1
+            if not goes_on:
+                streams[1].close()
+                streams = await asyncio.open_connection(*self._address)
+        streams[1].close()
+
+    async def _ask(
+        self, streams: tuple[asyncio.StreamReader, asyncio.StreamWriter], body: bytes
+    ) -> tuple[int, bool, bool]:
+        reader, writer = streams
+        host, port = self._address
+        head = (
+            f"POST {self._load.path} HTTP/1.1\r\nHost: {host}:{port}\r\n"
+            f"Content-Type: {self._load.content_type}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        writer.write(head.encode() + body)
+        await writer.drain()
+        lines = (await reader.readuntil(b"\r\n\r\n")).lower().split(b"\r\n")
+        headers = dict(line.split(b": ", 1) for line in lines[1:] if line)
+        await reader.readexactly(int(headers.get(b"content-length", b"0")))
+        goes_on = headers.get(b"connection") != b"close"
+        return int(lines[0].split()[1]), b"retry-after" in headers, goes_on
+
+
+def _own_traces(body: bytes) -> bytes:
+    """The body with trace ids that no other request has."""
+    return body.replace(MARK, os.urandom(8)) if MARK in body else body
+
+
+def main() -> None:
+    """Do it, and print what came of it."""
+    host, port, plan = sys.argv[1:]
+    found = asyncio.run(answered(host, int(port), Load(**json.loads(plan))))
+    print(
+        json.dumps(
+            {
+                "statuses": found.statuses,
+                "seconds": found.seconds,
+                "wall": found.wall,
+                "retry_after": found.retry_after,
+            }
+        )
+    )
+
+
+if __name__ == "__main__":
+    main()
