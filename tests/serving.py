@@ -69,8 +69,8 @@ def served(
     store: str | Path, *arguments: str, environment: Mapping[str, str] | None = None
 ) -> AbstractContextManager[Served]:
     """`planproof serve` on a port of its own, until the block is left."""
-    words = ["-c", _SERVE, "serve", "--port", "0", "--store", str(store), *arguments]
-    return _started(words, environment or {})
+    words = ["-c", _SERVE, "serve", "--port", "0", "--store", str(store), "--concurrency", "1"]
+    return _started([*words, *arguments], environment or {})
 
 
 def served_within(store: str | Path, **limits: float) -> AbstractContextManager[Served]:

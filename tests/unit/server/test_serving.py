@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 from pathlib import Path
 
 import httpx2
@@ -130,3 +131,14 @@ def test_small_answers_are_not_held_back(tmp_path: Path) -> None:
     with _listening(server_settings(tmp_path / "runs.db")) as listener:
         # Which is what asyncio looks at before it turns off that the system waits for more.
         assert listener.proto == socket.IPPROTO_TCP
+
+
+def test_what_is_not_installed_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "planproof.server.serving", raising=False)
+    monkeypatch.delitem(sys.modules, "planproof.server.connections", raising=False)
+    done = CommandLine(monkeypatch, capsys)("serve")
+    assert done.code == 2
+    assert "planproof[server]" in done.err

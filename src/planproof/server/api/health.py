@@ -10,6 +10,7 @@ from starlette.responses import Response
 from planproof.server.answers import json_answer
 from planproof.server.api.described import answers
 from planproof.server.api.forms import Health
+from planproof.server.errors import Busy
 from planproof.server.services import ServicesDep
 
 router = APIRouter(tags=["health"])
@@ -31,6 +32,8 @@ async def healthz() -> Response:
     responses=answers("readyz", Health, "They can.", (503,)),
 )
 async def readyz(services: ServicesDep) -> Response:
-    """It can work; 503 where it can't."""
+    """It can work; 503 where it can't, or is about to end."""
+    if services.closing.is_set():
+        raise Busy("the server is about to end.")
     await asyncio.to_thread(services.store.runs, 1)
     return json_answer({"status": "ok"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 from fastapi import Request
@@ -12,10 +13,19 @@ from planproof.readers.strict import NOT_STRICT, parse_strict
 from planproof.server.errors import Refused
 from planproof.server.settings import ServerLimits
 
+_SHORT = 256 * 1024
+"""Bytes that are parsed in a moment: others need not be let by for it."""
+
 
 async def json_body(request: Request, limits: ServerLimits) -> Json:
     """The JSON value in the body of a request."""
     data = await request.body()
+    if len(data) <= _SHORT:
+        return _value(data, limits)
+    return await asyncio.to_thread(_value, data, limits)
+
+
+def _value(data: bytes, limits: ServerLimits) -> Json:
     try:
         value = _parsed(data.decode("utf-8-sig"))
     except NOT_STRICT as error:

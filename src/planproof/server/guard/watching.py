@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from planproof.server.errors import Refused, problem
@@ -11,6 +12,8 @@ from planproof.server.logs import tell, tell_fault
 from planproof.server.metrics import Metrics
 
 _ELSEWHERE = "other"
+_GONE = 499
+"""Nobody is there any more to be answered: what nginx writes down in that case."""
 
 
 class Watching:
@@ -36,6 +39,8 @@ class Watching:
 
         try:
             await self._app(scope, receive, seen)
+        except ClientDisconnect:
+            status = _GONE
         except Exception as error:
             tell_fault("fault", error, route=_route(scope))
             if status:
