@@ -25,7 +25,7 @@ from planproof.server.ingestion.inbox import Inbox
 from planproof.server.ingestion.otlp import spans_in
 from planproof.server.ingestion.spans import document_of, service_of
 from planproof.server.ingestion.together import Together
-from planproof.server.logs import tell, tell_fault
+from planproof.server.logs import tell_fault
 from planproof.verdict import JudgeSummary
 
 SOURCE = "opentelemetry"
@@ -117,7 +117,6 @@ class TraceVerdicts:
             if await self._finish(judged) and judged.results is not None:
                 self.count += 1
                 self.judged.set()
-                tell("trace judged", trace=taken.trace, run=taken.run, position=taken.position)
         except Exception as error:
             tell_fault("judging a trace failed", error, trace=taken.trace)
             await asyncio.sleep(_PAUSE)
