@@ -72,11 +72,11 @@ $(RAY_READY): requirements-ray.txt
 $(FRAMEWORKS:%=.venvs/%/.ready): REQUIREMENTS = tests/frameworks/$(@:.venvs/%/.ready=%)/requirements.txt
 $(FRAMEWORKS:%=.venvs/%/.ready): .venvs/%/.ready: tests/frameworks/%/requirements.txt
 
-.venvs/%/.ready: pyproject.toml
-	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	$(@D)/bin/python -m ensurepip --upgrade >/dev/null
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r $(REQUIREMENTS)
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+# They have no pip of their own, which would take longer to install than some of them.
+.venvs/%/.ready: pyproject.toml | $(READY)
+	test -x $(@D)/bin/python || $(BIN)/python -m venv --without-pip $(@D)
+	$(BIN)/python -m pip --python $(@D)/bin/python install --quiet --disable-pip-version-check --no-compile --require-hashes -r $(REQUIREMENTS)
+	$(BIN)/python -m pip --python $(@D)/bin/python install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
 test-real-model: $(READY) ## a small real model judges a case (downloads 110 MB, takes minutes)

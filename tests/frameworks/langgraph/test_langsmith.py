@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -105,10 +106,8 @@ def test_without_a_plan_there_is_a_comment_and_no_score(nobody: Client) -> None:
     assert "plan" in comment
 
 
-def test_the_docs(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"ENDPOINT": "http://127.0.0.1:9", "TRACING_SAMPLING_RATE": "0"}.items():
-        monkeypatch.setenv(f"LANGSMITH_{name}", value)
-    monkeypatch.setenv("LANGSMITH_API_KEY", "none")
+def test_the_docs(nobody: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("langsmith.evaluate", partial(evaluate, client=nobody))
     (shown,) = blocks_for(__file__)
     names: dict[str, Any] = {"plan": PLAN, "agent": run_agent, "examples": examples()}
     exec(compile(shown.text, shown.place, "exec"), names)
