@@ -33,7 +33,8 @@ _OPEN = (Status.MISSING, Status.AMBIGUOUS)
 _GLANCE = 0.5
 """Seconds between looks."""
 _LONGEST = 5_000
-"""Spans of a trace beyond which it is not followed: it is read anew whenever some have come."""
+_LARGEST = 2 * 1024 * 1024
+"""Spans and bytes of a trace beyond which it is not followed: it is read anew with each more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +158,7 @@ class LiveTraces:
             ended=row.root is not None,
         )
         if row.due is None:
+            followed.follower = self._new().follower  # what it holds is needed no more
             followed.view = self._judged(row, bare)
         else:
             followed.view = self._under_way(followed.follower, row, bare)
@@ -164,7 +166,7 @@ class LiveTraces:
         return followed.view
 
     def _under_way(self, follower: Follower, row: Any, bare: LiveTrace) -> LiveTrace:
-        if row.spans > _LONGEST or row.case is not None:
+        if row.spans > _LONGEST or row.size > _LARGEST or row.case is not None:
             # Of one that was judged, only what came late is here.
             return bare
         own = select(spans).where(spans.c.trace == row.trace)
@@ -176,6 +178,10 @@ class LiveTraces:
             follower.take(Source.of_text(document_of(here), limits=self._judging.limits))
         except InvalidInput:
             return bare  # its verdict will say so
+        except Exception as error:
+            # A fault in a reader is for its verdict to say, too, and takes no other from sight.
+            tell_fault("following a trace failed", error, trace=row.trace)
+            return bare
         monitor = follower.monitor
         if monitor is None:
             return replace(bare, events=follower.events)

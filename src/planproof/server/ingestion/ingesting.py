@@ -57,4 +57,5 @@ async def ingesting(
     finally:
         if telling is not None:
             telling.cancel()
+            await asyncio.gather(telling, return_exceptions=True)
         await inbox.close()
