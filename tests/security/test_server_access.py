@@ -76,6 +76,19 @@ def test_no_route_but_health_answers_without_a_key(guarded: Guarded) -> None:
             assert "planproof_session" not in answer.headers.get("set-cookie", "")
 
 
+def test_the_description_says_where_a_key_is_needed(guarded: Guarded) -> None:
+    described = guarded.ask("GET", "/openapi.json", guarded.read).json()
+    assert described["security"] == [{"key": []}]
+    assert described["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
+    open_to_all = {
+        path
+        for path, methods in described["paths"].items()
+        for operation in methods.values()
+        if operation.get("security") == []
+    }
+    assert open_to_all == OPEN
+
+
 def test_who_has_a_read_key_can_read_and_nothing_else(guarded: Guarded) -> None:
     assert guarded.ask("GET", "/metrics", guarded.read).status_code == 200
     for method, path in _routes(guarded):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any
 
 from fastapi import FastAPI
 
@@ -41,6 +43,8 @@ def make_app(settings: ServerSettings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
+    if settings.needs_keys:
+        app.openapi = partial(_with_keys, app.openapi)
     tell_problems(app)
     app.include_router(health.router)
     app.include_router(metrics.router)
@@ -53,3 +57,12 @@ def make_app(settings: ServerSettings) -> FastAPI:
     app.add_middleware(SecurityHeaders)
     app.add_middleware(Watching, figures)
     return app
+
+
+def _with_keys(described: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The description of an API that answers nobody without a key."""
+    description = described()
+    schemes = description["components"].setdefault("securitySchemes", {})
+    schemes["key"] = {"type": "http", "scheme": "bearer"}
+    description["security"] = [{"key": []}]
+    return description

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -36,7 +36,7 @@ class CaseFile(_CaseForm[str | list[str | dict[str, Any]]]):
 class TextPart(BaseModel):
     """A part of a task that is text."""
 
-    type: Literal["text"]
+    type: Literal["text"] = "text"
     text: str
 
 
@@ -49,8 +49,8 @@ class ImageAddress(BaseModel):
 class ImagePart(BaseModel):
     """A part of a task that is an image; it is never fetched."""
 
-    type: Literal["image_url"]
-    image_url: ImageAddress | Annotated[str, Field(min_length=1)]
+    type: Literal["image_url"] = "image_url"
+    image_url: ImageAddress | str
 
 
 class PostedCase(_CaseForm[str | list[str | TextPart | ImagePart]]):

@@ -7,6 +7,7 @@ import asyncio
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from planproof.content import Json
 from planproof.server.answers import json_answer
 from planproof.server.api.described import answers
 from planproof.server.api.forms import Health
@@ -15,11 +16,14 @@ from planproof.server.services import ServicesDep
 
 router = APIRouter(tags=["health"])
 
+_WITHOUT_KEY: dict[str, Json] = {"security": []}
+
 
 @router.get(
     "/healthz",
     summary="The process lives.",
     responses=answers("healthz", Health, "It does.", ()),
+    openapi_extra=_WITHOUT_KEY,
 )
 async def healthz() -> Response:
     """It answers."""
@@ -30,6 +34,7 @@ async def healthz() -> Response:
     "/readyz",
     summary="The store can be reached, and cases can be handed in.",
     responses=answers("readyz", Health, "They can.", (503,)),
+    openapi_extra=_WITHOUT_KEY,
 )
 async def readyz(services: ServicesDep) -> Response:
     """It can work; 503 where it can't, or is about to end."""

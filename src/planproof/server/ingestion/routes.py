@@ -13,6 +13,7 @@ from starlette.responses import Response, StreamingResponse
 
 from planproof.errors import PlanproofError
 from planproof.server.api.described import answers as described
+from planproof.server.api.described import problems
 from planproof.server.errors import refused_for
 from planproof.server.ingestion.answering import accepted, refused
 from planproof.server.ingestion.otlp import Form, Received, form_of, received
@@ -24,6 +25,7 @@ router = APIRouter(tags=["traces"])
 _SHORT = 32 * 1024
 """Bytes of a body that are taken apart in a millisecond: not worth another thread."""
 _ANSWERS: dict[int | str, dict[str, Any]] = {
+    **problems((408,)),
     200: {"description": "The spans are kept, or all but those that `partialSuccess` counts."},
     400: {"description": "The body is no such request. It must not be sent again."},
     413: {"description": "There is too much in it."},
