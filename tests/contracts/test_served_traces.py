@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import random
 import urllib.request
@@ -209,7 +210,18 @@ def test_a_traced_agent_is_judged_as_by_hand(
         "executed",
         "out_of_order",
     ]
-    assert _told(result_on(store, trace).verdict) == _told(expected)
+    result = result_on(store, trace)
+    assert _told(result.verdict) == _told(expected)
+    assert html.escape(expected.reason[:40], quote=False) in _page(process, store, result)
+
+
+def _page(process: Served, store: str, result: Result) -> str:
+    """The page of a result, as a browser gets it."""
+    with closing(open_store(store)) as opened:
+        run = opened.find("latest").id
+    url = f"{process.url}/runs/{run}/cases/{result.position}"
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return answer.read().decode()
 
 
 def test_json_shuffled_doubled_and_late_spans_give_the_same_verdict(
