@@ -14,9 +14,6 @@ from planproof.server.ingestion.verdicts import TraceVerdicts
 from planproof.server.metrics import Metrics
 from planproof.server.settings import ServerSettings
 
-_AHEAD = 16
-"""Traces for each process that are under way at once: some are read or kept, others judged."""
-
 
 @dataclass(frozen=True, slots=True)
 class Ingestion:
@@ -39,9 +36,7 @@ async def ingesting(
         store.database, quiet=settings.quiet, oldest=settings.oldest, limits=settings.limits
     )
     endpoint = settings.otlp_endpoint
-    verdicts = TraceVerdicts(
-        store, desk, inbox, at_once=_AHEAD * settings.processes, tell=endpoint is not None
-    )
+    verdicts = TraceVerdicts(settings, store, desk, inbox)
     metrics.gauge("spans_taken", "Spans that were taken in.", lambda: inbox.taken)
     metrics.gauge("spans_waiting", "Spans whose trace is to be judged.", lambda: inbox.backlog)
     metrics.gauge("traces_judged", "Traces that were judged.", lambda: verdicts.count)

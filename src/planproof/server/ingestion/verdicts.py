@@ -12,7 +12,8 @@ from secrets import randbelow
 from planproof.case import Case
 from planproof.case_file import CaseLine
 from planproof.content import Json
-from planproof.errors import StoreFailed
+from planproof.errors import InvalidInput, StoreFailed
+from planproof.evaluation import awaits
 from planproof.runs.judging import Judging
 from planproof.runs.kept_case import case_in, kept
 from planproof.runs.nouns import KeptCase, Result, Run, RunState
@@ -26,12 +27,15 @@ from planproof.server.ingestion.otlp import spans_in
 from planproof.server.ingestion.spans import document_of, service_of
 from planproof.server.ingestion.together import Together
 from planproof.server.logs import tell_fault
+from planproof.server.settings import ServerSettings
 from planproof.verdict import JudgeSummary
 
 SOURCE = "opentelemetry"
 """What runs of such traces are tagged with, as their source."""
 _GLANCE = 0.1
 """Seconds between looks at what is due."""
+_AHEAD = 16
+"""Traces for each process that are under way at once: some are read or kept, others judged."""
 _PAUSE = 1.0
 """Seconds to wait after something failed."""
 _LARGE = 8 * 1024 * 1024
@@ -41,16 +45,15 @@ _LARGE = 8 * 1024 * 1024
 class TraceVerdicts:
     """Takes traces that are done to the desk, and keeps what is said of them."""
 
-    def __init__(
-        self, store: SqlStore, desk: Desk, inbox: Inbox, *, at_once: int, tell: bool
-    ) -> None:
+    def __init__(self, settings: ServerSettings, store: SqlStore, desk: Desk, inbox: Inbox) -> None:
         self._store = store
         self._desk = desk
         self._inbox = inbox
-        self._at_once = at_once
-        self._finishing = Finishing(store.database, tell=tell)
+        self._at_once = _AHEAD * settings.processes
+        self._finishing = Finishing(store.database, tell=settings.otlp_endpoint is not None)
         self._finish = Together(self._finishing.finish, "planproof-verdicts", wait=_GLANCE / 5)
         self._judging = desk.judging()
+        self._models = settings.models if awaits(self._judging.judge) else ()
         self._run: Run | None = None
         self._day: date | None = None
         self._under_way: dict[str, asyncio.Task[None]] = {}
@@ -137,9 +140,9 @@ class TraceVerdicts:
     def _case(self, taken: Taken) -> tuple[CaseLine, KeptCase, int]:
         spans = self._finishing.spans(taken.trace)
         if taken.case is not None:
-            earlier = case_in(self._store.case(taken.case)).trace
-            assert isinstance(earlier, str)
-            spans += spans_in(earlier)
+            # If somebody has removed it, what came late is judged alone.
+            with suppress(InvalidInput):
+                spans += spans_in(str(case_in(self._store.case(taken.case)).trace))
         service = service_of(spans)
         metadata: dict[str, Json] = {} if service is None else {"service": service}
         trace = document_of(spans)
@@ -158,7 +161,7 @@ class TraceVerdicts:
     def _run_of(self, day: date) -> str:
         """The run that the traces of a day belong to."""
         if self._run is None or self._day != day:
-            run = _run_of(self._judging, day)
+            run = _run_of(self._judging, self._models, day)
             for other in self._store.runs(tags={"source": SOURCE}):
                 if other.state is RunState.RUNNING and other.id < f"{day:%Y%m%d}":
                     self._store.close_run(other.id, RunState.FINISHED)
@@ -167,13 +170,13 @@ class TraceVerdicts:
         return self._run.id
 
 
-def _run_of(judging: Judging, day: date) -> Run:
+def _run_of(judging: Judging, models: tuple[str, ...], day: date) -> Run:
     judge, fingerprint = judging.judge, judging.fingerprint
     return Run(
         id=f"{day:%Y%m%d}-traces-{fingerprint[:6]}",
         created=datetime.now(UTC),
         source="OpenTelemetry",
-        judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
+        judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint, models=models),
         fingerprint=fingerprint,
         tags={"source": SOURCE},
     )
