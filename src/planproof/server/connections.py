@@ -22,13 +22,13 @@ class Connection(H11Protocol):
     """
 
     limits = ServerLimits()
-    _head_timer: asyncio.TimerHandle | None = None
+    head_timer: asyncio.TimerHandle | None = None
     _reader_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; one connection too many is told so."""
         super().connection_made(transport)
-        if len(self.connections) > self.limits.connections:
+        if len(self.connections) > self.limits.connections and not self._make_room():
             transport.write(_FULL)
             transport.close()
             return
@@ -43,12 +43,12 @@ class Connection(H11Protocol):
         """Take what came. The time for a head runs from its first byte to its last."""
         if self.transport.is_closing():
             return
-        if self._head_timer is None and self.conn.their_state is h11.IDLE:
+        if self.head_timer is None and self.conn.their_state is h11.IDLE:
             self._expect_head()
         super().data_received(data)
-        if self._head_timer is not None and self.conn.their_state is not h11.IDLE:
-            self._head_timer.cancel()
-            self._head_timer = None
+        if self.head_timer is not None and self.conn.their_state is not h11.IDLE:
+            self.head_timer.cancel()
+            self.head_timer = None
 
     def pause_writing(self) -> None:
         """Whoever reads is behind: they have some time to catch up."""
@@ -62,13 +62,32 @@ class Connection(H11Protocol):
             self._reader_timer = None
         super().resume_writing()
 
+    def _make_room(self) -> bool:
+        """Close the connection that has been expected longest to say what it wants."""
+        timers = [
+            (each.head_timer.when(), each)
+            for each in self.connections
+            if isinstance(each, Connection) and each.head_timer is not None
+        ]
+        if not timers:
+            return False
+        _, slowest = min(timers, key=lambda timer: timer[0])
+        slowest.leave()
+        return True
+
+    def leave(self) -> None:
+        """Close it, whatever it still may want to say."""
+        self._stop_timers()
+        self.transport.close()
+
     def _expect_head(self) -> None:
-        self._head_timer = self.loop.call_later(self.limits.head, self.transport.close)
+        self.head_timer = self.loop.call_later(self.limits.head, self.transport.close)
 
     def _stop_timers(self) -> None:
-        for timer in (self._head_timer, self._reader_timer):
+        for timer in (self.head_timer, self._reader_timer):
             if timer is not None:
                 timer.cancel()
+        self.head_timer = self._reader_timer = None
 
 
 def connections_within(limits: ServerLimits) -> type[Connection]:

@@ -40,7 +40,7 @@ class ServerLimits:
     trace: int = 64 * 1024 * 1024
     backlog: int = 1_000_000
     rate: float = 1_000
-    connections: int = 1_000
+    connections: int = 500
     head: float = 10.0
     arrival: float = 30.0
     judging: float = 120.0

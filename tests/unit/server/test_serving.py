@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import socket
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx2
@@ -118,7 +120,15 @@ def test_a_model_is_asked_where_one_is_configured_and_the_rules_can_be(tmp_path:
             begun = httpx2.post(f"{server.url}/v1/runs", json=[FOLLOWED]).json()
             httpx2.get(f"{server.url}{begun['events']}")
             kept = httpx2.get(f"{server.url}/v1/runs/latest").json()
-            assert server.end() == 0
+            model.latency = 1.0
+            with ThreadPoolExecutor(1) as thread:
+                other = {**FOLLOWED, "user_task": "Another."}
+                late = thread.submit(httpx2.post, f"{server.url}/v1/verdicts", json=other)
+                while len(model.calls) < 2:
+                    time.sleep(0.01)
+                # What is under way is answered before the end.
+                assert server.end() == 0
+                assert late.result().json()["score"] == 0.25
     assert (asked["score"], asked["judge"]["name"]) == (0.25, "prompt")
     assert (ruled["score"], ruled["judge"]["name"]) == (1.0, "rules")
     assert kept["run"]["judge"]["models"] == ["openai:scripted"]
