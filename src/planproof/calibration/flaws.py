@@ -250,7 +250,7 @@ def _another(value: str, random: Random) -> str | None:
         return None
     place = random.choice(places)
     there = value[place]
-    if there.isdigit():
+    if there.isdecimal():
         other = str((int(there) + random.randint(1, 8)) % 10)
     else:
         drawn = random.choice([letter for letter in "bdfgkmprtv" if letter != there.lower()])

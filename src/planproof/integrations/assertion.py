@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from textwrap import wrap
 
 from planproof.finding import Evidence, Extra, Status, StepFinding
 from planproof.phrases import quoted
+from planproof.reports.lines import cut, folded
 from planproof.reports.wording import (
     STATUSES,
     Show,
@@ -22,7 +22,7 @@ _WIDTH = 71
 """What pytest leaves of 80 columns."""
 _MOST = 12
 """Lapses that are shown in full; a plan can have thousands of steps."""
-_SHORT = 60
+_LONGEST = 60
 _EXPECTED = {
     Status.PARTIAL: "the step as written, whole",
     Status.MISSING: "an event that executes it",
@@ -40,10 +40,10 @@ def failure_text(verdict: Verdict, min_score: float) -> str:
 def _lines(verdict: Verdict, min_score: float, show: Show) -> Iterator[str]:
     if verdict.score is None:
         yield headline(verdict)
-        yield from _wrapped(show(verdict.reason), "  ")
+        yield from folded(show(verdict.reason), _WIDTH, "  ")
         return
     yield f"score {score_digits(verdict.score)}, below {score_digits(min_score)}"
-    yield from _wrapped(tally(verdict), "  ")
+    yield from folded(tally(verdict), _WIDTH, "  ")
     lapses = [step for step in verdict.findings.counted if step.status is not Status.EXECUTED]
     for step in lapses[:_MOST]:
         yield ""
@@ -56,45 +56,32 @@ def _lines(verdict: Verdict, min_score: float, show: Show) -> Iterator[str]:
         yield ""
         yield f"  and {left:,} more"
     yield ""
-    yield from _wrapped(show(verdict.reason), "  ")
+    yield from folded(show(verdict.reason), _WIDTH, "  ")
     if verdict.nearest_better:
         better = verdict.nearest_better
-        yield from _wrapped(f"→ {score_digits(better.score)} {show(better.change)}", "  ")
+        yield from folded(f"→ {score_digits(better.score)} {show(better.change)}", _WIDTH, "  ")
     if verdict.coverage:
-        yield from _wrapped(coverage_line(verdict.coverage), "  ")
+        yield from folded(coverage_line(verdict.coverage), _WIDTH, "  ")
 
 
 def _lapse(step: StepFinding, show: Show) -> Iterator[str]:
-    yield from _wrapped(f"step {step.number}: {STATUSES[step.status]}", "  ")
-    yield from _wrapped(f"- {_short(show(step.text))}", "  ", "    ")
-    yield from _wrapped(f"expected: {_EXPECTED[step.status]}", "    ", "      ")
+    yield from folded(f"step {show(step.number)}: {STATUSES[step.status]}", _WIDTH, "  ")
+    yield from folded(f"- {cut(show(step.text), _LONGEST)}", _WIDTH, "  ", "    ")
+    yield from folded(f"expected: {_EXPECTED[step.status]}", _WIDTH, "    ", "      ")
     note = f" ({show(step.note)})" if step.note else ""
     if not step.evidence:
-        yield from _wrapped(f"shown: nothing{note}", "    ", "      ")
+        yield from folded(f"shown: nothing{note}", _WIDTH, "    ", "      ")
     for evidence in step.evidence:
-        yield from _wrapped(f"shown: {_cited(evidence, show)}{note}", "    ", "      ")
+        yield from folded(f"shown: {_cited(evidence, show)}{note}", _WIDTH, "    ", "      ")
 
 
 def _extra(extra: Extra, show: Show) -> Iterator[str]:
-    yield from _wrapped(f"{extra.severity} extra: {show(extra.what)}", "  ")
-    yield from _wrapped("+ no step covers it", "  ", "    ")
+    yield from folded(f"{extra.severity} extra: {show(extra.what)}", _WIDTH, "  ")
+    yield from folded("+ no step covers it", _WIDTH, "  ", "    ")
     cited = Evidence(extra.event, extra.pointer, extra.quote)
-    yield from _wrapped(f"shown: {_cited(cited, show)}", "    ", "      ")
+    yield from folded(f"shown: {_cited(cited, show)}", _WIDTH, "    ", "      ")
 
 
 def _cited(evidence: Evidence, show: Show) -> str:
-    return f"{evidence.event} {quoted(_short(show(evidence.quote)))} at {evidence.pointer}"
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _SHORT else f"{text[: _SHORT - 1]}…"
-
-
-def _wrapped(text: str, indent: str, further: str | None = None) -> list[str]:
-    return wrap(
-        text,
-        _WIDTH,
-        initial_indent=indent,
-        subsequent_indent=indent if further is None else further,
-        break_on_hyphens=False,
-    )
+    quote = quoted(cut(show(evidence.quote), _LONGEST))
+    return f"{show(evidence.event)} {quote} at {show(evidence.pointer)}"

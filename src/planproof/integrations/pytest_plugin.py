@@ -5,8 +5,8 @@ It is loaded with every run of pytest, so it imports nothing of planproof until 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from planproof.verdict import Verdict
 
 DEFAULT_MIN_SCORE = 0.75
-_item: ContextVar[pytest.Item | None] = ContextVar("item", default=None)
+_running: list[pytest.Item] = []
+"""The test that is running: one at a time in a process, whatever thread or loop it judges in."""
 _PROPERTY = "planproof_"
 _REPORT = "--planproof-report"
 _NOTES = pytest.StashKey[list[Any]]()
@@ -60,6 +61,10 @@ def assert_follows_plan(
     from planproof.integrations.hosts import judge_for  # noqa: PLC0415
     from planproof.preparation import case_of  # noqa: PLC0415
 
+    if not 0 <= min_score <= 1:
+        from planproof.errors import InvalidInput  # noqa: PLC0415
+
+        raise InvalidInput(f"{min_score} is no score.", where="min_score", advice="Give 0 to 1.")
     began = perf_counter()
     chosen = judge_for(judge, model)
     case = case_of(task, plan, trace, None, None)
@@ -74,9 +79,9 @@ def assert_follows_plan(
 
 def _note(case: Case, verdict: Verdict, seconds: float) -> None:
     """Let the test that is running carry the verdict in its properties, and for the report."""
-    item = _item.get()
-    if item is None:
+    if not _running:
         return
+    item = _running[-1]
     if item.config.getoption(_REPORT) is not None:
         from planproof.integrations.pytest_report import noted  # noqa: PLC0415 - heavy
 
@@ -105,6 +110,8 @@ def planproof(request: pytest.FixtureRequest) -> PlanProof:
     """Judges whether an agent followed its plan: `planproof.assert_follows_plan(...)`."""
     options: dict[str, Any] = {}
     for marker in request.node.iter_markers("planproof"):
+        if marker.args:
+            raise pytest.UsageError("@pytest.mark.planproof takes judge=, model= and min_score=.")
         options = {**marker.kwargs, **options}
     return PlanProof(options)
 
@@ -129,25 +136,37 @@ def pytest_configure(config: pytest.Config) -> None:
     file = config.getoption(_REPORT)
     # A worker of pytest-xdist hands on what it has noted, and writes nothing itself.
     if file is not None and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Gathering(file))
+        config.pluginmanager.register(_Gathering(_writable(file.absolute())))
+
+
+def _writable(file: Path) -> Path:
+    """The file, in a folder that is there; to find out in the end would be a run for nothing."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise pytest.UsageError(f"{_REPORT} {file}: {error.strerror}") from error
+    if file.is_dir() or not os.access(file.parent, os.W_OK):
+        raise pytest.UsageError(f"{_REPORT} {file}: can't be written")
+    return file
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Know which test is running, so that a verdict can be noted with it."""
-    token = _item.set(item)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Know which test is running, with its fixtures, so that a verdict can be noted with it."""
+    _running.append(item)
     try:
         return (yield)
     finally:
-        _item.reset(token)
+        _running.remove(item)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     """Let the report of a test carry what was noted, from worker to controller too."""
     report = yield
-    if report.when == "call" and (notes := item.stash.get(_NOTES, None)):
+    if notes := item.stash.get(_NOTES, None):
         report.planproof = notes
+        del item.stash[_NOTES]
     return report
 
 
@@ -160,8 +179,7 @@ class _Gathering:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what a test has noted."""
-        notes = getattr(report, "planproof", ()) if report.when == "call" else ()
-        self._notes += [(report.nodeid, note) for note in notes]
+        self._notes += [(report.nodeid, note) for note in getattr(report, "planproof", ())]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the page, and say where it is."""

@@ -59,7 +59,6 @@ def write_page(notes: Sequence[tuple[str, Json]], file: Path, *, min_score: floa
             store.begin(run)
             store.add(run.id, results, cases)
             store.close_run(run.id, RunState.FINISHED)
-            file.parent.mkdir(parents=True, exist_ok=True)
             with partial.open("w", encoding="utf-8", newline="\n") as stream:
                 stream.writelines(
                     run_page(store.find(run.id), store, Reading(), min_score=min_score)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from textwrap import wrap
 
-from planproof.reports.lines import WIDTH, Line, cut, titled, wrapped
+from planproof.reports.lines import WIDTH, Line, cut, folded, titled, wrapped
 from planproof.reports.run_lines import run_line, step_lines
 from planproof.reports.wording import STATUSES, Show, many, score_digits
 from planproof.runs.comparison import Change, Comparison
@@ -61,7 +60,7 @@ def gate_lines(run: Run, found: Sequence[Check], show: Show) -> Iterator[Line]:
     )
     for check in found:
         mark = ("✓", "green") if check.held else ("✗", "red")
-        first, *rest = wrap(f"{check.condition}: {show(check.told)}", WIDTH - 4)
+        first, *rest = folded(f"{check.condition}: {show(check.told)}", WIDTH - 4)
         yield ("  ", mark, f" {first}")
         yield from ((f"    {told}",) for told in rest)
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 from typing import TypeAlias
+from unicodedata import east_asian_width
 
 Part: TypeAlias = str | tuple[str, str]
 Line: TypeAlias = tuple[Part, ...]
 
 WIDTH = 80
 _WIDEST_BAR = 40
+_FILLER = "\0"
+"""Stands before a wide character while lines are made; no text that is shown has it."""
 
 
 def plain(line: Line) -> str:
@@ -26,6 +29,21 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
 
 
+def folded(text: str, width: int, indent: str = "", further: str | None = None) -> list[str]:
+    """Text over lines of at most so many columns, of which a wide character takes two."""
+    if not text.isascii():
+        text = "".join(f"{_FILLER}{c}" if east_asian_width(c) in "WF" else c for c in text)
+    # A line may begin with a wide character whose filler has stayed behind.
+    lines = wrap(
+        text,
+        width - 1 if _FILLER in text else width,
+        initial_indent=indent,
+        subsequent_indent=indent if further is None else further,
+        break_on_hyphens=False,
+    )
+    return [line.replace(_FILLER, "") for line in lines]
+
+
 def bar(count: int, most: int) -> str:
     """A bar as long as the count is large beside the largest; something is never nothing."""
     return "█" * max(1, round(_WIDEST_BAR * count / most)) if count else ""
@@ -33,7 +51,7 @@ def bar(count: int, most: int) -> str:
 
 def wrapped(text: str, style: str = "") -> Iterator[Line]:
     """Text over as many lines as it needs."""
-    return (((line, style),) for line in wrap(text, WIDTH))
+    return (((line, style),) for line in folded(text, WIDTH))
 
 
 def titled(title: str, rows: Sequence[Sequence[Part]]) -> Iterator[Line]:

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unicodedata import east_asian_width
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -93,6 +94,22 @@ def test_long_words_of_a_hostile_case_stay_within_the_columns(pytester: pytest.P
     assert "\x1b[31m" not in done.stdout.str()
 
 
+def test_wide_characters_and_odd_ids_stay_within_the_columns(pytester: pytest.Pytester) -> None:
+    done, _ = run_tests(
+        pytester,
+        """
+    def test_it():
+        odd = {"id": "e\\x1b[2J", "kind": "action", "name": "退款" * 90}
+        assert_follows_plan(plan=["订单" * 60, "a b 退款 " * 40], trace={"events": [odd]})
+        """,
+    )
+    done.assert_outcomes(failed=1)
+    told = [line for line in done.outlines if line.startswith("E ")]
+    assert max(sum(2 if east_asian_width(c) == "W" else 1 for c in line) for line in told) <= 80
+    assert sum(line.count("退款") for line in told) > 90
+    assert "\x1b[2J" not in done.stdout.str()
+
+
 def test_a_case_without_a_score_fails(pytester: pytest.Pytester) -> None:
     done, _ = run_tests(
         pytester,
@@ -135,10 +152,20 @@ def test_the_marker_gives_the_options_and_the_test_outweighs_them(
     def test_model_for_nobody(planproof):
         with pytest.raises(Exception, match="asks no model"):
             planproof.assert_follows_plan(plan=PLAN, trace=LEFT)
+
+    @pytest.mark.parametrize("least", [75, -1, float("nan")])
+    def test_no_score(planproof, least):
+        with pytest.raises(Exception, match="is no score. Give 0 to 1"):
+            planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED, min_score=least)
+
+    @pytest.mark.planproof("audit")
+    def test_nobody_would_see_this(planproof):
+        pass
         """,
         "--strict-markers",
     )
-    done.assert_outcomes(passed=5)
+    done.assert_outcomes(passed=8, errors=1)
+    done.stdout.fnmatch_lines(["*UsageError: @pytest.mark.planproof takes judge=*"])
 
 
 def test_a_model_judges_where_one_is_named(pytester: pytest.Pytester) -> None:
@@ -175,11 +202,25 @@ def test_verdicts_are_properties_in_junit(pytester: pytest.Pytester, workers: li
 
     def test_none():
         pass
+
+    def test_thread():
+        from threading import Thread
+        given = {"plan": PLAN, "trace": FOLLOWED}
+        thread = Thread(target=assert_follows_plan, kwargs=given)
+        thread.start()
+        thread.join()
+
+    @pytest.fixture
+    def run():
+        return assert_follows_plan(plan=PLAN, trace=LEFT, min_score=0)
+
+    def test_fixture(run):
+        assert run.score == 0.25
         """,
         "--junit-xml=report.xml",
         *workers,
     )
-    done.assert_outcomes(passed=2, failed=1)
+    done.assert_outcomes(passed=4, failed=1)
     tree = ET.parse(folder / "report.xml")
     scores = {
         case.get("name"): [
@@ -188,7 +229,13 @@ def test_verdicts_are_properties_in_junit(pytester: pytest.Pytester, workers: li
         for case in tree.iter("testcase")
         for wanted in ["planproof_score"]
     }
-    assert scores == {"test_one": ["1.0"], "test_two": ["0.25"], "test_none": []}
+    assert scores == {
+        "test_one": ["1.0"],
+        "test_two": ["0.25"],
+        "test_none": [],
+        "test_thread": ["1.0"],
+        "test_fixture": ["0.25"],
+    }
 
 
 @pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "xdist"])
@@ -209,15 +256,23 @@ def test_all_verdicts_are_drawn_as_one_page(pytester: pytest.Pytester, workers: 
     def test_nouns():
         events = Event(id="e1", kind=Kind.ACTION, pointer="/0", name="read_list"),
         assert_follows_plan(plan=Plan((Step(number="1", text="Read list"),)), trace=Trace(events))
+
+    @pytest.fixture
+    def run(tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        return assert_follows_plan(plan=PLAN, trace=FOLLOWED)
+
+    def test_fixture(run):
+        pass
         """,
         "--planproof-report=out/report.html",
         *workers,
     )
-    done.assert_outcomes(passed=2, failed=1)
-    done.stdout.fnmatch_lines(["planproof: 3 verdicts in *report.html"])
+    done.assert_outcomes(passed=3, failed=1)
+    done.stdout.fnmatch_lines(["planproof: 4 verdicts in *report.html"])
     page = (folder / "out" / "report.html").read_text(encoding="utf-8")
     assert "send_certificate" in page
-    for test in ("test_one", "test_two", "test_nouns"):
+    for test in ("test_one", "test_two", "test_nouns", "test_fixture"):
         assert f"::{test}" in page
     assert list((folder / "out").iterdir()) == [folder / "out" / "report.html"]
 
@@ -227,6 +282,16 @@ def test_without_a_verdict_there_is_no_page(pytester: pytest.Pytester) -> None:
     done.assert_outcomes(passed=1)
     done.stdout.fnmatch_lines(["planproof: no test asserted that a plan was followed"])
     assert not (folder / "report.html").exists()
+
+
+@pytest.mark.parametrize("file", ["", "test_it.py/report.html"])
+def test_a_page_that_can_not_be_written_is_refused_before_the_tests_run(
+    pytester: pytest.Pytester, file: str
+) -> None:
+    pytester.makepyfile(test_it="def test_it(): pass")
+    done = pytester.runpytest_inprocess(f"--planproof-report={pytester.path / file}")
+    assert done.ret == pytest.ExitCode.USAGE_ERROR
+    done.stderr.fnmatch_lines(["ERROR: --planproof-report */*: *"])
 
 
 def test_a_run_that_does_not_use_it_loads_nothing(pytester: pytest.Pytester) -> None:
