@@ -37,7 +37,7 @@ class PlanAdherenceMetric(BaseMetric):
         self,
         plan: GivenPlan = None,
         *,
-        threshold: float = 0.75,
+        threshold: float | None = 0.75,
         judge: str | AnyJudge | None = None,
         model: str | Model | None = None,
         include_reason: bool = True,
@@ -90,8 +90,10 @@ class PlanAdherenceMetric(BaseMetric):
         self.success = self.is_successful()
         return self.score
 
-    def is_successful(self) -> bool:
-        """Whether there is a score, and it reaches the threshold."""
+    def is_successful(self) -> bool | None:
+        """Whether there is a score, and it reaches the threshold; None where there is none."""
+        if self.threshold is None:
+            return None
         return self.error is None and self.score is not None and self.score >= self.threshold
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
@@ -43,15 +43,17 @@ class _Telling:
     def spans(self, root: dict[str, Json]) -> Iterator[Json]:
         """What spans record: a tool's or a retriever's are actions, a model's is reasoning."""
         yield from self._asked()
-        waiting: list[tuple[dict[str, Json], str | None]] = [(root, None)]
+        waiting: list[tuple[dict[str, Json], str | None, bool]] = [(root, None, False)]
         while waiting:
-            span, within = waiting.pop()
-            event = self._span(span, within, is_root=span is root)
+            span, within, is_inner = waiting.pop()
+            event = self._span(span, within, is_inner=is_inner)
             if event is not None:
                 yield event
                 if event["kind"] == "action":
                     within = event["id"]
-            waiting += reversed([(child, within) for child in _objects(span.get("children"))])
+            inner = is_inner or _sort(span) == "agent"
+            children = _objects(span.get("children"))
+            waiting += [(child, within, inner) for child in reversed(children)]
         yield from self._answered()
 
     def tools(self) -> Iterator[Json]:
@@ -71,9 +73,10 @@ class _Telling:
             )
         yield from self._answered()
 
-    def _span(self, span: dict[str, Json], within: str | None, *, is_root: bool) -> Json:
-        sort = str(span.get("type", "")).lower()
-        if sort in _ACTIONS or (sort == "agent" and not is_root):
+    def _span(self, span: dict[str, Json], within: str | None, *, is_inner: bool) -> Json:
+        sort = _sort(span)
+        # The outermost agent is the one that is judged; it hands over to those within.
+        if sort in _ACTIONS or (sort == "agent" and is_inner):
             return self._event(
                 "action",
                 name=span.get("name"),
@@ -100,7 +103,11 @@ class _Telling:
         return {"id": next(self._ids), "kind": kind, "actor": "assistant", **held}
 
 
-def _objects(values: Json) -> Iterable[dict[str, Json]]:
+def _sort(span: dict[str, Json]) -> str:
+    return str(span.get("type", "")).lower()
+
+
+def _objects(values: Json) -> list[dict[str, Json]]:
     return [value for value in values if is_object(value)] if is_list(values) else []
 
 

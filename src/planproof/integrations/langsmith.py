@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Protocol
 
-from planproof.integrations.hosts import GivenPlan, judge_for, plan_in, text_in, trace_in
+from planproof.content import Json
+from planproof.integrations.hosts import (
+    GivenPlan,
+    as_json,
+    judge_for,
+    plan_in,
+    text_in,
+    trace_in,
+)
+from planproof.readers.pieces.shapes import is_list, is_object
 
 if TYPE_CHECKING:
     from planproof.case import Case
@@ -17,13 +26,18 @@ if TYPE_CHECKING:
     from planproof.verdict import Verdict
 
 KEY = "plan_adherence"
+_FIELDS = ("name", "run_type", "inputs", "outputs", "error", "start_time")
 
 
 class Evaluator(Protocol):
     """What LangSmith calls for each example."""
 
     def __call__(
-        self, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **others: Any
+        self,
+        inputs: Any = None,
+        outputs: Any = None,
+        reference_outputs: Any = None,
+        run: Any = None,
     ) -> dict[str, Any]:
         """The feedback on one example."""
         ...
@@ -33,7 +47,11 @@ class AsyncEvaluator(Protocol):
     """What LangSmith awaits for each example."""
 
     def __call__(
-        self, inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **others: Any
+        self,
+        inputs: Any = None,
+        outputs: Any = None,
+        reference_outputs: Any = None,
+        run: Any = None,
     ) -> Awaitable[dict[str, Any]]:
         """The feedback on one example."""
         ...
@@ -48,17 +66,17 @@ def plan_adherence(
     """An evaluator that holds outputs to a plan: `{"key": ..., "score": ..., "comment": ...}`.
 
     Without a plan it is `reference_outputs["plan"]`, or the one that the agent declared. The trace
-    is `outputs["trace"]`, or all of the outputs: messages, or a state that holds them.
+    is `outputs["trace"]`, or all of the outputs: messages, or a state that holds them. Where these
+    are an answer only, it is what LangSmith has traced within the run.
     """
     from planproof.evaluation import evaluate_case  # noqa: PLC0415 - not before it is used
 
     chosen = judge_for(judge, model)
 
     def evaluator(
-        inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **others: Any
+        inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, run: Any = None
     ) -> dict[str, Any]:
-        del others
-        case = _case(inputs, outputs, reference_outputs, plan)
+        case = _case(inputs, _recorded(outputs, run), reference_outputs, plan)
         return _feedback(evaluate_case(case, judge=chosen))
 
     evaluator.__name__ = KEY
@@ -77,21 +95,41 @@ def async_plan_adherence(
     chosen = judge_for(judge, model)
 
     async def evaluator(
-        inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, **others: Any
+        inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, run: Any = None
     ) -> dict[str, Any]:
-        del others
-        case = _case(inputs, outputs, reference_outputs, plan)
+        case = _case(inputs, _recorded(outputs, run), reference_outputs, plan)
         return _feedback(await aevaluate_case(case, judge=chosen))
 
     evaluator.__name__ = KEY
     return evaluator
 
 
-def _case(inputs: Any, outputs: Any, reference_outputs: Any, plan: GivenPlan) -> Case:
+def _case(inputs: Any, trace: Json, reference_outputs: Any, plan: GivenPlan) -> Case:
     from planproof.preparation import case_of  # noqa: PLC0415 - not before it is used
 
     held_to = plan_in(reference_outputs) if plan is None else plan
-    return case_of(text_in(inputs), held_to, trace_in(outputs), None, None)
+    return case_of(text_in(inputs), held_to, trace, None, None)
+
+
+def _recorded(outputs: Any, run: Any) -> Json:
+    held = trace_in(outputs)
+    # What holds no list of anything is an answer.
+    if is_list(held) or (is_object(held) and any(map(is_list, held.values()))):
+        return held
+    return _traced(run) if getattr(run, "child_runs", None) else held
+
+
+def _traced(run: Any) -> Json:
+    """A run and the runs within it, as LangSmith exports them."""
+    top: dict[str, Json] = {}
+    waiting = [(run, top)]
+    while waiting:
+        each, fields = waiting.pop()
+        fields |= {key: as_json(getattr(each, key, None)) for key in _FIELDS}
+        children = [(child, dict[str, Json]()) for child in each.child_runs or ()]
+        fields["child_runs"] = [written for _, written in children]
+        waiting += children
+    return top
 
 
 def _feedback(verdict: Verdict) -> dict[str, Any]:

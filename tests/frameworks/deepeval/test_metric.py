@@ -16,6 +16,7 @@ from deepeval.tracing import observe, update_current_trace
 
 from planproof.calibration.callables import CallableJudge
 from planproof.integrations.deepeval import PlanAdherenceMetric
+from planproof.integrations.deepeval_trace import trace_in
 from scripts.doc_blocks import Block, blocks_for
 from tests.frameworks.refunds import BY_NAME, CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, Call
 
@@ -44,14 +45,18 @@ def refund_agent(calls: list[Call]) -> Any:
         return f"I call {name} now."
 
     @observe(type="agent")
-    def agent(task: str) -> str:
+    def agent() -> None:
         for name, given in calls:
             think(name)
             observe(type="tool")(BY_NAME[name])(**given)
+
+    @observe()
+    def application(task: str) -> str:
+        agent()
         update_current_trace(input=task, output=CLOSING)
         return CLOSING
 
-    return agent
+    return application
 
 
 def test_a_test_case_is_measured() -> None:
@@ -128,6 +133,36 @@ def test_an_agent_that_deepeval_traces(calls: list[Call], score: float) -> None:
     assert metric.score == score
     assert metric.reason
     assert "e3 “get_order”" in metric.reason  # e2 is what the model has said
+
+
+def test_an_agent_within_another_is_handed_over_to() -> None:
+    def span(sort: str, name: str, *children: Any, **more: Any) -> dict[str, Any]:
+        return {"type": sort, "name": name, "children": list(children), **more}
+
+    test_case = LLMTestCase(input=TASK, actual_output=CLOSING)
+    test_case._trace_dict = span(
+        "agent",
+        "desk",
+        span("llm", "model", output="I ask the clerk."),
+        span("agent", "clerk", span("tool", "get_order", input={"order_id": "A-1042"})),
+        span("tool", "refund_order", error="no money"),
+        span("llm", "model", output=CLOSING),
+    )
+    events = trace_in(test_case)["events"]
+    assert [(e["kind"], e.get("name"), e.get("parent"), e.get("status")) for e in events] == [
+        ("message", None, None, None),
+        ("reasoning", None, None, None),
+        ("action", "clerk", None, None),
+        ("action", "get_order", "e3", None),
+        ("action", "refund_order", None, "error"),
+        ("message", None, None, None),
+    ]
+
+
+def test_a_metric_without_a_threshold_neither_passes_nor_fails() -> None:
+    metric = PlanAdherenceMetric(PLAN, threshold=None)
+    assert metric.measure(case_of(SKIPPED)) == 0.5
+    assert metric.success is None
 
 
 def test_a_trace_of_any_format_in_the_metadata() -> None:

@@ -9,13 +9,13 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from langsmith import Client, aevaluate, evaluate
+from langsmith import Client, aevaluate, evaluate, traceable
 from langsmith.schemas import Example
 
 from planproof.integrations.langsmith import async_plan_adherence, plan_adherence
 from scripts.doc_blocks import blocks_for
 from tests.frameworks.langgraph.agent import refund_agent
-from tests.frameworks.refunds import FOLLOWED, PLAN, SKIPPED, TASK
+from tests.frameworks.refunds import BY_NAME, CLOSING, FOLLOWED, PLAN, SKIPPED, TASK
 
 SCRIPTS = {"followed": FOLLOWED, "skipped": SKIPPED}
 
@@ -104,6 +104,23 @@ def test_without_a_plan_there_is_a_comment_and_no_score(nobody: Client) -> None:
     score, comment = feedback(list(done))["followed"]
     assert score is None
     assert "plan" in comment
+
+
+def test_what_langsmith_traced_is_judged_where_the_output_is_an_answer(nobody: Client) -> None:
+    def traced_agent(inputs: dict[str, Any], metadata: dict[str, Any]) -> str:
+        for name, given in SCRIPTS[metadata["script"]]:
+            traceable(run_type="tool", name=name)(BY_NAME[name])(**given)
+        return CLOSING
+
+    done = evaluate(
+        traced_agent,
+        data=examples(),
+        evaluators=[plan_adherence(PLAN)],
+        client=nobody,
+        upload_results=False,
+    )
+    found = feedback(list(done))
+    assert (found["followed"][0], found["skipped"][0]) == (1.0, 0.5)
 
 
 def test_the_docs(nobody: Client, monkeypatch: pytest.MonkeyPatch) -> None:
