@@ -116,9 +116,9 @@ def test_an_altered_value_is_nowhere_in_the_trace(case: Followed, seed: int) -> 
 
 
 @pytest.mark.parametrize("attack", Attack)
-@given(SEEDS)
-def test_an_attack_changes_words_and_no_deed(attack: Attack, seed: int) -> None:
-    for variant in variants_of(built_in()[:4], seed):
+@given(CASES, SEEDS)
+def test_an_attack_changes_words_and_no_deed(attack: Attack, case: Followed, seed: int) -> None:
+    for variant in variants_of([case], seed):
         if variant.attack is not None or not isinstance(variant.change, Flaw):
             continue
         made = attacked(variant, attack)
