@@ -106,18 +106,13 @@ def told(figures: Figures) -> dict[str, str]:
     return {
         "followed, passed": _shown([figures.passed]),
         "flawed, caught": _shown([found.caught for found in flaws]),
-        # A judge that names no step can locate nothing.
-        "located": _shown([found.located for found in flaws] if _names_steps(figures) else []),
+        "located": _shown([found.located for found in flaws]),
         "text attacks": _shown(text),
         "fake observations": _shown([figures.fooled[Attack.OBSERVATIONS]]),
         "without a score": str(figures.unscored.hits),
         "calls": str(figures.usage.calls),
         "tokens": f"{figures.usage.tokens_in + figures.usage.tokens_out:,}",
     }
-
-
-def _names_steps(figures: Figures) -> bool:
-    return any(row.verdict.steps for row in figures.rows)
 
 
 def _shown(shares: Iterable[Share]) -> str:

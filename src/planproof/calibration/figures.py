@@ -137,7 +137,8 @@ def told_of(
             told[Figure.FOOLED] = _exceeds(row, bases[row.origin, row.change, row.repeat])
         elif isinstance(row.change, Flaw):
             told[Figure.CAUGHT] = _catches(row)
-            told[Figure.LOCATED] = bool(row.located)
+            if row.located is not None:
+                told[Figure.LOCATED] = row.located
             told[Figure.BELOW] = _exceeds(bases[row.origin, None, row.repeat], row)
         elif row.change is not None or is_followed(row.origin, labels):
             told[Figure.PASSED] = row.score is not None and row.score >= PASSES

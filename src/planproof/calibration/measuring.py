@@ -17,7 +17,7 @@ from planproof.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One variant, judged once. `located` is None where there is nothing to be located."""
+    """One variant, judged once. `located` is None where nothing is to be located, or is named."""
 
     variant: Variant
     repeat: int
@@ -72,8 +72,9 @@ def measured(
 
 
 def _located(variant: Variant, verdict: Verdict) -> bool | None:
-    """Whether the flaw is named where it is; a judge that gives only a score names nothing."""
-    if not isinstance(variant.change, Flaw):
+    """Whether the flaw is named where it is; of a judge that gives only a score nobody can say."""
+    only_a_score = verdict.score is not None and not verdict.steps
+    if not isinstance(variant.change, Flaw) or only_a_score:
         return None
     statuses = [step.status for step in verdict.findings.counted]
     if variant.change is Flaw.FOREIGN:

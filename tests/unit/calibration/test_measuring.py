@@ -96,6 +96,8 @@ def test_any_callable_can_be_measured() -> None:
     found = figures_of(measured(some, Judging(CallableJudge(generous, "generous"))))
     assert (found.passed.rate, found.unscored.hits) == (1.0, 0)
     assert {each.caught.hits for each in found.flaws.values()} == {0}
+    # It names no step, so that nobody can say what it would have located.
+    assert {each.located.of for each in found.flaws.values()} == {0}
     found = figures_of(measured(some, Judging(callable_judge(f"{__name__}:awaited"))))
     assert found.passed.rate == 0.0
     assert 0 < found.unscored.hits < found.unscored.of

@@ -224,11 +224,13 @@ def _variants(figures: Figures, labels: Mapping[str, float] | None) -> Iterator[
         found.setdefault(row.id, []).append((row, told))
     scores = {(row.origin, row.change): row.score for row in figures.rows if row.attack is None}
     for position, pairs in enumerate(found.values()):
-        first, asked = pairs[0]
+        first, _ = pairs[0]
+        # A judge that fails once and gives only a score the next time has located nothing once.
+        asked = dict.fromkeys(figure for _, told in pairs for figure in told)
         spoils = [
             figure
             for figure in asked
-            if any(told[figure] is (figure is Figure.FOOLED) for _, told in pairs)
+            if any(told.get(figure) is (figure is Figure.FOOLED) for _, told in pairs)
         ]
         yield _Told(
             position,

@@ -10,6 +10,7 @@ import pytest
 from planproof.calibration.cases import built_in
 from planproof.calibration.figures import Figures, figures_of
 from planproof.calibration.measuring import measured
+from planproof.calibration.nouns import Flaw
 from planproof.calibration.variants import variants_of
 from planproof.judges.rules import Rules
 from planproof.preparation import Reading
@@ -48,7 +49,9 @@ def test_every_variant_opens_with_what_was_made_of_it(figures: Figures) -> None:
 
 
 def test_of_repeats_the_worst_is_shown() -> None:
-    rows = [*ROWS, row("a", 0.25, repeat=1)]
+    # What fails the first time, and the second time has a score and nothing else.
+    again = [row("c", 0.5, repeat=1), row("c", 0.5, Flaw.MISSING, repeat=1)]
+    rows = [*ROWS, row("a", 0.25, repeat=1), *again]
     data = calibration_data("x", figures_of(rows), {"a": 1.0, "b": 0.5}, secrets=False)
     shown: Any = data.table["rows"]
     (first,) = (each for each in shown if each[1] == "a" and each[2] == "as it is")
@@ -62,7 +65,9 @@ def test_of_repeats_the_worst_is_shown() -> None:
     ]
     (fooled,) = (each for each in shown if each[1] == "a" and each[2] == "missing with claims")
     assert fooled[3:8] == ["1.0", 1.0, "0.5 without it", ["fooled"], []]
-    assert "the same score each time: 92%, mean spread 0.07" in data.facts
+    (failed,) = (each for each in shown if each[1] == "c" and each[2] == "missing")
+    assert failed[3:7] == ["– 0.5", None, "0.5 origin", ["not caught", "not located", "not below"]]
+    assert "the same score each time: 77%, mean spread 0.06" in data.facts
 
 
 def test_text_of_cases_and_names_of_judges_are_shown_as_text(figures: Figures) -> None:
