@@ -182,12 +182,30 @@ def test_settings_and_data_are_understood(page: Path, tmp_path: Path) -> None:
         _CHECKED[block.language](block, tmp_path)
 
 
+def _commands(group: TyperGroup) -> Iterator[tuple[str, str]]:
+    """The names and help texts of all commands, those inside others too."""
+    for name, command in group.commands.items():
+        yield name, command.help or ""
+        if isinstance(command, TyperGroup):
+            yield from ((f"{name} {each}", told) for each, told in _commands(command))
+
+
+PLANPROOF = get_command(app)
+assert isinstance(PLANPROOF, TyperGroup)
+COMMANDS = dict(_commands(PLANPROOF))
+
+
 def test_every_command_stands_on_the_page_of_commands() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    command = get_command(app)
-    assert isinstance(command, TyperGroup)
-    missing = [name for name in command.commands if f"$ planproof {name}" not in page]
-    assert missing == []
+    whole = [name for name in COMMANDS if " " not in name]
+    assert [name for name in whole if f"$ planproof {name}" not in page] == []
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_examples_in_the_help_have_options_that_there_are(name: str) -> None:
+    for line in COMMANDS[name].splitlines():
+        if line.strip().startswith("planproof "):
+            check_command(line, name)
 
 
 @pytest.mark.parametrize("path", schemas.published(), ids=lambda path: path.name)
