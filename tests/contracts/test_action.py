@@ -18,7 +18,13 @@ from scripts.doc_blocks import EXAMPLES, ROOT
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 _EXPRESSION = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
-_GH = '#!/bin/sh\necho "$@" > gh-arguments\ncp planproof-comment.md gh-comment.md\n'
+_GH = """#!/bin/sh
+echo "$@" >> gh-arguments
+case "$*" in
+*--jq*) cat gh-found ;;
+*) test ! -e gh-forbidden && cp planproof-comment.md gh-comment.md ;;
+esac
+"""
 
 
 class Runner:
@@ -31,18 +37,27 @@ class Runner:
         self._context = {f"inputs.{name}": value for name, value in given.items()} | {
             "github.token": "t0ken",
             "github.ref_name": "feature",
+            "github.repository": "owner/name",
             "github.event_name": "pull_request",
             "github.event.pull_request.number": "7",
         }
 
     def run(self, name: str) -> subprocess.CompletedProcess[str]:
         step = next(step for step in ACTION["runs"]["steps"] if step.get("name") == name)
-        settings = {key: self._filled(value) for key, value in step.get("env", {}).items()}
         tools = self.folder / "tools"
         tools.mkdir(exist_ok=True)
         (tools / "gh").write_text(_GH, encoding="utf-8")
         (tools / "gh").chmod(stat.S_IRWXU)
         path = os.pathsep.join((str(tools), str(Path(sys.executable).parent), os.environ["PATH"]))
+        outputs = self.folder / "outputs"
+        outputs.touch()
+        self._context |= {
+            f"steps.judge.outputs.{name}": value
+            for name, _, value in (
+                line.partition("=") for line in outputs.read_text("utf-8").splitlines()
+            )
+        }
+        settings = {key: self._filled(value) for key, value in step.get("env", {}).items()}
         return subprocess.run(
             # As GitHub runs `shell: bash`.
             ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
@@ -50,6 +65,8 @@ class Runner:
             env={
                 "PATH": path,
                 "HOME": str(self.folder),
+                "GITHUB_ACTION_PATH": str(ROOT),
+                "GITHUB_OUTPUT": str(outputs),
                 "GITHUB_STEP_SUMMARY": str(self.folder / "summary.md"),
                 # The package is there already; that pip finds it is what is tried.
                 "PIP_DRY_RUN": "1",
@@ -72,14 +89,15 @@ class Runner:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     shutil.copytree(EXAMPLES, tmp_path / "work")
+    (tmp_path / "work" / "gh-found").touch()
     return tmp_path / "work"
 
 
-def test_what_is_named_is_installed(folder: Path) -> None:
+def test_the_version_of_the_action_is_installed(folder: Path) -> None:
     pytest.importorskip("pip", reason="this environment was made without pip")
-    done = Runner(folder, install=str(ROOT)).run("Install")
+    done = Runner(folder, extras="llm,mcp").run("Install")
     assert done.returncode == 0, done.stderr
-    assert Runner(folder, install="no-such-thing-at-all==0").run("Install").returncode != 0
+    assert Runner(folder, extras="llm] ; no").run("Install").returncode != 0
 
 
 def test_a_good_run_is_judged_reported_commented_and_passes(folder: Path) -> None:
@@ -92,8 +110,41 @@ def test_a_good_run_is_judged_reported_commented_and_passes(folder: Path) -> Non
     comment = (folder / "gh-comment.md").read_text("utf-8")
     assert "There is no run branch=main to compare with." in comment
     assert comment == (folder / "summary.md").read_text("utf-8")
-    told = (folder / "gh-arguments").read_text("utf-8")
-    assert told == "pr comment 7 --edit-last --create-if-none --body-file planproof-comment.md\n"
+    asked, told = (folder / "gh-arguments").read_text("utf-8").strip().rsplit("\n", 1)
+    assert asked.startswith("api --paginate repos/owner/name/issues/7/comments --jq")
+    assert told == "api repos/owner/name/issues/7/comments -F body=@planproof-comment.md"
+
+
+def test_the_last_comment_of_the_action_is_written_anew(folder: Path) -> None:
+    (folder / "gh-found").write_text("12\n34\n", encoding="utf-8")
+    (folder / "planproof-comment.md").write_text("new", encoding="utf-8")
+    done = Runner(folder).run("Comment")
+    assert (done.returncode, done.stdout) == (0, "")
+    told = (folder / "gh-arguments").read_text("utf-8").strip().splitlines()[-1]
+    assert told.startswith("api --method PATCH repos/owner/name/issues/comments/34 -F body=@")
+
+
+def test_who_may_not_comment_is_told_and_the_gate_decides(folder: Path) -> None:
+    (folder / "gh-forbidden").touch()
+    runner = Runner(folder, data="tuesday.jsonl", gate_options="--min-mean 1")
+    for step in ("Judge", "Report", "Comment"):
+        done = runner.run(step)
+        assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("::warning::")
+    assert runner.run("Gate").returncode == 1
+
+
+def test_the_run_of_the_action_is_reported_not_the_latest(folder: Path) -> None:
+    runner = Runner(folder, data="monday.jsonl", gate_options="--max-unscored 0")
+    assert runner.run("Judge").returncode == 0
+    # Somebody else, in the same store.
+    (folder / "outputs").rename(folder / "kept")
+    assert Runner(folder, data="tuesday.jsonl").run("Judge").returncode == 0
+    (folder / "kept").rename(folder / "outputs")
+    assert runner.run("Report").returncode == 0
+    page = (folder / "planproof-report.html").read_text("utf-8")
+    assert "monday.jsonl" in page
+    assert "tuesday.jsonl" not in page
 
 
 def test_a_run_that_got_worse_is_commented_before_it_fails(folder: Path) -> None:
