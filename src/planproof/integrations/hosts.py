@@ -34,7 +34,7 @@ def as_json(value: object) -> Json:
     from pydantic_core import to_jsonable_python  # noqa: PLC0415 - not before it is used
 
     try:
-        return to_jsonable_python(value, fallback=str, bytes_mode="base64", inf_nan_mode="strings")
+        return to_jsonable_python(value, fallback=str, bytes_mode="base64")
     except ValueError as error:
         raise InvalidInput(
             f"what the framework recorded can't be written as JSON: {error}.",
