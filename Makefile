@@ -52,8 +52,8 @@ browser: ## the Chromium that tests open pages in: found, or installed with apt-
 test: $(READY) browser ## everything that must hold: tests, coverage of the inner layers, check
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=
 	$(BIN)/coverage report --include '$(INNER)' --omit '$(EDGES)' --fail-under 95
-	$(MAKE) check
-	$(MAKE) --jobs 2 --output-sync $(RAY_READY) .venvs/deepeval/.ready .venvs/langgraph/.ready
+	# While one is installed, another computes.
+	$(MAKE) --jobs 2 --output-sync check $(RAY_READY) .venvs/deepeval/.ready .venvs/langgraph/.ready
 	$(MAKE) test-ray test-deepeval test-langgraph
 
 test-ray: $(RAY_READY) ## the engine on a real Ray, in an environment of its own (part of test)
