@@ -73,14 +73,14 @@ def _row(name: str, share: Share) -> tuple[Part, ...]:
 
 def _told(share: Share, *, good: bool) -> Part:
     if share.rate is None:
-        return "none"
+        return "–"
     style = "green" if share.rate == (1.0 if good else 0.0) else ""
     return (f"{share.hits:>4} of {share.of:<4} {percent(share):>5}", style)
 
 
 def percent(share: Share) -> str:
     """A share in hundredths."""
-    return "none" if share.rate is None else f"{share.rate:.0%}"
+    return "–" if share.rate is None else f"{share.rate:.0%}"
 
 
 def calibration_json(judge: str, figures: Figures) -> str:

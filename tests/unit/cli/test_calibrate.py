@@ -166,6 +166,9 @@ def test_a_function_is_measured_like_a_judge(planproof: CommandLine, tmp_path: P
     )
     assert done.code == 0
     assert f"{__name__}:scores_by_length on 3 followed cases" in done.out
+    # It gives scores only, and so can't be said to have located anything.
+    (missing,) = (line for line in done.out.splitlines() if line.startswith("  missing"))
+    assert missing.split() == ["missing", *"3 of 3 100%".split(), "–", *"3 of 3 100%".split()]
 
 
 @pytest.mark.parametrize(
