@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import html
 import json
@@ -124,7 +125,7 @@ def traced(
         to_server = OTLPSpanExporter(f"{url}/v1/traces", **exporter)
         provider.add_span_processor(BatchSpanProcessor(to_server, max_export_batch_size=3))
     agent = _agent(provider, says_plan=way is _by_words)
-    way(provider.get_tracer("test"), lambda: agent.run_sync(TASK))
+    way(provider.get_tracer("test"), lambda: asyncio.run(agent.run(TASK)))
     provider.shutdown()
     return seen.get_finished_spans()
 
