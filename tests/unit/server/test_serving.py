@@ -22,15 +22,6 @@ from tests.serving import settings as server_settings
 from tests.small_cases import FOLLOWED, PLAN, TASK
 
 
-def test_a_server_judges_as_the_command_line_does(tmp_path: Path) -> None:
-    with served(tmp_path / "runs.db") as server:
-        answer = httpx2.post(f"{server.url}/v1/verdicts", json=FOLLOWED)
-        assert answer.status_code == 200
-        expected = evaluate(task=TASK, plan=PLAN, trace=FOLLOWED["execution_trace"], id="followed")
-        assert answer.json() == json.loads(json.dumps(expected.full()))
-        assert server.end() == 0
-
-
 def test_a_store_that_keeps_nothing_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -71,9 +62,11 @@ def test_keys_are_shown_once(
     assert run("keys", "add", "no name", *store).code == 2
 
 
-def test_logs_are_lines_of_json_without_a_word_of_the_case(tmp_path: Path) -> None:
+def test_a_case_is_judged_as_elsewhere_and_logged_without_a_word_of_it(tmp_path: Path) -> None:
     with served(tmp_path / "runs.db") as server:
-        httpx2.post(f"{server.url}/v1/verdicts", json=FOLLOWED)
+        answer = httpx2.post(f"{server.url}/v1/verdicts", json=FOLLOWED)
+        expected = evaluate(task=TASK, plan=PLAN, trace=FOLLOWED["execution_trace"], id="followed")
+        assert answer.json() == json.loads(json.dumps(expected.full()))
         httpx2.post(f"{server.url}/v1/verdicts", json={**FOLLOWED, "agent_plan": 7})
         httpx2.get(f"{server.url}/v1/runs/report-12?q=report-12")
         assert server.end() == 0
