@@ -234,3 +234,20 @@ def test_every_answer_tells_browsers_to_stay_here(open_to_all: TestClient) -> No
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_a_store_that_is_gone_is_told_without_where_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = tmp_path / "kept" / "runs.db"
+    opened = open_sql_store(str(store))
+    Keys(opened.database).add("reader", Role.READ)
+    opened.close()
+    with in_process(settings(store, demand_keys=True)) as client:
+        store.rename(tmp_path / "elsewhere.db")
+        for path, key in (("/readyz", None), ("/v1/runs", "planproof_any")):
+            headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+            answer = client.get(path, headers=headers)
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+            assert "runs.db" not in answer.text
+    assert "Traceback" not in capsys.readouterr().err

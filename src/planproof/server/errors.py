@@ -11,6 +11,7 @@ from starlette.responses import Response
 from planproof.content import Json
 from planproof.errors import InvalidInput, PlanproofError, StoreFailed, UnknownName
 from planproof.server.answers import json_answer
+from planproof.server.logs import tell_fault
 
 PROBLEM = "application/problem+json"
 _LATER = 5
@@ -57,14 +58,29 @@ def refused_for(error: PlanproofError) -> Refused:
     """The status that an error means, where whoever raised it did not know of any."""
     if isinstance(error, Refused):
         return error
-    status, later = 500, None
+    if isinstance(error, StoreFailed):
+        return _without_store(error)
+    status = 500
     if isinstance(error, InvalidInput):
         status = 422
     elif isinstance(error, UnknownName):
         status = 404
-    elif isinstance(error, StoreFailed):
-        status, later = 503, _LATER
-    return Refused(status, error.what, where=error.where, advice=error.advice, retry_after=later)
+    return Refused(status, error.what, where=error.where, advice=error.advice)
+
+
+def _without_store(error: StoreFailed) -> Refused:
+    """What is told of a store that failed: not where it is, for anybody may have asked."""
+    from sqlalchemy.exc import OperationalError  # noqa: PLC0415 - loaded by whoever raised it
+
+    # Only then is it about the database itself, and not about what was to be kept.
+    why = error.what if isinstance(error.__cause__, OperationalError) else None
+    tell_fault("store failed", error, why=why)
+    return Refused(
+        503,
+        "the store can't be reached, or has no room.",
+        advice="Try again later; the logs of the server say more.",
+        retry_after=_LATER,
+    )
 
 
 def _allowed(request: Request) -> set[str]:

@@ -9,7 +9,8 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from planproof.server.errors import Refused, problem
+from planproof.errors import PlanproofError
+from planproof.server.errors import Refused, problem, refused_for
 from planproof.server.guard import sign_in
 from planproof.server.guard.keys import Key, Role, digest_of
 from planproof.server.guard.origins import SAFE, check_host, check_origin
@@ -42,8 +43,8 @@ class Access:
             return
         try:
             answer = await self._stopped(scope, receive)
-        except Refused as refused:
-            answer = problem(refused)
+        except PlanproofError as error:
+            answer = problem(refused_for(error))
         if answer is None:
             await self._app(scope, receive, send)
         else:
