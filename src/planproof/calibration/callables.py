@@ -37,9 +37,13 @@ class CallableJudge:
             "agent_plan": [step.text for step in plan.leaves],
             "execution_trace": native_form(trace),
         }
-        found = await asyncio.to_thread(self.function, **given)
-        if isawaitable(found):
-            found = await found
+        try:
+            found = await asyncio.to_thread(self.function, **given)
+            if isawaitable(found):
+                found = await found
+        except SystemExit as error:
+            # It would end the loop that all others wait for.
+            raise RuntimeError(f"it wanted to exit with {error.code}") from error
         if isinstance(found, Mapping):
             return Judgement(score=found["score"], reason=str(found.get("reason", "")))
         return Judgement(score=cast("float", found))
@@ -52,16 +56,17 @@ class CallableJudge:
 
 def callable_judge(name: str) -> CallableJudge:
     """The judge that calls `package.module:function`."""
-    module, separator, function = name.partition(":")
-    if not separator:
+    module, _, function = name.partition(":")
+    if not module or not function:
         raise InvalidInput(
             f"`{name}` names no function.", where="--callable", advice="Write package.module:name."
         )
     try:
         found = getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:
+        # Importing runs anybody's code.
         raise InvalidInput(
-            f"`{name}` can't be imported: {error}.",
+            f"`{name}` can't be imported: {type(error).__name__}: {error}.",
             where="--callable",
             advice="Install the package, or set PYTHONPATH to the folder of the module.",
         ) from error

@@ -207,7 +207,10 @@ def _level(score: float) -> int:
 def quadratic_kappa(pairs: Sequence[tuple[int, int]]) -> float:
     """Agreement beyond chance, where far apart counts as much as the square of the distance."""
     size = len(pairs)
-    seen = sum((one - other) ** 2 for one, other in pairs) / size
-    by_chance = sum((one - other) ** 2 for one, _ in pairs for _, other in pairs) / size**2
+    seen = sum((one - other) ** 2 for one, other in pairs)
+    # The squared distance of each one to each other, added up without looking at all pairs of them.
+    ones, others = sum(one for one, _ in pairs), sum(other for _, other in pairs)
+    squares = sum(one**2 + other**2 for one, other in pairs)
+    by_chance = size * squares - 2 * ones * others
     # All on one level, both times: they agree as far as anybody can say.
-    return 1 - seen / by_chance if by_chance else 1.0
+    return 1 - size * seen / by_chance if by_chance else 1.0

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from planproof.calibration.figures import Agreement, Figures, Share
 from planproof.calibration.nouns import Attack
 from planproof.reports.lines import Line, Part, titled, wrapped
-from planproof.reports.wording import cost_line, many
+from planproof.reports.wording import cost_line, many, shows
 
 NO_TELLING = frozenset({Attack.OBSERVATIONS})
 """Attacks that no reader of a trace can tell from the truth."""
+
+_show = shows(secrets=False)
 
 
 def calibration_lines(judge: str, cases: int, figures: Figures) -> Iterator[Line]:
@@ -55,9 +58,15 @@ def _rest(figures: Figures) -> Iterator[str]:
         yield f"the same score each time: {percent(figures.stable)}{spread}"
     if figures.agreement is not None:
         yield _agreement(figures.agreement)
-    yield f"without a score: {figures.unscored.hits:,} of {figures.unscored.of:,}"
+    yield f"without a score: {figures.unscored.hits:,} of {figures.unscored.of:,}{_why(figures)}"
     if figures.usage.calls or figures.usage.from_cache:
         yield cost_line(figures.usage)
+
+
+def _why(figures: Figures) -> str:
+    """The reason that most of those without a score have."""
+    reasons = Counter(row.verdict.reason for row in figures.rows if row.score is None)
+    return f" ({_show(reasons.most_common(1)[0][0])})" if reasons else ""
 
 
 def _agreement(found: Agreement) -> str:

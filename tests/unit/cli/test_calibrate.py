@@ -160,6 +160,15 @@ def scores_by_length(**given: Any) -> float:
     return 1.0 if len(given["agent_plan"]) < 3 else 0.25
 
 
+def exits(**given: Any) -> float:
+    del given
+    raise SystemExit(3)
+
+
+async def exits_later(**given: Any) -> float:
+    return exits(**given)
+
+
 def test_a_function_is_measured_like_a_judge(planproof: CommandLine, tmp_path: Path) -> None:
     done = planproof(
         "calibrate", saved(tmp_path, FOLLOWED), "--callable", f"{__name__}:scores_by_length"
@@ -171,11 +180,25 @@ def test_a_function_is_measured_like_a_judge(planproof: CommandLine, tmp_path: P
     assert missing.split() == ["missing", *"3 of 3 100%".split(), "–", *"3 of 3 100%".split()]
 
 
+@pytest.mark.parametrize("function", [exits, exits_later])
+def test_a_callable_that_fails_says_why_and_ends_nobody_else(
+    planproof: CommandLine, tmp_path: Path, function: Any
+) -> None:
+    name = f"{__name__}:{function.__name__}"
+    done = planproof("calibrate", saved(tmp_path, FOLLOWED), "--callable", name)
+    assert done.code == 0
+    assert "(The judge" in done.out
+    assert "wanted to exit with 3" in " ".join(done.out.split())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--callable", "a:b", "--judge", "rules"], "stands in the place of"),
         (["--callable", "nowhere"], "names no function"),
+        (["--callable", ":b"], "names no function"),
+        (["--callable", "nowhere:b"], "can't be imported: ModuleNotFoundError"),
+        (["--callable", "..nowhere:b"], "can't be imported: TypeError"),
         (["missing.jsonl"], "missing.jsonl"),
         (["--labels", "missing.jsonl"], "missing.jsonl"),
         (["--judge", "rulez"], "rules"),
