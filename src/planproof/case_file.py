@@ -116,8 +116,10 @@ def case_of(value: Json, *, name: str) -> Case:
     trace = _typed(value, "execution_trace", (str, list, dict), name)
     id_ = _typed(value, "id", (str, int, NoneType), name)
     metadata = _typed(value, "metadata", (dict, NoneType), name)
+    task = value["user_task"]
     return Case(
-        task=read_task(value["user_task"], where=_place(name, "user_task")),
+        # What is kept of a bare trace has none: it is given back so, and can be handed in again.
+        task=None if task is None else read_task(task, where=_place(name, "user_task")),
         plan=plan,
         trace=trace,
         id=None if id_ is None else str(id_),

@@ -79,7 +79,7 @@ FILES = [
 ]
 TYPES = [
     Row("task a number", 2, "#/user_task: must be text or a list", changes={"user_task": 3}),
-    Row("task null", 2, "#/user_task: must be text or a list", changes={"user_task": None}),
+    Row("task null", 0, "", changes={"user_task": None}),
     Row("task an object", 2, "#/user_task: must be text or a list", changes={"user_task": {}}),
     Row("task part", 2, "#/user_task/0: must be a content part", changes={"user_task": [3]}),
     Row("plan a number", 2, "#/agent_plan: must be text", changes={"agent_plan": 3}),

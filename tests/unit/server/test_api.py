@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from starlette.testclient import TestClient
 from planproof.evaluation import evaluate
 from planproof.runs.nouns import RunState
 from planproof.server.settings import ServerLimits
+from tests.command_line import CommandLine
+from tests.otlp_traces import export, spans_of
 from tests.serving import in_process, settings
 from tests.small_cases import FOLLOWED, IDLE, PLAN, PLANLESS
 
@@ -137,6 +140,27 @@ def test_a_case_can_be_taken_out_and_handed_in_again(client: TestClient, run: st
     again = client.post("/v1/verdicts", json=case).json()
     assert again == _get(client, f"/v1/runs/{run}/verdicts/folder/idle")
     assert _get(client, f"/v1/runs/{run}/cases/4")["execution_trace"] is None
+
+
+def test_a_bare_trace_can_be_taken_out_and_handed_in_again(
+    client: TestClient,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    own = _over(
+        client, client.post("/v1/runs?name=traces", content=json.dumps(export(spans_of(1))))
+    )
+    case = _get(client, f"/v1/runs/{own}/cases/0")
+    verdict = _get(client, f"/v1/runs/{own}/verdicts/0")
+    assert (case["user_task"], verdict["score"]) == (None, 1.0)
+    assert client.post("/v1/verdicts", json=case).json() == verdict
+    for name, content in (("case.json", case), ("verdict.json", verdict)):
+        (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    planproof = CommandLine(monkeypatch, capsys)
+    assert json.loads(planproof("judge", "case.json", "--format", "full").out) == verdict
+    assert planproof("verify", "verdict.json", "case.json").code == 0
 
 
 @pytest.mark.parametrize(

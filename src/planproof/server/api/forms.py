@@ -16,7 +16,10 @@ _Task = TypeVar("_Task")
 
 
 class _CaseForm(BaseModel, Generic[_Task]):
-    user_task: _Task = Field(description="Text, or content parts, among which may be images.")
+    user_task: _Task | None = Field(
+        description="Text, or content parts, among which may be images. "
+        "If it is null, what the user says first in the trace is meant."
+    )
     agent_plan: str | list[Any] | dict[str, Any] | None = Field(
         None, description="Text, a list of steps, or JSON of a common shape."
     )
