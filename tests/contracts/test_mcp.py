@@ -177,6 +177,8 @@ def test_errors_say_what_to_do_and_secrets_are_masked(asked: Asked) -> None:
     assert "either `trace` or `trace_file`" in asked.refused("judge", trace="x", trace_file="y")
     assert "nested" in asked.refused("inspect", trace="[" * 5_000 + "]" * 5_000)
     assert "1,000,000" in asked.refused("judge", trace={}, plan="x" * 1_000_001)
+    assert "1,000,000" in asked.refused("judge", trace={}, plan=["x" * 600_000] * 2)
+    assert "Leave out `pick`" in asked.refused("judge", trace={"events": [READ]}, pick="b")
     assert "first_event" in asked.refused("inspect", trace={}, first_event=0)
     key = "sk-" + "a1B2c3D4e5" * 4
     assert key not in json.dumps(asked("inspect", trace={"events": [{**READ, "output": key}]}))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from os.path import expanduser
 from pathlib import Path
 
 from planproof.content import Json
@@ -63,7 +64,7 @@ def stop_of(data: bytes) -> Stop | None:
         return None
     folder = text_at(told, "cwd")
     return Stop(
-        session=Path(session).expanduser(),
+        session=Path(expanduser(session)),  # noqa: PTH111 - a path's own raises without a home
         again=told.get("stop_hook_active") is True,
         last_words=text_at(told, "last_assistant_message"),
         folder=None if folder is None else Path(folder),
@@ -109,15 +110,17 @@ def settings(command: str) -> dict[str, Json]:
 def _session(stop: Stop) -> bytes:
     """The session file, once the agent's last words are in it; or as it is by then."""
     lines = (stop.last_words or "").strip().splitlines()
-    awaited = json.dumps(lines[-1], ensure_ascii=False)[1:-1].encode() if lines else b""
+    awaited = (
+        json.dumps(lines[-1], ensure_ascii=False)[1:-1].encode(errors="replace") if lines else b""
+    )
     until = time.monotonic() + _PATIENCE
     while True:
         try:
             data = stop.session.read_bytes()
-        except OSError as error:
-            raise InvalidInput(
-                f"can't be read: {error.strerror}.", where=str(stop.session), advice=None
-            ) from error
+        except (OSError, ValueError) as error:
+            # There is none, or no file can have this name.
+            why = getattr(error, "strerror", error)
+            raise InvalidInput(f"can't be read: {why}.", where=str(stop.session)) from error
         if awaited in data or time.monotonic() >= until:
             return data
         time.sleep(_PAUSE)

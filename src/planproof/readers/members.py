@@ -80,7 +80,7 @@ def pick(source: Source, wanted: str | None = None) -> Source:
     if not found:
         if wanted == "1":
             return source
-        raise InvalidInput("holds a single trace.", where=source.name, advice="Leave out --pick.")
+        raise InvalidInput("holds a single trace.", where=source.name, advice="Leave out `pick`.")
     for member in found:
         if member.id == wanted:
             return member.source

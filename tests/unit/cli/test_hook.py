@@ -125,6 +125,8 @@ def test_without_a_plan_and_at_other_events_nothing_is_said(
         (["claude-code"], b"not json"),
         (["claude-code"], b"[]"),
         (["claude-code"], b'{"transcript_path": "nowhere.jsonl"}'),
+        (["claude-code"], b'{"transcript_path": "~nobody-here/x.jsonl"}'),
+        (["claude-code"], b'{"transcript_path": "a\\u0000b"}'),
         (["claude-code", "--min-score", "7"], b"{}"),
         (["claude-code", "--nonsense"], b"{}"),
         (["nobody"], b"{}"),
@@ -135,8 +137,15 @@ def test_no_mistake_keeps_an_agent_from_stopping(
     planproof: CommandLine, arguments: list[str], stdin: bytes
 ) -> None:
     done = planproof("hook", *arguments, stdin=stdin)
-    assert done.code not in (0, 2)
+    assert done.code == 1
     assert done.err or not arguments
+
+
+def test_half_a_character_in_the_last_words_is_no_mistake(
+    planproof: CommandLine, session: Path
+) -> None:
+    done = planproof("hook", "claude-code", stdin=stop(session, last_assistant_message="\ud83d"))
+    assert told(done)["systemMessage"].startswith("planproof: 0.25")
 
 
 def test_last_words_that_are_not_written_yet_are_waited_for(

@@ -52,6 +52,7 @@ class Recorder:
         self._follower = Follower(self._plan, reader=None, vocabulary=self._vocabulary)
         self._source = Source("trace", "json", [])
         self._reader: str | None = None
+        self._unreadable: InvalidInput | None = None
         self._stop: OffPlan | None = None
         # Frameworks run tools in threads.
         self._lock = RLock()
@@ -67,11 +68,13 @@ class Recorder:
         Once the run is to stop it is told so again with every record, in case somebody caught it.
         """
         with self._lock:
-            for deviation in (new := self._news(records, reader)):
-                if self._on_deviation is not None:
-                    self._on_deviation(deviation)
+            new = self._news(records, reader)
             if stopping := [deviation for deviation in new if deviation.stops(self._raise_on)]:
                 self._stop = self._stop or OffPlan(stopping)
+            # Who listens may fail; the run is to stop all the same.
+            for deviation in new:
+                if self._on_deviation is not None:
+                    self._on_deviation(deviation)
             self.check()
 
     def check(self) -> None:
@@ -80,7 +83,9 @@ class Recorder:
             raise self._stop
 
     def finish(self) -> Verdict:
-        """The verdict on the whole run: what `evaluate` says of the trace."""
+        """The verdict on the whole run: what `evaluate` says of the trace, if it can be read."""
+        if self._unreadable is not None:
+            raise self._unreadable
         return evaluate(
             task=self._task,
             plan=self._plan,
@@ -94,9 +99,11 @@ class Recorder:
             self._source, self._reader = Source.of_value(list(records)), reader
             self._write()
             trace = read_trace(self._source, reader=reader, vocabulary=self._vocabulary)
-        except InvalidInput:
+        except InvalidInput as error:
             # What can't be read yet may be readable once there is more; it is no fault of the run.
+            self._unreadable = error
             return []
+        self._unreadable = None
         return self._follower.follow(trace)
 
     def _write(self) -> None:

@@ -13,6 +13,7 @@ from planproof.planning.located import Located
 from planproof.readers.members import Member
 from planproof.readers.pieces.shapes import written
 from planproof.readers.task import task_of
+from planproof.reports.lines import cut
 from planproof.reports.wording import coverage_line, headline, plan_line, shows, tally
 from planproof.trace import Event, Trace
 from planproof.verdict import Verdict
@@ -277,5 +278,4 @@ def _beyond(*lists: Sequence[object]) -> int:
 
 
 def _short(text: str) -> str:
-    shown = _show(text)
-    return shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+    return cut(_show(text), _LONGEST)

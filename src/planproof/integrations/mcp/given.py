@@ -12,7 +12,7 @@ from planproof.errors import InvalidInput
 from planproof.preparation import in_file
 from planproof.readers.members import Member, members, pick
 from planproof.readers.parsing import Limits
-from planproof.readers.pieces.shapes import is_object
+from planproof.readers.pieces.shapes import is_object, written
 from planproof.readers.source import Source
 from planproof.readers.task import read_task
 
@@ -62,7 +62,7 @@ class Folder:
         """The plan as it was given."""
         path = self._one_of("plan", plan, plan_file)
         if path is None:
-            if isinstance(plan, str) and len(plan) > _LONGEST_PLAN:
+            if len(plan if isinstance(plan, str) else written(plan)) > _LONGEST_PLAN:
                 raise _too_long("plan", _LONGEST_PLAN)
             return plan
         if path.stat().st_size > _LONGEST_PLAN:

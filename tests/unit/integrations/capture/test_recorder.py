@@ -71,6 +71,24 @@ def test_what_can_not_be_read_stops_no_run() -> None:
     recorder.take([{"kind": "nonsense"}], reader="native")
     recorder.take([READ], reader="native")
     assert recorder.finish().steps[0].status == "executed"
+    deep: Json = []
+    for _ in range(300):
+        deep = [deep]
+    recorder.take([READ, {**DELETED, "output": deep}], reader="native")
+    # It would be the verdict on a part of the run.
+    with pytest.raises(InvalidInput, match="nested"):
+        recorder.finish()
+
+
+def test_who_listens_may_fail_and_the_run_stops_all_the_same() -> None:
+    def fails(_: Deviation) -> None:
+        raise LookupError
+
+    recorder = Recorder(PLAN, on_deviation=fails, raise_on="proven")
+    with pytest.raises(LookupError):
+        recorder.take([READ, PIZZA], reader="native")
+    with pytest.raises(OffPlan):
+        recorder.take([READ, PIZZA, DELETED], reader="native")
 
 
 def test_nothing_recorded_is_not_judged() -> None:
