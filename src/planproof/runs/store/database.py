@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Table
@@ -67,23 +68,31 @@ class Database:
 def insert_new(connection: Connection, table: Table, new: Sequence[dict[str, Any]]) -> None:
     """Insert rows; those whose key is there already stay as they are."""
     if new:
-        insert = dialect_of(connection).insert(table).on_conflict_do_nothing()
-        connection.execute(insert, _in_order(table, new))
+        connection.execute(_inserting(dialect_of(connection), table), _in_order(table, new))
 
 
 def insert_or_replace(connection: Connection, table: Table, new: Sequence[dict[str, Any]]) -> None:
     """Insert rows; they take the place of those with the same key."""
     if new:
-        insert = dialect_of(connection).insert(table)
-        replaced = {
-            column.name: insert.excluded[column.name]
-            for column in table.columns
-            if not column.primary_key
-        }
-        keys = list(table.primary_key)
-        connection.execute(
-            insert.on_conflict_do_update(index_elements=keys, set_=replaced), _in_order(table, new)
-        )
+        connection.execute(_replacing(dialect_of(connection), table), _in_order(table, new))
+
+
+# Making a statement takes longer than it takes to insert a row by it.
+@cache
+def _inserting(dialect: Any, table: Table) -> Any:
+    return dialect.insert(table).on_conflict_do_nothing()
+
+
+@cache
+def _replacing(dialect: Any, table: Table) -> Any:
+    insert = dialect.insert(table)
+    replaced = {
+        column.name: insert.excluded[column.name]
+        for column in table.columns
+        if not column.primary_key
+    }
+    keys = list(table.primary_key)
+    return insert.on_conflict_do_update(index_elements=keys, set_=replaced)
 
 
 def dialect_of(connection: Connection) -> Any:

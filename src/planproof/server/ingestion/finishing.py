@@ -11,7 +11,18 @@ from dataclasses import dataclass
 from secrets import token_hex
 from time import time
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Float,
+    and_,
+    bindparam,
+    delete,
+    func,
+    or_,
+    select,
+    update,
+)
 
 from planproof.runs.store.adding import PreparedResults, write_together
 from planproof.runs.store.database import Database, insert_or_replace
@@ -21,6 +32,25 @@ from planproof.server.ingestion.spans import ReceivedSpan, spans_in_row
 GONE_AFTER = 5.0
 """Seconds after which a server that was not seen is taken to be gone."""
 _FORGOTTEN_AFTER = 100 * GONE_AFTER
+_TAKEN = (
+    update(traces)
+    .where(traces.c.trace == bindparam("own"))
+    .values(server=bindparam("by"), run=bindparam("its_run"), position=bindparam("place"))
+)
+_DONE = (
+    update(traces)
+    .where(traces.c.trace == bindparam("own"))
+    .values(
+        due=None,
+        server=None,
+        spans=bindparam("its_spans"),
+        size=bindparam("its_size"),
+        case=bindparam("its_case"),
+        # What is to be told still is, if nothing new was found.
+        untold=func.coalesce(bindparam("to_tell", type_=Float), traces.c.untold),
+    )
+)
+_SPANS = select(spans).where(spans.c.trace == bindparam("of"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,13 +137,14 @@ class Finishing:
             ]
             if taken:
                 connection.execute(
-                    update(traces)
-                    .where(traces.c.trace == bindparam("own"))
-                    .values(
-                        server=self._server, run=bindparam("its_run"), position=bindparam("place")
-                    ),
+                    _TAKEN,
                     [
-                        {"own": one.trace, "its_run": one.run, "place": one.position}
+                        {
+                            "own": one.trace,
+                            "by": self._server,
+                            "its_run": one.run,
+                            "place": one.position,
+                        }
                         for one in taken
                     ],
                 )
@@ -139,7 +170,7 @@ class Finishing:
     def spans(self, trace: str) -> list[ReceivedSpan]:
         """The spans of a trace that came since it was judged last."""
         with self._database.reading() as connection:
-            found = connection.execute(select(spans).where(spans.c.trace == trace)).all()
+            found = connection.execute(_SPANS, {"of": trace}).all()
         return [span for row in found for span in spans_in_row(row)]
 
     def release(self, trace: str) -> None:
@@ -169,18 +200,18 @@ class Finishing:
             write_together(connection, new, anew=True)
             done = [one.taken.trace for one in good]
             connection.execute(delete(spans).where(spans.c.trace.in_(done)))
-            for one in sorted(good, key=lambda one: one.taken.trace):
-                told = {} if one.results is None or not self._tell else {"untold": now}
+            if good:
                 connection.execute(
-                    update(traces)
-                    .where(traces.c.trace == one.taken.trace)
-                    .values(
-                        due=None,
-                        server=None,
-                        spans=one.spans,
-                        size=one.size,
-                        case=one.case,
-                        **told,
-                    )
+                    _DONE,
+                    [
+                        {
+                            "own": one.taken.trace,
+                            "its_spans": one.spans,
+                            "its_size": one.size,
+                            "its_case": one.case,
+                            "to_tell": now if self._tell and one.results is not None else None,
+                        }
+                        for one in sorted(good, key=lambda one: one.taken.trace)
+                    ],
                 )
         return [one in good for one in judged]

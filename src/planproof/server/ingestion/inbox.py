@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from time import time
 from typing import Any
 
-from sqlalchemy import Connection, case, func, select, update
+from sqlalchemy import Connection, bindparam, case, func, select, update
 
 from planproof.runs.store.database import Database, dialect_of, insert_new
 from planproof.runs.store.schema import spans, traces
@@ -102,21 +103,9 @@ class Inbox:
         return [sum(span.trace in full for span in delivery) for delivery in deliveries]
 
     def _arrive(self, connection: Connection, arrivals: list[dict[str, Any]]) -> None:
-        if not arrivals:
-            return
-        insert = dialect_of(connection).insert(traces)
-        new = insert.excluded
-        root = func.coalesce(traces.c.root, new.root)
-        changed = {
-            "last": new.last,
-            "root": root,
-            "spans": traces.c.spans + new.spans,
-            "size": traces.c.size + new.size,
-            "revision": traces.c.revision + 1,
-            "due": new.last + case((root.is_(None), self._oldest), else_=self._quiet),
-        }
-        upsert = insert.on_conflict_do_update(index_elements=["trace"], set_=changed)
-        connection.execute(upsert, arrivals)
+        if arrivals:
+            upsert = _arriving(dialect_of(connection), self._quiet, self._oldest)
+            connection.execute(upsert, arrivals)
 
     def _full(
         self, connection: Connection, count: Counter[str], size: Counter[str]
@@ -124,8 +113,7 @@ class Inbox:
         """The traces that would have too many spans with these."""
         full = {trace for trace in count if self._is_too_much(count[trace], size[trace])}
         for some in _pieces(sorted(count)):
-            there = select(traces.c.trace, traces.c.spans, traces.c.size, traces.c.case)
-            for row in connection.execute(there.where(traces.c.trace.in_(some))).all():
+            for row in connection.execute(_THERE, {"some": some}).all():
                 coming = count[row.trace], size[row.trace]
                 if not self._is_too_much(row.spans + coming[0], row.size + coming[1]):
                     continue
@@ -142,6 +130,27 @@ class Inbox:
 
     def _is_too_much(self, count: int, size: int) -> bool:
         return count > self._limits.spans or size > self._limits.trace
+
+
+_THERE = select(traces.c.trace, traces.c.spans, traces.c.size, traces.c.case).where(
+    traces.c.trace.in_(bindparam("some", expanding=True))
+)
+
+
+@cache  # it takes longer to make than to execute
+def _arriving(dialect: Any, quiet: float, oldest: float) -> Any:
+    insert = dialect.insert(traces)
+    new = insert.excluded
+    root = func.coalesce(traces.c.root, new.root)
+    changed = {
+        "last": new.last,
+        "root": root,
+        "spans": traces.c.spans + new.spans,
+        "size": traces.c.size + new.size,
+        "revision": traces.c.revision + 1,
+        "due": new.last + case((root.is_(None), oldest), else_=quiet),
+    }
+    return insert.on_conflict_do_update(index_elements=["trace"], set_=changed)
 
 
 def _rows(delivery: list[ReceivedSpan]) -> Iterable[dict[str, Any]]:
