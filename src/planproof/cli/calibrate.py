@@ -99,7 +99,7 @@ def calibrate(
     Exit code: 0 measured, 2 bad usage or input.
     """
     from planproof.calibration.callables import callable_judge
-    from planproof.calibration.figures import figures_of
+    from planproof.calibration.figures import figures_of, is_followed
     from planproof.calibration.labels import read_labels
     from planproof.calibration.measuring import measured
     from planproof.preparation import Reading
@@ -121,6 +121,12 @@ def calibrate(
     cases = _cases(places or [], judge, reader, configuration)
     judging = Judging(judge, None, configuration.vocabulary, configuration.limits)
     variants = _variants(cases, given, seed)
+    if not variants:
+        raise InvalidInput(
+            "none of the cases has a label.",
+            where=str(labels),
+            advice="A label names a case by its id.",
+        )
     rows = measured(variants, judging, repeats=repeat, at_once=asked.concurrency)
     figures = figures_of(_shown(rows, len(variants) * repeat), given)
     with writing(output) as stream:
@@ -133,7 +139,8 @@ def calibrate(
             page = calibration_page(judge.name, figures, reading, labels=given, secrets=no_redact)
             stream.writelines(page)
         else:
-            lines = calibration_lines(judge.name, len(cases), figures)
+            followed = sum(is_followed(case.id, given) for case in cases)
+            lines = calibration_lines(judge.name, followed, figures)
             stream.write(told(lines, stream if stream is sys.stdout else plain_stream()))
 
 
@@ -147,16 +154,23 @@ def _cases(
 
     if not places:
         return list(built_in())
-    found: list[Followed] = []
+    found: dict[str, Followed] = {}
     for place, line in DataSet(places=tuple(places), limits=configuration.limits):
         if line.case is None:
             assert line.error is not None
             raise line.error
         reading = Reading(reader, configuration.vocabulary, configuration.limits, line.where)
-        found.append(followed_case(line.case, judge, reading, f"case {place}"))
+        case = followed_case(line.case, judge, reading, f"case {place}")
+        if case.id in found:
+            raise InvalidInput(
+                f"there is another case with the id `{case.id}`.",
+                where=line.where,
+                advice="Variants and labels belong to a case by its id: give each its own.",
+            )
+        found[case.id] = case
     if not found:
         raise InvalidInput("there are no cases.", where=", ".join(places))
-    return found
+    return list(found.values())
 
 
 def _variants(cases: list[Followed], labels: dict[str, float] | None, seed: int) -> list[Variant]:

@@ -140,6 +140,19 @@ def test_labels_say_which_cases_were_followed_and_what_agrees(
     assert {row["origin"] for row in found["rows"]} == {"case-0", "case-1"}
     told = planproof("calibrate", saved(tmp_path, FOLLOWED), "--labels", labels).out
     assert "agrees with the labels of 2 cases at kappa" in " ".join(told.split())
+    assert told.startswith("rules on 1 followed case, ")
+
+
+def test_cases_and_labels_are_told_apart_by_their_ids(
+    planproof: CommandLine, tmp_path: Path
+) -> None:
+    alike = planproof("calibrate", saved(tmp_path, [*FOLLOWED, FOLLOWED[0]], "alike.jsonl"))
+    assert alike.code == 2
+    assert "another case with the id `case-0`" in alike.err
+    labels = saved(tmp_path, [{"id": "case-99", "score": 1}], "labels.jsonl")
+    strange = planproof("calibrate", saved(tmp_path, FOLLOWED), "--labels", labels)
+    assert strange.code == 2
+    assert "none of the cases has a label" in strange.err
 
 
 def test_the_page_has_every_variant(planproof: CommandLine, tmp_path: Path) -> None:
