@@ -1,0 +1,34 @@
+"""What `planproof serve` is told about traces on the command line."""
+
+from __future__ import annotations
+
+import pytest
+
+from planproof.cli.serve import TraceOptions
+from planproof.errors import InvalidConfiguration
+from tests.command_line import CommandLine
+
+HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
+
+
+def test_headers_are_taken_as_opentelemetry_writes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HEADERS, "authorization=Bearer%20a=b, x-team = eval")
+    options = TraceOptions(otlp_endpoint="http://collector:4318")
+    assert options.headers() == {"authorization": "Bearer a=b", "x-team": "eval"}
+    assert TraceOptions().headers() == {}, "they are for the endpoint alone"
+
+
+@pytest.mark.parametrize("given", ["authorization", "=x", "a=b,c"])
+def test_what_is_no_header_is_refused_unsaid(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HEADERS, given)
+    with pytest.raises(InvalidConfiguration, match="NAME=VALUE") as refused:
+        TraceOptions(otlp_endpoint="http://collector:4318").headers()
+    assert given not in str(refused.value).replace("NAME=VALUE", "")
+
+
+def test_an_endpoint_that_is_no_address_is_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = CommandLine(monkeypatch, capsys)("serve", "--otlp-endpoint", "file:///etc/passwd")
+    assert ran.code == 2
+    assert "--otlp-endpoint: is no address of HTTP." in ran.err
