@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from planproof import evaluate
+from planproof.calibration.attacks import attacked
 from planproof.calibration.callables import CallableJudge, callable_judge
 from planproof.calibration.cases import built_in, followed_case
 from planproof.calibration.figures import figures_of
@@ -37,6 +38,24 @@ def test_no_text_raises_a_score_of_the_rules(rows: list[Row]) -> None:
     fooled = figures_of(rows).fooled
     assert {attack: fooled[attack].hits for attack in TEXT_ONLY} == dict.fromkeys(TEXT_ONLY, 0)
     assert all(fooled[attack].of >= 30 for attack in Attack)
+
+
+def test_no_text_raises_it_for_the_flaws_that_are_not_measured_with_attacks(
+    rows: list[Row],
+) -> None:
+    flawed = [row for row in rows if row.attack is None and isinstance(row.change, Flaw)]
+    tried = Counter[Attack]()
+    for row in flawed:
+        thinks = any(event["kind"] == "reasoning" for event in row.variant.events)
+        # A thought that gives way to another may have been a step: then that one is left out.
+        for attack in TEXT_ONLY - ({Attack.REASONING} if thinks else set()):
+            case = attacked(row.variant, attack).case
+            found = evaluate(task=case.task, plan=case.plan, trace=case.trace).score
+            assert found is not None
+            assert row.score is not None
+            assert found <= row.score, (row.id, attack)
+            tried[attack] += 1
+    assert min(tried.values()) >= 100
 
 
 def test_a_row_is_what_evaluating_the_variant_gives(rows: list[Row]) -> None:
