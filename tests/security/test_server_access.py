@@ -97,6 +97,16 @@ def test_who_has_a_read_key_can_read_and_nothing_else(guarded: Guarded) -> None:
     assert guarded.ask("POST", "/v1/verdicts", guarded.write, json=FOLLOWED).status_code == 200
 
 
+def test_people_are_told_on_a_page_that_their_key_may_only_read(guarded: Guarded) -> None:
+    page = guarded.ask("POST", "/try", guarded.read, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert page.status_code == 403
+    assert page.headers["content-type"].startswith("text/html")
+    assert "the key `reader` may only read." in page.text
+    assert 'action="./sign-out"' in page.text
+    deeper = guarded.ask("POST", "/a/b", guarded.read, headers={"Accept": "text/html"})
+    assert 'action="../sign-out"' in deeper.text
+
+
 def test_a_wrong_key_is_answered_later_each_time(guarded: Guarded) -> None:
     guarded.pauses.clear()
     for _ in range(3):

@@ -10,12 +10,13 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from planproof.errors import PlanproofError
-from planproof.server.errors import Refused, problem, refused_for
+from planproof.server.errors import Refused, problem
 from planproof.server.guard import sign_in
 from planproof.server.guard.keys import Key, Role, digest_of
 from planproof.server.guard.origins import SAFE, check_host, check_origin
 from planproof.server.guard.rates import Rates, WrongKeys
 from planproof.server.guard.sessions import Sessions
+from planproof.server.pages.rendering import problem_for, wants_page
 from planproof.server.services import Services
 from planproof.server.settings import ServerSettings
 
@@ -44,7 +45,7 @@ class Access:
         try:
             answer = await self._stopped(scope, receive)
         except PlanproofError as error:
-            answer = problem(refused_for(error))
+            answer = problem_for(scope, error)
         if answer is None:
             await self._app(scope, receive, send)
         else:
@@ -93,7 +94,7 @@ class Access:
     async def _keyless(self, scope: Scope, given: str | None, address: str) -> Response:
         if given is not None:
             await self._pause(address)
-        elif scope["method"] == "GET" and _wants_page(Headers(scope=scope)):
+        elif scope["method"] == "GET" and wants_page(Headers(scope=scope)):
             query = scope["query_string"].decode("latin-1")
             path = scope["path"]
             return sign_in.form(f"{path}?{query}" if query else path, at=path)
@@ -155,10 +156,6 @@ def _session(headers: Headers) -> str | None:
     except CookieError:
         return None
     return cookies[sign_in.COOKIE].value if sign_in.COOKIE in cookies else None
-
-
-def _wants_page(headers: Headers) -> bool:
-    return "text/html" in headers.get("accept", "")
 
 
 async def _short_body(receive: Receive) -> bytes:

@@ -28,18 +28,20 @@ async def json_body(request: Request, limits: ServerLimits) -> Json:
 def _value(data: bytes, limits: ServerLimits) -> Json:
     try:
         value = _parsed(data.decode("utf-8-sig"))
-    except NOT_STRICT as error:
+    except RecursionError as error:
+        raise _too_deep(limits) from error
+    except ValueError as error:
         raise Refused(
             400, f"is not valid JSON: {error}.", where="body", advice="Send JSON in UTF-8."
         ) from error
     if is_deeper_than(value, limits.depth):
-        raise Refused(
-            413,
-            f"is nested more than {limits.depth} times.",
-            where="body",
-            advice="Check how it was made.",
-        )
+        raise _too_deep(limits)
     return value
+
+
+def _too_deep(limits: ServerLimits) -> Refused:
+    told = f"is nested more than {limits.depth} times."
+    return Refused(413, told, where="body", advice="Check how it was made.")
 
 
 def _parsed(text: str) -> Json:

@@ -66,6 +66,7 @@ class _Body:
         self._receive = receive
         self._is_data_set = scope["path"] == _DATA_SETS
         self._most = limits.data_set if self._is_data_set else limits.body
+        self._option = "--max-data-set" if self._is_data_set else "--max-body"
         self._arrival = limits.arrival
         self._headers = Headers(scope=scope)
         self._pieces = self._unpacked()
@@ -161,7 +162,7 @@ class _Body:
             413,
             f"has more than {self._most:,} bytes.",
             where="body",
-            advice="Split it, or let the server be started with a larger --max-body.",
+            advice=f"Split it, or let the server be started with a larger {self._option}.",
         )
 
 

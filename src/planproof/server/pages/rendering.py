@@ -8,13 +8,15 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlencode
 
-from starlette.responses import HTMLResponse
+from starlette.datastructures import Headers
+from starlette.responses import HTMLResponse, Response
+from starlette.types import Scope
 
 import planproof
 from planproof.errors import PlanproofError
 from planproof.reports.html.environment import environment
 from planproof.reports.wording import many, shows
-from planproof.server.errors import Refused, refused_for
+from planproof.server.errors import Refused, problem, refused_for
 from planproof.server.pages.static import digest
 
 SHOW = shows(secrets=False)
@@ -65,6 +67,19 @@ def page(template: str, place: Place, *, status: int = 200, **values: Any) -> HT
     return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)
 
 
+def wants_page(headers: Headers) -> bool:
+    """Whether who asks is a browser that would show what it gets."""
+    return "text/html" in headers.get("accept", "")
+
+
+def problem_for(scope: Scope, error: PlanproofError) -> Response:
+    """What went wrong before any page could tell: for people on a page, for programs as JSON."""
+    if not wants_page(Headers(scope=scope)):
+        return problem(refused_for(error))
+    viewer.set(scope.get("state", {}).get("key"))
+    return problem_page(error, Place("", scope["path"].count("/") - 1))
+
+
 def problem_page(error: PlanproofError, place: Place) -> HTMLResponse:
     """The page that says what went wrong, and what to do."""
     refused = refused_for(error)
@@ -74,6 +89,7 @@ def problem_page(error: PlanproofError, place: Place) -> HTMLResponse:
         "problem",
         place,
         status=refused.status,
+        is_lost=refused.status == 404,
         what=SHOW(refused.what),
         where=refused.where and SHOW(refused.where),
         advice=refused.advice and SHOW(refused.advice),

@@ -30,6 +30,7 @@ from planproof.server.pages.rendering import (
     TRY,
     WAY_TO_CASE,
     page,
+    problem_for,
     problem_page,
     viewer,
 )
@@ -78,7 +79,13 @@ Position = Annotated[int, Path(ge=0, le=_MOST)]
 def add_pages(app: FastAPI) -> None:
     """Let an application have the pages, and what they need."""
     app.include_router(router)
+    app.add_exception_handler(404, _lost)
     app.mount("/assets", Assets(), name="assets")
+
+
+async def _lost(request: Request, _: Exception) -> Response:
+    told = Refused(404, "there is nothing of this name.", advice="See /openapi.json.")
+    return problem_for(request.scope, told)
 
 
 def records_of(services: ServicesDep) -> Records:

@@ -185,6 +185,13 @@ def test_what_is_not_there_is_told_on_a_page(client: TestClient, path: str) -> N
     assert f'<a href="{back}">All runs</a>' in page
 
 
+def test_an_address_of_nothing_is_told_people_on_a_page(client: TestClient) -> None:
+    page = client.get("/nothing/at/all", headers={"Accept": "text/html"})
+    assert page.status_code == 404
+    assert '<a href="../../">All runs</a>' in page.text
+    assert client.get("/nothing/at/all").json()["status"] == 404
+
+
 def test_what_looks_like_a_secret_is_masked(client: TestClient) -> None:
     for path in ("/", f"/runs/{LONG.id}", "/compare"):
         page = text(client, path)
