@@ -59,8 +59,8 @@ def case_of(
     task: str | Path | Content | Json,
     plan: str | Path | Plan | Json,
     trace: str | Path | Source | Trace | Json,
-    id: str | None,  # noqa: A002 - the name of the field
-    metadata: dict[str, Json] | None,
+    id: str | None = None,  # noqa: A002 - the name of the field
+    metadata: dict[str, Json] | None = None,
 ) -> Case:
     """A case of what `evaluate` is given: files are read, text and JSON taken as they are."""
     return Case(

@@ -149,7 +149,7 @@ def _given(
         read = read_case(read_bytes(case, limits), name=name_of(case))
         return _Given(read, replace(reading, where=name_of(case)))
     contents = _contents(files, pick, limits)
-    return _Given(case_of(*contents, None, None), reading)
+    return _Given(case_of(*contents), reading)
 
 
 def _contents(

@@ -68,7 +68,7 @@ class PlanAdherenceMetric(BaseMetric):
 
     def _case(self, test_case: Any) -> Case:
         plan = plan_in(metadata_of(test_case)) if self.plan is None else self.plan
-        return case_of(test_case.input, plan, trace_in(test_case), None, None)
+        return case_of(test_case.input, plan, trace_in(test_case))
 
     def _told(self, verdict: Verdict) -> float | None:
         """Take over a verdict in the words of DeepEval."""

@@ -42,7 +42,7 @@ def plan_adherence(
     async def score(state: Any, target: Any) -> Any:
         del target
         held_to = plan_in(state.metadata) if plan is None else plan
-        case = case_of(state.input_text, held_to, _sample(state), None, None)
+        case = case_of(state.input_text, held_to, _sample(state))
         verdict = await aevaluate_case(case, judge=chosen)
         return Score(
             value=nan if verdict.score is None else verdict.score,

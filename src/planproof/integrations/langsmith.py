@@ -108,7 +108,7 @@ def _case(inputs: Any, trace: Json, reference_outputs: Any, plan: GivenPlan) -> 
     from planproof.preparation import case_of  # noqa: PLC0415 - not before it is used
 
     held_to = plan_in(reference_outputs) if plan is None else plan
-    return case_of(text_in(inputs), held_to, trace, None, None)
+    return case_of(text_in(inputs), held_to, trace)
 
 
 def _recorded(outputs: Any, run: Any) -> Json:

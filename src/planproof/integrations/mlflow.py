@@ -39,7 +39,7 @@ def plan_adherence(
     @scorer(name="plan_adherence")
     def scored(inputs: Any, outputs: Any, expectations: Any, trace: Any) -> Any:
         held_to = plan_in(expectations) if plan is None else plan
-        case = case_of(text_in(inputs), held_to, _recorded(trace, outputs), None, None)
+        case = case_of(text_in(inputs), held_to, _recorded(trace, outputs))
         verdict = evaluate_case(case, judge=chosen)
         if verdict.score is None:
             return Feedback(

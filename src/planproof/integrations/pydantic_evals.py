@@ -43,7 +43,7 @@ class PlanAdherence(Evaluator[Any, Any, Any]):
     async def evaluate(self, ctx: Any) -> Any:
         """Judge one case."""
         plan = plan_in(ctx.metadata) if self.plan is None else self.plan
-        case = case_of(text_in(ctx.inputs), plan, _recorded(ctx), None, None)
+        case = case_of(text_in(ctx.inputs), plan, _recorded(ctx))
         verdict = await aevaluate_case(case, judge=self._chosen)
         if verdict.score is None:
             raise PlanproofError(verdict.reason)

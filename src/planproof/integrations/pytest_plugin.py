@@ -67,7 +67,7 @@ def assert_follows_plan(
         raise InvalidInput(f"{min_score} is no score.", where="min_score", advice="Give 0 to 1.")
     began = perf_counter()
     chosen = judge_for(judge, model)
-    case = case_of(task, plan, trace, None, None)
+    case = case_of(task, plan, trace)
     verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace, judge=chosen)
     _note(case, verdict, perf_counter() - began)
     if verdict.score is None or verdict.score < min_score:
