@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from threading import Lock
+from threading import RLock
 from typing import Any
 from uuid import UUID
 
@@ -30,7 +30,7 @@ class _Callback:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._lock = Lock()
+        self._lock = RLock()
         self._messages: list[Any] = []
         self._inside: set[UUID] = set()
         """Runs that belong to a tool's."""

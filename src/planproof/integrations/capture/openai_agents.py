@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from planproof.content import Json
@@ -30,24 +30,26 @@ class _Processor:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._lock = Lock()
+        self._lock = RLock()
         self._trace: str | None = None
         self._ended: list[Json] = []
         self._open: dict[str, Json] = {}
 
     def on_trace_start(self, trace: Any) -> None:
         """Know which trace it is."""
-        if self._trace is None:
-            self._trace = trace.trace_id
-            self._ended.append(as_json(trace.export()))
+        with self._lock:
+            if self._trace is None:
+                self._trace = trace.trace_id
+                self._ended.append(as_json(trace.export()))
 
     def on_trace_end(self, trace: Any) -> None:
         """Nothing more is told."""
 
     def on_span_start(self, span: Any) -> None:
         """Note a span, so that others can stand inside it."""
-        if span.trace_id == self._trace:
-            self._open[span.span_id] = _exported(span)
+        with self._lock:
+            if span.trace_id == self._trace:
+                self._open[span.span_id] = _exported(span)
 
     def on_span_end(self, span: Any) -> None:
         """Take a span as it is in the end."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from planproof.content import Json
@@ -24,7 +24,7 @@ class _Processor:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._lock = Lock()
+        self._lock = RLock()
         self._trace: int | None = None
         self._reader = "opentelemetry"
         self._spans: list[Json] = []

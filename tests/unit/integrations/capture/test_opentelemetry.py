@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from opentelemetry.sdk.trace import TracerProvider
@@ -20,6 +21,7 @@ from examples.scripted_model import MODEL, scripted
 from planproof.content import Json
 from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.opentelemetry import processor
+from planproof.monitor import Deviation
 from scripts.doc_blocks import blocks_for
 from tests.frameworks.capturing import Accounts, Captures, run_block, turns
 from tests.frameworks.refunds import Call
@@ -62,3 +64,27 @@ def test_the_first_trace_with_an_agent_is_read_in_its_own_words(
     assert verdict.coverage is not None
     assert verdict.coverage.reader == reader
     assert verdict.coverage.events == 1
+
+
+def test_who_listens_may_write_spans_too() -> None:
+    provider, heard = TracerProvider(), list[Deviation]()
+    tracer = provider.get_tracer("agent")
+
+    def listen(deviation: Deviation) -> None:
+        heard.append(deviation)
+        tracer.start_span("deviation").end()
+
+    recorder = Recorder(["Look."], on_deviation=listen)
+    provider.add_span_processor(processor(recorder))
+    attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "order_pizza"}
+
+    def run() -> None:
+        with tracer.start_as_current_span("run"):
+            tracer.start_span("order", attributes=attributes).end()
+
+    # In a thread, so that one that waits for itself would not keep everybody waiting.
+    running = Thread(target=run, daemon=True)
+    running.start()
+    running.join(30)
+    assert not running.is_alive()
+    assert heard
