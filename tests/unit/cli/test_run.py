@@ -98,7 +98,7 @@ def test_a_trace_that_can_not_be_read_is_named_by_its_line(
     planproof: CommandLine, folder: Path
 ) -> None:
     deep: list[Any] = []
-    for _ in range(500):
+    for _ in range(300):
         deep = [deep]
     _data_set(folder, {**FOLLOWED, "execution_trace": deep}, FOLLOWED)
     done = planproof("run", "cases.jsonl")
