@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 import typer
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 
 _MEGABYTE = 1024 * 1024
 _HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
+_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE = re.compile(r"[\t -~\xa0-\xff]+")
+"""What HTTP takes for the name and the value of a header."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +68,7 @@ class TraceOptions:
 
     def endpoint(self) -> str | None:
         """Where verdicts are sent."""
-        if self.otlp_endpoint and not self.otlp_endpoint.startswith(("http://", "https://")):
+        if self.otlp_endpoint is not None and not _is_http(self.otlp_endpoint):
             raise InvalidConfiguration(
                 "is no address of HTTP.",
                 where="--otlp-endpoint",
@@ -75,14 +79,17 @@ class TraceOptions:
     def headers(self) -> dict[str, str]:
         """What is sent along with them, written as OpenTelemetry's SDKs take it."""
         given = os.environ.get(_HEADERS, "") if self.otlp_endpoint else ""
-        pairs = [pair.partition("=") for pair in given.split(",") if pair.strip()]
-        if not all(name.strip() and is_given for name, is_given, _ in pairs):
+        pairs = [pair.partition("=")[::2] for pair in given.split(",") if pair.strip()]
+        headers = {name.strip(): unquote(value.strip()) for name, value in pairs}
+        if not all(
+            _NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in headers.items()
+        ):
             raise InvalidConfiguration(
                 "holds something else than headers.",
                 where=_HEADERS,
                 advice="Write NAME=VALUE, and a comma between two of them.",
             )
-        return {name.strip(): unquote(value.strip()) for name, _, value in pairs}
+        return headers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +221,14 @@ def _others(making: MakingJudge) -> dict[str, Judging]:
     plain = replace(making, asked=AskingOptions(), name=DEFAULT)
     usual = making().judge.name
     return {} if usual == DEFAULT else {DEFAULT: plain()}
+
+
+def _is_http(address: str) -> bool:
+    try:
+        parts = urlsplit(address)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _announce(address: str) -> None:

@@ -18,7 +18,9 @@ def test_headers_are_taken_as_opentelemetry_writes_them(monkeypatch: pytest.Monk
     assert TraceOptions().headers() == {}, "they are for the endpoint alone"
 
 
-@pytest.mark.parametrize("given", ["authorization", "=x", "a=b,c"])
+@pytest.mark.parametrize(
+    "given", ["authorization", "=x", "a=b,c", "a=b%0d%0aX: c", "a b=c", "a=%E2%82%AC"]
+)
 def test_what_is_no_header_is_refused_unsaid(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HEADERS, given)
     with pytest.raises(InvalidConfiguration, match="NAME=VALUE") as refused:
@@ -26,9 +28,10 @@ def test_what_is_no_header_is_refused_unsaid(given: str, monkeypatch: pytest.Mon
     assert given not in str(refused.value).replace("NAME=VALUE", "")
 
 
+@pytest.mark.parametrize("given", ["file:///etc/passwd", "", "http://", "http://[a", "http://a:b"])
 def test_an_endpoint_that_is_no_address_is_refused(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    given: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ran = CommandLine(monkeypatch, capsys)("serve", "--otlp-endpoint", "file:///etc/passwd")
+    ran = CommandLine(monkeypatch, capsys)("serve", "--otlp-endpoint", given)
     assert ran.code == 2
     assert "--otlp-endpoint: is no address of HTTP." in ran.err

@@ -21,7 +21,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import SEVERITY_NUMBER_INFO, LogRecord
 from sqlalchemy import select, update
 
 import planproof
-from planproof.errors import InvalidInput, PlanproofError
+from planproof.errors import InvalidInput
 from planproof.reports.redaction import redact
 from planproof.reports.wording import LEVELS
 from planproof.runs.store.schema import traces
@@ -57,7 +57,8 @@ class Outgoing:
         while True:
             try:
                 sent = await asyncio.to_thread(self.send)
-            except PlanproofError as error:
+            except Exception as error:
+                # Whatever it was: verdicts that come after it are to be sent as well.
                 tell_fault("sending verdicts failed", error)
                 sent = 0
             if not sent:

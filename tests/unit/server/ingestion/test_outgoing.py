@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
@@ -155,3 +156,30 @@ def test_a_trace_that_is_judged_anew_while_it_is_told_is_told_again(
     outgoing._mark = judged_meanwhile  # pyright: ignore[reportPrivateUsage]
     assert outgoing.send() == 1
     assert outgoing.send() == 1
+
+
+def test_whatever_fails_the_verdicts_after_it_are_sent(
+    store: SqlStore, collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outgoing = Outgoing(store, collector.url)
+    really, tries = outgoing.send, iter([ValueError("not foreseen")])
+
+    def send() -> int:
+        for error in tries:
+            raise error
+        return really()
+
+    monkeypatch.setattr(outgoing, "send", send)
+    judge(store)
+
+    async def told() -> None:
+        judged = asyncio.Event()
+        working = asyncio.create_task(outgoing.work(judged))
+        async with asyncio.timeout(30):
+            while not collector.records:
+                judged.set()
+                await asyncio.sleep(0.01)
+        working.cancel()
+
+    asyncio.run(told())
+    assert len(collector.records) == 1
