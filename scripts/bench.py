@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -40,7 +40,7 @@ class Labelled:
     plan: Plan
     trace: Trace
     units: list[Unit]
-    demands: list[Demand]
+    demands: Sequence[Demand]
     gold: dict[int, int] | None
     """Where the label says it: unit -> step."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise, product
 from math import log, sqrt
 
@@ -89,7 +89,7 @@ STEPS = st.lists(TEXT.map(lambda text: f"Check {text}"), min_size=1, max_size=3)
 class Oracle:
     """The features that rest on words, as they are defined, for events of one sort."""
 
-    def __init__(self, of: list[Unit], steps: list[Demand]) -> None:
+    def __init__(self, of: list[Unit], steps: Sequence[Demand]) -> None:
         self.units, self.steps = of, steps
 
     def rarity(self, term: str) -> float:

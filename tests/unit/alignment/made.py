@@ -36,6 +36,6 @@ def units(*events: Event) -> list[Unit]:
     return units_of(Trace(events), Vocabulary())
 
 
-def demands(*texts: str) -> list[Demand]:
+def demands(*texts: str) -> tuple[Demand, ...]:
     steps = tuple(Step(number=str(n), text=text) for n, text in enumerate(texts, 1))
     return demands_of(Plan(steps), Vocabulary())
