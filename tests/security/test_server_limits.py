@@ -78,6 +78,18 @@ def test_a_body_that_is_too_large_is_refused_in_bounded_memory(server: Served, p
 
 
 @pytest.mark.parametrize("path", POSTS)
+def test_who_sends_too_much_before_they_listen_hears_so(server: Served, path: str) -> None:
+    before = server.most_memory()
+    with _connected(server) as connection:
+        length = f"Content-Length: {40 * MEGABYTE}\r\nContent-Type: application/json"
+        connection.sendall(f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{length}\r\n\r\n".encode())
+        for piece in _zeros(40):
+            connection.sendall(piece)
+        assert _answer(connection).startswith(b"HTTP/1.1 413 ")
+    assert server.most_memory() - before < 24 * MEGABYTE
+
+
+@pytest.mark.parametrize("path", POSTS)
 def test_a_bomb_is_refused_in_bounded_memory(server: Served, path: str) -> None:
     bomb = _bomb(256)
     assert len(bomb) < MEGABYTE

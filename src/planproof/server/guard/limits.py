@@ -17,7 +17,9 @@ _GZIP = 16 + zlib.MAX_WBITS
 _PIECE = 256 * 1024
 _SLOWEST = 64 * 1024
 """Bytes a second that a body has to come in at, once it had its first seconds."""
-_DRAINED = 1024 * 1024
+_DRAINED = 64 * 1024 * 1024
+"""Bytes that are thrown away at the most: many clients hear no answer before they have sent all."""
+_DRAINED_WITHIN = 5.0
 _DATA_SETS = "/v1/runs"
 
 
@@ -99,7 +101,7 @@ class _Body:
         """Take in a little more, so that a client that is still sending hears the answer."""
         left = _DRAINED
         try:
-            async with asyncio.timeout(1):
+            async with asyncio.timeout(_DRAINED_WITHIN):
                 while left > 0:
                     message = await self._receive()
                     left -= len(message.get("body", b""))
