@@ -134,16 +134,14 @@ def _repeats(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> s
     if demand.step.loop or demand.again:
         return set()
     found: set[int] = set()
-    earlier: dict[tuple[str | None, str], list[Unit]] = {}
+    failed: set[tuple[str | None, str]] = set()
+    brought: set[tuple[str | None, str, str]] = set()
     for index in actions:
-        unit = units[index]
-        alike = earlier.setdefault((unit.event.name, unit.call_text), [])
-        if any(_adds_nothing(unit, other) for other in alike):
+        event, call = units[index].event, (units[index].event.name, units[index].call_text)
+        if call in failed or (event.output and (*call, event.output) in brought):
             found.add(index)
-        alike.append(unit)
+        if event.status is EventStatus.ERROR:
+            failed.add(call)
+        if event.output:
+            brought.add((*call, event.output))
     return found
-
-
-def _adds_nothing(unit: Unit, other: Unit) -> bool:
-    same_output = unit.event.output == other.event.output
-    return other.event.status is EventStatus.ERROR or (same_output and bool(unit.event.output))
