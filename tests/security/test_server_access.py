@@ -107,6 +107,17 @@ def test_people_are_told_on_a_page_that_their_key_may_only_read(guarded: Guarded
     assert 'action="../sign-out"' in deeper.text
 
 
+@pytest.mark.parametrize("key", [None, "read"])
+def test_a_path_that_is_all_slashes_makes_no_page_many_times_its_length(
+    guarded: Guarded, key: str | None
+) -> None:
+    path = "/a" * 20_000
+    known = None if key is None else guarded.read
+    page = guarded.ask("GET", path, known, headers={"Accept": "text/html"})
+    assert page.headers["content-type"].startswith("text/html")
+    assert len(page.text) < 3 * len(path)
+
+
 def test_a_wrong_key_is_answered_later_each_time(guarded: Guarded) -> None:
     guarded.pauses.clear()
     for _ in range(3):

@@ -11,6 +11,7 @@ from urllib.parse import parse_qs
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from planproof.reports.html.environment import environment
+from planproof.server.pages.rendering import place_at
 
 COOKIE = "planproof_session"
 PATH = "/sign-in"
@@ -26,8 +27,7 @@ def form(to: str, *, at: str = PATH, told: str = "", status: int = 401) -> Respo
     """
     style = _style()
     template = environment("planproof.server.pages").get_template("sign_in.html.jinja")
-    root = "../" * (at.count("/") - 1) or "./"
-    page = template.render(style=style, told=told, root=root, to=local(to))
+    page = template.render(style=style, told=told, root=place_at(at).root, to=local(to))
     digest = b64encode(sha256(style.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'sha256-{digest}'; "

@@ -21,6 +21,7 @@ from planproof.server.pages.static import digest
 
 SHOW = shows(secrets=False)
 """Text of a case on a page: what looks like a secret is masked."""
+_DEEPEST = 50
 _SMALLEST_CHANGE = 0.0005
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
@@ -45,6 +46,12 @@ WAY_TO_CASE = Place("runs", 2)
 COMPARE = Place("compare")
 LIVE = Place("live")
 TRY = Place("try")
+
+
+def place_at(path: str) -> Place:
+    """Where a page stands in the place of whatever was asked for."""
+    # A path that is all slashes would make a page many times its own length.
+    return Place("", min(path.count("/") - 1, _DEEPEST))
 
 
 viewer: ContextVar[str | None] = ContextVar("viewer", default=None)
@@ -77,7 +84,7 @@ def problem_for(scope: Scope, error: PlanproofError) -> Response:
     if not wants_page(Headers(scope=scope)):
         return problem(refused_for(error))
     viewer.set(scope.get("state", {}).get("key"))
-    return problem_page(error, Place("", scope["path"].count("/") - 1))
+    return problem_page(error, place_at(scope["path"]))
 
 
 def problem_page(error: PlanproofError, place: Place) -> HTMLResponse:
