@@ -150,7 +150,8 @@ def test_a_body_that_nobody_reads_is_not_waited_for(server: Served) -> None:
 
 
 def _drip(connection: socket.socket) -> None:
-    for _ in range(100):
+    """Send letter by letter, for longer than anybody should listen."""
+    for _ in range(400):
         connection.sendall(b"X")
         time.sleep(0.05)
 
