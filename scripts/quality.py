@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from planproof.alignment.affinity import Weights, shipped_weights
-from planproof.case_file import case_of
+from planproof.case_file import parse_case
 from planproof.evaluation import evaluate_case
 from planproof.finding import Status
 from planproof.planning.parse import parse_plan
@@ -257,7 +257,7 @@ def _proof() -> dict[str, Any]:
     problems: Counter[str] = Counter()
     for name in FILES:
         for line in lines(name):
-            case = case_of(line, name=line["id"])
+            case = parse_case(line, name=line["id"])
             judged = evaluate_case(case)
             verdict = judged.full()
             source = Source.of_value(line["execution_trace"], name=line["id"])

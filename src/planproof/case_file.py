@@ -54,7 +54,7 @@ class CaseMaker(Protocol):
 
 def read_case(data: bytes, *, name: str) -> Case:
     """The case in a file."""
-    return case_of(_parsed(data, name), name=name)
+    return parse_case(_parsed(data, name), name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +97,13 @@ def case_line(value: Json, where: str, make: CaseMaker | None = None) -> CaseLin
     """The case in a record of a data set, or what is wrong with it."""
     id_ = value.get("id") if is_object(value) else None
     try:
-        case = (make or case_of)(value, name=where)
+        case = (make or parse_case)(value, name=where)
     except InvalidInput as error:
         return CaseLine(where, error=error, id=id_ if isinstance(id_, str) else None, record=value)
     return CaseLine(where, case, id=case.id, record=value)
 
 
-def case_of(value: Json, *, name: str) -> Case:
+def parse_case(value: Json, *, name: str) -> Case:
     """The case in a JSON value. Fields that planproof does not know are left alone."""
     if not is_object(value):
         raise InvalidInput(

@@ -140,7 +140,7 @@ def _verdict(data: bytes, where: str) -> Json:
 def _check_one(
     verdict: Json, trace: Path, picked: str | None, configuration: Configuration
 ) -> tuple[str, ...]:
-    from planproof.case_file import case_of
+    from planproof.case_file import parse_case
     from planproof.readers.members import pick
     from planproof.readers.pieces.shapes import is_object
     from planproof.readers.source import Source
@@ -149,7 +149,7 @@ def _check_one(
     name, limits = name_of(trace), configuration.limits
     source = Source.of_bytes(read_bytes(trace, limits), name=name, limits=limits)
     if is_object(source.document) and "execution_trace" in source.document:
-        case = case_of(source.document, name=name)
+        case = parse_case(source.document, name=name)
         return _check_case(verdict, case, f"{name}, execution_trace", configuration)
     return problems_of(verdict, pick(source, picked), vocabulary=configuration.vocabulary)
 

@@ -6,7 +6,7 @@ They need nothing of them: what comes in are values, and so is what goes out.
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from planproof.content import Json
 from planproof.integrations.hosts import (
@@ -29,8 +29,11 @@ KEY = "plan_adherence"
 _FIELDS = ("name", "run_type", "inputs", "outputs", "error", "start_time")
 
 
-class Evaluator(Protocol):
-    """What LangSmith calls for each example."""
+_Feedback_co = TypeVar("_Feedback_co", covariant=True)
+
+
+class Evaluator(Protocol[_Feedback_co]):
+    """What LangSmith calls for each example, or awaits."""
 
     def __call__(
         self,
@@ -38,21 +41,7 @@ class Evaluator(Protocol):
         outputs: Any = None,
         reference_outputs: Any = None,
         run: Any = None,
-    ) -> dict[str, Any]:
-        """The feedback on one example."""
-        ...
-
-
-class AsyncEvaluator(Protocol):
-    """What LangSmith awaits for each example."""
-
-    def __call__(
-        self,
-        inputs: Any = None,
-        outputs: Any = None,
-        reference_outputs: Any = None,
-        run: Any = None,
-    ) -> Awaitable[dict[str, Any]]:
+    ) -> _Feedback_co:
         """The feedback on one example."""
         ...
 
@@ -62,7 +51,7 @@ def plan_adherence(
     *,
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
-) -> Evaluator:
+) -> Evaluator[dict[str, Any]]:
     """An evaluator that holds outputs to a plan: `{"key": ..., "score": ..., "comment": ...}`.
 
     Without a plan it is `reference_outputs["plan"]`, or the one that the agent declared. The trace
@@ -88,7 +77,7 @@ def async_plan_adherence(
     *,
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
-) -> AsyncEvaluator:
+) -> Evaluator[Awaitable[dict[str, Any]]]:
     """The same, to be awaited."""
     from planproof.evaluation import aevaluate_case  # noqa: PLC0415 - not before it is used
 

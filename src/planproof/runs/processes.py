@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import suppress
+from functools import partial
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection
 from time import perf_counter
@@ -121,10 +123,7 @@ class JudgingProcess:
 
 
 def _work(judging: Judging, talk: Connection) -> None:
-    # Ctrl-C is for the process that was started by hand; it ends the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _here.append(judging)
+    _settle(judging, _end_with_parent)
     with suppress(EOFError):
         while True:
             try:
@@ -146,9 +145,14 @@ _here: list[Judging] = []
 
 
 def _prepare(judging: Judging, lifeline: Connection) -> None:
+    _settle(judging, partial(_end_with, lifeline))
+
+
+def _settle(judging: Judging, ending: Callable[[], None]) -> None:
+    """Be ready to judge; `ending` waits until this process is to end."""
     # Ctrl-C is for the process that was started by hand; it ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+    threading.Thread(target=ending, daemon=True).start()
     _here.append(judging)
 
 

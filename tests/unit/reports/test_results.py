@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from planproof.case import Case
-from planproof.case_file import case_of
+from planproof.case_file import parse_case
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate_case, invalid
 from planproof.reports.result_form import ResultForm, form_of
@@ -38,7 +38,7 @@ def _judged(position: int, case: Case) -> Result:
 
 def _results() -> list[Result]:
     results = [
-        _judged(n, case_of({**fields, "metadata": {"n": n}}, name="c"))
+        _judged(n, parse_case({**fields, "metadata": {"n": n}}, name="c"))
         for n, fields in enumerate([FOLLOWED, IDLE, PLANLESS])
     ]
     odd = invalid(InvalidInput("\ud800 is no case."), id=HOSTILE, metadata={"ü": "\udfff"})

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from planproof.case import Case
-from planproof.case_file import case_of
+from planproof.case_file import parse_case
 from planproof.content import Content, Image
 from planproof.evaluation import evaluate_case
 from planproof.readers.source import Source
@@ -64,4 +64,4 @@ def test_id_and_metadata_are_no_part_of_the_content() -> None:
 
 
 def test_a_kept_case_is_a_case_file_but_for_its_id() -> None:
-    assert case_of(json.loads(kept(_case()).text), name="x") == _case(id=None)
+    assert parse_case(json.loads(kept(_case()).text), name="x") == _case(id=None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from planproof.case_file import case_of
+from planproof.case_file import parse_case
 from planproof.content import Content, Json
 from planproof.errors import InvalidInput
 from planproof.preparation import in_file
@@ -79,7 +79,7 @@ class Folder:
         else:
             source = Source.of_path(path, limits=self.limits)
         if is_object(source.document) and "execution_trace" in source.document:
-            case = case_of(source.document, name=source.name)
+            case = parse_case(source.document, name=source.name)
             inner = Source.of_value(case.trace, name=source.name, limits=self.limits)
             return Given(source=inner, task=case.task, plan=case.plan)
         return Given(source=source, task=None, plan=None)

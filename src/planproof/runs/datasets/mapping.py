@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from planproof.case import Case
-from planproof.case_file import case_of
+from planproof.case_file import parse_case
 from planproof.content import Json
 from planproof.errors import InvalidInput
 from planproof.pointer import resolve
@@ -37,8 +37,8 @@ class FieldMap:
             fields[FIELDS[field]] = _found(value, field, pointer, name)
         if fields.get("user_task") is None:
             # As where a trace stands alone: the task is what the user asks for first.
-            return replace(case_of({**fields, "user_task": ""}, name=name), task=None)
-        return case_of(fields, name=name)
+            return replace(parse_case({**fields, "user_task": ""}, name=name), task=None)
+        return parse_case(fields, name=name)
 
 
 def parse_map(pairs: Iterable[str]) -> FieldMap | None:

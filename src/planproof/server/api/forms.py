@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from planproof.runs.comparison import Comparison
 from planproof.runs.nouns import RunState
-from planproof.runs.summary import Summary
-from planproof.verdict import JudgeSummary, Outcome, Verdict
+from planproof.runs.summary import Glance, Summary
+from planproof.verdict import JudgeSummary, Verdict
 
 _Task = TypeVar("_Task")
 
@@ -110,21 +110,10 @@ class SummedRun(BaseModel):
     summary: Summary
 
 
-class CaseAtAGlance(BaseModel):
-    """One case of a run in a line."""
-
-    position: int
-    id: str | None
-    outcome: Outcome
-    score: float | None
-    seconds: float
-    reason: str
-
-
 class CasesPage(BaseModel):
     """Some cases of a run; `total` is how many there are of that kind."""
 
-    cases: list[CaseAtAGlance]
+    cases: list[Glance]
     total: int
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from planproof.case_file import CaseLine, case_of
+from planproof.case_file import CaseLine, parse_case
 from planproof.server.answers import json_answer
 from planproof.server.api.described import WRITES, answers, body, demo_case, schema_of
 from planproof.server.api.forms import PostedCase
@@ -34,6 +34,6 @@ async def judge_case(request: Request, services: ServicesDep, judge: JudgeQuery 
 
     A case that can be read but not judged gets a verdict that says so, without a score.
     """
-    case = case_of(await json_body(request, services.settings.limits), name="body")
+    case = parse_case(await json_body(request, services.settings.limits), name="body")
     verdict, _ = await services.desk.verdict(CaseLine("body", case, id=case.id), judge)
     return json_answer(verdict.full())
