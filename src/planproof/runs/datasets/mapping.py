@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from planproof.case import Case
 from planproof.case_file import parse_case
@@ -35,9 +35,8 @@ class FieldMap:
         fields = dict(value) if is_object(value) else {}
         for field, pointer in self.pointers.items():
             fields[FIELDS[field]] = _found(value, field, pointer, name)
-        if fields.get("user_task") is None:
-            # As where a trace stands alone: the task is what the user asks for first.
-            return replace(parse_case({**fields, "user_task": ""}, name=name), task=None)
+        # As where a trace stands alone: the task is what the user asks for first.
+        fields.setdefault("user_task", None)
         return parse_case(fields, name=name)
 
 
