@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 from planproof.content import Json
 
@@ -11,8 +12,7 @@ ELLIPSIS = "…"
 
 # Any number of backslashes: JSON may hold JSON that holds JSON.
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrtbf])|(?=(.)))?", re.DOTALL)
-_AROUND_PUNCTUATION = re.compile(r'\s*([{}\[\]:,"])\s*')
-_SPACES = re.compile(r"\s+")
+_BESIDE_PUNCTUATION = re.compile(r'(?<=[{}\[\]:,"]) | (?=[{}\[\]:,"])')
 # As it is printed, as it is typed, or in brackets.
 _LEFT_OUT = re.compile(rf"[\[(]?(?:{ELLIPSIS}|\.\.\.)[\])]?")
 
@@ -27,8 +27,7 @@ def stands_in(quote: str, text: str) -> bool:
 
     JSON escapes are undone on both sides and white space is folded; upper and lower case differ.
     """
-    plain = _plain(quote)
-    pieces = [piece.strip() for piece in _LEFT_OUT.split(plain)]
+    plain, pieces = _pieces(quote)
     if not any(pieces):
         return False
     if plain in text:
@@ -42,10 +41,17 @@ def stands_in(quote: str, text: str) -> bool:
     return len(pieces) > 1
 
 
+@lru_cache(maxsize=64)
+def _pieces(quote: str) -> tuple[str, list[str]]:
+    """A quote as it is looked for, whole and between what it skips."""
+    plain = _plain(quote)
+    return plain, [piece.strip() for piece in _LEFT_OUT.split(plain)]
+
+
 def _plain(text: str) -> str:
     if "\\" in text:
         text = _paired(_ESCAPE.sub(_unescaped, text))
-    return _SPACES.sub(" ", _AROUND_PUNCTUATION.sub(r"\1", text)).strip()
+    return _BESIDE_PUNCTUATION.sub("", " ".join(text.split()))
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -19,9 +19,9 @@ from planproof.judges.prompting.case import CaseWriter, WrittenCase
 from planproof.judges.prompting.images import ImageRules
 from planproof.judges.prompting.templates import UserTemplate, digest_of_prompts, render
 from planproof.judges.protocol import Asking
+from planproof.judges.reason_check import check_against_case
 from planproof.judges.rules import Rules
 from planproof.plan import Plan
-from planproof.reason_check import check_against_case
 from planproof.reasons import check_reason, write_reason
 from planproof.trace import Kind, Trace
 from planproof.vocabulary import Vocabulary

@@ -82,6 +82,7 @@ def test_what_is_wrong_with_a_reason_is_said_beside_it(reason: str, warning: str
         "Step 2, “Copy report-12.txt to the folder archive”, was done with 'archive' at e3.",
         'Step 1 has {"path": "report-12.txt"} at e2.',
         "Step 1 is the “Archive report 12” of the task.",
+        'Step 1 reads “report…txt” at e2, and step 2 has “{ "path" : "report-12.txt"…}”.',
     ],
 )
 def test_what_stands_in_the_case_may_be_quoted(reason: str) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain, repeat
+from operator import contains
 
-from planproof.content import Content
+from planproof.alignment.calls import strings_in
+from planproof.content import Content, Json
 from planproof.phrases import QUOTED, quoted, steps_mentioned
 from planproof.plan import Plan
 from planproof.quotes import quotable, stands_in
@@ -36,10 +39,10 @@ def _unknown_steps(bare: str, plan: Plan) -> Iterator[str]:
 
 
 def _unknown_events(bare: str, trace: Trace) -> Iterator[str]:
-    if not all(map(_NUMBERED_IDS.fullmatch, trace.by_id)):
-        return  # ids of another form can't be told from words
-    for event in dict.fromkeys(_EVENT.findall(bare)):
-        if event not in trace.by_id:
+    unknown = [event for event in _EVENT.findall(bare) if event not in trace.by_id]
+    if unknown and all(map(_NUMBERED_IDS.fullmatch, trace.by_id)):
+        # Ids of another form can't be told from words.
+        for event in dict.fromkeys(unknown):
             yield f"The reason names event {event}, which the trace does not have."
 
 
@@ -47,26 +50,25 @@ def _invented_quotes(reason: str, task: Content, plan: Plan, trace: Trace) -> It
     found = (match[0][1:-1].strip(_AROUND) for match in QUOTED.finditer(reason))
     quotes = list(dict.fromkeys(quote for quote in found if quote))[:_MOST_CHECKED]
     told = [task.text, *(step.text for step in plan.steps)]
-    missing = [quote for quote in quotes if not any(quote in text for text in told)]
-    if not missing:
-        return
-    plain = [quotable(text) for text in told]
-    missing = [quote for quote in missing if not any(stands_in(quote, text) for text in plain)]
-    for event in trace.events:
+    words = list(chain(told, *map(_words, trace.events)))
+    missing = [quote for quote in quotes if not any(map(contains, words, repeat(quote)))]
+    # Only what stands nowhere as it is gets looked for with escapes undone and words left out.
+    for value in chain(told, *map(_values, trace.events)):
         if not missing:
             return
-        missing = _not_in(event, missing)
+        text = quotable(value)
+        missing = [quote for quote in missing if not stands_in(quote, text)]
     for quote in missing:
         yield f"The reason quotes {quoted(quote)}, which does not stand in the case."
 
 
-def _not_in(event: Event, quotes: list[str]) -> list[str]:
-    fields = [event.id, event.kind.value, event.name or "", event.actor or "", event.text]
-    fields.append(event.output)
-    left = [quote for quote in quotes if not any(quote in field for field in fields)]
-    if not left:
-        return left
-    texts = [quotable(field) for field in (event.text, event.output) if field]
+def _words(event: Event) -> tuple[str, ...]:
+    """Every text of an event, as it is."""
+    about = (event.id, event.kind, event.name or "", event.actor or "", event.text, event.output)
+    return about if event.arguments is None else (*about, *strings_in(event.arguments))
+
+
+def _values(event: Event) -> Iterator[Json]:
+    yield from filter(None, (event.text, event.output))
     if event.arguments is not None:
-        texts.append(quotable(event.arguments))
-    return [quote for quote in left if not any(stands_in(quote, text) for text in texts)]
+        yield event.arguments
