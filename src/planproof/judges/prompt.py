@@ -15,7 +15,7 @@ from planproof.finding import Findings, Status, StepFinding
 from planproof.judgement import PROMPT, Judgement, Shown
 from planproof.judges.asking import Cause, Model, ModelFailed, Question
 from planproof.judges.citations import about_orders
-from planproof.judges.prompting.case import CaseWriter, WrittenCase
+from planproof.judges.prompting.case import CaseWriter
 from planproof.judges.prompting.images import ImageRules
 from planproof.judges.prompting.templates import UserTemplate, digest_of_prompts, render
 from planproof.judges.protocol import Asking
@@ -78,8 +78,7 @@ class Prompt:
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
         """What the model says of the case, and what is wrong with how it says it."""
         deadline = time.monotonic() + self.asking.deadline
-        writer = self._writer(task, plan, trace)
-        question, written = self._asked(writer)
+        question, shown, notes = self._asked(task, plan, trace)
         answer = await self.model.ask(question, deadline=deadline)
         given = cast("ScoreAndReason", answer.value)
         judgement = Judgement(
@@ -87,10 +86,8 @@ class Prompt:
             reason=given.reason,
             models=(answer.model,),
             usage=answer.usage,
-            shown=Shown(
-                events=len(written.events), shortened=written.shortened, images=written.images
-            ),
-            notes=writer.notes,
+            shown=shown,
+            notes=notes,
             warnings=(
                 *check_reason(given.reason),
                 *check_against_case(given.reason, task, plan, trace),
@@ -101,13 +98,14 @@ class Prompt:
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
         """The one that would be asked about a case; raises `ModelFailed` when it is too long."""
-        return (self._asked(self._writer(task, plan, trace))[0],)
+        return (self._asked(task, plan, trace)[0],)
 
-    def _writer(self, task: Content, plan: Plan, trace: Trace) -> CaseWriter:
+    def _asked(
+        self, task: Content, plan: Plan, trace: Trace
+    ) -> tuple[Question, Shown, tuple[str, ...]]:
+        """The question, how much of the case it shows, and what it leaves out whatever the room."""
         rules = ImageRules(allow_urls=self.asking.image_urls)
-        return CaseWriter(task, plan, trace, budget=self.asking.budget, images=rules)
-
-    def _asked(self, writer: CaseWriter) -> tuple[Question, WrittenCase]:
+        writer = CaseWriter(task, plan, trace, budget=self.asking.budget, images=rules)
         template = self._template
         if template is None:
             instructions = _instructions(images=writer.has_images)
@@ -123,7 +121,10 @@ class Prompt:
             )
         digest = template.digest if template else digest_of_prompts()
         question = Question(instructions, written.parts, ScoreAndReason, digest, self.asking.sample)
-        return question, written
+        shown = Shown(
+            events=len(written.events), shortened=written.shortened, images=written.images
+        )
+        return question, shown, writer.notes
 
     @property
     def _template(self) -> UserTemplate | None:

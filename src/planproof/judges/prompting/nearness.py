@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import filterfalse
+
 from planproof.alignment.terms import stems_of_token, tokens_of
 from planproof.plan import Plan
 from planproof.trace import Event
@@ -49,17 +51,22 @@ class PlanTerms:
 
     def _found_in(self, text: str) -> frozenset[str]:
         """The plan's words in a text. Events repeat one another, so each word is looked up once."""
-        words = {*tokens_of(text[:_LOOKED_THROUGH])}
+        # Numbers tell nothing, and every text has others.
+        words = {*filterfalse(str.isdecimal, tokens_of(text[:_LOOKED_THROUGH]))}
+        unknown = words - self._looked_up
+        if unknown:
+            self._look_up(unknown)
+        return _NONE.union(*map(self._of_word.__getitem__, words & self._telling))
+
+    def _look_up(self, words: set[str]) -> None:
         if len(self._looked_up) > _MOST_KEPT:
             self._looked_up.clear()
-        unknown = words - self._looked_up
-        self._looked_up |= unknown
-        for word in unknown:
-            # Most words are none of the plan's, and begin like none; numbers tell nothing.
-            bare = word.isascii() and (word.islower() or word.isdecimal())
-            if bare and word[:_BEGINNING] not in self._beginnings:
+        self._looked_up |= words
+        beginnings = self._beginnings
+        for word in words:
+            # Most words are none of the plan's, and begin like none.
+            if word[:_BEGINNING] not in beginnings and word.isascii() and word.islower():
                 continue
             if terms := self._terms.intersection(stems_of_token(word)):
                 self._of_word[word] = terms
                 self._telling.add(word)
-        return _NONE.union(*map(self._of_word.__getitem__, words & self._telling))
