@@ -29,9 +29,7 @@ from planproof.verdict import Outcome, Verdict
 from planproof.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from asyncio import Lock
-
-    from planproof.models.loops import OnePerLoop
+    from planproof.models.loops import OnePerLoop, Turns
 
 _SHORT = 200_000
 """Characters of a trace that are read in some milliseconds: as long as a loop may be kept."""
@@ -167,10 +165,9 @@ async def _awaited_verdict(case: Case, judge: AnyJudge, reading: Reading) -> Ver
     if not awaits(judge):
         return await asyncio.to_thread(_verdict, case, judge, reading)
     if isinstance(case.trace, str) and len(case.trace) <= _SHORT:
-        # A thread would take the loop's time by turns, and the requests of others with it. But
-        # one at a time: then the first are asked about while the last are still being read.
-        async with _turns().here():
-            ready = prepared(case, judge, reading)
+        # A thread would take the loop's time by turns, and the requests of others with it.
+        await _turns().here().mine()
+        ready = prepared(case, judge, reading)
     else:
         ready = await asyncio.to_thread(prepared, case, judge, reading)
     if isinstance(ready, Verdict):
@@ -182,12 +179,10 @@ async def _awaited_verdict(case: Case, judge: AnyJudge, reading: Reading) -> Ver
 
 
 @cache
-def _turns() -> OnePerLoop[Lock]:
-    from asyncio import Lock  # noqa: PLC0415 - whoever awaits has it
+def _turns() -> OnePerLoop[Turns]:
+    from planproof.models.loops import OnePerLoop, Turns  # noqa: PLC0415 - loads asyncio
 
-    from planproof.models.loops import OnePerLoop  # noqa: PLC0415
-
-    return OnePerLoop(Lock)
+    return OnePerLoop(Turns)
 
 
 async def _asked(ready: Ready, judge: ModelJudge) -> Findings | Judgement:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, suppress
+from time import monotonic
 from typing import Any, Generic, TypeVar
 from weakref import finalize
 
 _T = TypeVar("_T")
+_AT_ONCE = 0.25
+"""Seconds that a loop is kept at a stretch, if no single piece of work takes longer."""
 
 
 class OnePerLoop(Generic[_T]):
@@ -27,6 +30,29 @@ class OnePerLoop(Generic[_T]):
                 self._kept.pop(ended, None)
             found = self._kept[loop] = self._make()
         return found
+
+
+class Turns:
+    """Shares a loop between long work and whatever else is to be done on it.
+
+    Who works without awaiting anything waits for his turn first. In one pass of the loop they work
+    for a while and no longer, so that in between requests go out and answers come in.
+    """
+
+    def __init__(self, at_once: float = _AT_ONCE) -> None:
+        self._at_once = at_once
+        self._since: float | None = None
+
+    async def mine(self) -> None:
+        """Wait until there is time to work in this pass of the loop."""
+        while self._since is not None and monotonic() - self._since >= self._at_once:
+            await asyncio.sleep(0)
+        if self._since is None:
+            self._since = monotonic()
+            asyncio.get_running_loop().call_soon(self._next_pass)
+
+    def _next_pass(self) -> None:
+        self._since = None
 
 
 class OpenWhileLoopRuns:
