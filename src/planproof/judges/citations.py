@@ -166,7 +166,7 @@ def about_orders(trace: Trace) -> tuple[str, ...]:
 def _addressed(trace: Trace) -> Iterator[str]:
     """The events whose words speak to whoever judges, or count steps as done."""
     # In most traces none does, and to look through all the words at once is quicker.
-    words = (text for event in trace.events for text in (event.text, event.output))
+    words = [text for event in trace.events for text in (event.text, event.output) if text]
     if not speaks_to_the_judge(fold("\n".join(words))):
         return
     for event in trace.events:

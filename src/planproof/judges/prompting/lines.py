@@ -131,21 +131,20 @@ class EventWriter:
         """What is shown of an event at this detail, and how many characters are not."""
         most = DETAILS[detail]
         whole = self._everything(event)
-        output = most.aside
-        if len(whole.output) > output and self._is_wanted(event, whole.arguments or ""):
-            output = most.output
-        long = len(whole.text) > most.text or len(whole.arguments or "") > most.arguments
-        if len(whole.output) <= output and not long:
-            return whole
-        left_out = _missing(whole.text, most.text) + _missing(whole.output, output)
-        if whole.arguments is None:
-            arguments = None
-        else:
-            arguments = clipped(whole.arguments, most.arguments)
-            left_out += _missing(whole.arguments, most.arguments)
-        return Fields(
-            arguments, clipped(whole.text, most.text), clipped(whole.output, output), left_out
-        )
+        room = most.aside
+        if len(whole.output) > room and self._is_wanted(event, whole.arguments or ""):
+            room = most.output
+        output = clipped(whole.output, room)
+        left_out = _missing(whole.output, room)
+        if len(whole.text) <= most.text and len(whole.arguments or "") <= most.arguments:
+            # So it is with nearly all of them.
+            return Fields(whole.arguments, whole.text, output, left_out) if left_out else whole
+        left_out += _missing(whole.text, most.text)
+        arguments = whole.arguments
+        if arguments is not None:
+            left_out += _missing(arguments, most.arguments)
+            arguments = clipped(arguments, most.arguments)
+        return Fields(arguments, clipped(whole.text, most.text), output, left_out)
 
     def _everything(self, event: Event) -> Fields:
         whole = self._whole.get(event.id)

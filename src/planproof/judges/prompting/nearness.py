@@ -13,7 +13,6 @@ _LOOKED_THROUGH = 3 * _LOOKED_AT
 _TELLING = 2
 _MOST_KEPT = 50_000
 _NONE = frozenset[str]()
-_BEGINNING = 2
 _ODD = frozenset({"dy", "ly", "ty"})
 """Of dying, lying and tying, which have stems that begin otherwise."""
 
@@ -30,7 +29,8 @@ class PlanTerms:
             for stem in stems_of_token(token)
             if not stem.isdecimal()
         )
-        self._beginnings = _ODD.union(stem[:_BEGINNING] for stem in self._terms)
+        # A short stem may differ from its words in the third letter already (cry, cri).
+        self._beginnings = _ODD.union(s[:3] if len(s) > 3 else s[:2] for s in self._terms)
         self._of_word: dict[str, frozenset[str]] = {}
         self._telling: set[str] = set()
         self._looked_up: set[str] = set()
@@ -65,7 +65,8 @@ class PlanTerms:
         beginnings = self._beginnings
         for word in words:
             # Most words are none of the plan's, and begin like none.
-            if word[:_BEGINNING] not in beginnings and word.isascii() and word.islower():
+            begins_like_one = word[:3] in beginnings or word[:2] in beginnings
+            if not begins_like_one and word.isascii() and word.islower():
                 continue
             if terms := self._terms.intersection(stems_of_token(word)):
                 self._of_word[word] = terms
