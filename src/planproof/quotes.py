@@ -12,7 +12,7 @@ ELLIPSIS = "…"
 
 # Any number of backslashes: JSON may hold JSON that holds JSON.
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrtbf])|(?=(.)))?", re.DOTALL)
-_BESIDE_PUNCTUATION = re.compile(r'(?<=[{}\[\]:,"]) | (?=[{}\[\]:,"])')
+_PUNCTUATION = '{}[]:,"'
 # As it is printed, as it is typed, or in brackets.
 _LEFT_OUT = re.compile(rf"[\[(]?(?:{ELLIPSIS}|\.\.\.)[\])]?")
 
@@ -51,7 +51,12 @@ def _pieces(quote: str) -> tuple[str, list[str]]:
 def _plain(text: str) -> str:
     if "\\" in text:
         text = _paired(_ESCAPE.sub(_unescaped, text))
-    return _BESIDE_PUNCTUATION.sub("", " ".join(text.split()))
+    text = " ".join(text.split())
+    # One after the other: a pattern that finds them all takes several times as long.
+    for mark in _PUNCTUATION:
+        if mark in text:
+            text = text.replace(f" {mark}", mark).replace(f"{mark} ", mark)
+    return text
 
 
 def _unescaped(found: re.Match[str]) -> str:
