@@ -79,7 +79,7 @@ def test_the_summary_goes_to_standard_error(planproof: CommandLine, folder: Path
         ([FOLLOWED, IDLE], ("--min-score", "0.25"), 1),
         ([IDLE, PLANLESS], ("--min-score", "0.25"), 1),
         ([FOLLOWED, PLANLESS], ("--min-score", "0.25"), 3),
-        ([], (), 0),
+        ([], (), 2),
     ],
 )
 def test_exit_codes(
@@ -133,14 +133,17 @@ def test_a_fault_in_reading_one_case_does_not_cost_the_others(
         (("run", "other.json"), "is one JSON document, and neither a case nor a trace"),
         (("run", "case.json", "-o", "case.json"), "is the file that the cases are read from"),
         (("run", "case.json", "--reader", "genral"), "Did you mean `general`?"),
+        (("run", "empty.jsonl"), "empty.jsonl: there are no cases."),
+        (("run", "case.json", "--where", "team=nobody"), "there are no cases."),
         (("run",), "Missing argument"),
     ],
-    ids=["nowhere", "other", "same", "reader", "nothing"],
+    ids=["nowhere", "other", "same", "reader", "empty", "none of them", "nothing"],
 )
 def test_bad_usage_and_input_exit_with_2(
     planproof: CommandLine, folder: Path, arguments: tuple[str, ...], message: str
 ) -> None:
     (folder / "other.json").write_text('{"a":\n1}', encoding="utf-8")
+    (folder / "empty.jsonl").touch()
     before = (folder / "case.json").read_bytes()
     done = planproof(*arguments)
     assert done.code == 2
