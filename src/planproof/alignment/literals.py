@@ -156,7 +156,9 @@ _Found: TypeAlias = tuple[LiteralKind, tuple[int, int], str, tuple[str, ...]]
 """A sort, where it stands, the value as it is written, and its forms before folding."""
 
 
-_ASCII_SPACE = bytes(32 if chr(byte).isspace() and byte < 128 else byte for byte in range(256))
+_ASCII_FOLDED = bytes(
+    32 if byte < 128 and chr(byte).isspace() else byte for byte in bytes(range(256)).lower()
+)
 
 
 @cache
@@ -179,12 +181,11 @@ def _alone(value: str) -> re.Pattern[str]:
 
 def fold(text: str) -> str:
     """Lower case with white space folded and typographic quotes made plain."""
-    lowered = text.lower()
-    if lowered.isascii():
+    if text.isascii():
         # Most texts have single spaces and line breaks only: a table of bytes is quicker then.
-        lowered = lowered.encode().translate(_ASCII_SPACE).decode()
-        return lowered.strip() if "  " not in lowered else " ".join(lowered.split())
-    lowered = lowered.replace("\u2019", "'").replace("\u2018", "'")
+        folded = text.encode().translate(_ASCII_FOLDED).decode()
+        return folded.strip() if "  " not in folded else " ".join(folded.split())
+    lowered = text.lower().replace("\u2019", "'").replace("\u2018", "'")
     lowered = lowered.replace("\u201c", '"').replace("\u201d", '"')
     return " ".join(lowered.split())
 
