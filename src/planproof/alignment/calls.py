@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from functools import lru_cache
 from itertools import repeat
 from types import NoneType
-from typing import TypeGuard, cast
+from typing import TypeAlias, TypeGuard, cast
 
 from planproof.alignment.terms import command_terms
 from planproof.content import Json
 from planproof.trace import Event
+
+Leaves: TypeAlias = Collection[tuple[str, Json]]
+"""What arguments hold in the end, each with its key."""
 
 _SIMPLE = frozenset({str, int, float, bool, NoneType})
 _NONE: frozenset[str] = frozenset()
@@ -36,19 +39,19 @@ _CALLED = re.compile(r"\b([A-Za-z_]\w{1,60})\s*\(")
 _SPACE = re.compile(r"\s+")
 
 
-def commands_of(event: Event) -> frozenset[str]:
+def commands_of(event: Event, leaves: Leaves) -> frozenset[str]:
     """The commands, keywords and functions that an action uses, as far as they are known."""
     known = command_terms()
-    found: list[frozenset[str]] = []
-    for text in (event.name, event.text, *strings_in(event.arguments)):
-        if not text:
-            continue
-        if text is event.name or text.isidentifier():
-            if text.lower() in known:
-                found.append(frozenset((text.lower(),)))
-        elif commands := _commands_in_short(text) if len(text) <= _SHORT else _find_commands(text):
-            found.append(commands)
-    return _NONE.union(*found) if found else _NONE
+    found = _NONE
+    if event.name and (name := event.name.lower()) in known:
+        found |= {name}
+    for text in (event.text, *[value for _, value in leaves if isinstance(value, str)]):
+        if text.isidentifier():
+            if (word := text.lower()) in known:
+                found |= {word}
+        elif text:
+            found |= _commands_in_short(text) if len(text) <= _SHORT else _find_commands(text)
+    return found
 
 
 def _find_commands(text: str) -> frozenset[str]:
@@ -65,14 +68,14 @@ def _find_commands(text: str) -> frozenset[str]:
 _commands_in_short = lru_cache(maxsize=4_096)(_find_commands)
 
 
-def call_text(event: Event) -> str:
+def call_text(event: Event, leaves: Leaves | None = None) -> str:
     """What was done or said, arguments and all, as one text."""
     if event.arguments is None:
         return event.text
     said = "\n".join(
         [
             f"{key}: {value}" if key else str(value)
-            for key, value in _leaves_of(event.arguments)
+            for key, value in (leaves_of(event.arguments) if leaves is None else leaves)
             if value is not None and value != ""
         ]
     )
@@ -81,14 +84,15 @@ def call_text(event: Event) -> str:
 
 def strings_in(value: Json) -> list[str]:
     """Every text inside arguments, in their order."""
-    if _is_flat(value):
-        return [item for item in value.values() if isinstance(item, str)]
-    return [item for _, item in _leaves_of(value) if isinstance(item, str)]
+    return [item for _, item in leaves_of(value) if isinstance(item, str)]
 
 
-def _leaves_of(value: Json) -> Iterable[tuple[str, Json]]:
+def leaves_of(value: Json) -> Leaves:
     """What arguments hold in the end, in order, each with the key that it stands under."""
-    if _is_flat(value):
+    if value is None:
+        return ()
+    # Most arguments are an object that holds neither objects nor arrays.
+    if _is_object(value) and _SIMPLE.issuperset(map(type, value.values())):
         return value.items()
     found: list[tuple[str, Json]] = []
     pending: list[Iterator[tuple[str, Json]]] = [iter([("", value)])]
@@ -104,11 +108,6 @@ def _leaves_of(value: Json) -> Iterable[tuple[str, Json]]:
         else:
             pending.pop()
     return found
-
-
-def _is_flat(value: Json) -> TypeGuard[dict[str, str | int | float | bool | None]]:
-    """Whether this is an object that holds neither objects nor arrays, as most arguments are."""
-    return _is_object(value) and _SIMPLE.issuperset(map(type, value.values()))
 
 
 def _is_object(value: Json) -> TypeGuard[dict[str, Json]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
-from planproof.alignment.calls import call_text, commands_of
+from planproof.alignment.calls import call_text, commands_of, leaves_of
 from planproof.alignment.deeds import deeds_done, deeds_said, distinct_deeds_done
 from planproof.alignment.literals import fold
 from planproof.alignment.terms import command_terms, terms_of, terms_of_tokens, tokens_of
@@ -22,12 +22,11 @@ _CALL_READ = 20_000
 _OUTPUT_READ = 4_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Manner:
+class Manner(Struct, frozen=True, eq=False):
     """How something was done: by whom, with which tool and which commands.
 
     `name` and `actor` are in lower case, `who` is both as they are written. `terms` are the words
-    of the tool's name and of what its commands are known to do, `distinct` the deeds of its verb
+    of `who` and of what the commands are known to do, `distinct` the deeds of the tool's verb
     that do not stand for others. The events of a trace that were done alike share one manner.
     """
 
@@ -42,8 +41,7 @@ class Manner:
     said: bool
 
 
-@dataclass(slots=True, eq=False)
-class Unit:
+class Unit(Struct, eq=False):
     """One of the agent's own events, ready to be compared with steps.
 
     `terms` are the words of what was done or said and of its manner. `call_text` is folded, for the
@@ -83,22 +81,14 @@ def units_of(trace: Trace, vocabulary: Vocabulary) -> list[Unit]:
         kind = event.kind
         if kind is Kind.SYSTEM or event.actor == "user":
             continue
-        manner = manners.of(event, commands_of(event) if kind in _CALLING else _NONE)
+        leaves = leaves_of(event.arguments)
+        manner = manners.of(event, commands_of(event, leaves) if kind in _CALLING else _NONE)
         long = manner.said and len(event.text) >= _LONG_MESSAGE
-        for text in _passages(event.text) if long else (call_text(event),):
-            call = f"{manner.who} {text}"
-            units.append(
-                Unit(
-                    position,
-                    event,
-                    terms_of_tokens(tokens_of(call[:_CALL_READ]), manner.terms),
-                    fold(call),
-                    manner,
-                    manner.said,
-                    manner.deeds,
-                    manner.closing,
-                )
-            )
+        for text in _passages(event.text) if long else (call_text(event, leaves),):
+            terms = terms_of_tokens(tokens_of(text[:_CALL_READ]), manner.terms)
+            folded = fold(f"{manner.who} {text}")
+            said, deeds, closing = manner.said, manner.deeds, manner.closing
+            units.append(Unit(position, event, terms, folded, manner, said, deeds, closing))
     return units
 
 
@@ -132,16 +122,17 @@ class _Manners:
 
     def _make(self, event: Event, commands: frozenset[str]) -> Manner:
         name, actor = event.name or "", event.actor or ""
+        who = name if event.actor in _NAMELESS else f"{name} {actor}"
         closing = self._vocabulary.closes(event.name)
-        terms: frozenset[str] = frozenset()
+        terms = terms_of_tokens(tokens_of(who))
         of_deed = event.kind is Kind.ACTION and not closing
         if event.kind in _CALLING:
-            terms = terms_of(name).union(*map(command_terms().__getitem__, commands))
+            terms = terms.union(terms_of(name), *map(command_terms().__getitem__, commands))
         return Manner(
             kind=event.kind,
             name=name.lower(),
             actor=actor.lower(),
-            who=name if event.actor in _NAMELESS else f"{name} {actor}",
+            who=who,
             terms=terms,
             deeds=deeds_done(event, commands, closing=closing),
             distinct=distinct_deeds_done(name) if of_deed else _NONE,

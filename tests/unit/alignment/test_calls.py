@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from planproof.alignment.calls import call_text, commands_of, strings_in
+from planproof.alignment import calls
+from planproof.alignment.calls import call_text, leaves_of, strings_in
+from planproof.trace import Event
 from tests.unit.alignment.made import call, says
 
 NESTED: dict[str, Any] = {
@@ -55,6 +57,10 @@ def test_deep_arguments_are_walked_through() -> None:
     for _ in range(100_000):
         deep = [deep]
     assert strings_in(deep) == ["end"]
+
+
+def commands_of(event: Event) -> frozenset[str]:
+    return calls.commands_of(event, leaves_of(event.arguments))
 
 
 @pytest.mark.parametrize(
