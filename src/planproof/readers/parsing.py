@@ -16,7 +16,6 @@ from planproof.readers.pieces.shapes import (
     is_deeper_than,
     is_list,
     is_object,
-    opens_more_than,
 )
 from planproof.readers.strict import NOT_STRICT, parse_strict
 from planproof.trace import Skipped
@@ -56,7 +55,8 @@ class Parser:
             except RecursionError as error:
                 raise self.too_deep() from error
         depth = self.limits.depth
-        if opens_more_than(text, depth) and is_deeper_than(value, depth):
+        # Each level takes a bracket at both ends.
+        if len(text) > 2 * depth and is_deeper_than(value, depth):
             raise self.too_deep()
         return value
 
