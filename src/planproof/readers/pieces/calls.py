@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from planproof.content import Json
 from planproof.readers.pieces.shapes import embedded, is_list, is_object, text_at
@@ -31,8 +31,7 @@ _WRAPPED = frozenset(_WRAPPERS)
 _IDENTIFIED_OR_WRAPPED = _IDENTIFIED | _WRAPPED
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):
     """A call: the tool, its arguments, or the bare text that it was given."""
 
     name: str
@@ -63,7 +62,9 @@ def as_call(value: Json) -> Call | None:
         name = text_at(value, *_ANY_NAME)
         if name is None:
             return None
-    raw = raw_arguments(value)
+    raw = value.get("arguments")
+    if raw is None:
+        raw = raw_arguments(value)
     if is_object(raw):
         return Call(name, raw, "", identity)
     arguments, text = arguments_of(raw)

@@ -37,7 +37,8 @@ _CONTENT_ELSEWHERE = frozenset(_CONTENT[1:])
 _SAYS = (*_CONTENT, "tool_calls", "function_call")
 _THOUGHTS = ("reasoning_content", "reasoning", "thinking", "thought")
 _THINKS = frozenset((*_THOUGHTS, "additional_kwargs"))
-_TELLS_FAILURE = frozenset(("is_error", "isError", "error", "status"))
+_TOOL_NAMES = ("name", "function", "tool_name")
+_TELLS_MORE = frozenset((*_TOOL_NAMES, "is_error", "isError", "error", "status"))
 _RESULTS = ("content", "output", "result", "response")
 _RESULT_TURN = re.compile(
     r"\s{0,8}(?:observation\b|execution result\b|<(?:observation|tool_response|function_results?)"
@@ -272,18 +273,29 @@ class Conversation:
         return initial in _RESULT_INITIALS and _RESULT_TURN.match(text) is not None
 
     def _result(self, message: dict[str, Json], pointer: str) -> None:
-        if is_list(message.get("content")):
-            parts, _ = parts_of(message["content"], f"{pointer}/content")
-            results = [part for part in parts if part.sort == "result"]
-            for part in results:
-                self.result(part.value, part.pointer)
-            if results:
-                return
-        text, place, images = _content(message, pointer)
-        call_id = text_at(message, "tool_call_id", "call_id", "tool_use_id")
-        name = text_at(message, "name", "function", "tool_name")
-        status = None if _TELLS_FAILURE.isdisjoint(message) else _failed(message)
+        content = message.get("content")
+        if isinstance(content, str):
+            text, place, images = content, f"{pointer}/content", ()
+        elif is_list(content) and self._results(content, f"{pointer}/content"):
+            return
+        else:
+            text, place, images = _content(message, pointer)
+        call_id = message.get("tool_call_id")
+        if not call_id or not isinstance(call_id, str):
+            call_id = text_at(message, "call_id", "tool_use_id")
+        name = status = None
+        # Most tell nothing else: to look for all of it at once is quicker.
+        if not _TELLS_MORE.isdisjoint(message):
+            name, status = text_at(message, *_TOOL_NAMES), _failed(message)
         self._transcript.answer(Result(text, place, call_id, name, "tool", status, images))
+
+    def _results(self, content: list[Json], pointer: str) -> bool:
+        """Write the results among the parts of a content; False when there are none."""
+        parts, _ = parts_of(content, pointer)
+        results = [part for part in parts if part.sort == "result"]
+        for part in results:
+            self.result(part.value, part.pointer)
+        return bool(results)
 
 
 def _is_listed(part: Part, calls: set[str | None]) -> bool:

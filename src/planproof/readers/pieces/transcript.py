@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from msgspec import Struct
+
 from planproof.content import Image, Json
 from planproof.readers.pieces.calls import Call
 from planproof.readers.pieces.outcomes import outcome_of
@@ -46,8 +48,7 @@ class Draft:
         self.status = status or outcome_of(output)
 
 
-@dataclass(slots=True)
-class Result:
+class Result(Struct):
     """What came back from a call. `status` is what the record itself says, if it says so."""
 
     text: str
