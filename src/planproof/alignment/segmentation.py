@@ -2,8 +2,9 @@
 
 Both alignments walk over the events once and keep, for every step, the best explanation in which
 that step was the last one worked on. `in_order` may skip steps and leave events over, at a price;
-`freely` may also jump between steps, so it finds what was done in another order. Only the worth of
-the explanations is kept; walking back from the best one finds again how it came about.
+`freely` may also jump between steps, so it finds what was done in another order. Only the gain of
+the explanations is kept, over the one that leaves every event over: what goes on without an event
+gains nothing by it. Walking back from the best one finds again how it came about.
 """
 
 # ruff: noqa: FURB136, PLR1730 - in the loops, to compare is twice as fast as to call `max`
@@ -34,68 +35,69 @@ def in_order(
 
     Of a run that is `under_way` the steps behind the last one are not skipped: they are to come.
     """
-    # State k: step k-1 was worked on last; state 0: none yet. Prices are taken off.
-    worth = [0] + [_NEVER] * steps
+    # State k: step k-1 was worked on last; state 0: none yet. A step that is begun gains its price.
+    gains = [0] + [_NEVER] * steps
     history: list[list[int]] = []
     for row, price in zip(affinity, leave, strict=True):
-        history.append(worth)
-        before = iter(worth)
-        best = next(before)  # of the states before, skipped steps paid up to here
-        worth = [best - price]
-        for stay, gain in zip(before, row, strict=True):
-            here = (best if best > stay else stay) + gain
-            left = stay - price
-            worth.append(here if here >= left else left)
-            best -= skip
+        history.append(gains)
+        least = -price - skip  # To leave the event over and skip the step is better than any less.
+        before = iter(gains)
+        best = next(before)  # of the states before
+        gains = [best]
+        for stay, fit in zip(before, row, strict=True):
+            if fit < least:
+                gains.append(stay)
+            else:
+                begun = best + skip
+                here = (begun if begun > stay else stay) + fit + price
+                gains.append(here if here > stay else stay)
             if stay > best:
                 best = stay
-    to_come = 0 if under_way else skip
-    ends = [value - to_come * (steps - state) for state, value in enumerate(worth)]
+    to_come = skip if under_way else 0
+    ends = [gain + to_come * (steps - state) for state, gain in enumerate(gains)]
     final = max(range(steps + 1), key=ends.__getitem__)
 
-    def source(worth: list[int], state: int) -> tuple[int, int]:
-        best, best_state = worth[0], 0
-        for other in range(1, state):
-            best -= skip
-            if worth[other] > best:
-                best, best_state = worth[other], other
-        return (best, best_state) if best > worth[state] else (worth[state], state)
+    def source(gains: list[int], state: int) -> tuple[int, int]:
+        best = max(gains[:state])
+        begun = best + skip
+        return (begun, gains.index(best)) if begun > gains[state] else (gains[state], state)
 
-    history.append(worth)
-    return Segmentation(_walk_back(history, affinity, leave, final, source), ends[final])
+    history.append(gains)
+    assigned = _walk_back(history, affinity, leave, final, source)
+    return Segmentation(assigned, ends[final] - sum(leave) - skip * steps)
 
 
 def freely(
     affinity: Sequence[Sequence[int]], leave: Sequence[int], jump: int, steps: int
 ) -> Segmentation:
     """The best explanation in any order; going on to the next step is free, any jump is paid."""
-    worth = [0] + [_NEVER] * steps
+    gains = [0] + [_NEVER] * steps
     history: list[list[int]] = []
     for row, price in zip(affinity, leave, strict=True):
-        history.append(worth)
-        jumped = max(worth) - jump
-        before = iter(worth)
+        history.append(gains)
+        jumped = max(gains) - jump
+        before = iter(gains)
         last = next(before)
-        worth = [last - price]
+        gains = [last]
         if jumped > last:
             last = jumped
-        for stay, gain in zip(before, row, strict=True):
-            here = (last if last > stay else stay) + gain
-            left = stay - price
-            worth.append(here if here >= left else left)
+        for stay, fit in zip(before, row, strict=True):
+            here = (last if last > stay else stay) + fit + price
+            gains.append(here if here > stay else stay)
             last = stay if stay > jumped else jumped
-    ends = [value - jump for value in worth[:-1]] + worth[-1:]
+    ends = [gain - jump for gain in gains[:-1]] + gains[-1:]
     final = max(range(steps + 1), key=ends.__getitem__)
 
-    def source(worth: list[int], state: int) -> tuple[int, int]:
-        top = max(worth)
-        best, best_state = worth[state], state
-        if worth[state - 1] > best:
-            best, best_state = worth[state - 1], state - 1
-        return (top - jump, worth.index(top)) if top - jump > best else (best, best_state)
+    def source(gains: list[int], state: int) -> tuple[int, int]:
+        top = max(gains)
+        best, best_state = gains[state], state
+        if gains[state - 1] > best:
+            best, best_state = gains[state - 1], state - 1
+        return (top - jump, gains.index(top)) if top - jump > best else (best, best_state)
 
-    history.append(worth)
-    return Segmentation(_walk_back(history, affinity, leave, final, source), ends[final])
+    history.append(gains)
+    assigned = _walk_back(history, affinity, leave, final, source)
+    return Segmentation(assigned, ends[final] - sum(leave))
 
 
 def _walk_back(
@@ -105,21 +107,21 @@ def _walk_back(
     state: int,
     source: Callable[[list[int], int], tuple[int, int]],
 ) -> list[int]:
-    """The step of each event. `source` is the best state to come from, and its worth by then."""
+    """The step of each event. `source` is the best state to come from, and its gain by then."""
     path: list[int] = []
     value = history.pop()[state]
-    for worth, row, price in zip(
+    for gains, row, price in zip(
         reversed(history), reversed(affinity), reversed(leave), strict=True
     ):
         step = state - 1
         # Most events go on with the step of the one before; only the others need a closer look.
-        if state and value - row[step] != worth[state]:
-            best, came_from = source(worth, state)
-            if best + row[step] >= worth[state] - price:
+        if state and value - row[step] - price != gains[state]:
+            best, came_from = source(gains, state)
+            if best + row[step] + price >= gains[state]:
                 state = came_from
             else:
                 step = -1
-        value = worth[state]
+        value = gains[state]
         path.append(step)
     path.reverse()
     return path
