@@ -7,6 +7,7 @@ fit, but not what a step leaves out.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from planproof.alignment.demands import Demand
 from planproof.alignment.literals import Literal, LiteralKind, literals_of
@@ -87,8 +88,10 @@ def _of_another_sort(units: Sequence[Unit], demand: Demand, actions: Sequence[in
 
 def _after_the_words(units: Sequence[Unit], demand: Demand, run: Sequence[int]) -> set[int]:
     """Those that come when what the step is to say has been said: they can't serve it."""
+    if not demand.only_says:
+        return set()
     said = next((i for i in run if units[i].event.kind is Kind.MESSAGE), None)
-    if said is None or not demand.only_says:
+    if said is None:
         return set()
     return {
         i
@@ -104,23 +107,27 @@ def _on_other_values(units: Sequence[Unit], demand: Demand, actions: Sequence[in
     """Those that do to something else what another call of the same tool does as the step says."""
     if len(actions) == 1 or demand.open_ended:
         return set()
-    values = [literal for literal in demand.literals if _is_telling(literal)]
+    values = _telling(demand)
     if not values:
         return set()
-    as_said = {
-        index for value in values for index in actions if value.held_by(units[index].call_text)
-    }
-    if len(as_said) == len(actions):
+    others = actions
+    for value in values:
+        others = [index for index in others if not value.held_by(units[index].call_text)]
+    if not others:
         return set()
-    tools = {units[index].event.name for index in as_said}
+    tools = {units[index].event.name for index in set(actions).difference(others)}
     kinds = {value.kind for value in values}
     return {
         index
-        for index in actions
-        if index not in as_said
-        and units[index].event.name in tools
+        for index in others
+        if units[index].event.name in tools
         and any(other.kind in kinds for other in literals_of(units[index].call_text))
     }
+
+
+@lru_cache(maxsize=2_048)
+def _telling(demand: Demand) -> list[Literal]:
+    return [literal for literal in demand.literals if _is_telling(literal)]
 
 
 def _is_telling(literal: Literal) -> bool:
@@ -131,7 +138,8 @@ def _is_telling(literal: Literal) -> bool:
 
 def _repeats(units: Sequence[Unit], demand: Demand, actions: Sequence[int]) -> set[int]:
     """Those that only repeat a call that failed, or one that has brought back the same already."""
-    if demand.step.loop or demand.again:
+    different = {units[index].call_text for index in actions}
+    if len(different) == len(actions) or demand.step.loop or demand.again:
         return set()
     found: set[int] = set()
     failed: set[tuple[str | None, str]] = set()
