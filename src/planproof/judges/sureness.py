@@ -50,7 +50,7 @@ def signs_of_step(
     calls = [units[i].call_text for i in run]
     held = [value for value in demand.values if value.held_by_any(calls)]
     return {
-        "worst": (min(fits) if fits else explanation.best_fits[step]) / 100,
+        "worst": (min(fits) if fits else explanation.best_fit(step)) / 100,
         "covered": len(demand.stems & seen) / len(demand.stems) if demand.stems else 0.0,
         "words": len(demand.words) / 10,
         "held": min(len(held), _MOST_VALUES),

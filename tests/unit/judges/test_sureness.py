@@ -51,7 +51,7 @@ def test_a_step_is_known_by_what_stands_under_it() -> None:
     assert (read["held"], read["unheld"]) == (1, 1)
     assert 0 < read["covered"] < 1
     assert read["worst"] == explanation.affinity[0][0] / 100
-    assert told["worst"] == explanation.best_fits[1] / 100
+    assert told["worst"] == explanation.best_fit(1) / 100
     assert read["nearness"] == told["nearness"] == explanation.nearness
 
 
