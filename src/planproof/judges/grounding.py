@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from planproof.alignment.calls import call_text
 from planproof.alignment.demands import Demand, Part
@@ -51,40 +52,42 @@ def ungrounded(
     if demand.call is not None:
         same = any(unit.event.arguments == demand.call.arguments for unit in run)
         return [] if same else ["it was called with other arguments"]
-    absent = [
-        literal
-        for part in demand.parts
-        for literal in part.literals
-        if _is_absent(literal, part, run, whole)
-    ]
+    absent = [literal for part in demand.parts for literal in _absent(part, run, whole)]
     chosen = bool(demand.step.choices) and _chosen(demand, run, absent)
     if chosen:
         absent = [value for value in absent if not _stands_in(value, demand.step.choices)]
     found = [f"{literal.text} stands in no event of it" for literal in absent]
     done = [unit for unit in run if not unit.said]
-    keeps = any(unit.deeds & _KEEPS for unit in done)
-    if done and not (keeps or chosen) and any(_asks_to_keep(part.text) for part in demand.parts):
+    asked = _asked_of(demand)
+    if done and asked.to_keep and not (chosen or any(unit.deeds & _KEEPS for unit in done)):
         found.append("nothing was saved")
-    if done and _asks_to_sort(demand.step.text):
+    if done and asked.to_sort:
         if not any(_SORTS.search(unit.call_text) for unit in done):
             found.append("nothing was sorted")
         elif any(_turned(demand.step.text, unit.call_text) for unit in done):
             found.append("it was sorted the other way")
-    found.extend(_undone(demand, run))
+    found.extend(_undone(asked.marked, run))
     found.extend(_other_tables(demand, done, whole))
     found.extend(_other_actors(demand, run, actors))
     found.extend(untold(demand, run))
     return found
 
 
-@lru_cache(maxsize=2_048)
-def _asks_to_keep(text: str) -> bool:
-    return _KEEPING.search(text) is not None
+class _Asked(NamedTuple):
+    """What a step asks for that its events can show; `marked` are later parts that leave a mark."""
+
+    to_keep: bool
+    to_sort: bool
+    marked: tuple[Part, ...]
 
 
 @lru_cache(maxsize=2_048)
-def _asks_to_sort(text: str) -> bool:
-    return _SORTING.search(text) is not None
+def _asked_of(demand: Demand) -> _Asked:
+    return _Asked(
+        any(_KEEPING.search(part.text) for part in demand.parts),
+        _SORTING.search(demand.step.text) is not None,
+        tuple(part for part in demand.parts[1:] if part.deeds and part.deeds <= _LEAVES_A_MARK),
+    )
 
 
 def _chosen(demand: Demand, run: Sequence[Unit], absent: Sequence[Literal]) -> bool:
@@ -107,16 +110,12 @@ def _has_flag(flag: str, run: Sequence[Unit]) -> bool:
     return any(pattern.search(call_text(unit.event)) for unit in run)
 
 
-def _undone(demand: Demand, run: Sequence[Unit]) -> list[str]:
-    """The later parts of a step that ask for a deed of a sort that none of its events is."""
-    if not run or any(unit.said for unit in run):
+def _undone(marked: Sequence[Part], run: Sequence[Unit]) -> list[str]:
+    """The parts of a step that ask for a deed of a sort that none of its events is."""
+    if not marked or not run or any(unit.said for unit in run):
         return []
     done = frozenset[str]().union(*(unit.deeds for unit in run))
-    return [
-        f"nothing was done to {part.text}"
-        for part in demand.parts[1:]
-        if part.deeds and part.deeds <= _LEAVES_A_MARK and not part.deeds & done
-    ]
+    return [f"nothing was done to {part.text}" for part in marked if not part.deeds & done]
 
 
 def _other_actors(demand: Demand, run: Sequence[Unit], actors: frozenset[str]) -> list[str]:
@@ -149,9 +148,12 @@ def _turned(asked: str, call: str) -> bool:
 
 def _other_tables(demand: Demand, done: Sequence[Unit], whole: Sequence[Unit]) -> list[str]:
     """The database table that the step speaks of, where others were described."""
-    calls = [unit.call_text for unit in done]
-    calls = [call for call in calls if "desc" in call or "show columns" in call]
-    used = frozenset(table for call in calls for table in _DESCRIBED.findall(call))
+    used = {
+        table
+        for unit in done
+        if "desc" in unit.call_text or "show columns" in unit.call_text
+        for table in _DESCRIBED.findall(unit.call_text)
+    }
     if not used:
         return []
     known = used.union(*(_LISTED.findall(unit.output_text) for unit in whole))
@@ -165,27 +167,45 @@ def _stems_of(text: str) -> frozenset[str]:
     return frozenset(stem for word in words_of(text) for stem in word.stems)
 
 
-def _is_absent(literal: Literal, part: Part, run: Sequence[Unit], whole: Sequence[Unit]) -> bool:
-    if literal.text[0] == "-" and _FLAG.fullmatch(literal.text):
-        return not _has_flag(literal.text, run)
-    if part.of_words:
-        # Words may speak of a value without naming it again: it need only be known to the trace.
-        # A code is named by what is done with it, and a price by whoever tells it.
-        coded = literal.kind is LiteralKind.IDENTIFIER and any(c.isdigit() for c in literal.text)
-        strict = literal.text[:1] in _CURRENCIES or (coded and any(not u.said for u in run))
-        return not _held(literal, run) and (strict or not _held(literal, whole))
+def _absent(part: Part, run: Sequence[Unit], whole: Sequence[Unit]) -> list[Literal]:
+    """The values of a part of a step that its events do not show."""
+    if not part.literals:
+        return []
+    of_words = part.of_words
     doing = [u for u in run if not (u.said or u.deeds.isdisjoint(part.deeds))] or run
-    if literal.held_by_any([unit.call_text for unit in doing]):
-        return False
+    calls = [unit.call_text for unit in doing]
+    absent: list[Literal] = []
+    for literal in part.literals:
+        if literal.text[0] == "-" and _FLAG.fullmatch(literal.text):
+            shown = _has_flag(literal.text, run)
+        elif of_words:
+            shown = _is_told(literal, run, whole)
+        else:
+            shown = literal.held_by_any(calls) or _is_read(literal, doing, run, whole)
+        if not shown:
+            absent.append(literal)
+    return absent
+
+
+def _is_told(literal: Literal, run: Sequence[Unit], whole: Sequence[Unit]) -> bool:
+    # Words may speak of a value without naming it again: it need only be known to the trace.
+    # A code is named by what is done with it, and a price by whoever tells it.
+    coded = literal.kind is LiteralKind.IDENTIFIER and any(c.isdigit() for c in literal.text)
+    strict = literal.text[:1] in _CURRENCIES or (coded and any(not u.said for u in run))
+    return _held(literal, run) or (not strict and _held(literal, whole))
+
+
+def _is_read(
+    literal: Literal, doing: Sequence[Unit], run: Sequence[Unit], whole: Sequence[Unit]
+) -> bool:
+    """Whether a value that no call holds came back, or may have."""
     if literal.kind is LiteralKind.NUMBER and (_counts(literal, run) or _held(literal, run)):
-        return False
-    read = literal.kind not in _CALLED_BY and any(
-        literal.held_by(unit.output_text) for unit in doing
-    )
+        return True
+    if literal.kind not in _CALLED_BY and any(literal.held_by(u.output_text) for u in doing):
+        return True
     # A call whose output was not recorded may have returned the value; a name may be left unsaid.
     unrecorded = not any(unit.output_text for unit in run) and not _competes(literal, doing)
-    vague = literal.kind is LiteralKind.NAME or unrecorded
-    return not read and not (vague and _held(literal, whole))
+    return (literal.kind is LiteralKind.NAME or unrecorded) and _held(literal, whole)
 
 
 def _counts(number: Literal, run: Sequence[Unit]) -> bool:
