@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from planproof.alignment.demands import Demand
 from planproof.alignment.explanation import Explanation
@@ -42,7 +43,6 @@ def finding_of(
     signs = signs_of_step(step, demand, explanation, units)
     if not run:
         return _without_events(demand, _when_due(step, explanation.runs, units), signs)
-    status, lacking = Status.EXECUTED, list[str]()
     if demand.of_deeds and not _thought(demand, run) and all(_noted(unit, demand) for unit in run):
         # A claim is not evidence of an action: what is only spoken of may not have been done.
         status, lacking = Status.AMBIGUOUS, ["it is only spoken of"]
@@ -55,7 +55,7 @@ def finding_of(
         if _not_secured(demand, run, around):
             lacking.append("what it should make sure of did not come about")
         status = Status.PARTIAL if lacking else Status.EXECUTED
-    return _finding(demand, status, run, sureness_of(status.value, signs), "; ".join(lacking))
+    return _finding(demand, status, run, sureness_of(status, signs), "; ".join(lacking))
 
 
 def _is_thought(run: Sequence[Unit]) -> bool:
@@ -101,7 +101,7 @@ def _without_events(
         number=step.number,
         text=step.text,
         status=status,
-        sureness=sureness_of(status.value, signs),
+        sureness=sureness_of(status, signs),
         evidence=evidence,
         note=note,
         parent=step.parent,
@@ -114,14 +114,15 @@ def _finding(
     demand: Demand, status: Status, run: Sequence[Unit], sureness: float, note: str
 ) -> StepFinding:
     step = demand.step
-    events = list({unit.event.id: unit.event for unit in run}.values())
+    events = {unit.event.id: unit.event for unit in run}
+    cited = islice(events.values(), _MOST_CITED)
     return StepFinding(
         number=step.number,
         text=step.text,
         status=status,
         sureness=sureness,
-        evidence=tuple(cite(event, demand.stems) for event in events[:_MOST_CITED]),
-        covers=tuple(event.id for event in events),
+        evidence=tuple([cite(event, demand.stems) for event in cited]),
+        covers=tuple(events),
         note=note,
         parent=step.parent,
         free_order=step.free_order,

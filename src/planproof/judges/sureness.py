@@ -32,8 +32,8 @@ _MOST_VALUES = 2
 
 def sureness_of(sort: str, signs: Mapping[str, float]) -> float:
     """The share of findings of this sort, with these signs, that were right."""
-    weights = _weights()[sort]
-    total = weights["bias"] + sum(weights[name] * signs[name] for name in SIGNS[sort])
+    bias, weights = _weights()[sort]
+    total = bias + sum([weight * signs[name] for name, weight in weights])
     return round(1 / (1 + exp(-total)), _DIGITS)
 
 
@@ -46,12 +46,14 @@ def signs_of_step(
     """
     run = explanation.runs[step]
     fits = [explanation.affinity[i][step] for i in run if units[i].event.kind is Kind.ACTION]
-    seen = frozenset[str]().union(*[units[i].terms for i in run])
+    stems = unseen = demand.stems
+    for i in run:
+        unseen -= units[i].terms
     calls = [units[i].call_text for i in run]
     held = [value for value in demand.values if value.held_by_any(calls)]
     return {
         "worst": (min(fits) if fits else explanation.best_fit(step)) / 100,
-        "covered": len(demand.stems & seen) / len(demand.stems) if demand.stems else 0.0,
+        "covered": (len(stems) - len(unseen)) / len(stems) if stems else 0.0,
         "words": len(demand.words) / 10,
         "held": min(len(held), _MOST_VALUES),
         "unheld": len(demand.values) - len(held),
@@ -65,6 +67,11 @@ def signs_of_extra(fits: Sequence[int], nearness: float) -> dict[str, float]:
 
 
 @cache
-def _weights() -> dict[str, dict[str, float]]:
+def _weights() -> dict[str, tuple[float, list[tuple[str, float]]]]:
+    """For each sort of finding the bias, and the weights of its signs."""
     text = files("planproof.alignment").joinpath("weights.json").read_text("utf-8")
-    return json.loads(text)["sureness"]
+    fitted = json.loads(text)["sureness"]
+    return {
+        sort: (fitted[sort]["bias"], [(name, fitted[sort][name]) for name in names])
+        for sort, names in SIGNS.items()
+    }
