@@ -21,6 +21,8 @@ _BESIDES = re.compile(
     r"|\b(?:additionally|in addition|furthermore|besides),? (?:I|we)\b[^.!?\n]*",
     re.IGNORECASE,
 )
+_MARKS = ("also", "addition", "furthermore", "besides")
+"""One of them stands in whatever `_BESIDES` finds; to look for them is far quicker."""
 
 
 class _Left(NamedTuple):
@@ -39,20 +41,33 @@ def extras_of(
     A sub-agent's actions share the lot of the hand-off.
     """
     covered = {event for step in steps for event in step.covers}
+    left = _left_over(units, explanation, covered) | _undertakings(units, explanation, steps)
+    if not left:
+        return ()
+    speakers = after_user(trace)
+    return tuple(
+        _extra(event, speakers.get(event.id), left[event.id])
+        for event in trace.events
+        if event.id in left
+    )
+
+
+def _left_over(
+    units: Sequence[Unit], explanation: Explanation, covered: set[str]
+) -> dict[str, _Left]:
+    """The actions that no step covers; what came before them tells how grave they are."""
+    actions = [(i, unit) for i, unit in enumerate(units) if unit.event.kind is Kind.ACTION]
     left: dict[str, _Left] = {}
+    if covered.issuperset([unit.event.id for _, unit in actions]):
+        return left
+    repeating = repeats_of(units).repeating
     done: set[tuple[str | None, str]] = set()
     failed: set[str | None] = set()
     closed = False
-    repeating: frozenset[int] | None = None
-    for index, unit in enumerate(units):
-        event = unit.event
-        if event.kind is not Kind.ACTION:
-            continue
-        call = (event.name, unit.call_text)
+    for index, unit in actions:
+        event, call = unit.event, (unit.event.name, unit.call_text)
         if event.id not in covered:
             closing = unit.closing and not closed
-            if repeating is None:
-                repeating = repeats_of(units).repeating
             retried = index in repeating and event.name in failed
             minor = closing or retried or call in done
             sureness = _sureness(explanation, index)
@@ -62,13 +77,7 @@ def extras_of(
         done.add(call)
         if event.status is EventStatus.ERROR:
             failed.add(event.name)
-    left |= _undertakings(units, explanation, steps)
-    speakers = after_user(trace)
-    return tuple(
-        _extra(event, speakers.get(event.id), left[event.id])
-        for event in trace.events
-        if event.id in left
-    )
+    return left
 
 
 def _sureness(explanation: Explanation, index: int) -> float:
@@ -80,16 +89,24 @@ def _undertakings(
     units: Sequence[Unit], explanation: Explanation, steps: Sequence[StepFinding]
 ) -> dict[str, _Left]:
     """What the agent says that it does besides, where it has no word in common with any step."""
-    planned = frozenset[str]().union(*(terms_of(step.text) for step in steps))
+    # A long message is several units, but it is searched only once.
+    said = {
+        unit.event.id: (index, unit.event.text)
+        for index, unit in enumerate(units)
+        if unit.said and index not in explanation.taken
+    }
     found: dict[str, _Left] = {}
-    for index, unit in enumerate(units):
-        if unit.said and index not in explanation.taken:
-            for sentence in _BESIDES.finditer(unit.event.text):
-                words = terms_of(sentence[0])
-                if planned.isdisjoint(words):
-                    sureness = _sureness(explanation, index)
-                    found[unit.event.id] = _Left(Severity.MAJOR, sureness, words)
+    for event, (index, text) in said.items():
+        for sentence in _besides(text):
+            words = terms_of(sentence)
+            if not any(words & terms_of(step.text) for step in steps):
+                found[event] = _Left(Severity.MAJOR, _sureness(explanation, index), words)
     return found
+
+
+def _besides(text: str) -> list[str]:
+    folded = text.lower()
+    return _BESIDES.findall(text) if any(map(folded.__contains__, _MARKS)) else []
 
 
 def _extra(event: Event, speaker: str | None, left: _Left) -> Extra:

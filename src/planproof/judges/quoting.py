@@ -22,7 +22,7 @@ def cite(event: Event, wanted: frozenset[str]) -> Evidence:
         worth = len(wanted & terms_of(piece))
         if worth > best_worth:
             best, best_worth = piece, worth
-    if best_worth <= 0 and event.output_pointer is not None:
+    if wanted and best_worth <= 0 and event.output_pointer is not None:
         for piece in _sentences(event.output):
             if wanted & terms_of(piece):
                 return Evidence(event.id, event.output_pointer, piece)
