@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 
 from planproof.content import Json
-from planproof.readers.pieces.entries import LOOKED_AT, entries
+from planproof.readers.pieces.entries import entries, first_entries
 from planproof.readers.pieces.parts import parts_of, plain_text
 from planproof.readers.pieces.places import held_at
 from planproof.readers.pieces.response_items import ResponseItems
@@ -45,7 +44,7 @@ class CodexReader:
         """Whether the lines wrap payloads as a rollout does, or are items under its header."""
         if source.form == "text":
             return False
-        head = [line for _, line in islice(_lines(source), LOOKED_AT)]
+        head = first_entries(source, is_entry=_is_wrapped)
         if not head or not is_object(head[0]):
             return False
         if "payload" in head[0]:

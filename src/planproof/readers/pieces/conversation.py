@@ -157,7 +157,8 @@ class Conversation:
         before = self._transcript.calls
         if not _THINKS.isdisjoint(message):
             self._thoughts(message, pointer, actor)
-        prose = self._spoken(message, pointer, actor) if _has_content(message) else []
+        speaks = message.get("content") is not None or not _CONTENT_ELSEWHERE.isdisjoint(message)
+        prose = self._spoken(message, pointer, actor) if speaks else []
         self._calls(message, pointer, actor)
         if prose and self._transcript.calls > before:
             self.beside_calls(prose)
@@ -302,10 +303,6 @@ def _is_listed(part: Part, calls: set[str | None]) -> bool:
     return part.sort == "call" and not calls.isdisjoint(
         (text_at(part.value, "id"), text_at(part.value, "call_id"))
     )
-
-
-def _has_content(message: dict[str, Json]) -> bool:
-    return message.get("content") is not None or not _CONTENT_ELSEWHERE.isdisjoint(message)
 
 
 def _content_key(message: dict[str, Json]) -> str:

@@ -14,23 +14,17 @@ from planproof.readers.pieces.transcript import Draft, Transcript
 from planproof.trace import Kind
 
 _FENCES = ("```json", "```")
+_OF_CHUNKS = frozenset(("event", "tool_call_chunks"))
 CallKey: TypeAlias = tuple[str, str]
 """The message that a call belongs to, and which of its calls it is."""
 
 
 def come_in_chunks(messages: Sequence[dict[str, Json]]) -> bool:
     """Whether these are chunks of messages rather than whole ones: few ids, each many times."""
-    ids: set[str] = set()
-    every = True
-    for message in messages:
-        if "event" in message or "tool_call_chunks" in message:
-            return True
-        id_ = message.get("id")
-        if isinstance(id_, str):
-            ids.add(id_)
-        else:
-            every = False
-    return every and 0 < len(ids) * 2 <= len(messages)
+    if not all(map(_OF_CHUNKS.isdisjoint, messages)):
+        return True
+    ids = [message.get("id") for message in messages]
+    return all(isinstance(id_, str) for id_ in ids) and 0 < len(set(ids)) * 2 <= len(messages)
 
 
 @dataclass(slots=True)
