@@ -278,7 +278,7 @@ def _told_how(unjudged: Verdict, found: Judgement) -> Verdict:
 def _with_images_unseen(ready: Ready) -> Verdict:
     """The verdict of a judge that asks no model: it says that images were not looked at."""
     images = len(ready.task.images) + len(ready.held.last.images)
-    images += sum(len(event.images) for event in ready.held.trace.events)
+    images += sum([len(event.images) for event in ready.held.trace.events])
     if not images:
         return ready.unjudged
     assert ready.unjudged.coverage is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -76,9 +76,17 @@ class Findings:
 
     steps: tuple[StepFinding, ...]
     extras: tuple[Extra, ...] = ()
+    _counted: tuple[StepFinding, ...] | None = field(
+        init=False, default=None, repr=False, compare=False
+    )
 
     @property
     def counted(self) -> tuple[StepFinding, ...]:
         """The steps that the score is computed from: no parents, nothing that was waived."""
-        parents = {step.parent for step in self.steps}
-        return tuple(s for s in self.steps if s.number not in parents and not s.waived)
+        counted = self._counted
+        if counted is None:
+            parents = {step.parent for step in self.steps}
+            counted = tuple([s for s in self.steps if s.number not in parents and not s.waived])
+            # Kept: the score, the reason and the next better score all ask for them.
+            object.__setattr__(self, "_counted", counted)
+        return counted

@@ -30,8 +30,6 @@ _STEP_NUMBERS = re.compile(
 )
 _RANGE = re.compile(r"(\d[\d.]*)(?:\s*(?:to|through|-|–)\s*(\d[\d.]*))?")
 _PLAIN_NAME = re.compile(r"#?\w(?:[\w\-:/#.]{0,38}[\w#])?")
-# Quotes of the trace become straight ones, so that only the program's own can end a quote.
-_INNER = str.maketrans({OPEN_QUOTE: '"', CLOSE_QUOTE: '"'})
 _LOOKED_AT = 4_000
 
 
@@ -49,7 +47,8 @@ def one_line(text: str) -> str:
 
 def quoted(text: str, longest: int = 60) -> str:
     """The text as a quote that nothing inside it can end."""
-    line = one_line(text[:_LOOKED_AT].translate(_INNER))
+    # Quotes of the trace become straight ones, so that only the program's own can end a quote.
+    line = one_line(text[:_LOOKED_AT].replace(OPEN_QUOTE, '"').replace(CLOSE_QUOTE, '"'))
     if len(line) > longest:
         line = line[: longest - 1].rstrip() + ELLIPSIS
     return f"{OPEN_QUOTE}{line}{CLOSE_QUOTE}"

@@ -41,29 +41,37 @@ def check_reason(reason: str) -> tuple[str, ...]:
 
 
 def _sentences(findings: Findings, score: float, detail: int) -> Iterator[str]:
-    lapses = list(_lapses(findings.counted, detail))
+    became = _by_status(findings.counted)
+    lapses = list(_lapses(became, detail))
     if lapses:
         yield _sentence("; ".join(lapses))
     if findings.extras:
         yield _sentence(f"no step covers {_extras(findings.extras, detail)}")
-    yield _sentence(_decision(findings, score, detail))
+    yield _sentence(_decision(findings, became[Status.EXECUTED], score, detail))
 
 
-def _lapses(steps: Sequence[StepFinding], detail: int) -> Iterator[str]:
+def _by_status(steps: Sequence[StepFinding]) -> dict[Status, list[StepFinding]]:
+    became: dict[Status, list[StepFinding]] = {status: [] for status in Status}
+    for step in steps:
+        became[step.status].append(step)
+    return became
+
+
+def _lapses(became: dict[Status, list[StepFinding]], detail: int) -> Iterator[str]:
     """What went wrong with the steps, one clause a status."""
-    displaced = [step for step in steps if step.status is Status.OUT_OF_ORDER]
+    displaced = became[Status.OUT_OF_ORDER]
     if displaced:
         yield f"{_steps(displaced, detail)} came out of plan order{_at(displaced, detail)}"
-    missing = [step for step in steps if step.status is Status.MISSING]
+    missing = became[Status.MISSING]
     if missing:
         yield f"no event executes {_steps(missing, detail)}{_note(missing)}"
-    unclear = [step for step in steps if step.status is Status.AMBIGUOUS]
+    unclear = became[Status.AMBIGUOUS]
     if unclear:
         yield (
             f"it is not clear that {_steps(unclear, detail)} {_were(len(unclear))} executed"
             f"{_at(unclear, detail)}{_note(unclear)}"
         )
-    partial = [step for step in steps if step.status is Status.PARTIAL]
+    partial = became[Status.PARTIAL]
     if partial:
         yield (
             f"{_steps(partial, detail)} {_were(len(partial))} executed in part"
@@ -71,10 +79,11 @@ def _lapses(steps: Sequence[StepFinding], detail: int) -> Iterator[str]:
         )
 
 
-def _decision(findings: Findings, score: float, detail: int) -> str:
+def _decision(
+    findings: Findings, executed: Sequence[StepFinding], score: float, detail: int
+) -> str:
     """What decided the score, and which steps were executed where."""
     tally = Tally.of(findings)
-    executed = [step for step in findings.counted if step.status is Status.EXECUTED]
     waived = [step.number for step in findings.steps if step.waived]
     decision = f"the score is {round(score, 2)} because {row_of(tally).because}"
     if len(executed) < tally.n and tally.n > 1:

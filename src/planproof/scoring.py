@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from planproof.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.phrases import listed, named, steps_named
@@ -38,8 +39,7 @@ def nearest_better(findings: Findings) -> NearestBetter | None:
     return NearestBetter(score=score, change=f"if {_told(nearest, findings)}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Repair:
+class _Repair(Struct, frozen=True, kw_only=True):
     """How many findings of each sort are changed: steps made executed, extras dropped."""
 
     moved: int = 0
