@@ -71,19 +71,20 @@ class Texts:
 
     def holders(self, literal: Literal) -> list[int]:
         """The indices of the texts that hold a form of a value, which is no name."""
-        find = self._find_alone if literal.kind is _A_NUMBER else self._joined.find
+        joined, starts = self._joined, self._starts
         found: list[int] = []
         for form in literal.forms:
-            at = find(form, 0)
-            while at >= 0:
-                after = bisect_right(self._starts, at)
-                found.append(after - 1)
-                at = find(form, self._starts[after])
+            after = 0
+            if literal.kind is _A_NUMBER:
+                search = _alone(form).search
+                while match := search(joined, starts[after]):
+                    after = bisect_right(starts, match.start())
+                    found.append(after - 1)
+            else:
+                while (at := joined.find(form, starts[after])) >= 0:
+                    after = bisect_right(starts, at)
+                    found.append(after - 1)
         return found
-
-    def _find_alone(self, number: str, start: int) -> int:
-        match = _alone(number).search(self._joined, start)
-        return match.start() if match else -1
 
 
 _MONTHS = {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from planproof.alignment.demands import Demand
-from planproof.alignment.literals import Texts
+from planproof.alignment.literals import Literal, Texts
 from planproof.alignment.units import Unit
 
 
@@ -32,23 +33,20 @@ class Mentions:
         self, done: Sequence[Unit], said: Sequence[Unit], demands: Sequence[Demand]
     ) -> None:
         calls = Texts([unit.call_text for units in (done, said) for unit in units])
-        known: dict[tuple[str, str], tuple[list[int], list[int]]] = {}
-        self.done: list[Mentioned] = []
-        self.said: list[Mentioned] = []
-        for demand in demands:
-            of_done: list[list[int]] = []
-            of_said: list[list[int]] = []
-            for value in demand.values:
-                key = (value.kind, value.text)
-                held = known.get(key)
-                if held is None:
-                    held = known[key] = _parted(calls.holders(value), len(done))
-                if held[0]:
-                    of_done.append(held[0])
-                if held[1]:
-                    of_said.append(held[1])
-            self.done.append(_mentioned(of_done, len(demand.values)))
-            self.said.append(_mentioned(of_said, len(demand.values)))
+        values, of_steps = _values_in_plan(tuple(demands))
+        held = [_parted(calls.holders(value), len(done)) for value in values]
+        self.done = [_mentioned([held[value][0] for value in found]) for found in of_steps]
+        self.said = [_mentioned([held[value][1] for value in found]) for found in of_steps]
+
+
+@lru_cache(maxsize=256)
+def _values_in_plan(demands: tuple[Demand, ...]) -> tuple[list[Literal], list[list[int]]]:
+    """The values of a plan, each once, and for each step which of them it names."""
+    values = {(value.kind, value.text): value for demand in demands for value in demand.values}
+    indices = {key: index for index, key in enumerate(values)}
+    return list(values.values()), [
+        [indices[value.kind, value.text] for value in demand.values] for demand in demands
+    ]
 
 
 def _parted(holders: list[int], done: int) -> tuple[list[int], list[int]]:
@@ -57,5 +55,7 @@ def _parted(holders: list[int], done: int) -> tuple[list[int], list[int]]:
     return ([index for index in holders if index < done] if said else holders), said
 
 
-def _mentioned(held: list[list[int]], values: int) -> Mentioned:
-    return Mentioned(frozenset[int]().union(*held), len(held) / values) if held else _NOWHERE
+def _mentioned(holders: list[list[int]]) -> Mentioned:
+    """What it says that these events hold the values of a step, each."""
+    held = sum(map(bool, holders))
+    return Mentioned(frozenset[int]().union(*holders), held / len(holders)) if held else _NOWHERE
