@@ -82,8 +82,17 @@ class _Half:
             for unit, held in zip(units, overlap.held, strict=True)
         ]
         """For each event which of those in common it is alike to."""
+        self._manners: dict[Manner, list[frozenset[str]]] = {}
+        for manner, held, _ in sorts:
+            self._manners.setdefault(manner, []).append(held)
+        # Events of a manner have most of their terms from it.
+        shared = {
+            manner: all_held[0].intersection(*all_held)
+            for manner, all_held in self._manners.items()
+        }
         self._common = [
-            (manner, _length(terms), overlap.row(held)) for manner, held, terms in sorts
+            (manner, _length(terms), overlap.row(held, shared[manner]))
+            for manner, held, terms in sorts
         ]
         best = self._best = [0.0] * words.steps
         most = [0.0] * words.steps
@@ -118,11 +127,15 @@ class _Half:
             for found, event in zip(self._mentions, events, strict=True)
         ]
         bases = self._by_manner(ground, of)
+        nearest = of["best_step"]
         rows: list[list[int]] = []
         for manner, length, common in self._common:
-            by_step = of["best_step"] / (max(common.values(), default=0.0) + _DOUBT)
-            # Whoever has nothing in common with any step is not the nearest to each of them.
-            raised = round(by_step * _DOUBT) if common else 0
+            if not common:
+                # Whoever has nothing in common with any step is not the nearest to each of them.
+                rows.append(bases[manner])
+                continue
+            by_step = nearest / (max(common.values()) + _DOUBT)
+            raised = round(by_step * _DOUBT)
             row = [base + raised for base in bases[manner]]
             rows.append(row)
             for step, worth in common.items():
@@ -131,22 +144,23 @@ class _Half:
 
     def _by_manner(self, ground: list[float], of: _Weights) -> dict[Manner, list[int]]:
         """For each manner, for each step, what it alone comes to on top of the ground."""
-        manners = dict.fromkeys([manner for manner, _, _ in self._common])
         by_kind = {
             kind: [
                 base + _by_kind(kind, demand, of)
                 for base, demand in zip(ground, self._demands, strict=True)
             ]
-            for kind in {manner.kind for manner in manners}
+            for kind in {manner.kind for manner in self._manners}
         }
         return {
             manner: [
-                round(base + _by_deed(manner, demand, named, of))
-                for base, demand, named in zip(
-                    by_kind[manner.kind], self._demands, self._tools, strict=True
+                round(base + more)
+                for base, more in zip(
+                    by_kind[manner.kind],
+                    _by_deed(manner, self._demands, self._tools, of),
+                    strict=True,
                 )
             ]
-            for manner in manners
+            for manner in self._manners
         }
 
 
@@ -156,7 +170,7 @@ def most_of(manner: Manner, demand: Demand, of: _Weights, bias: float, words: Wo
     Each feature is 1 at most; what may speak against the pair besides is left out.
     """
     most = bias + of["best_event"]
-    most += _by_kind(manner.kind, demand, of) + _by_deed(manner, demand, frozenset(), of)
+    most += _by_kind(manner.kind, demand, of) + sum(_by_deed(manner, [demand], [frozenset()], of))
     if words is not Words.NONE:
         most += of["best_step"]
     if words is Words.OF_STEP:
@@ -179,17 +193,23 @@ def _by_kind(kind: Kind, demand: Demand, of: _Weights) -> float:
     return of["thought_unasked"] if unasked else 0.0
 
 
-def _by_deed(manner: Manner, demand: Demand, tools: frozenset[str], of: _Weights) -> float:
-    total = 0.0
-    if manner.distinct and demand.distinct and manner.distinct.isdisjoint(demand.named):
-        total += of["other_deed"]
-    if manner.deeds and demand.asked and manner.deeds.isdisjoint(demand.asked):
-        total += of["no_deed"]
-    if tools and manner.name not in tools:
-        total += of["other_tool"]
-    if manner.actor and manner.actor in demand.folded:
-        total += of["actor"]
-    return total
+def _by_deed(
+    manner: Manner, demands: Sequence[Demand], tools: Sequence[frozenset[str]], of: _Weights
+) -> list[float]:
+    distinct, deeds, actor = manner.distinct, manner.deeds, manner.actor
+    totals: list[float] = []
+    for demand, named in zip(demands, tools, strict=True):
+        total = 0.0
+        if distinct and demand.distinct and distinct.isdisjoint(demand.named):
+            total += of["other_deed"]
+        if deeds and demand.asked and deeds.isdisjoint(demand.asked):
+            total += of["no_deed"]
+        if named and manner.name not in named:
+            total += of["other_tool"]
+        if actor and actor in demand.folded:
+            total += of["actor"]
+        totals.append(total)
+    return totals
 
 
 def _tools_named(units: Sequence[Unit], demands: Sequence[Demand]) -> list[frozenset[str]]:

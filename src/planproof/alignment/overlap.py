@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import chain
 from math import log
+from typing import TypeAlias
 
 from planproof.alignment.demands import Demand
 from planproof.alignment.terms import Word
@@ -15,6 +16,9 @@ _CONCEPT = 0.5
 _STAND_IN = 0.8
 _PHRASE = 0.3125
 _FRACTIONS = 2**20
+
+_Worths: TypeAlias = dict[int, float]
+"""The worth of words, each by its index, or of those of a step together, by the step."""
 
 
 class PlanWords:
@@ -35,18 +39,20 @@ class PlanWords:
                 naming[concept] = naming.get(concept, 0) + 1
         naming |= {text: len(found) for text, found in places.items()}
         self.steps = len(demands)
-        self.words = list(words.values())
         self.places = list(places.values())
-        self.terms = frozenset[str]().union(*(word.stems + word.concepts for word in self.words))
-        self.naming = {term: naming.get(term, 1) for term in sorted(self.terms)}
+        """For each word the steps that it stands in."""
+        self.texts = list(words)
+        self.indices = {text: index for index, text in enumerate(words)}
+        self.of_step = [[self.indices[word.text] for word in demand.words] for demand in demands]
+        """For each step its words."""
+        self.terms = frozenset[str]().union(*(w.stems + w.concepts for w in words.values()))
+        self.naming = dict.fromkeys(self.terms, 1) | naming
         """Term -> how many steps name it."""
-        stems = [(index, word.stems) for index, word in enumerate(self.words)]
-        self.singles = {found[0]: index for index, found in stems if len(found) == 1}
-        """The words of one stem, by it."""
-        self.phrases = [index for index, found in stems if len(found) > 1]
+        self.phrases = {word.text: word.stems for word in words.values() if len(word.stems) > 1}
+        """The words of several stems; any other is its stem."""
         self.sharing: dict[str, list[int]] = {}
         """Concept -> the words that it may stand in for."""
-        for index, word in enumerate(self.words):
+        for index, word in enumerate(words.values()):
             for concept in word.concepts:
                 self.sharing.setdefault(concept, []).append(index)
 
@@ -59,70 +65,80 @@ class Overlap:
     """For each event, the worth of a step's words that it has. Steps without any are left out."""
 
     def __init__(self, words: PlanWords, terms: Sequence[frozenset[str]]) -> None:
-        self._plan = words
-        self.held = [held & words.terms for held in terms]
-        """For each event the terms that the plan has as well."""
+        self._places = words.places
+        self.held: list[frozenset[str]] = [held & words.terms for held in terms]
+        """For each event the terms that the plan has as well, and its phrases."""
+        for phrase, stems in words.phrases.items():
+            alone = frozenset({phrase})
+            self.held = [held | alone if held.issuperset(stems) else held for held in self.held]
         known = Counter(chain.from_iterable(self.held))
-        rarities = {
-            term: _rarity(known[term], len(terms), naming, words.steps)
-            for term, naming in words.naming.items()
-        }
-        self._worths = [_worth(word, rarities) for word in words.words]
-        self._stand_ins = {
-            concept: [(word, _stand_in(rarities[concept], self._worths[word])) for word in sharing]
-            for concept, sharing in words.sharing.items()
-            if concept in known
-        }
-        self._rows: dict[frozenset[str], dict[int, float]] = {}
-        self.total = [0.0] * words.steps
+        rarity = _rarities_among(len(terms), words.steps)
+        naming = words.naming
+        worths = [rarity[known.get(text, 0), naming[text]] for text in words.texts]
+        for phrase, stems in words.phrases.items():
+            each = [rarity[known.get(stem, 0), naming[stem]] for stem in stems]
+            worths[words.indices[phrase]] = sum(each) / 2 + _PHRASE
+        self._finds: dict[str, list[tuple[int, float]]] = {}
+        """Term -> the words that it is, or may stand in for, and what they are worth by it."""
+        for term, holding in known.items():
+            if term in words.indices:
+                word = words.indices[term]
+                self._finds[term] = [(word, worths[word])]
+            elif term in words.sharing:
+                most = _CONCEPT * rarity[holding, naming[term]]
+                self._finds[term] = [
+                    (word, _summable(min(most, _STAND_IN * worths[word])))
+                    for word in words.sharing[term]
+                ]
+        self._shared: dict[frozenset[str], tuple[_Worths, _Worths]] = {}
+        self.total = [sum(map(worths.__getitem__, found)) for found in words.of_step]
         """For each step the worth of all its words."""
-        for worth, places in zip(self._worths, words.places, strict=True):
-            for step in places:
-                self.total[step] += worth
 
-    def row(self, held: frozenset[str]) -> dict[int, float]:
-        """By step the worth of its words that these terms hold or stand in for."""
-        row = self._rows.get(held)
-        if row is None:
-            row = self._rows[held] = {}
-            for word, worth in self._found(held).items():
-                for step in self._plan.places[word]:
-                    row[step] = row.get(step, 0.0) + worth
-        return row
+    def row(self, held: frozenset[str], shared: frozenset[str]) -> dict[int, float]:
+        """By step the worth of its words that these terms hold or stand in for.
 
-    def _found(self, held: frozenset[str]) -> dict[int, float]:
-        """The words that these terms hold, and those that a concept stands in for."""
-        words, singles, worths = self._plan.words, self._plan.singles, self._worths
-        found: dict[int, float] = {}
-        for word in self._plan.phrases:
-            if held.issuperset(words[word].stems):
-                found[word] = worths[word]
-        for term in held:
-            if term in singles:
-                found[singles[term]] = worths[singles[term]]
-            elif term in self._stand_ins:
-                for word, worth in self._stand_ins[term]:
+        What is found by those that are `shared` with other events is found once for all of them.
+        """
+        found = self._shared.get(shared)
+        if found is None:
+            found = self._shared[shared] = self._found(shared, {}, {})
+        return self._found(held - shared, *found)[1]
+
+    def _found(
+        self, terms: frozenset[str], words: _Worths, steps: _Worths
+    ) -> tuple[_Worths, _Worths]:
+        """What was found already, by word and by step, and what these terms find besides."""
+        words, steps, finds, places = words.copy(), steps.copy(), self._finds, self._places
+        for term in terms:
+            if term in finds:
+                for word, worth in finds[term]:
                     # A word that is there itself is worth more than what stands in for it.
-                    if worth > found.get(word, 0.0):
-                        found[word] = worth
-        return found
+                    more = worth - words.get(word, 0.0)
+                    if more > 0.0:
+                        words[word] = worth
+                        for step in places[word]:
+                            steps[step] = steps.get(step, 0.0) + more
+        return words, steps
 
 
-def _worth(word: Word, rarities: Mapping[str, float]) -> float:
-    if len(word.stems) == 1:
-        return rarities[word.stems[0]]
-    return sum([rarities[stem] for stem in word.stems]) / 2 + _PHRASE
-
-
-def _stand_in(rarity: float, worth: float) -> float:
-    return _summable(min(_CONCEPT * rarity, _STAND_IN * worth))
-
-
-@lru_cache(maxsize=8_192)
-def _rarity(holding: int, events: int, naming: int, steps: int) -> float:
+class _Rarities(dict[tuple[int, int], float]):
     """How much a term says that so many of the events hold and so many of the steps name."""
-    rarity = log((events + 1) / (holding + 0.5)) + 0.1 if holding else log(events + 1) + 0.3
-    return _summable(max(rarity, 0.0) * log(1 + steps / naming) / log(1 + steps))
+
+    def __init__(self, events: int, steps: int) -> None:
+        super().__init__()
+        self._events = events
+        self._steps = steps
+
+    def __missing__(self, counts: tuple[int, int]) -> float:
+        (holding, naming), events, steps = counts, self._events, self._steps
+        rarity = log((events + 1) / (holding + 0.5)) + 0.1 if holding else log(events + 1) + 0.3
+        rarity = _summable(max(rarity, 0.0) * log(1 + steps / naming) / log(1 + steps))
+        self[counts] = rarity
+        return rarity
+
+
+_rarities_among = lru_cache(maxsize=64)(_Rarities)
+"""The rarities among so many events and steps, each found once."""
 
 
 def _summable(worth: float) -> float:
