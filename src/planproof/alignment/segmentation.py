@@ -40,17 +40,16 @@ def in_order(
     history: list[list[int]] = []
     for row, price in zip(affinity, leave, strict=True):
         history.append(gains)
+        before, gains = gains, gains.copy()
         least = -price - skip  # To leave the event over and skip the step is better than any less.
-        before = iter(gains)
-        best = next(before)  # of the states before
-        gains = [best]
-        for stay, fit in zip(before, row, strict=True):
-            if fit < least:
-                gains.append(stay)
-            else:
+        best = before[0]  # of the states before
+        for state, fit in enumerate(row, 1):
+            stay = before[state]
+            if fit >= least:
                 begun = best + skip
                 here = (begun if begun > stay else stay) + fit + price
-                gains.append(here if here > stay else stay)
+                if here > stay:
+                    gains[state] = here
             if stay > best:
                 best = stay
     to_come = skip if under_way else 0
@@ -75,15 +74,14 @@ def freely(
     history: list[list[int]] = []
     for row, price in zip(affinity, leave, strict=True):
         history.append(gains)
-        jumped = max(gains) - jump
-        before = iter(gains)
-        last = next(before)
-        gains = [last]
-        if jumped > last:
-            last = jumped
-        for stay, fit in zip(before, row, strict=True):
+        before, gains = gains, gains.copy()
+        jumped = max(before) - jump
+        last = before[0] if before[0] > jumped else jumped
+        for state, fit in enumerate(row, 1):
+            stay = before[state]
             here = (last if last > stay else stay) + fit + price
-            gains.append(here if here > stay else stay)
+            if here > stay:
+                gains[state] = here
             last = stay if stay > jumped else jumped
     ends = [gain - jump for gain in gains[:-1]] + gains[-1:]
     final = max(range(steps + 1), key=ends.__getitem__)
