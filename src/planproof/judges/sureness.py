@@ -44,12 +44,15 @@ def signs_of_step(
 
     Fits are in hundreds: the worst is that of the action under the step that fits it least.
     """
-    run = explanation.runs[step]
-    fits = [explanation.affinity[i][step] for i in run if units[i].event.kind is Kind.ACTION]
+    fits: list[int] = []
+    calls: list[str] = []
     stems = unseen = demand.stems
-    for i in run:
-        unseen -= units[i].terms
-    calls = [units[i].call_text for i in run]
+    for i in explanation.runs[step]:
+        unit = units[i]
+        unseen -= unit.terms
+        calls.append(unit.call_text)
+        if unit.event.kind is Kind.ACTION:
+            fits.append(explanation.affinity[i][step])
     held = [value for value in demand.values if value.held_by_any(calls)]
     return {
         "worst": (min(fits) if fits else explanation.best_fit(step)) / 100,
