@@ -10,6 +10,8 @@ from planproof.content import Content, Json
 from planproof.errors import InvalidInput
 from planproof.plan import Plan
 
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
 
 def task_digest(task: Content) -> str:
     """The digest of a task's text, and of the images that came with it."""
@@ -23,7 +25,7 @@ def plan_digest(plan: Json) -> str:
     """The digest of a plan as it was given, written as canonical JSON."""
     raw = asdict(plan) if isinstance(plan, Plan) else plan
     try:
-        return _digest(json.dumps(raw, separators=(",", ":")))
+        return _digest(_ENCODER.encode(raw))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"is no JSON value: {error}.", where="agent_plan") from error
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeGuard
-
 from planproof.content import Json
 from planproof.readers.pieces.conversation import Conversation
 from planproof.readers.pieces.dialects import dialect, is_inspect, is_swe_agent
@@ -15,7 +13,8 @@ from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
 from planproof.trace import Trace
 
-_ROLES = frozenset(("system", "developer", "user", "assistant", "tool", "function"))
+# No set: what stands under `role` may be anything, and not all of it can be looked up in one.
+_ROLES = ("assistant", "tool", "user", "system", "developer", "function")
 _SAYS = frozenset(("content", "tool_calls", "function_call"))
 _HOLDERS = ("messages", "traj", "trajectory", "conversation", "history")
 
@@ -31,7 +30,9 @@ class OpenAIMessagesReader:
             return False
         known = first_entries(source, _HOLDERS)
         for message in known:
-            if not _is_message(message) or _SAYS.isdisjoint(message):
+            if not is_object(message) or message.get("role") not in _ROLES:
+                return False
+            if _SAYS.isdisjoint(message):
                 return False
             if is_inspect(message) or ("agent" in message and is_swe_agent(message)):
                 return False
@@ -45,15 +46,15 @@ class OpenAIMessagesReader:
         transcript = Transcript(source.skipped)
         conversation = Conversation(transcript)
         for pointer, message in entries(source, _HOLDERS):
-            if _is_message(message):
-                moment = message.get("timestamp") or message.get("created_at")
-                transcript.time = time_of(moment) if moment else None
+            if is_object(message) and message.get("role") in _ROLES:
+                timed = "timestamp" in message or "created_at" in message
+                transcript.time = _moment(message) if timed else None
                 conversation.message(message, pointer)
             else:
                 transcript.skip(pointer, "is no chat message")
         return transcript.trace(self.name)
 
 
-def _is_message(value: Json) -> TypeGuard[dict[str, Json]]:
-    role = value.get("role") if is_object(value) else None
-    return isinstance(role, str) and role in _ROLES
+def _moment(message: dict[str, Json]) -> str | None:
+    moment = message.get("timestamp") or message.get("created_at")
+    return time_of(moment) if moment else None

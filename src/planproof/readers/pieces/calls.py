@@ -51,9 +51,9 @@ def as_call(value: Json) -> Call | None:
         if not identity or not isinstance(identity, str):
             identity = call_id_of(value)
         inner = value.get("function")
-        if not is_object(inner) and not _WRAPPED.isdisjoint(value):
-            inner = next((value[key] for key in _WRAPPERS if is_object(value.get(key))), None)
-        if is_object(inner):
+        if not is_object(inner):
+            inner = _wrapped(value)
+        if inner is not None:
             # The name and the arguments are one level down, the id need not be.
             value = inner
             identity = identity or call_id_of(inner)
@@ -69,6 +69,13 @@ def as_call(value: Json) -> Call | None:
         return Call(name, raw, "", identity)
     arguments, text = arguments_of(raw)
     return Call(name, arguments, text, identity)
+
+
+def _wrapped(value: dict[str, Json]) -> dict[str, Json] | None:
+    """The object with name and arguments that an entry holds under one of several keys."""
+    if _WRAPPED.isdisjoint(value):
+        return None
+    return next((value[key] for key in _WRAPPERS if is_object(value.get(key))), None)
 
 
 def looks_like_call(value: dict[str, Json]) -> bool:

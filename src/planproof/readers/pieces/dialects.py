@@ -38,7 +38,9 @@ def dialect(messages: Sequence[dict[str, Json]], around: dict[str, Json] | None 
             return "responses"
         anthropic = anthropic or "stop_reason" in message
         content = message.get("content")
-        for part in content[:_LOOKED_AT] if is_list(content) else ():
+        if not is_list(content):
+            continue
+        for part in content[:_LOOKED_AT]:
             kind = part.get("type") if is_object(part) else None
             if not isinstance(kind, str):
                 continue
