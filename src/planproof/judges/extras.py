@@ -95,13 +95,19 @@ def _undertakings(
         for index, unit in enumerate(units)
         if unit.said and index not in explanation.taken
     }
-    found: dict[str, _Left] = {}
-    for event, (index, text) in said.items():
-        for sentence in _besides(text):
-            words = terms_of(sentence)
-            if not any(words & terms_of(step.text) for step in steps):
-                found[event] = _Left(Severity.MAJOR, _sureness(explanation, index), words)
-    return found
+    besides = [
+        (event, index, terms_of(sentence))
+        for event, (index, text) in said.items()
+        for sentence in _besides(text)
+    ]
+    if not besides:
+        return {}
+    planned = frozenset[str]().union(*(terms_of(step.text) for step in steps))
+    return {
+        event: _Left(Severity.MAJOR, _sureness(explanation, index), words)
+        for event, index, words in besides
+        if planned.isdisjoint(words)
+    }
 
 
 def _besides(text: str) -> list[str]:
