@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from planproof.alignment.calls import strings_in
+from planproof.alignment.calls import leaves_of
 from planproof.alignment.terms import terms_of
 from planproof.finding import Evidence
 from planproof.trace import Event
@@ -31,7 +30,11 @@ def cite(event: Event, wanted: frozenset[str]) -> Evidence:
 
 def _pieces(event: Event, *, by_name: bool) -> list[str]:
     """The pieces of an event that can be quoted, the telling ones first."""
-    told = _clipped(strings_in(event.arguments)) if event.arguments is not None else []
+    told = [
+        piece
+        for _, text in leaves_of(event.arguments)
+        if isinstance(text, str) and (piece := text.strip()[:_LONGEST].rstrip())
+    ]
     if event.text:
         told += _sentences(event.text)
     # The name of a tool stands in its call; that of an agent who was spoken to need not.
@@ -41,8 +44,5 @@ def _pieces(event: Event, *, by_name: bool) -> list[str]:
 
 
 def _sentences(text: str) -> list[str]:
-    return _clipped(_PIECE.findall(text[:_LOOKED_AT]))
-
-
-def _clipped(texts: Iterable[str]) -> list[str]:
-    return [clipped for text in texts if (clipped := text.strip()[:_LONGEST].rstrip())]
+    found = _PIECE.findall(text[:_LOOKED_AT])
+    return [piece for one in found if (piece := one.strip()[:_LONGEST].rstrip())]
