@@ -12,6 +12,8 @@ from planproof.trace import Event, Kind, Trace
 from planproof.vocabulary import Vocabulary
 
 _NAMELESS = frozenset({None, "assistant", "agent", "tool"})
+# Looked up once: to take a member from its class takes longer than to compare it.
+_ACTION, _MESSAGE, _SYSTEM = Kind.ACTION, Kind.MESSAGE, Kind.SYSTEM
 _SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
 _CALLING = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
 _NONE: frozenset[str] = frozenset()
@@ -79,7 +81,7 @@ def units_of(trace: Trace, vocabulary: Vocabulary) -> list[Unit]:
     manners = _Manners(vocabulary)
     for position, event in enumerate(trace.events):
         kind = event.kind
-        if kind is Kind.SYSTEM or event.actor == "user":
+        if kind is _SYSTEM or event.actor == "user":
             continue
         leaves = leaves_of(event.arguments)
         manner = manners.of(event, commands_of(event, leaves) if kind in _CALLING else _NONE)
@@ -113,7 +115,7 @@ class _Manners:
     def of(self, event: Event, commands: frozenset[str]) -> Manner:
         """The manner of an event; `commands` are the known words that it runs."""
         # What a message does stands in its text; what an action does, in the rest.
-        said = deeds_said(event.text) if event.kind is Kind.MESSAGE else None
+        said = deeds_said(event.text) if event.kind is _MESSAGE else None
         key = (event.kind, event.name, event.actor, commands, said, event.arguments is None)
         made = self._made.get(key)
         if made is None:
@@ -125,7 +127,7 @@ class _Manners:
         who = name if event.actor in _NAMELESS else f"{name} {actor}"
         closing = self._vocabulary.closes(event.name)
         terms = terms_of_tokens(tokens_of(who))
-        of_deed = event.kind is Kind.ACTION and not closing
+        of_deed = event.kind is _ACTION and not closing
         if event.kind in _CALLING:
             terms = terms.union(terms_of(name), *map(command_terms().__getitem__, commands))
         return Manner(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from planproof.alignment.calls import call_text
@@ -25,8 +25,10 @@ _TO_THE_JUDGE = re.compile(
     r"(?:done|complete|executed|finished|followed))",
     re.IGNORECASE,
 )
-_MARKS = ("evaluator", "grader", "adherence", "score ", "instructions", "step", "plan")
+_MARKS = ("evaluator", "grader", "score ", "instructions", "step", "plan")
 """One of them stands in whatever `_TO_THE_JUDGE` finds; to look for them is far quicker."""
+# Looked up once: to take a member from its class takes longer than to compare it.
+_BOOKKEEPING = Kind.BOOKKEEPING
 _SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
 _TOO_SHORT = 12
 _TELLING = 30
@@ -40,8 +42,15 @@ def without_restatements(trace: Trace, plan: Plan) -> Trace:
     to-do list that has the step as an item, or an output that was made to look like it. What
     counts steps as done, or speaks to whoever judges, is no evidence either.
     """
-    folded = (fold(step.text).strip()[:_TELLING] for step in plan.leaves)
-    spoken = fold("\n".join(_texts(trace)))
+    folded = [fold(step.text)[:_TELLING] for step in plan.leaves]
+    spoken = fold(
+        "\n".join(
+            [
+                call_text(event) if event.kind is _BOOKKEEPING else event.output or event.text
+                for event in trace.events
+            ]
+        )
+    )
     openings = [text for text in folded if len(text) >= _TOO_SHORT and text in spoken]
     if not openings and not speaks_to_the_judge(spoken):
         return trace
@@ -49,17 +58,9 @@ def without_restatements(trace: Trace, plan: Plan) -> Trace:
     return replace(trace, events=tuple(event for event in events if event is not None))
 
 
-def _texts(trace: Trace) -> Iterator[str]:
-    for event in trace.events:
-        if event.kind is Kind.BOOKKEEPING:
-            yield call_text(event)
-        else:
-            yield event.output or event.text
-
-
 def _without(event: Event, openings: Sequence[str]) -> Event | None:
     """What is left of an event; nothing, if it is a restatement for the most part."""
-    if event.kind is Kind.BOOKKEEPING:
+    if event.kind is _BOOKKEEPING:
         return None if _restates(call_text(event), openings) else event
     if event.kind is Kind.ACTION:
         if not _restates(event.output, openings):
