@@ -16,6 +16,8 @@ from planproof.trace import Kind
 
 _DOUBT = 1.0
 """Added to both sides of a ratio: little evidence makes little difference."""
+# Looked up once: to take a member from its class takes longer than to compare it.
+_ACTION, _MESSAGE, _REASONING = Kind.ACTION, Kind.MESSAGE, Kind.REASONING
 _ROUNDED_UP = 2
 """Sums are rounded in parts, three at most."""
 
@@ -184,12 +186,12 @@ def _length(terms: int) -> float:
 
 
 def _by_kind(kind: Kind, demand: Demand, of: _Weights) -> float:
-    if kind is Kind.MESSAGE:
+    if kind is _MESSAGE:
         return of["said_as_asked" if demand.says else "said_unasked"]
-    if kind is Kind.ACTION:
+    if kind is _ACTION:
         only_said = demand.says and not demand.thinks and len(demand.deeds) == 1
         return of["done_for_saying"] if only_said else 0.0
-    unasked = kind is Kind.REASONING and not demand.thinks
+    unasked = kind is _REASONING and not demand.thinks
     return of["thought_unasked"] if unasked else 0.0
 
 

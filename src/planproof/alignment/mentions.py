@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from planproof.alignment.demands import Demand
 from planproof.alignment.literals import Literal, Texts
 from planproof.alignment.units import Unit
 
 
-class Mentioned(NamedTuple):
+class Mentioned(Struct, frozen=True):
     """What the values of a step say about some events."""
 
     events: frozenset[int]
@@ -20,7 +21,8 @@ class Mentioned(NamedTuple):
     """The share of the values that any event holds: it speaks against those that hold none."""
 
 
-_NOWHERE = Mentioned(frozenset(), 0.0)
+_NONE: frozenset[int] = frozenset()
+_NOWHERE = Mentioned(_NONE, 0.0)
 
 
 class Mentions:
@@ -58,4 +60,4 @@ def _parted(holders: list[int], done: int) -> tuple[list[int], list[int]]:
 def _mentioned(holders: list[list[int]]) -> Mentioned:
     """What it says that these events hold the values of a step, each."""
     held = sum(map(bool, holders))
-    return Mentioned(frozenset[int]().union(*holders), held / len(holders)) if held else _NOWHERE
+    return Mentioned(_NONE.union(*holders), held / len(holders)) if held else _NOWHERE

@@ -48,6 +48,8 @@ class PlanWords:
         self.terms = frozenset[str]().union(*(w.stems + w.concepts for w in words.values()))
         self.naming = dict.fromkeys(self.terms, 1) | naming
         """Term -> how many steps name it."""
+        self.namings = list(map(len, self.places))
+        """For each word how many steps name it."""
         self.phrases = {word.text: word.stems for word in words.values() if len(word.stems) > 1}
         """The words of several stems; any other is its stem."""
         self.sharing: dict[str, list[int]] = {}
@@ -72,24 +74,30 @@ class Overlap:
             alone = frozenset({phrase})
             self.held = [held | alone if held.issuperset(stems) else held for held in self.held]
         known = Counter(chain.from_iterable(self.held))
-        rarity = _rarities_among(len(terms), words.steps)
-        naming = words.naming
-        worths = [rarity[known.get(text, 0), naming[text]] for text in words.texts]
+        rarity, naming = _rarities_among(len(terms), words.steps), words.naming
+        holding = [known.get(text, 0) for text in words.texts]
+        worths = [rarity[counts] for counts in zip(holding, words.namings, strict=True)]
         for phrase, stems in words.phrases.items():
             each = [rarity[known.get(stem, 0), naming[stem]] for stem in stems]
             worths[words.indices[phrase]] = sum(each) / 2 + _PHRASE
+            # Whoever has its stems apart may have none of its concepts.
+            holding[words.indices[phrase]] = 0
+        self._alone = dict(zip(words.texts, zip(worths, words.places, strict=True), strict=True))
+        """Word that nothing stands in for -> its worth, and the steps that it stands in."""
         self._finds: dict[str, list[tuple[int, float]]] = {}
-        """Term -> the words that it is, or may stand in for, and what they are worth by it."""
-        for term, holding in known.items():
-            if term in words.indices:
-                word = words.indices[term]
-                self._finds[term] = [(word, worths[word])]
-            elif term in words.sharing:
-                most = _CONCEPT * rarity[holding, naming[term]]
-                self._finds[term] = [
-                    (word, _summable(min(most, _STAND_IN * worths[word])))
-                    for word in words.sharing[term]
+        """Any other term -> the words that it is, or stands in for, and their worth by it."""
+        for concept in words.sharing.keys() & known.keys():
+            # Whoever holds a word holds its concepts: those stand in for it if more hold them.
+            count = known[concept]
+            lacking = [word for word in words.sharing[concept] if holding[word] < count]
+            if lacking:
+                most = _CONCEPT * rarity[count, naming[concept]]
+                self._finds[concept] = [
+                    (word, _summable(min(most, _STAND_IN * worths[word]))) for word in lacking
                 ]
+                for word in lacking:
+                    self._alone.pop(words.texts[word], None)
+                    self._finds[words.texts[word]] = [(word, worths[word])]
         self._shared: dict[frozenset[str], tuple[_Worths, _Worths]] = {}
         self.total = [sum(map(worths.__getitem__, found)) for found in words.of_step]
         """For each step the worth of all its words."""
@@ -108,15 +116,19 @@ class Overlap:
         self, terms: frozenset[str], words: _Worths, steps: _Worths
     ) -> tuple[_Worths, _Worths]:
         """What was found already, by word and by step, and what these terms find besides."""
-        words, steps, finds, places = words.copy(), steps.copy(), self._finds, self._places
+        words, steps, finds, alone = words.copy(), steps.copy(), self._finds, self._alone
         for term in terms:
-            if term in finds:
+            if term in alone:
+                worth, places = alone[term]
+                for step in places:
+                    steps[step] = steps.get(step, 0.0) + worth
+            elif term in finds:
                 for word, worth in finds[term]:
                     # A word that is there itself is worth more than what stands in for it.
                     more = worth - words.get(word, 0.0)
                     if more > 0.0:
                         words[word] = worth
-                        for step in places[word]:
+                        for step in self._places[word]:
                             steps[step] = steps.get(step, 0.0) + more
         return words, steps
 
