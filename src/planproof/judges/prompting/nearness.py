@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import filterfalse
 
 from planproof.alignment.terms import stems_of_token, tokens_of
@@ -22,18 +23,13 @@ class PlanTerms:
 
     def __init__(self, plan: Plan) -> None:
         tokens = set(tokens_of(" ".join(step.text for step in plan.steps)[:_LOOKED_THROUGH]))
-        self._terms = frozenset(
+        self._of_word = _TermsOfWord(
             # Numbers stand everywhere and tell nothing.
             stem
             for token in tokens
             for stem in stems_of_token(token)
             if not stem.isdecimal()
         )
-        # A short stem may differ from its words in the third letter already (cry, cri).
-        self._beginnings = _ODD.union(s[:3] if len(s) > 3 else s[:2] for s in self._terms)
-        self._of_word: dict[str, frozenset[str]] = {}
-        self._telling: set[str] = set()
-        self._looked_up: set[str] = set()
 
     def nearness(self, event: Event, arguments: str) -> int:
         """How many of the plan's words stand in what was called, said or thought."""
@@ -50,24 +46,27 @@ class PlanTerms:
         )
 
     def _found_in(self, text: str) -> frozenset[str]:
-        """The plan's words in a text. Events repeat one another, so each word is looked up once."""
-        # Numbers tell nothing, and every text has others.
-        words = {*filterfalse(str.isdecimal, tokens_of(text[:_LOOKED_THROUGH]))}
-        unknown = words - self._looked_up
-        if unknown:
-            self._look_up(unknown)
-        return _NONE.union(*map(self._of_word.__getitem__, words & self._telling))
+        words = filterfalse(str.isdecimal, tokens_of(text[:_LOOKED_THROUGH]))
+        return _NONE.union(*map(self._of_word.__getitem__, words))
 
-    def _look_up(self, words: set[str]) -> None:
-        if len(self._looked_up) > _MOST_KEPT:
-            self._looked_up.clear()
-        self._looked_up |= words
-        beginnings = self._beginnings
-        for word in words:
-            # Most words are none of the plan's, and begin like none.
-            begins_like_one = word[:3] in beginnings or word[:2] in beginnings
-            if not begins_like_one and word.isascii() and word.islower():
-                continue
-            if terms := self._terms.intersection(stems_of_token(word)):
-                self._of_word[word] = terms
-                self._telling.add(word)
+
+class _TermsOfWord(dict[str, frozenset[str]]):
+    """Word -> the plan's terms that it has. Events repeat one another: each is found once."""
+
+    def __init__(self, terms: Iterable[str]) -> None:
+        super().__init__()
+        self._terms = frozenset(terms)
+        # A short stem may differ from its words in the third letter already (cry, cri).
+        self._beginnings = _ODD.union(s[:3] if len(s) > 3 else s[:2] for s in self._terms)
+
+    def __missing__(self, word: str) -> frozenset[str]:
+        if len(self) > _MOST_KEPT:
+            self.clear()
+        begins_like_one = word[:3] in self._beginnings or word[:2] in self._beginnings
+        # Most words are none of the plan's, and begin like none.
+        if not begins_like_one and word.isascii() and word.islower():
+            found = _NONE
+        else:
+            found = self._terms.intersection(stems_of_token(word)) or _NONE
+        self[word] = found
+        return found
