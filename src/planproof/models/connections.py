@@ -12,7 +12,7 @@ from urllib.request import getproxies
 import httpx2
 from pydantic_ai.models import Model, create_async_httpx2_client
 
-_SMALL = 16
+_SMALL = 4
 """As many questions at once go through one pool."""
 
 
