@@ -87,7 +87,8 @@ def units_of(trace: Trace, vocabulary: Vocabulary) -> list[Unit]:
         manner = manners.of(event, commands_of(event, leaves) if kind in _CALLING else _NONE)
         long = manner.said and len(event.text) >= _LONG_MESSAGE
         for text in _passages(event.text) if long else (call_text(event, leaves),):
-            terms = terms_of_tokens(tokens_of(text[:_CALL_READ]), manner.terms)
+            room = max(0, _CALL_READ - len(manner.who) - 1)
+            terms = terms_of_tokens(tokens_of(text[:room]), manner.terms)
             folded = fold(f"{manner.who} {text}")
             said, deeds, closing = manner.said, manner.deeds, manner.closing
             units.append(Unit(position, event, terms, folded, manner, said, deeds, closing))

@@ -29,6 +29,14 @@ def test_a_unit_has_the_words_of_its_call_and_of_its_tool() -> None:
     assert unit.output_text == "dear ann"
 
 
+def test_of_a_long_call_only_the_beginning_is_read_its_name_included() -> None:
+    before = len("do_it code: ")
+    (whole,) = units(call("do_it", code="-" * (20_000 - before - len("zebra")) + "zebra"))
+    assert "zebra" in whole.terms
+    (cut,) = units(call("do_it", code="-" * (20_001 - before - len("zebra")) + "zebra"))
+    assert "zebra" not in cut.terms
+
+
 def test_texts_are_folded_once() -> None:
     (unit,) = units(call("read_file", path="A", output="B  C"))
     assert unit.call_text is unit.call_text
