@@ -22,7 +22,7 @@ _BESIDES = re.compile(
     re.IGNORECASE,
 )
 _MARKS = ("also", "addition", "furthermore", "besides")
-"""One of them stands in whatever `_BESIDES` finds; to look for them is far quicker."""
+"""One of them stands in whatever `_BESIDES` finds in ASCII; to look for them is far quicker."""
 
 
 class _Left(NamedTuple):
@@ -111,8 +111,10 @@ def _undertakings(
 
 
 def _besides(text: str) -> list[str]:
-    folded = text.lower()
-    return _BESIDES.findall(text) if any(map(folded.__contains__, _MARKS)) else []
+    lowered = text.lower()
+    if lowered.isascii() and not any(map(lowered.__contains__, _MARKS)):
+        return []
+    return _BESIDES.findall(text)
 
 
 def _extra(event: Event, speaker: str | None, left: _Left) -> Extra:

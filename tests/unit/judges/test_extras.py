@@ -73,6 +73,8 @@ def test_an_action_under_what_is_no_action_stands_for_itself(parent: Event) -> N
     [
         ("I will also call your bank tomorrow.", True),
         ("I've also ordered flowers.", True),
+        ("I al\u017fo ordered flowers.", True),
+        ("In add\u0131tion, I ordered flowers.", True),
         ("In addition, we booked a table.", True),
         ("I also deleted the old draft.", False),
         ("I will call your bank tomorrow.", False),
