@@ -140,19 +140,19 @@ def run(
                     write(result)
                     tally.add(result)
                     show()
+                if not tally.cases:
+                    # An empty file must not pass for one where all went well.
+                    raise InvalidInput(
+                        "there are no cases.",
+                        where=", ".join(places),
+                        advice="Look into the data, and at --where if it was given.",
+                    )
         except KeyboardInterrupt:
             _tell_interrupted(tally, kept, output)
             raise typer.Exit(INTERRUPTED) from None
     _tell_summary(tally, monotonic() - began)
     if kept.keeps:
         typer.echo(f"kept as run {going.id} in {kept.url}", err=True)
-    if not tally.cases:
-        # A file that was made empty by mistake must not pass for one where all went well.
-        raise InvalidInput(
-            "there are no cases.",
-            where=", ".join(places),
-            advice="Look into the data, and at --where if it was given.",
-        )
     asked_for = min_score is not None or configuration.min_score is not None
     if asked_for and tally.passed < tally.scored:
         raise typer.Exit(BELOW_MINIMUM)

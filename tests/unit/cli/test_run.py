@@ -151,6 +151,13 @@ def test_bad_usage_and_input_exit_with_2(
     assert (folder / "case.json").read_bytes() == before
 
 
+def test_no_cases_leave_the_verdicts_of_yesterday(planproof: CommandLine, folder: Path) -> None:
+    (folder / "empty.jsonl").touch()
+    (folder / "verdicts.jsonl").write_text("of yesterday", encoding="utf-8")
+    assert planproof("run", "empty.jsonl", "-o", "verdicts.jsonl").code == 2
+    assert (folder / "verdicts.jsonl").read_text(encoding="utf-8") == "of yesterday"
+
+
 @pytest.fixture
 def interrupted_at_idle(monkeypatch: pytest.MonkeyPatch) -> None:
     evaluate_case = judging.evaluate_case
