@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from msgspec import Struct
 
+from planproof.errors import InvalidInput
 from planproof.finding import Findings, Severity, Status
 
 
@@ -34,6 +35,12 @@ class Tally(Struct, frozen=True):
         """The counts of these findings."""
         found = [step.status for step in findings.counted]
         extras = [extra.severity for extra in findings.extras]
+        if unknown := set(found).difference(Status):
+            # Judges may come from elsewhere, and what is no status must not be counted as none.
+            raise InvalidInput(
+                f"a step was given the status {min(map(str, unknown))!r}.",
+                advice=f"There are {', '.join(Status)}.",
+            )
         return Tally(
             n=len(found),
             E=found.count(Status.EXECUTED),

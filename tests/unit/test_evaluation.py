@@ -7,7 +7,7 @@ import json
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -189,6 +189,20 @@ def test_a_judge_that_fails_gives_a_verdict_without_a_score() -> None:
     verdict = _judged(judge=Broken())
     assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
     assert verdict.reason == "The judge `broken` failed: ZeroDivisionError: of all things"
+
+
+def test_a_judge_that_gives_a_status_of_its_own_has_failed() -> None:
+    class Inventive(Sworn):
+        def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
+            found = super().judge(task, plan, trace)
+            steps = [replace(step, status=cast("Status", "skipped")) for step in found.steps]
+            return Findings(tuple(steps))
+
+    verdict = _judged(judge=Inventive())
+    assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
+    assert "a step was given the status 'skipped'. There are executed, partial," in " ".join(
+        verdict.reason.split()
+    )
 
 
 def test_the_level_is_the_anchor_at_or_below_the_score(monkeypatch: pytest.MonkeyPatch) -> None:
