@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from planproof.models.loops import OnePerLoop, Turns
 
 _SHORT = 200_000
-"""Characters of a trace that are read in some milliseconds: as long as a loop may be kept."""
+"""Characters of a trace that are read in some milliseconds."""
 _log = logging.getLogger("planproof")
 
 

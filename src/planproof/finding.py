@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 
 class Status(StrEnum):
@@ -70,23 +71,15 @@ class Extra:
     found_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Findings:
     """Everything that a judge found in one case."""
 
     steps: tuple[StepFinding, ...]
     extras: tuple[Extra, ...] = ()
-    _counted: tuple[StepFinding, ...] | None = field(
-        init=False, default=None, repr=False, compare=False
-    )
 
-    @property
+    @cached_property
     def counted(self) -> tuple[StepFinding, ...]:
         """The steps that the score is computed from: no parents, nothing that was waived."""
-        counted = self._counted
-        if counted is None:
-            parents = {step.parent for step in self.steps}
-            counted = tuple([s for s in self.steps if s.number not in parents and not s.waived])
-            # Kept: the score, the reason and the next better score all ask for them.
-            object.__setattr__(self, "_counted", counted)
-        return counted
+        parents = {step.parent for step in self.steps}
+        return tuple([s for s in self.steps if s.number not in parents and not s.waived])

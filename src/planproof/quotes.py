@@ -42,10 +42,10 @@ def stands_in(quote: str, text: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _pieces(quote: str) -> tuple[str, list[str]]:
+def _pieces(quote: str) -> tuple[str, tuple[str, ...]]:
     """A quote as it is looked for, whole and between what it skips."""
     plain = _plain(quote)
-    return plain, [piece.strip() for piece in _LEFT_OUT.split(plain)]
+    return plain, tuple(map(str.strip, _LEFT_OUT.split(plain)))
 
 
 def _plain(text: str) -> str:

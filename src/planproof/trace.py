@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from planproof.content import Image, Json
 
@@ -67,21 +68,15 @@ class Skipped:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trace:
     """The events in the order in which they began, and how they were read."""
 
     events: tuple[Event, ...]
     reader: str = "native"
     skipped: tuple[Skipped, ...] = ()
-    _by_id: dict[str, Event] = field(
-        init=False, default_factory=dict[str, Event], repr=False, compare=False
-    )
 
-    @property
+    @cached_property
     def by_id(self) -> dict[str, Event]:
         """The events by their ids."""
-        if not self._by_id:
-            # Not before it is asked for: reading alone needs it for nothing.
-            self._by_id.update((event.id, event) for event in self.events)
-        return self._by_id
+        return {event.id: event for event in self.events}

@@ -16,6 +16,7 @@ _CONCEPT = 0.5
 _STAND_IN = 0.8
 _PHRASE = 0.3125
 _FRACTIONS = 2**20
+_MOST_REMEMBERED = 10_000
 
 _Worths: TypeAlias = dict[int, float]
 """The worth of words, each by its index, or of those of a step together, by the step."""
@@ -71,8 +72,8 @@ class Overlap:
         self.held: list[frozenset[str]] = [held & words.terms for held in terms]
         """For each event the terms that the plan has as well, and its phrases."""
         for phrase, stems in words.phrases.items():
-            alone = frozenset({phrase})
-            self.held = [held | alone if held.issuperset(stems) else held for held in self.held]
+            besides = frozenset({phrase})
+            self.held = [held | besides if held.issuperset(stems) else held for held in self.held]
         known = Counter(chain.from_iterable(self.held))
         rarity, naming = _rarities_among(len(terms), words.steps), words.naming
         holding = [known.get(text, 0) for text in words.texts]
@@ -145,6 +146,8 @@ class _Rarities(dict[tuple[int, int], float]):
         (holding, naming), events, steps = counts, self._events, self._steps
         rarity = log((events + 1) / (holding + 0.5)) + 0.1 if holding else log(events + 1) + 0.3
         rarity = _summable(max(rarity, 0.0) * log(1 + steps / naming) / log(1 + steps))
+        if len(self) >= _MOST_REMEMBERED:
+            self.clear()
         self[counts] = rarity
         return rarity
 

@@ -126,8 +126,8 @@ def _on_other_values(units: Sequence[Unit], demand: Demand, actions: Sequence[in
 
 
 @lru_cache(maxsize=2_048)
-def _telling(demand: Demand) -> list[Literal]:
-    return [literal for literal in demand.literals if _is_telling(literal)]
+def _telling(demand: Demand) -> tuple[Literal, ...]:
+    return tuple(literal for literal in demand.literals if _is_telling(literal))
 
 
 def _is_telling(literal: Literal) -> bool:

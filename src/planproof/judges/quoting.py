@@ -33,7 +33,7 @@ def _pieces(event: Event, *, by_name: bool) -> list[str]:
     told = [
         piece
         for _, text in leaves_of(event.arguments)
-        if isinstance(text, str) and (piece := text.strip()[:_LONGEST].rstrip())
+        if isinstance(text, str) and (piece := _clipped(text))
     ]
     if event.text:
         told += _sentences(event.text)
@@ -45,4 +45,8 @@ def _pieces(event: Event, *, by_name: bool) -> list[str]:
 
 def _sentences(text: str) -> list[str]:
     found = _PIECE.findall(text[:_LOOKED_AT])
-    return [piece for one in found if (piece := one.strip()[:_LONGEST].rstrip())]
+    return list(filter(None, map(_clipped, found)))
+
+
+def _clipped(text: str) -> str:
+    return text.strip()[:_LONGEST].rstrip()

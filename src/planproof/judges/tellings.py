@@ -79,7 +79,7 @@ _SORTS = (
 
 def untold(demand: Demand, run: Sequence[Unit]) -> list[str]:
     """The sorts of value that a step is to tell and none of its events shows, in words."""
-    asked = _asked_of(demand)
+    asked = _to_be_told(demand)
     if not asked:
         return []
     # A summary that was written somewhere may be anywhere; what is told must be there.
@@ -93,7 +93,7 @@ def untold(demand: Demand, run: Sequence[Unit]) -> list[str]:
 
 
 @lru_cache(maxsize=2_048)
-def _asked_of(demand: Demand) -> tuple[_Sort, ...]:
+def _to_be_told(demand: Demand) -> tuple[_Sort, ...]:
     telling = [part.text for part in demand.parts if not _TELLING.isdisjoint(part.deeds)]
     return tuple(dict.fromkeys(sort for text in telling for sort in _asked(text)))
 

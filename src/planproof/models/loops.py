@@ -11,7 +11,7 @@ from weakref import finalize
 
 _T = TypeVar("_T")
 _AT_ONCE = 0.25
-"""Seconds that a loop is kept at a stretch, if no single piece of work takes longer."""
+"""Seconds of a pass of a loop after which no further piece of work is begun in it."""
 
 
 class OnePerLoop(Generic[_T]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from planproof.content import Json
 from planproof.readers.pieces.entries import entries, first_entries
@@ -55,7 +54,7 @@ class CodexReader:
         """The events of the items; what the program tells beside them is said there already."""
         transcript = Transcript(source.skipped)
         rollout = _Rollout(transcript)
-        for pointer, line in _lines(source):
+        for pointer, line in entries(source, is_entry=_is_wrapped):
             if not is_object(line):
                 transcript.skip(pointer, "is no line of a rollout")
                 continue
@@ -69,10 +68,6 @@ class CodexReader:
             elif not _is_header(line):
                 rollout.item(line, pointer)
         return transcript.trace(self.name)
-
-
-def _lines(source: Source) -> Iterator[tuple[str, Json]]:
-    return entries(source, is_entry=_is_wrapped)
 
 
 def _is_wrapped(line: Json) -> bool:
