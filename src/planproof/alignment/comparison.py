@@ -171,8 +171,8 @@ def most_of(manner: Manner, demand: Demand, of: _Weights, bias: float, words: Wo
 
     Each feature is 1 at most; what may speak against the pair besides is left out.
     """
-    most = bias + of["best_event"]
-    most += _by_kind(manner.kind, demand, of) + sum(_by_deed(manner, [demand], [frozenset()], of))
+    (by_deed,) = _by_deed(manner, [demand], [frozenset()], of)
+    most = bias + of["best_event"] + _by_kind(manner.kind, demand, of) + by_deed
     if words is not Words.NONE:
         most += of["best_step"]
     if words is Words.OF_STEP:
