@@ -11,6 +11,8 @@ from msgspec import Struct
 from planproof.errors import InvalidInput
 from planproof.finding import Findings, Severity, Status
 
+_STATUSES = frozenset(Status)
+
 
 class Tally(Struct, frozen=True):
     """The letters of the table: what of how many steps, and the extras."""
@@ -35,10 +37,11 @@ class Tally(Struct, frozen=True):
         """The counts of these findings."""
         found = [step.status for step in findings.counted]
         extras = [extra.severity for extra in findings.extras]
-        if unknown := set(found).difference(Status):
+        if not _STATUSES.issuperset(found):
             # Judges may come from elsewhere, and what is no status must not be counted as none.
+            unknown = min(map(str, set(found) - _STATUSES))
             raise InvalidInput(
-                f"a step was given the status {min(map(str, unknown))!r}.",
+                f"a step was given the status {unknown!r}.",
                 advice=f"There are {', '.join(Status)}.",
             )
         return Tally(
