@@ -17,7 +17,7 @@ from benchmarks.prompts import prompt_characters
 from planproof import evaluate
 
 SMALL = [generate(steps=10, events=50, seed=seed) for seed in range(12)]
-ROUNDS = 15
+ROUNDS = 40
 LARGE = generate(steps=100, events=5_000)
 
 

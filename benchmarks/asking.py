@@ -36,7 +36,7 @@ from planproof.vocabulary import Vocabulary
 
 CASES = 200
 LATENCY = 0.2
-ROUNDS = 7
+ROUNDS = 10
 MARK = "Bring the quarter to a close: "
 LETTERS = 60
 SCORE = json.dumps({"score": 1.0, "reason": "Steps 1 to 10 were executed in order."})
