@@ -86,8 +86,8 @@ def units_of(trace: Trace, vocabulary: Vocabulary) -> list[Unit]:
         leaves = leaves_of(event.arguments)
         manner = manners.of(event, commands_of(event, leaves) if kind in _CALLING else _NONE)
         long = manner.said and len(event.text) >= _LONG_MESSAGE
+        room = max(0, _CALL_READ - len(manner.who) - 1)
         for text in _passages(event.text) if long else (call_text(event, leaves),):
-            room = max(0, _CALL_READ - len(manner.who) - 1)
             terms = terms_of_tokens(tokens_of(text[:room]), manner.terms)
             folded = fold(f"{manner.who} {text}")
             said, deeds, closing = manner.said, manner.deeds, manner.closing
