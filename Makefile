@@ -29,7 +29,7 @@ $(READY): requirements-dev.txt pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11) and "planproof needs Python 3.11 or newer: make setup PYTHON=python3.11")'
 	$(BIN)/python -m ensurepip --upgrade >/dev/null
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $(READY)
 
@@ -75,7 +75,7 @@ $(FRAMEWORKS:%=.venvs/%/.ready): .venvs/%/.ready: tests/frameworks/%/requirement
 # They have no pip of their own, which would take longer to install than some of them.
 .venvs/%/.ready: pyproject.toml | $(READY)
 	test -x $(@D)/bin/python || $(BIN)/python -m venv --without-pip $(@D)
-	$(BIN)/python -m pip --python $(@D)/bin/python install --quiet --disable-pip-version-check --no-compile --require-hashes -r $(REQUIREMENTS)
+	$(BIN)/python -m pip --python $(@D)/bin/python install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes -r $(REQUIREMENTS)
 	$(BIN)/python -m pip --python $(@D)/bin/python install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@
 
