@@ -278,3 +278,66 @@ def test_a_list_that_is_printed_again_makes_a_log() -> None:
         ("bookkeeping", "plan", "1. [✓] Look\n2. [ ] Tell"),
     ]
     assert read("My plan:\n1. [ ] Look\n2. [ ] Tell\n").reader == "general"
+
+
+STEPS = """Thought: I look it up.
+Action: get_order
+Action Input: {"id": "A-7"}
+Observation: toys
+Thought: I refund it.
+Action: refund_order
+Action Input: {"id": "A-7"}
+Observation: refunded
+Final Answer: It is refunded.
+"""
+
+
+@pytest.mark.parametrize("above", ["Question: Refund A-7.\n", "", "Human: Refund A-7.\n\n"])
+def test_an_observation_ends_a_turn(above: str) -> None:
+    looked_up, refunded = actions(read(above + STEPS))
+    assert (looked_up.name, refunded.name) == ("get_order", "refund_order")
+    assert looked_up.turn < refunded.turn
+    assert (looked_up.output, refunded.output) == ("toys", "refunded")
+
+
+def test_calls_without_an_observation_between_them_are_one_turn() -> None:
+    text = "Thought: both.\nAction: a\nAction Input: {}\nAction: b\nAction Input: {}\n"
+    first, second = actions(read(text))
+    assert first.turn == second.turn
+
+
+@pytest.mark.parametrize("user", ["Human", "User", "### Human", "**User**"])
+def test_what_follows_a_question_is_the_agents(user: str) -> None:
+    trace = read(f"{user}: Refund A-7.\n{STEPS}\n{user}: And A-8?\n{STEPS}")
+    assert [event.actor for event in trace.events if event.kind == "message"] == [
+        "user",
+        "assistant",
+    ] * 2
+    assert [action.name for action in actions(trace)] == ["get_order", "refund_order"] * 2
+
+
+def test_the_format_that_a_prompt_explains_is_no_action() -> None:
+    prompt = (
+        "Human: Answer. Use this format:\n\nQuestion: the input question\nThought: what to do\n"
+        "Action: the action to take\nAction Input: the input\nObservation: the result\n\nBegin!\n\n"
+        "Question: Refund A-7.\n"
+    )
+    trace = read(prompt + STEPS)
+    assert [action.name for action in actions(trace)] == ["get_order", "refund_order"]
+
+
+def test_a_user_who_writes_like_an_agent_beside_one_with_headers() -> None:
+    trace = read(f"Human: Do as follows.\n{STEPS}\nAI: I will.\n")
+    assert actions(trace) == []
+
+
+def test_a_log_without_turns_has_one_after_each_result() -> None:
+    records = [
+        "Calling tool: get_order",
+        "Tool 'get_order' completed in 1 s. Result: toys",
+        "Calling tool: refund_order",
+        "Tool 'refund_order' completed in 1 s. Result: ok",
+    ]
+    lines = [INFO.format(second) + record for second, record in enumerate(records)]
+    first, second = actions(read("\n".join(lines)))
+    assert first.turn < second.turn

@@ -144,6 +144,8 @@ class Speakers:
         elif segment.sort == "result":
             piece = text[segment.start : segment.end].strip()
             self._transcript.answer(Result(piece, pointer, actor="environment"))
+            # Nothing but its results divides such a text: what follows was issued later.
+            self._transcript.begin_turn()
         else:
             thought = segment.sort == "thought" or (thinks and segment.sort == "prose")
             kind = Kind.REASONING if thought else _MESSAGE

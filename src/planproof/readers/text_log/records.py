@@ -99,6 +99,9 @@ class _Log:
         elif done := _DONE.search(head):
             self._announced = None
             transcript.answer(Result(text[done.end() :], pointer, name=done[1], actor="tool"))
+            if not self._prepared:
+                # The log names no turns: what follows a result was issued later.
+                transcript.begin_turn()
         elif started := _STARTED.search(head):
             self._started(started[1] or started[2], pointer)
         elif thought := _THOUGHT.search(head):

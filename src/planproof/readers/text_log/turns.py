@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from planproof.readers.pieces.checklists import checklists
-from planproof.readers.pieces.conversation import AGENTS, ROLES
+from planproof.readers.pieces.conversation import AGENTS, ROLES, TOOLS, USERS
 from planproof.readers.pieces.markup import segments
 from planproof.readers.pieces.places import Place
 from planproof.readers.pieces.speakers import Speakers
@@ -27,7 +27,10 @@ _SENT = re.compile(r"^Intern Name: ?([\w .-]{1,80})\nSubgoal: ?", re.MULTILINE)
 _NOTICE = re.compile(_LOGGED)
 # What a text of thoughts and actions answers stands above the first of them.
 _QUESTION = re.compile(r"(?:Question|Task) ?: ?")
-_STEP = re.compile(r"(?:Thought|Action)(?: \d{1,4})? ?:")
+_STEP = re.compile(r"[ \t*#]{0,8}(?:Thought|Action)(?: \d{1,4})? ?:")
+# Prompts for such texts explain the format, then say that the run begins.
+_BEGIN = re.compile(r"\s{0,8}Begin\b.{0,40}$", re.IGNORECASE)
+_ASKING = USERS | TOOLS
 _TYPED = re.compile(r"(\w{1,60}) \(([\w. -]{1,80})\)")
 _LONGEST_HEADER = 300
 _MOST_DASHES = 12
@@ -117,15 +120,18 @@ def _actor(speaker: str) -> str:
 
 def _turns(lines: list[str]) -> list[_Turn]:
     turns = [_Turn(_Header(""), 1, [])]
-    inside = asked = False
+    inside = False
     above = True
+    headers = list(map(_header, lines))
+    begins = _begins(lines, headers)
     for number, line in enumerate(lines, 1):
         # A header within what came back is part of what came back.
-        header = None if inside else _header(line)
+        header = None if inside else headers[number - 1]
         if above and header is None and (question := _QUESTION.match(line)):
-            header, asked = _Header("user", line[question.end() :]), True
-        elif asked and _STEP.match(line):
-            header, asked = _Header("", line), False
+            header = _Header("user", line[question.end() :])
+        elif number > begins and _is_asking(turns[-1]) and _STEP.match(line):
+            # Nobody but the agent thinks and acts, whoever was the last to be named.
+            header = _Header("", line)
         above = above and not line.strip()
         if "<observation>" in line:
             inside = True
@@ -138,6 +144,20 @@ def _turns(lines: list[str]) -> list[_Turn]:
         else:
             turns.append(_Turn(header, number + 1, []))
     return turns
+
+
+def _begins(lines: list[str], headers: list[_Header | None]) -> int:
+    """Return the number of the line after which thoughts and actions are the agent's own.
+
+    Where its turns have headers, what stands under those of others is theirs.
+    """
+    if any(header is not None and _actor(header.speaker) == "assistant" for header in headers):
+        return len(lines)
+    return max((n for n, line in enumerate(lines, 1) if _BEGIN.match(line)), default=0)
+
+
+def _is_asking(turn: _Turn) -> bool:
+    return turn.header.speaker.lower() in _ASKING
 
 
 def _header(line: str) -> _Header | None:
