@@ -86,8 +86,14 @@ def test_a_call_in_the_content_and_its_result_as_a_user_turn() -> None:
 def test_a_call_and_its_result_in_one_content() -> None:
     text = "<execute_bash>ls</execute_bash><observation>a.py</observation>So."
     trace = read([{"role": "assistant", "content": text}])
-    assert brief(trace) == [("action", "bash", "ls"), ("reasoning", None, "So.")]
-    assert trace.events[0].output == "a.py"
+    assert brief(trace) == [
+        ("action", "bash", "ls"),
+        ("observation", None, "a.py"),
+        ("reasoning", None, "So."),
+    ]
+    # The agent wrote the result itself: it is nobody's answer to the call.
+    assert trace.events[0].output == ""
+    assert trace.events[1].actor == "assistant"
 
 
 def test_the_variant_with_a_name_and_an_object() -> None:

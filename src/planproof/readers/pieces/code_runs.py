@@ -56,6 +56,10 @@ class CodeRuns:
         """Whether there is code that the next turn may have run."""
         return self._held is not None
 
+    def is_by(self, actor: str) -> bool:
+        """Return whether the code that waits is this actor's own: nobody reports on that."""
+        return self._held is not None and self._held.actor == actor
+
     def hold(self, text: str, place: Place, actor: str) -> bool:
         """Hold a message back if there is code in it; False when there is none."""
         found = [block for block in blocks(text) if block.runs_as] if "`" in text else []

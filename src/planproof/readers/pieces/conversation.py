@@ -90,11 +90,17 @@ class Conversation:
     def prose(self, text: str, pointer: str, actor: str) -> list[Draft]:
         """Write a text with the calls that stand in it; gives back what was just said."""
         value = embedded(text)
-        if is_object(value) and write_structured(self._transcript, value, pointer, actor):
-            return []
+        if is_object(value):
+            with self._transcript.reading_text(text, pointer, actor):
+                if write_structured(self._transcript, value, pointer, actor):
+                    return []
         if is_plain(text):
             draft = self._transcript.say(_MESSAGE, text.strip(), pointer, actor)
             return [draft] if draft is not None else []
+        with self._transcript.reading_text(text, pointer, actor):
+            return self._segments(text, pointer, actor)
+
+    def _segments(self, text: str, pointer: str, actor: str) -> list[Draft]:
         said: list[Draft] = []
         for segment in segments(text):
             piece = text[segment.start : segment.end].strip()
@@ -102,7 +108,9 @@ class Conversation:
                 self._called_in_text = True
                 self._transcript.call(segment.call, pointer, actor)
             elif segment.sort == "result":
-                self._transcript.answer(Result(piece, pointer))
+                # The agent wrote it itself, so nobody gave it this result.
+                self._transcript.observe(piece, pointer, actor)
+                self._transcript.begin_turn()
             else:
                 kind = Kind.REASONING if segment.sort == "thought" else Kind.MESSAGE
                 draft = self._transcript.say(kind, piece, pointer, actor)
@@ -244,13 +252,13 @@ class Conversation:
                 self._part(part, "user")
         if said and self._is_result_turn(said[0].value):
             text, place, _ = _content(message, pointer)
-            self._transcript.answer(Result(text, place, images=images))
+            self._transcript.answer(Result(text, place, actor=_answering(text), images=images))
         elif said or (images and not parts):
             self._asked(said or [Part("text", "", f"{pointer}/{key}")], images)
 
     def _told(self, text: str, pointer: str) -> None:
         if self._is_result_turn(text):
-            self._transcript.answer(Result(text, pointer))
+            self._transcript.answer(Result(text, pointer, actor=_answering(text)))
         else:
             self._answered()
             self._transcript.say(_MESSAGE, text, pointer, "user")
@@ -270,10 +278,7 @@ class Conversation:
             self._transcript.add(draft)
 
     def _is_result_turn(self, text: str) -> bool:
-        if self._called_in_text and self._transcript.awaits_result():
-            return True
-        initial = text[:9].lstrip()[:1]
-        return initial in _RESULT_INITIALS and _RESULT_TURN.match(text) is not None
+        return (self._called_in_text and self._transcript.awaits_result()) or _is_result(text)
 
     def _result(self, message: dict[str, Json], pointer: str) -> None:
         content = message.get("content")
@@ -299,6 +304,16 @@ class Conversation:
         for part in results:
             self.result(part.value, part.pointer)
         return bool(results)
+
+
+def _is_result(text: str) -> bool:
+    initial = text[:9].lstrip()[:1]
+    return initial in _RESULT_INITIALS and _RESULT_TURN.match(text) is not None
+
+
+def _answering(text: str) -> str | None:
+    """Return who answers a call in an agent's text, by the look of what the user's turn says."""
+    return None if _is_result(text) else "user"
 
 
 def _is_listed(part: Part, calls: set[str | None]) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planproof.content import Json
-from planproof.readers.pieces.calls import Call
 from planproof.readers.pieces.checklists import checklists
 from planproof.readers.pieces.code_runs import CodeRuns, is_executor, is_run_result
 from planproof.readers.pieces.conversation import SYSTEMS, TOOLS, USERS
@@ -86,7 +85,7 @@ class Speakers:
             known = self._known[speaker] = _Speaker.named(speaker)
         who, role = known.who, known.role
         whole = place(0, len(text))
-        if known.executes or is_run_result(text):
+        if known.executes or (is_run_result(text) and not self.code.is_by(who)):
             self.code.report(text, whole, who)
             return
         self.flush()
@@ -114,7 +113,7 @@ class Speakers:
         is as much a step of the work as the hand-off.
         """
         self._sent.add(receiver)
-        self._transcript.call(Call(receiver or "hand-off", text=text), pointer, who)
+        self._transcript.hand_off(receiver, text, pointer, who)
 
     def _acted(self, text: str, place: Place, who: str, *, by_program: bool) -> None:
         whole = place(0, len(text))
@@ -123,8 +122,10 @@ class Speakers:
             write_deed(self._transcript, deed, whole, who)
             return
         value = embedded(text)
-        if is_object(value) and write_structured(self._transcript, value, whole, who):
-            return
+        if is_object(value):
+            with self._transcript.reading_text(text, whole, who):
+                if write_structured(self._transcript, value, whole, who):
+                    return
         if is_plain(text):
             if not self.code.hold(text, place, who):
                 self._prose(_MESSAGE, text, (0, len(text)), place, who)
@@ -134,8 +135,9 @@ class Speakers:
         if acts or not self.code.hold(text, place, who):
             # Of one who speaks to others it is a message also beside a call.
             thinks = acts and who == "assistant"
-            for segment in found:
-                self._spoke(segment, text, place, who, thinks=thinks)
+            with self._transcript.reading_text(text, whole, who):
+                for segment in found:
+                    self._spoke(segment, text, place, who, thinks=thinks)
 
     def _spoke(self, segment: Segment, text: str, place: Place, who: str, *, thinks: bool) -> None:
         pointer = place(segment.start, segment.end)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from msgspec import Struct
@@ -13,9 +14,11 @@ from planproof.content import Image, Json
 from planproof.readers.pieces.calls import Call
 from planproof.readers.pieces.outcomes import outcome_of
 from planproof.trace import Event, EventStatus, Kind, Skipped, Trace
+from planproof.vocabulary import Vocabulary
 
 # Looked up once: every event asks for some of them.
-_ACTION, _BOOKKEEPING, _UNKNOWN = Kind.ACTION, Kind.BOOKKEEPING, EventStatus.UNKNOWN
+_ACTION, _BOOKKEEPING, _MESSAGE = Kind.ACTION, Kind.BOOKKEEPING, Kind.MESSAGE
+_UNKNOWN = EventStatus.UNKNOWN
 _bare_draft = object.__new__
 
 
@@ -60,8 +63,27 @@ class Result(Struct):
     images: tuple[Image, ...] = ()
 
 
+@dataclass(slots=True, eq=False)
+class _TextCalls:
+    """A text in which calls were recognised, and the drafts written for it.
+
+    `answers` are results that came from elsewhere to these calls, each with the draft before it.
+    """
+
+    text: str
+    pointer: str
+    actor: str | None
+    turn: int
+    drafts: list[Draft] = field(default_factory=list[Draft])
+    answers: list[tuple[Draft, Result]] = field(default_factory=list[tuple[Draft, Result]])
+
+
 class Transcript:
-    """Collects drafts in order; `parent` and `time` are given to what is written next."""
+    """Collects drafts in order; `parent` and `time` are given to what is written next.
+
+    A call is a record, or it was recognised in what an agent wrote (`reading_text`). The latter
+    counts only for an agent whose calls are not records: anybody can write what looks like one.
+    """
 
     def __init__(self, skipped: Sequence[Skipped] = ()) -> None:
         self.drafts: list[Draft] = []
@@ -77,6 +99,10 @@ class Transcript:
         self._by_id: dict[str, list[Draft]] = {}
         self._unanswered: OrderedDict[int, Draft] = OrderedDict()
         self._calling_turn = 0
+        self._callers: set[tuple[str | None, str]] = set()
+        self._text_calls: dict[int, _TextCalls] = {}
+        self._reading: _TextCalls | None = None
+        self._unanswered_in_text: OrderedDict[int, Draft] = OrderedDict()
 
     def begin_turn(self, key: str | None = None) -> None:
         """What follows is a new turn, or goes on with the turn of the same key."""
@@ -110,16 +136,25 @@ class Transcript:
 
     def call(self, call: Call, pointer: str, actor: str | None) -> Draft:
         """Write down an action whose result may follow."""
-        self.calls += 1
-        draft = self._write(_ACTION, pointer, call.name, actor, call.text, call.arguments)
-        if self.turn != self._calling_turn:
-            self._calling_turn = self.turn
-            if self._unanswered:
-                self._unanswered.clear()
-        self._unanswered[id(draft)] = draft
-        if call.id:
-            self._by_id.setdefault(call.id, []).append(draft)
-        return draft
+        if self._reading is not None:
+            return self._issue_in_text(call, pointer, actor)
+        self._callers.add((actor, call.name))
+        return self._issue(call, pointer, actor)
+
+    def hand_off(self, receiver: str, task: str, pointer: str, actor: str | None) -> Draft:
+        """Write down that an agent turned to another one."""
+        return self._issue(Call(receiver or "hand-off", text=task), pointer, actor)
+
+    @contextmanager
+    def reading_text(self, text: str, pointer: str, actor: str | None) -> Generator[None]:
+        """Remember that what is written meanwhile was recognised in this text of an agent."""
+        first = len(self.drafts)
+        found = self._reading = _TextCalls(text, pointer, actor, self.turn)
+        try:
+            yield
+        finally:
+            self._reading = None
+            found.drafts = self.drafts[first:]
 
     def answer(self, result: Result) -> Draft:
         """Tie a result to its call; one without a call is an observation."""
@@ -127,6 +162,9 @@ class Transcript:
         draft = self._called(result)
         if draft is None:
             return self._observe(result)
+        found = self._text_calls.get(id(draft))
+        if found is not None and found is not self._reading:
+            found.answers.append((self.drafts[-1], result))
         if draft.output_pointer is not None:
             # What merely came next was tied to the call; this one names it.
             self._observe(Result(draft.output, draft.output_pointer, status=draft.status))
@@ -134,6 +172,10 @@ class Transcript:
         if result.images:
             draft.images += result.images
         return draft
+
+    def observe(self, text: str, pointer: str, actor: str | None) -> Draft:
+        """Write down a result that belongs to no call."""
+        return self._observe(Result(text, pointer, actor=actor))
 
     @property
     def writes(self) -> int:
@@ -146,7 +188,7 @@ class Transcript:
 
     def awaits_result(self) -> bool:
         """Whether the last turn that called something has not had all its results yet."""
-        return bool(self._unanswered)
+        return bool(self._unanswered or self._unanswered_in_text)
 
     def is_answered(self, call_id: str | None) -> bool:
         """Whether the call of this id has its result already, told where the tool ran."""
@@ -159,6 +201,8 @@ class Transcript:
 
     def trace(self, reader: str) -> Trace:
         """The finished trace. The drafts are used up: they become its events."""
+        if self._text_calls:
+            self._drop_forged_calls()
         for number, draft in enumerate(self.drafts, 1):
             draft.id = f"e{number}"
         made: Any
@@ -169,6 +213,62 @@ class Transcript:
             made.__class__ = Event
         events = cast("tuple[Event, ...]", tuple(self.drafts))
         return Trace(events, reader, tuple(self._skipped))
+
+    def _issue(self, call: Call, pointer: str, actor: str | None) -> Draft:
+        self.calls += 1
+        draft = self._write(_ACTION, pointer, call.name, actor, call.text, call.arguments)
+        if self.turn != self._calling_turn:
+            self._calling_turn = self.turn
+            if self._unanswered:
+                self._unanswered.clear()
+        self._unanswered[id(draft)] = draft
+        if call.id:
+            self._by_id.setdefault(call.id, []).append(draft)
+        return draft
+
+    def _issue_in_text(self, call: Call, pointer: str, actor: str | None) -> Draft:
+        self.calls += 1
+        draft = self._write(_ACTION, pointer, call.name, actor, call.text, call.arguments)
+        # Kept apart: what is written in a text never takes the result of a call.
+        waiting = self._unanswered_in_text
+        if waiting and next(iter(waiting.values())).turn != self.turn:
+            waiting.clear()
+        waiting[id(draft)] = draft
+        assert self._reading is not None
+        self._text_calls[id(draft)] = self._reading
+        return draft
+
+    def _drop_forged_calls(self) -> None:
+        """Put the text back in the place of calls in it, for agents whose calls are records."""
+        bookkeeping = Vocabulary().keeps_books
+        callers = {actor for actor, tool in self._callers if not bookkeeping(tool)}
+        forged = [found for found in self._text_calls.values() if found.actor in callers]
+        if not forged:
+            return
+        texts: dict[int, Draft] = {}
+        results: dict[int, list[Draft]] = {}
+        for found in dict.fromkeys(forged):
+            text = Draft(_MESSAGE, found.pointer, actor=found.actor, text=found.text.strip())
+            text.turn, text.time = found.turn, found.drafts[0].time
+            text.parent = found.drafts[0].parent
+            texts.update((id(draft), text) for draft in found.drafts)
+            for before, result in found.answers:
+                results.setdefault(id(before), []).append(self._observation(result))
+        drafts, self.drafts = self.drafts, []
+        placed: set[int] = set()
+        for draft in drafts:
+            written = texts.get(id(draft), draft)
+            if id(written) not in placed:
+                self.drafts.append(written)
+                placed.add(id(written))
+            self.drafts += results.get(id(draft), ())
+        calling = {(draft.turn, draft.actor) for draft in self.drafts if draft.kind is _ACTION}
+        for draft in texts.values():
+            if (draft.turn, draft.actor) in calling:
+                draft.kind = Kind.REASONING
+        for draft in self.drafts:
+            while draft.parent is not None and id(draft.parent) in texts:
+                draft.parent = texts[id(draft.parent)].parent
 
     def _write(
         self,
@@ -199,12 +299,16 @@ class Transcript:
         return draft
 
     def _observe(self, result: Result) -> Draft:
+        return self.add(self._observation(result))
+
+    def _observation(self, result: Result) -> Draft:
         self._last_turn += 1
-        draft = Draft(Kind.OBSERVATION, result.pointer, result.name, result.actor, result.text)
+        kind = _MESSAGE if result.actor == "user" else Kind.OBSERVATION
+        draft = Draft(kind, result.pointer, result.name, result.actor, result.text)
         draft.turn = self._last_turn
         draft.images = result.images
         draft.status = result.status or outcome_of(result.text)
-        return self.add(draft)
+        return draft
 
     def _called(self, result: Result) -> Draft | None:
         if result.call_id:
@@ -214,8 +318,9 @@ class Transcript:
             draft = waiting.pop(0)
             self._unanswered.pop(id(draft), None)
             return draft
-        for key, draft in self._unanswered.items():
-            if result.name is None or draft.name == result.name:
-                del self._unanswered[key]
-                return draft
+        for waiting in (self._unanswered, self._unanswered_in_text):
+            for key, draft in waiting.items():
+                if result.name is None or draft.name == result.name:
+                    del waiting[key]
+                    return draft
         return None
