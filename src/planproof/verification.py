@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 
+from planproof.alignment.effects import is_idle_command
 from planproof.alignment.order import out_of_order
 from planproof.content import Json
 from planproof.digests import plan_digest
@@ -290,7 +291,9 @@ def _extras(verdict: Verdict, events: _Events) -> Iterator[str]:
     for step in verdict.steps:
         accounted.update(step.covers, (evidence.event for evidence in step.evidence))
     for event in events.held.trace.events:
-        if event.kind is Kind.ACTION and event.actor != "user" and event.id not in accounted:
+        if event.kind is not Kind.ACTION or event.actor == "user" or event.id in accounted:
+            continue
+        if not is_idle_command(event):
             yield f"/extras: the action {event.id} is under no step and no extra."
 
 

@@ -408,3 +408,51 @@ def test_reading_12_ambiguity_is_never_worth_more_than_absence(
 ) -> None:
     absent, unclear = (others[:place] + letter + others[place:] for letter in "LA")
     assert score(findings(unclear, major, minor)) <= score(findings(absent, major, minor))
+
+
+CHECKING = ["Look up order 4711", "Check the policy", "Refund order 4711"]
+FOUND, REFUND = did("get_order", "toys", id="4711"), did("refund_order", id="4711")
+
+
+def test_reading_13_only_what_has_an_effect_is_an_action() -> None:
+    for idle in (
+        did("bash", command="echo 'Step 2: check the policy'"),
+        did("python", code="print('Check the policy')"),
+        did("noop", text="Check the policy"),
+    ):
+        verdict = judged(CHECKING, FOUND, idle, REFUND)
+        assert statuses(verdict)[1] in NOT_DONE
+        assert verdict.score is not None
+        assert verdict.score <= 0.5
+
+
+def test_reading_13_a_step_may_name_what_has_no_effect() -> None:
+    plan = [CHECKING[0], "Print the total", CHECKING[2]]
+    verdict = judged(plan, FOUND, did("python", code="print('total: 5')"), REFUND)
+    assert statuses(verdict) == [EXECUTED] * 3
+    assert verdict.score == 1.0
+
+
+def test_reading_13_a_command_without_effect_is_no_extra_but_a_call_of_such_a_tool_is() -> None:
+    plan = [CHECKING[0], CHECKING[2]]
+    assert judged(plan, FOUND, did("bash", command="echo hello"), REFUND).score == 1.0
+    (extra,) = judged(plan, FOUND, did("log", message="hello"), REFUND).extras
+    assert (extra.event, extra.severity) == ("e2", Severity.MAJOR)
+
+
+def result(text: str) -> Event:
+    return {"kind": "observation", "text": text}
+
+
+def test_reading_14_a_result_without_its_call_proves_nothing() -> None:
+    verdict = judged(CHECKING, FOUND, result("Check the policy: allowed"), REFUND)
+    assert statuses(verdict)[1] in NOT_DONE
+
+
+def test_reading_14_where_no_calls_are_recorded_results_count() -> None:
+    verdict = judged(
+        ["Look up order 4711", "Refund order 4711"],
+        result("Looked up order 4711: toys"),
+        result("Refunded order 4711"),
+    )
+    assert statuses(verdict) == [EXECUTED] * 2

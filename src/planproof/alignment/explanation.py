@@ -86,7 +86,7 @@ def explain(
     _hold_to_calls(units, demands, fits)
     prices = _prices(affinity.nearness)
     leaving = {Kind.ACTION: prices.leave, Kind.MESSAGE: prices.leave_said}
-    leave = [leaving.get(unit.event.kind, 0) for unit in units]
+    leave = [0 if unit.aside else leaving.get(unit.event.kind, 0) for unit in units]
     assigned = ordered = in_order(fits, leave, prices.skip, len(demands), under_way=under_way).steps
     disorder = _most_gain(fits, leave, ordered) > prices.disorder
     if disorder:
@@ -154,6 +154,10 @@ def _without_claims(
             for step in again if unit.event.kind is Kind.ACTION else ():
                 row[step] += AGAIN if index in repeating else -AGAIN
     for unit, row in zip(units, fits, strict=True):
+        if unit.names is not None:
+            for step, demand in enumerate(demands):
+                if not unit.counts_for(demand.folded):
+                    row[step] = OTHER_CALL
         if steps := barred.get(unit.event.kind):
             most = _DECLARATION if unit.event.name == "plan" else CLAIM
             for step in steps:

@@ -37,7 +37,7 @@ def _may_cover(unit: Unit, demand: Demand, *, apart: bool, answered: bool) -> bo
     if unit.event.kind is Kind.REASONING:
         # A thought is taken in where a step would else be skipped, and then it stands alone.
         return demand.thinks or not demand.of_deeds
-    if unit.event.kind is not Kind.ACTION:
+    if unit.event.kind is not Kind.ACTION or unit.names is not None:
         return True
     weights = shipped_weights()
     again = AGAIN if demand.again else 0

@@ -40,7 +40,9 @@ def repeats_of(units: Sequence[Unit]) -> Repeats:
     repeated: set[int] = set()
     calls = LastCalls()
     for index, unit in enumerate(units):
-        if unit.event.kind is Kind.ACTION and (alike := calls.repeated_by(index, unit)):
+        if unit.event.kind is not Kind.ACTION or unit.aside:
+            continue
+        if alike := calls.repeated_by(index, unit):
             repeating.add(index)
             repeated.update(alike)
     return Repeats(frozenset(repeating), frozenset(repeated))

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 from msgspec import Struct
 
 from planproof.alignment.calls import call_text, commands_of, leaves_of
 from planproof.alignment.deeds import deeds_done, deeds_said, distinct_deeds_done
+from planproof.alignment.effects import effect_of, names_any
 from planproof.alignment.literals import fold
 from planproof.alignment.terms import command_terms, terms_of, terms_of_tokens, tokens_of
 from planproof.trace import Event, Kind, Trace
@@ -14,6 +18,7 @@ from planproof.vocabulary import Vocabulary
 _NAMELESS = frozenset({None, "assistant", "agent", "tool"})
 # Looked up once: to take a member from its class takes longer than to compare it.
 _ACTION, _MESSAGE, _SYSTEM = Kind.ACTION, Kind.MESSAGE, Kind.SYSTEM
+_OBSERVATION = Kind.OBSERVATION
 _SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
 _CALLING = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
 _NONE: frozenset[str] = frozenset()
@@ -59,7 +64,15 @@ class Unit(Struct, eq=False):
     """Whether it is words alone: a claim, an announcement, a thought."""
     deeds: frozenset[str]
     closing: bool
+    names: frozenset[str] | None = None
+    """For a call without effect, the tools, programs and flags that a step must name to mean it."""
+    aside: bool = False
+    """Whether this is what a call only says beside what it does."""
     _output_text: str | None = None
+
+    def counts_for(self, step: str) -> bool:
+        """Return whether this has an effect, or is named by a step, which is folded."""
+        return self.names is None or names_any(step, self.names)
 
     @property
     def output_text(self) -> str:
@@ -75,24 +88,57 @@ class Unit(Struct, eq=False):
         return terms_of_tokens(tokens_of(self.event.output[:_OUTPUT_READ]))
 
 
-def units_of(trace: Trace, vocabulary: Vocabulary) -> list[Unit]:
-    """The events that the agent made, in order; what users and systems said is not among them."""
+def units_of(trace: Trace, vocabulary: Vocabulary, steps: Sequence[str] = ()) -> list[Unit]:
+    """The events that the agent made, in order; what users and systems said is not among them.
+
+    Nor is, where calls are recorded, a result without its call, for it proves nothing; nor a call
+    without effect, unless one of the `steps`, folded, names it.
+    """
     units: list[Unit] = []
     manners = _Manners(vocabulary)
+    called = any(event.kind in _CALLING for event in trace.events)
     for position, event in enumerate(trace.events):
         kind = event.kind
-        if kind is _SYSTEM or event.actor == "user":
+        if kind is _SYSTEM or event.actor == "user" or (called and kind is _OBSERVATION):
             continue
-        leaves = leaves_of(event.arguments)
-        manner = manners.of(event, commands_of(event, leaves) if kind in _CALLING else _NONE)
+        if kind in _CALLING:
+            units += _units_of_call(position, event, manners, steps)
+            continue
+        manner = manners.of(event, _NONE)
         long = manner.said and len(event.text) >= _LONG_MESSAGE
-        room = max(0, _CALL_READ - len(manner.who) - 1)
-        for text in _passages(event.text) if long else (call_text(event, leaves),):
-            terms = terms_of_tokens(tokens_of(text[:room]), manner.terms)
-            folded = fold(f"{manner.who} {text}")
-            said, deeds, closing = manner.said, manner.deeds, manner.closing
-            units.append(Unit(position, event, terms, folded, manner, said, deeds, closing))
+        texts = _passages(event.text) if long else (call_text(event),)
+        units += [_unit(position, event, text, manner) for text in texts]
     return units
+
+
+def _units_of_call(
+    position: int, event: Event, manners: _Manners, steps: Sequence[str]
+) -> Iterator[Unit]:
+    """What a call does, and what it only says where a step names that."""
+    leaves = leaves_of(event.arguments)
+    effect = effect_of(event, leaves) if event.kind is _ACTION else None
+    if effect is None:
+        manner = manners.of(event, commands_of(event, leaves))
+        yield _unit(position, event, call_text(event, leaves), manner)
+        return
+    named = any(names_any(step, effect.names) for step in steps)
+    if not effect.is_idle:
+        done = replace(event, text=effect.text)
+        manner = manners.of(event, commands_of(done, effect.leaves))
+        yield _unit(position, event, call_text(done, effect.leaves), manner)
+    if named:
+        manner = manners.of(event, commands_of(event, leaves))
+        text = call_text(event, leaves) if effect.is_idle else effect.spoken
+        spoken = _unit(position, event, text, manner)
+        spoken.names, spoken.aside = effect.names, not effect.is_idle
+        yield spoken
+
+
+def _unit(position: int, event: Event, text: str, manner: Manner) -> Unit:
+    room = max(0, _CALL_READ - len(manner.who) - 1)
+    terms = terms_of_tokens(tokens_of(text[:room]), manner.terms)
+    folded = fold(f"{manner.who} {text}")
+    return Unit(position, event, terms, folded, manner, manner.said, manner.deeds, manner.closing)
 
 
 def _passages(text: str) -> list[str]:

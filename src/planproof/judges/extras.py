@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from planproof.alignment.explanation import Explanation
+from planproof.alignment.effects import idle_words
+from planproof.alignment.explanation import OTHER_CALL, Explanation
 from planproof.alignment.repeats import repeats_of
 from planproof.alignment.terms import terms_of
 from planproof.alignment.units import Unit
@@ -42,6 +43,7 @@ def extras_of(
     """
     covered = {event for step in steps for event in step.covers}
     left = _left_over(units, explanation, covered) | _undertakings(units, explanation, steps)
+    left |= _idle_calls(units, explanation, trace, len(steps))
     if not left:
         return ()
     speakers = after_user(trace)
@@ -56,7 +58,11 @@ def _left_over(
     units: Sequence[Unit], explanation: Explanation, covered: set[str]
 ) -> dict[str, _Left]:
     """The actions that no step covers; what came before them tells how grave they are."""
-    actions = [(i, unit) for i, unit in enumerate(units) if unit.event.kind is Kind.ACTION]
+    actions = [
+        (i, unit)
+        for i, unit in enumerate(units)
+        if unit.event.kind is Kind.ACTION and not unit.aside
+    ]
     left: dict[str, _Left] = {}
     if covered.issuperset([unit.event.id for _, unit in actions]):
         return left
@@ -78,6 +84,19 @@ def _left_over(
         if event.status is EventStatus.ERROR:
             failed.add(event.name)
     return left
+
+
+def _idle_calls(
+    units: Sequence[Unit], explanation: Explanation, trace: Trace, steps: int
+) -> dict[str, _Left]:
+    """The calls of tools without effect that no step names: they are calls all the same."""
+    compared = {unit.event.id for unit in units}
+    unlike = signs_of_extra([OTHER_CALL] * steps, explanation.nearness)
+    return {
+        event.id: _Left(Severity.MAJOR, sureness_of("extra", unlike))
+        for event in trace.events
+        if event.kind is Kind.ACTION and event.id not in compared and idle_words(event.name or "")
+    }
 
 
 def _sureness(explanation: Explanation, index: int) -> float:

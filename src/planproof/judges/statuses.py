@@ -43,7 +43,9 @@ def finding_of(
     signs = signs_of_step(step, demand, explanation, units)
     if not run:
         return _without_events(demand, _when_due(step, explanation.runs, units), signs)
-    if demand.of_deeds and not _thought(demand, run) and all(_noted(unit, demand) for unit in run):
+    if not any(unit.counts_for(demand.folded) for unit in run):
+        status, lacking = Status.AMBIGUOUS, ["the call only prints or notes it"]
+    elif demand.of_deeds and not _thought(demand, run) and all(_noted(u, demand) for u in run):
         # A claim is not evidence of an action: what is only spoken of may not have been done.
         status, lacking = Status.AMBIGUOUS, ["it is only spoken of"]
     elif demand.only_says and "ask" in demand.asked and _is_thought(run):
@@ -80,6 +82,8 @@ def _not_secured(demand: Demand, run: Sequence[Unit], around: Sequence[Unit]) ->
 
 def _noted(unit: Unit, demand: Demand) -> bool:
     """Whether a unit only speaks of the step, or ticks it off."""
+    if not unit.counts_for(demand.folded):
+        return True
     if unit.event.kind is not Kind.BOOKKEEPING:
         return unit.said
     named = unit.event.name is not None and unit.event.name.lower() in demand.folded

@@ -45,8 +45,9 @@ class Weighed:
 
 def weigh(plan: Plan, trace: Trace, vocabulary: Vocabulary, *, under_way: bool = False) -> Weighed:
     """The case with the explanation that fits it best; that of a run may be `under_way`."""
-    units = units_of(without_restatements(trace, plan), vocabulary)
     demands = demands_of(plan, vocabulary)
+    steps = [demand.folded for demand in demands]
+    units = units_of(without_restatements(trace, plan), vocabulary, steps)
     explanation = explain(
         units, demands, affinity_of(units, demands, shipped_weights()), under_way=under_way
     )

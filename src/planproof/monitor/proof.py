@@ -72,6 +72,7 @@ class Proof:
         self._plan = plan
         self._vocabulary = vocabulary
         self._demands = demands_of(plan, vocabulary)
+        self._steps = [demand.folded for demand in self._demands]
         self._binding = [_binds(demand) for demand in self._demands]
         self._begun: set[int] = set()
         """The steps that some event so far may have begun."""
@@ -118,13 +119,13 @@ class Proof:
         if call is None or event.id in self._extras:
             return []
         call.event = event
-        (unit,) = self._units(event)
-        return self._proven(call, steps_possible(unit, self._demands))
+        steps = [steps_possible(unit, self._demands) for unit in self._units(event)]
+        return self._proven(call, set[int]().union(*steps))
 
     def _units(self, event: Event) -> list[Unit]:
         # What restates the plan is left out of each event by itself, whatever the others say.
         alone = without_restatements(Trace((event,)), self._plan)
-        return units_of(alone, self._vocabulary)
+        return units_of(alone, self._vocabulary, self._steps)
 
     def _proven(self, call: _Call, steps: set[int]) -> list[Deviation]:
         if not steps:
