@@ -68,13 +68,37 @@ class Skipped:
     why: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accounted:
+    """How much of what an agent did a reader can have seen.
+
+    `records` counts what looks like the agent's in the source (for text: lines), `read` what of it
+    became events; `calls` and `calls_read` count the calls among them.
+    """
+
+    records: int
+    read: int
+    calls: int = 0
+    calls_read: int = 0
+
+    @property
+    def understood(self) -> bool:
+        """Whether at least half of the records, and half of the calls, were read."""
+        return 2 * self.read >= self.records and 2 * self.calls_read >= self.calls
+
+
 @dataclass(frozen=True)
 class Trace:
-    """The events in the order in which they began, and how they were read."""
+    """The events in the order in which they began, and how they were read.
+
+    `accounted` says how much of the source they are; None where nobody counted, and then the
+    reader is trusted to have read it all.
+    """
 
     events: tuple[Event, ...]
     reader: str = "native"
     skipped: tuple[Skipped, ...] = ()
+    accounted: Accounted | None = None
 
     @cached_property
     def by_id(self) -> dict[str, Event]:

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from planproof.errors import InvalidInput, PlanproofError
 from planproof.extensions import package_of
+from planproof.readers.accounting import account, account_chat
 from planproof.readers.collector import collector_at_rest
 from planproof.readers.members import members, several
 from planproof.readers.protocol import Reader
 from planproof.readers.recognition import FALLBACK, claimant, reader_named
 from planproof.readers.source import Source
-from planproof.trace import Kind, Skipped, Trace
+from planproof.trace import Accounted, Kind, Skipped, Trace
 from planproof.vocabulary import Vocabulary
 
 _BUILT_IN = Vocabulary()
@@ -33,7 +34,10 @@ def read_trace(
         )
     if source.form == "archive":
         raise several(source, members(source))
-    trace = _read(source, _chosen(source) if reader is None else reader_named(reader))
+    chosen = _chosen(source) if reader is None else reader_named(reader)
+    trace = _read(source, chosen)
+    if trace.accounted is None:
+        trace = replace(trace, accounted=_accounted(source, trace, chosen))
     if not trace.events and not trace.skipped:
         # A reader that was named for another format, or a file in which nothing happened.
         return replace(trace, skipped=(Skipped("", _NOTHING),))
@@ -48,6 +52,16 @@ def read_trace(
         for event in trace.events
     )
     return replace(trace, events=tuple(events))
+
+
+def _accounted(source: Source, trace: Trace, reader: Reader) -> Accounted | None:
+    """Account for a trace whose reader did not: a chat without calls, or no events at all."""
+    if not trace.events:
+        found = account(source, trace)
+        return replace(found, records=max(found.records, len(trace.skipped)))
+    # What is given as events, and what another package reads, is taken as it is.
+    own = type(reader).__module__.startswith("planproof.") and trace.reader != "native"
+    return account_chat(trace.events) if own else None
 
 
 def _chosen(source: Source) -> Reader:

@@ -1,12 +1,15 @@
 """The general reader: makes sensible events of traces whose format nobody has a reader for.
 
-It looks for a few shapes: messages, calls, records of events, spans and parallel arrays. A text in
-which nothing is recognised is one message.
+It looks for a few shapes: messages, calls, records of events, spans and parallel arrays, and says
+how much of the source it accounted for. A text is one message, of which it understood nothing.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planproof.errors import InvalidInput
+from planproof.readers.accounting import account, account_lines
 from planproof.readers.general.walk import Walk
 from planproof.readers.pieces.shapes import is_list
 from planproof.readers.pieces.transcript import Transcript
@@ -31,17 +34,19 @@ class GeneralReader:
             last = document.count("\n") + 1
             pointer = "L1" if last == 1 else f"L1-{last}"
             transcript.say(Kind.MESSAGE, document.strip(), pointer, "assistant")
-        elif is_list(document) and document and all(isinstance(item, str) for item in document):
+            trace = transcript.trace(self.name)
+            return replace(trace, accounted=account_lines(trace.events, last, 0))
+        if is_list(document) and document and all(isinstance(item, str) for item in document):
             raise InvalidInput(
                 "holds a list of strings, in which nothing looks like an event.",
                 where=source.name,
                 advice="Give a list of messages, spans or events, or an object that holds one.",
             )
+        walk = Walk(transcript)
+        if source.form == "jsonl":
+            walk.entries([(f"L{line}", value) for line, value in document])
         else:
-            walk = Walk(transcript)
-            if source.form == "jsonl":
-                walk.entries([(f"L{line}", value) for line, value in document])
-            else:
-                walk.value(document, "")
-            walk.finish()
-        return transcript.trace(self.name)
+            walk.value(document, "")
+        walk.finish()
+        trace = transcript.trace(self.name)
+        return replace(trace, accounted=account(source, trace))

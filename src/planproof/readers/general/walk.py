@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planproof.content import Json
 from planproof.pointer import escape
+from planproof.readers.accounting import ASIDE
 from planproof.readers.general.chat import Chat, is_turn
 from planproof.readers.general.records import Records
 from planproof.readers.general.spans import read_spans
@@ -17,11 +18,6 @@ _HOLDERS = (
     "messages traj trajectory turn_history history chat_history conversation turns steps events "
     "spans child_spans resourceSpans scopeSpans execution_trace trace traces logs log values "
     "records runs samples items data actions output outputs".split()
-)
-_ASIDE = frozenset(
-    "info metadata meta task tools functions tool_definitions config settings usage expected "
-    "ground_truth reference gold evaluation scores score label labels model response_format "
-    "test_result instance metrics resource scope toolUseResult".split()
 )
 _LOOKED_AT = 20
 
@@ -84,5 +80,5 @@ class Walk:
                 if len(self._transcript.drafts) > before:
                     return
         for key, child in value.items():
-            if key not in _ASIDE and key not in _HOLDERS and isinstance(child, (dict, list)):
+            if key not in ASIDE and key not in _HOLDERS and isinstance(child, (dict, list)):
                 self.value(child, f"{pointer}/{escape(key)}")

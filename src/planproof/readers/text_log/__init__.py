@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planproof.content import Json
+from planproof.readers.accounting import account_lines
 from planproof.readers.pieces.places import Place
 from planproof.readers.pieces.shapes import is_list, is_object, key_with_list
 from planproof.readers.pieces.transcript import Transcript
 from planproof.readers.source import Source
 from planproof.readers.text_log.records import has_records, log_lines, read_log
 from planproof.readers.text_log.turns import has_turns, read_turns
-from planproof.trace import Trace
+from planproof.trace import Kind, Trace
 
 _HOLDERS = ("trajectory", "log", "logs", "lines")
 _LOOKED_AT = 400
@@ -36,17 +39,17 @@ class TextLogReader:
         """The events of the turns or records, each with the lines that it stands in."""
         transcript = Transcript(source.skipped)
         if source.form == "text":
-            _read(transcript, source.document.split("\n"), _text_lines)
+            lines, read = _read(transcript, source.document.split("\n"), _text_lines)
         else:
             items, pointer = _listed(source.document)
             once = _once(items)
             if once < len(items):
                 transcript.skip(f"{pointer}/{once}", "the log is repeated from here on")
-            lines: list[str] = []
+            texts: list[str] = []
             owners: list[int] = []
             for index, item in enumerate(items[:once]):
                 found = item.rstrip("\n").split("\n") if isinstance(item, str) else [""]
-                lines += found
+                texts += found
                 owners += [index] * len(found)
 
             def items_at(first: int, last: int) -> str:
@@ -54,16 +57,20 @@ class TextLogReader:
                 one = owners[first - 1]
                 return f"{pointer}/{one}" if one == owners[last - 1] else pointer
 
-            _read(transcript, lines, items_at)
-        return transcript.trace(self.name)
+            lines, read = _read(transcript, texts, items_at)
+        trace = transcript.trace(self.name)
+        return replace(trace, accounted=account_lines(trace.events, lines, read))
 
 
-def _read(transcript: Transcript, lines: list[str], place: Place) -> None:
+def _read(transcript: Transcript, lines: list[str], place: Place) -> tuple[int, int]:
+    """Write the events of a text; returns its lines but the user's, and how many were read."""
     log = log_lines(lines)
-    if log is not None:
-        read_log(transcript, lines, log, place)
-    else:
-        read_turns(transcript, lines, place)
+    if log is None:
+        return read_turns(transcript, lines, place)
+    read_log(transcript, lines, log, place)
+    # A logger's records are anything; where one of them tells a thought, the log is an agent's.
+    thinks = any(draft.kind is Kind.REASONING for draft in transcript.drafts)
+    return len(log), len(log) if thinks else 0
 
 
 def _has_structure(text: str) -> bool:

@@ -66,8 +66,11 @@ def has_turns(text: str) -> bool:
     return len(list(islice(checklists(text), 2))) > 1
 
 
-def read_turns(transcript: Transcript, lines: list[str], place: Place) -> None:
-    """Write the turns of a text; `place` makes a pointer of a first and a last line."""
+def read_turns(transcript: Transcript, lines: list[str], place: Place) -> tuple[int, int]:
+    """Write the turns of a text; `place` makes a pointer of a first and a last line.
+
+    Returns how many lines are not the user's, and how many of these a header gives to an agent.
+    """
     turns = _turns(lines)
     speakers = Speakers(transcript)
     before: _Turn | None = None
@@ -85,6 +88,17 @@ def read_turns(transcript: Transcript, lines: list[str], place: Place) -> None:
             _read_turn(transcript, speakers, turn.header, text, at.pointer)
         before = turn
     speakers.flush()
+    return _accounted(turns)
+
+
+def _accounted(turns: list[_Turn]) -> tuple[int, int]:
+    lines = read = 0
+    for turn in turns:
+        filled = sum(not line.isspace() for line in turn.lines if line)
+        role = _actor(turn.header.speaker) if turn.header.speaker else ""
+        lines += filled if role not in USERS else 0
+        read += filled if role and role not in ROLES - AGENTS else 0
+    return lines, read
 
 
 def _read_turn(
