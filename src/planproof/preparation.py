@@ -20,6 +20,7 @@ from planproof.plan import InForce, Plan
 from planproof.planning.in_force import summary_of, why_no_plan
 from planproof.planning.locate import locate
 from planproof.planning.succession import Succession, succession_of
+from planproof.readers.accounting import why_not_understood
 from planproof.readers.detect import read_trace
 from planproof.readers.members import pick
 from planproof.readers.native_form import native_form
@@ -31,7 +32,9 @@ from planproof.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
 from planproof.vocabulary import Vocabulary
 
 _MOST_NOTES = 5
-_UNKNOWN = " It was read by the general reader, which guesses."
+_NO_EVENTS = (
+    "There is no record in the trace, so nothing can be shown to have been done or left undone."
+)
 _NO_STEPS = "The plan that was given has no steps, so there is nothing to hold the trace to."
 
 
@@ -98,15 +101,15 @@ def prepared(case: Case, judge: AnyJudge, reading: Reading) -> Ready | Verdict:
         inputs=Inputs(task=task_digest(task), plan=plan_digest(case.plan), trace=source.digest),
         metadata=case.metadata,
     )
+    if located is None and not held.last.steps:
+        return unjudged
+    if why := why_not_understood(trace):
+        # Before the plan that was found: what was not read may well declare another one.
+        return replace(unjudged, outcome=Outcome.NOT_UNDERSTOOD, reason=why)
     if not held.last.steps:
         return unjudged
     if not trace.events:
-        return replace(
-            unjudged,
-            outcome=Outcome.NO_EVENTS,
-            reason="No record in the trace could be read as an event, so nothing can be shown "
-            "to have been done or left undone." + (_UNKNOWN if trace.reader == "general" else ""),
-        )
+        return replace(unjudged, outcome=Outcome.NO_EVENTS, reason=_NO_EVENTS)
     return Ready(unjudged, task, held)
 
 

@@ -14,11 +14,16 @@ from planproof.usage import Usage
 
 
 class Outcome(StrEnum):
-    """Whether a case could be judged; only a scored verdict has a score."""
+    """Whether a case could be judged; only a scored verdict has a score.
+
+    `no_events`: the trace is empty. `not_understood`: it is not, but less than half of what the
+    agent did in it was read.
+    """
 
     SCORED = "scored"
     NO_PLAN = "no_plan"
     NO_EVENTS = "no_events"
+    NOT_UNDERSTOOD = "not_understood"
     INVALID_INPUT = "invalid_input"
     JUDGE_FAILED = "judge_failed"
 

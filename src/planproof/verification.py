@@ -20,6 +20,7 @@ from planproof.planning.located import Located
 from planproof.planning.succession import Succession, succession_of
 from planproof.pointer import resolve
 from planproof.quotes import quotable, stands_in
+from planproof.readers.accounting import why_not_understood
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
 from planproof.reasons import check_reason, write_reason
@@ -30,6 +31,7 @@ from planproof.verdict_form import bare_verdict_of
 from planproof.vocabulary import Vocabulary
 
 _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER})
+_NOT_READ = frozenset({Outcome.INVALID_INPUT, Outcome.JUDGE_FAILED})
 _LOST = frozenset({Status.PARTIAL, Status.MISSING, Status.AMBIGUOUS})
 
 
@@ -50,7 +52,7 @@ def verify(
     if isinstance(read, tuple):
         return read
     checked = tuple(_inputs(read, source))
-    if read.outcome in {Outcome.INVALID_INPUT, Outcome.JUDGE_FAILED}:
+    if read.outcome in _NOT_READ:
         return (*checked, *_unscored(read))
     reader = read.coverage.reader if read.coverage else None
     try:
@@ -64,6 +66,7 @@ def verify(
         held = succession_of(trace, located, _in_force(read))
         plan = held.merged(_beginnings(read, held))
     checked = (*checked, *_coverage(read, trace), *_summary(read, located, held.last))
+    checked = (*checked, *_understanding(read, trace, plan_given=located is None))
     if read.outcome is not Outcome.SCORED:
         return (*checked, *_unscored(read), *_nothing_to_judge(read, trace))
     if _gives_no_findings(read):
@@ -78,7 +81,7 @@ def _inputs(verdict: Verdict, source: Source) -> Iterator[str]:
         # A trace that stood in a case has no text of its own: there its canonical form was judged.
         if verdict.inputs.trace not in (source.digest, source.canonical_digest):
             yield _differs("/inputs/trace", "this is the digest of another trace", source.digest)
-    elif verdict.outcome is not Outcome.INVALID_INPUT:
+    elif verdict.outcome not in _NOT_READ:
         yield "/inputs: the digests of what was judged are missing."
 
 
@@ -91,6 +94,18 @@ def _coverage(verdict: Verdict, trace: Trace) -> Iterator[str]:
     kinds = dict(sorted(Counter(event.kind.value for event in trace.events).items()))
     if verdict.coverage.by_kind != kinds:
         yield _differs("/coverage/by_kind", "the trace has events of other kinds", kinds)
+
+
+def _understanding(verdict: Verdict, trace: Trace, *, plan_given: bool) -> Iterator[str]:
+    if verdict.outcome is Outcome.NO_PLAN and plan_given:
+        return  # a plan without steps is found out before anything is read
+    claimed = verdict.outcome is Outcome.NOT_UNDERSTOOD
+    understood = why_not_understood(trace) is None
+    if claimed and understood:
+        yield "/outcome: the trace was understood."
+    elif not claimed and not understood:
+        expected = Outcome.NOT_UNDERSTOOD.value
+        yield _differs("/outcome", "the trace was not understood", expected)
 
 
 def _unscored(verdict: Verdict) -> Iterator[str]:

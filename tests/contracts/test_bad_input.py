@@ -123,7 +123,8 @@ TRACES = [
     _trace("NUL", 0, "", [{**EVENT, "text": "a\0b"}]),
     _trace("right to left", 0, "", [{**EVENT, "text": "קרא את הקובץ \u202e gnp"}]),
     _trace("a line of a million characters", 0, "", [{**EVENT, "text": "x" * 1_000_000}]),
-    _trace("a line of text of a million characters", 0, "", "read " * 200_000),
+    _trace("a line of text of a million characters", 3, "not_understood", "read " * 200_000),
+    _trace("records of no kind", 3, "not_understood", [{"what": "it was read"}]),
     _trace("messages without content", 0, "", [{"role": "assistant"}, USER]),
     _trace("messages of no type", 0, "", [None, 3, USER, *called(4, "read_file", path="a")]),
 ]

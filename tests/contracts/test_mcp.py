@@ -117,6 +117,14 @@ def test_a_case_in_the_call_is_judged_and_no_plan_is_an_outcome(asked: Asked) ->
     assert (told["outcome"], told["score"]) == ("no_plan", None)
 
 
+def test_a_trace_that_is_not_understood_is_said_to_be_so(asked: Asked) -> None:
+    told = asked("judge", trace="I did it all.", plan=PLAN)
+    assert (told["outcome"], told["score"]) == ("not_understood", None)
+    assert asked("inspect", trace="I did it all.")["understood"] is False
+    assert asked("inspect", trace={"events": [READ]})["understood"] is True
+    assert "was not understood" in asked.refused("expected_next", trace="I did it.", plan=PLAN)
+
+
 def test_a_case_file_brings_its_plan(asked: Asked) -> None:
     case = {"user_task": "Go.", "agent_plan": PLAN, "execution_trace": {"events": [READ]}}
     asked.folder.joinpath("case.json").write_text(json.dumps(case))

@@ -302,6 +302,9 @@ TAMPERED: list[Any] = [
     pytest.param(top(outcome="no_plan"), "/outcome: the plan has 4 steps.", id="plan denied"),
     pytest.param(top(outcome="no_events"), "/outcome: the trace has 5 events.", id="events denied"),
     pytest.param(
+        top(outcome="not_understood"), "/outcome: the trace was understood.", id="reading denied"
+    ),
+    pytest.param(
         top(outcome="judge_failed"),
         "/steps: the outcome is judge_failed, so there can be no findings.",
         id="findings without a score",

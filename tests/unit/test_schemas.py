@@ -28,7 +28,8 @@ def _verdicts() -> list[Verdict]:
         read = list(read_many(lines, name="cases.jsonl"))
     verdicts = [evaluate_case(line.case) for line in read if line.case]
     verdicts += [invalid(line.error) for line in read if line.error]
-    return [*verdicts, evaluate(task="", plan=["Look around."], trace=[])]
+    verdicts.append(evaluate(task="", plan=["Look around."], trace=[]))
+    return [*verdicts, evaluate(task="", plan=["Look around."], trace="I looked.")]
 
 
 def test_case_files_are_valid() -> None:
@@ -47,6 +48,7 @@ def test_verdicts_of_every_outcome_are_valid() -> None:
         Outcome.SCORED,
         Outcome.NO_PLAN,
         Outcome.NO_EVENTS,
+        Outcome.NOT_UNDERSTOOD,
         Outcome.INVALID_INPUT,
     }
     for verdict in verdicts:

@@ -151,6 +151,24 @@ def test_an_unjudged_verdict_is_accepted(plan: Any, trace: Any) -> None:
     assert verify(verdict, Source.of_value(trace)) == ()
 
 
+@pytest.mark.parametrize("plan", [PLAN, None])
+def test_a_trace_that_was_not_understood_can_have_no_score(plan: Any) -> None:
+    prose = "All of it was done.\nNothing else was."
+    verdict = verdict_on(FINDINGS, plan=plan, trace=prose)
+
+    assert verdict["outcome"] == "not_understood"
+    assert verify(verdict, Source.of_value(prose)) == ()
+    for outcome in ("scored", "no_events"):
+        problems = verify({**verdict, "outcome": outcome}, Source.of_value(prose))
+        assert "/outcome: the trace was not understood; expected not_understood." in problems
+
+
+def test_a_failed_verdict_has_nothing_to_check() -> None:
+    verdict = {"outcome": "judge_failed", "reason": "The case could not be read."}
+
+    assert verify(verdict, SOURCE) == ()
+
+
 def test_an_invalid_input_has_nothing_to_check() -> None:
     verdict = {"outcome": "invalid_input", "reason": "The plan is a number."}
 

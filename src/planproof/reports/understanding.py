@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from planproof.planning.located import Located
+from planproof.readers.accounting import why_not_understood
 from planproof.readers.pieces.shapes import written
 from planproof.reports.plan import plan_lines
 from planproof.reports.wording import Show, many, shows
@@ -35,6 +36,8 @@ def understanding(
         Text(show(name), "bold", no_wrap=True, overflow="ellipsis"),
         Text(f"{read_by(trace)}: {_counted(trace.events)}"),
     ]
+    if why := why_not_understood(trace):
+        parts.append(Text(show(why), "yellow"))
     if trace.events:
         parts += [Text(), _timeline(trace, show)]
     parts += [Text(), *_plan(located, show)]

@@ -37,6 +37,7 @@ MARKS = {
 OUTCOMES = {
     Outcome.NO_PLAN: "there is no plan",
     Outcome.NO_EVENTS: "there are no events",
+    Outcome.NOT_UNDERSTOOD: "the trace was not understood",
     Outcome.INVALID_INPUT: "the input is invalid",
     Outcome.JUDGE_FAILED: "the judge failed",
 }

@@ -89,6 +89,20 @@ def test_exit_codes(
     assert planproof("run", "cases.jsonl", *options).code == code
 
 
+def test_what_is_not_understood_is_counted_and_not_judged_again(
+    planproof: CommandLine, folder: Path
+) -> None:
+    _data_set(folder, FOLLOWED, {**FOLLOWED, "id": "prose", "execution_trace": "I did it all."})
+    done = planproof("run", "cases.jsonl", "--min-score", "0.25")
+    assert [verdict["outcome"] for verdict in _verdicts(done.out)] == ["scored", "not_understood"]
+    assert done.code == 3
+    assert "not scored: 1 not_understood" in done.err
+    assert "2 judged before" in planproof("run", "cases.jsonl").err
+    gate = planproof("gate", "latest")
+    assert gate.code == 1
+    assert "at most 0 without a score: 1 of 2; 1 not_understood" in gate.out
+
+
 def test_cases_can_come_from_standard_input(planproof: CommandLine) -> None:
     done = planproof("run", "-", stdin=json.dumps(FOLLOWED).encode())
     assert [verdict["score"] for verdict in _verdicts(done.out)] == [1.0]

@@ -10,6 +10,7 @@ from planproof.finding import Evidence, Extra, Status, StepFinding
 from planproof.monitor import Deviation, Monitor
 from planproof.plan import Plan, Step
 from planproof.planning.located import Located
+from planproof.readers.accounting import why_not_understood
 from planproof.readers.members import Member
 from planproof.readers.pieces.shapes import written
 from planproof.readers.task import task_of
@@ -56,8 +57,8 @@ class VerdictAnswer(BaseModel):
     """A verdict: score, reason, and the findings that they rest on."""
 
     outcome: str = Field(
-        description="scored, no_plan, no_events, invalid_input or judge_failed: only a scored "
-        "verdict has a score."
+        description="scored, no_plan, no_events, not_understood, invalid_input or judge_failed: "
+        "only a scored verdict has a score."
     )
     score: float | None = Field(description="0.0 to 1.0; null means that it could not be judged.")
     reason: str
@@ -99,6 +100,10 @@ class TraceAnswer(BaseModel):
     reader: str | None
     task: str
     plan: PlanAnswer | None
+    understood: bool = Field(
+        description="False when less than half of what the agent did was read; such a trace gets "
+        "no score."
+    )
     count: int = Field(description="How many events there are, or traces.")
     events: list[EventAnswer]
     next_event: int | None = Field(description="Give this as `first_event` to see more.")
@@ -167,6 +172,7 @@ def trace_answer(trace: Trace, located: Located, first: int, most: int) -> Trace
         reader=trace.reader,
         task=_short(task_of(trace).text),
         plan=_plan(located),
+        understood=why_not_understood(trace) is None,
         count=len(trace.events),
         events=[_event(event) for event in shown],
         next_event=behind if behind <= len(trace.events) else None,
@@ -181,6 +187,7 @@ def traces_answer(found: Sequence[Member]) -> TraceAnswer:
         reader=None,
         task="",
         plan=None,
+        understood=True,
         count=len(found),
         events=[],
         next_event=None,

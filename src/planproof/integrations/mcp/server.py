@@ -30,6 +30,7 @@ from planproof.judges.protocol import AnyJudge
 from planproof.monitor import Monitor
 from planproof.monitor.following import Follower
 from planproof.planning.locate import locate
+from planproof.readers.accounting import why_not_understood
 from planproof.readers.detect import read_trace
 
 _P = ParamSpec("_P")
@@ -179,7 +180,10 @@ class _Tools:
             return outlook_answer(start)
         given = self._folder.case(trace, trace_file, plan, plan_file, None)
         follower = Follower(given.plan, reader=None, vocabulary=self._vocabulary)
-        follower.take(picked(given.source, pick))
+        read = read_trace(picked(given.source, pick), vocabulary=self._vocabulary)
+        if why := why_not_understood(read):
+            raise InvalidInput(why, where="trace")
+        follower.follow(read)
         if follower.monitor is None:
             raise InvalidInput(
                 "no plan is declared in the trace so far.",
