@@ -56,11 +56,14 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     does so on a loop of its own, so that this may be called anywhere.
 
     Raises `InvalidInput` for what can't be read at all; what can be read but not judged gives a
-    verdict that says so.
+    verdict that says so, and so does a fault of planproof itself.
     """
     chosen = _judge(judge, vocabulary)
     check_in_force(plan_in_force, chosen, plan)
-    case = case_of(task, plan, trace, id, metadata)
+    try:
+        case = case_of(task, plan, trace, id, metadata)
+    except Exception as error:
+        return not_read(error, id=id, metadata=metadata)
     return _verdict(case, chosen, Reading(reader, vocabulary, in_force=plan_in_force))
 
 
@@ -82,10 +85,13 @@ async def aevaluate(  # noqa: PLR0913 - as above
     chosen = _judge(judge, vocabulary)
     check_in_force(plan_in_force, chosen, plan)
     given = (task, plan, trace, id, metadata)
-    if any(isinstance(each, Path) for each in given):
-        case = await asyncio.to_thread(case_of, *given)
-    else:
-        case = case_of(*given)
+    try:
+        if any(isinstance(each, Path) for each in given):
+            case = await asyncio.to_thread(case_of, *given)
+        else:
+            case = case_of(*given)
+    except Exception as error:
+        return not_read(error, id=id, metadata=metadata)
     reading = Reading(reader, vocabulary, in_force=plan_in_force)
     return await _awaited_verdict(case, chosen, reading)
 
@@ -94,13 +100,20 @@ def evaluate_case(
     case: Case, *, judge: str | AnyJudge | None = None, reading: Reading | None = None
 ) -> Verdict:
     """Judge one of many cases: what can't be read gives a verdict too."""
+    try:
+        return judge_case(case, judge=judge, reading=reading)
+    except InvalidInput as error:
+        return invalid(error, id=case.id, metadata=case.metadata)
+
+
+def judge_case(
+    case: Case, *, judge: str | AnyJudge | None = None, reading: Reading | None = None
+) -> Verdict:
+    """Judge one case; raise `InvalidInput` for one that can't be read."""
     how = reading or Reading()
     chosen = _judge(judge, how.vocabulary)
     check_in_force(how.in_force, chosen)
-    try:
-        return _verdict(case, chosen, how)
-    except Exception as error:
-        return _unread(case, error, how.where)
+    return _verdict(case, chosen, how)
 
 
 async def aevaluate_case(
@@ -112,23 +125,29 @@ async def aevaluate_case(
     check_in_force(how.in_force, chosen)
     try:
         return await _awaited_verdict(case, chosen, how)
-    except Exception as error:
-        return _unread(case, error, how.where)
-
-
-def _unread(case: Case, error: Exception, where: str | None) -> Verdict:
-    """The verdict on one of many that failed before it was judged."""
-    if isinstance(error, InvalidInput):
+    except InvalidInput as error:
         return invalid(error, id=case.id, metadata=case.metadata)
+
+
+def not_read(
+    error: Exception,
+    *,
+    id: str | None = None,  # noqa: A002 - the name of the field
+    metadata: dict[str, Json] | None = None,
+) -> Verdict:
+    """Return the verdict on a case that an internal fault kept from being read.
+
+    Raises the errors that are no fault of planproof: what is wrong with the input or its options.
+    """
     if isinstance(error, PlanproofError):
         raise error
-    # A fault in a reader must not cost the cases that come after this one.
-    _log.debug("reading %s failed", where, exc_info=error)
+    _log.debug("reading a case failed", exc_info=error)
     return Verdict(
         outcome=Outcome.JUDGE_FAILED,
-        reason=f"The case could not be read: {type(error).__name__}: {error}",
-        id=case.id,
-        metadata=case.metadata,
+        reason="The case could not be read because of an internal error: "
+        f"{type(error).__name__}: {error}. This is a fault in planproof; please report it.",
+        id=id,
+        metadata=metadata or {},
     )
 
 
@@ -142,8 +161,15 @@ def invalid(
     return Verdict(outcome=Outcome.INVALID_INPUT, reason=str(error), id=id, metadata=metadata or {})
 
 
+def _prepared(case: Case, judge: AnyJudge, reading: Reading) -> Ready | Verdict:
+    try:
+        return prepared(case, judge, reading)
+    except Exception as error:
+        return not_read(error, id=case.id, metadata=case.metadata)
+
+
 def _verdict(case: Case, judge: AnyJudge, reading: Reading) -> Verdict:
-    ready = prepared(case, judge, reading)
+    ready = _prepared(case, judge, reading)
     if isinstance(ready, Verdict):
         return ready
     try:
@@ -167,9 +193,9 @@ async def _awaited_verdict(case: Case, judge: AnyJudge, reading: Reading) -> Ver
     if isinstance(case.trace, str) and len(case.trace) <= _SHORT:
         # A thread would take the loop's time by turns, and the requests of others with it.
         await _turns().here().mine()
-        ready = prepared(case, judge, reading)
+        ready = _prepared(case, judge, reading)
     else:
-        ready = await asyncio.to_thread(prepared, case, judge, reading)
+        ready = await asyncio.to_thread(_prepared, case, judge, reading)
     if isinstance(ready, Verdict):
         return ready
     try:

@@ -15,7 +15,7 @@ from planproof.case import Case
 from planproof.content import Content, Image
 from planproof.digests import plan_digest, task_digest
 from planproof.errors import InvalidInput, UnknownName
-from planproof.evaluation import aevaluate, evaluate, evaluate_case, invalid
+from planproof.evaluation import aevaluate, aevaluate_case, evaluate, evaluate_case, invalid
 from planproof.finding import Evidence, Findings, Status, StepFinding
 from planproof.plan import Plan, Step
 from planproof.preparation import Reading
@@ -185,6 +185,29 @@ def test_a_trace_in_which_the_agent_does_nothing_is_scored() -> None:
     assert {step.status for step in verdict.steps} == {Status.MISSING}
 
 
+@pytest.mark.parametrize("plan", [PLAN, None])
+def test_a_trace_that_is_not_understood_gets_no_score(plan: Any) -> None:
+    verdict = _judged(trace="I read the list.\nThen I deleted the draft.", plan=plan)
+    assert (verdict.outcome, verdict.score) == (Outcome.NOT_UNDERSTOOD, None)
+    assert "neither turns nor calls of the agent were recognised" in verdict.reason
+    assert "`planproof inspect FILE`" in verdict.reason
+    assert verdict.steps == ()
+    assert verdict.coverage is not None
+    assert (verdict.coverage.reader, verdict.coverage.events) == ("general", 1)
+
+
+def test_a_plan_without_steps_is_found_out_before_anything_is_read() -> None:
+    assert _judged(trace="I read the list.", plan=[]).outcome is Outcome.NO_PLAN
+
+
+def test_an_agent_that_only_talks_is_scored() -> None:
+    told = {"role": "assistant", "content": "I read the list and deleted the draft."}
+    events = (Event(id="e1", kind=Kind.MESSAGE, pointer="", actor="assistant", text="All done."),)
+    for trace in ([TRACE[0], told], "User: Tidy up.\nAssistant: All done.", Trace(events)):
+        verdict = _judged(trace=trace)
+        assert (verdict.outcome, verdict.score) == (Outcome.SCORED, 0.0)
+
+
 def test_a_judge_that_fails_gives_a_verdict_without_a_score() -> None:
     verdict = _judged(judge=Broken())
     assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
@@ -288,14 +311,40 @@ def test_one_of_many_cases_gives_a_verdict_whatever_happens() -> None:
     assert "nested more than 1 levels" in tight.reason
 
 
-def test_a_fault_in_reading_is_an_outcome_for_one_of_many(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("place", ["read_trace", "_source"])
+def test_an_internal_error_in_reading_is_an_outcome(
+    monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
     def faulty(*_: Any, **__: Any) -> Trace:
         raise KeyError("x")
 
-    monkeypatch.setattr("planproof.preparation.read_trace", faulty)
-    verdict = evaluate_case(Case(task=Content(), plan=PLAN, trace=TRACE), judge=Sworn())
-    assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
-    assert "KeyError" in verdict.reason
+    monkeypatch.setattr(f"planproof.preparation.{place}", faulty)
+    given: Any = {"task": "", "plan": PLAN, "trace": TRACE, "id": "a", "metadata": {"x": 1}}
+    case = Case(task=Content(), plan=PLAN, trace=TRACE, id="a", metadata={"x": 1})
+    verdicts = (
+        evaluate(judge=Sworn(), **given),
+        asyncio.run(aevaluate(judge=Sworn(), **given)),
+        evaluate_case(case, judge=Sworn()),
+        asyncio.run(aevaluate_case(case, judge=Sworn())),
+    )
+    for verdict in verdicts:
+        assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
+        assert (verdict.id, verdict.metadata) == ("a", {"x": 1})
+        assert "internal error: KeyError: 'x'" in verdict.reason
+        assert "please report it" in verdict.reason
+
+
+def test_an_internal_error_in_a_file_is_an_outcome(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def faulty(*_: Any, **__: Any) -> Trace:
+        raise KeyError("x")
+
+    monkeypatch.setattr("planproof.preparation.pick", faulty)
+    path = tmp_path / "trace.json"
+    path.write_text("[]", encoding="utf-8")
+    verdicts = (_judged(trace=path), asyncio.run(aevaluate(plan=PLAN, trace=path, judge=Sworn())))
+    assert [verdict.outcome for verdict in verdicts] == [Outcome.JUDGE_FAILED] * 2
 
 
 def test_unknown_names_are_errors_for_one_of_many_too() -> None:

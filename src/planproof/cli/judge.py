@@ -140,16 +140,20 @@ def _given(
     configuration: Configuration,
 ) -> _Given:
     """What the case file holds, or the files of task, plan and trace."""
+    from planproof.case import Case
     from planproof.case_file import read_case
+    from planproof.evaluation import not_read
     from planproof.preparation import Reading, case_of
 
     (reader, in_force), limits = how, configuration.limits
     reading = Reading(reader, configuration.vocabulary, limits, in_force=in_force)
-    if case is not None:
-        read = read_case(read_bytes(case, limits), name=name_of(case))
-        return _Given(read, replace(reading, where=name_of(case)))
-    contents = _contents(files, pick, limits)
-    return _Given(case_of(*contents), reading)
+    try:
+        if case is not None:
+            read = read_case(read_bytes(case, limits), name=name_of(case))
+            return _Given(read, replace(reading, where=name_of(case)))
+        return _Given(case_of(*_contents(files, pick, limits)), reading)
+    except Exception as error:
+        return _Given(Case(task=None, plan=None, trace=None), reading, not_read(error))
 
 
 def _contents(
@@ -168,31 +172,21 @@ def _contents(
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """The case, and how to read it."""
+    """The case, how to read it, and the verdict where an internal error kept it from being read."""
 
     case: Case
     reading: Reading
+    failed: Verdict | None = None
 
     def verdict(self, judge: AnyJudge) -> Verdict:
         """What the judge says of it."""
-        from planproof.evaluation import evaluate, evaluate_case
-        from planproof.verdict import Outcome
+        from planproof.evaluation import check_in_force, judge_case
 
-        case, reading = self.case, self.reading
-        if reading.where is None:
-            return evaluate(
-                task=case.task,
-                plan=case.plan,
-                trace=case.trace,
-                judge=judge,
-                reader=reading.reader,
-                vocabulary=reading.vocabulary,
-                plan_in_force=reading.in_force,
-            )
-        verdict = evaluate_case(case, judge=judge, reading=reading)
-        if verdict.outcome is Outcome.INVALID_INPUT:
-            raise InvalidInput(verdict.reason)
-        return verdict
+        if self.failed is not None:
+            return self.failed
+        if self.reading.where is None:
+            check_in_force(self.reading.in_force, judge, self.case.plan)
+        return judge_case(self.case, judge=judge, reading=self.reading)
 
     def page(self, verdict: Verdict, *, secrets: bool) -> Iterator[str]:
         """The page that draws a verdict on it."""
@@ -207,7 +201,7 @@ class _Given:
         from planproof.preparation import prepared, questions_of
         from planproof.verdict import Verdict
 
-        ready = prepared(self.case, judge, self.reading)
+        ready = self.failed or prepared(self.case, judge, self.reading)
         if isinstance(ready, Verdict):
             raise InvalidInput(ready.reason)
         yield from map(shown, questions_of(ready, cast("ModelJudge", judge)))

@@ -61,7 +61,7 @@ def test_a_fault_of_planproof_is_told_without_a_traceback(
     def faulty(*_: object, **__: object) -> None:
         raise ZeroDivisionError("of all things")
 
-    monkeypatch.setattr(evaluation, "evaluate_case", faulty)
+    monkeypatch.setattr(evaluation, "judge_case", faulty)
     done = planproof("judge", "case.json")
     assert done.code == 3
     assert "internal error: ZeroDivisionError: of all things (test_commands.py, line" in done.err
@@ -74,7 +74,7 @@ def test_an_interrupt_exits_with_130(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(evaluation, "evaluate_case", interrupted)
+    monkeypatch.setattr(evaluation, "judge_case", interrupted)
     done = planproof("judge", "case.json")
     assert (done.code, done.err) == (130, "planproof: interrupted\n")
 

@@ -43,6 +43,40 @@ def test_full_is_the_whole_verdict(planproof: CommandLine) -> None:
     assert verdict["coverage"]["reader"] == "openai-messages"
 
 
+def test_a_trace_that_is_not_understood_exits_with_3(planproof: CommandLine, folder: Path) -> None:
+    _write(folder / "prose.txt", "I read the report and copied it.")
+    _write(folder / "prose.json", {**FOLLOWED, "execution_trace": "I read it and copied it."})
+    _write(folder / "plan.txt", "\n".join(PLAN))
+    for given in (("prose.json",), ("--plan", "plan.txt", "--trace", "prose.txt")):
+        done = planproof("judge", *given)
+        assert (done.code, done.err) == (3, "")
+        told = " ".join(done.out.split())
+        assert "not judged: the trace was not understood" in told
+        assert "See what was read with `planproof inspect FILE`" in told
+        assert "name the reader of the format with `--reader`" in told
+    shown = " ".join(planproof("inspect", "prose.txt").out.split())
+    assert "The trace was not understood by the reader `general`" in shown
+
+
+@pytest.mark.parametrize("form", ["terminal", "full", "html"])
+@pytest.mark.parametrize("place", ["preparation.read_trace", "readers.source.Parser"])
+def test_an_internal_error_in_reading_is_told_in_the_same_way(
+    planproof: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, form: str
+) -> None:
+    def faulty(*_: Any, **__: Any) -> Any:
+        raise KeyError("no such thing")
+
+    monkeypatch.setattr(f"planproof.{place}", faulty)
+    _write(folder / "trace.json", FOLLOWED["execution_trace"])
+    _write(folder / "plan.json", PLAN)
+    files = ("--plan", "plan.json", "--trace", "trace.json")
+    told = [planproof("judge", *given, "-f", form) for given in (("case.json",), files)]
+    for done in told:
+        assert (done.code, done.err) == (3, "")
+        assert "internal error: KeyError" in " ".join(done.out.split())
+        assert "please report it" in " ".join(done.out.split())
+
+
 def test_markdown_is_for_a_comment(planproof: CommandLine) -> None:
     assert planproof("judge", "case.json", "-f", "markdown").out.startswith("### planproof: 1.0")
 

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from planproof.case import Case
 from planproof.content import Content, Json
-from planproof.errors import InvalidInput
+from planproof.errors import UnknownName
 from planproof.finding import Evidence, Extra, StepFinding
 from planproof.preparation import Reading, read_case
 from planproof.reports.html.passages import Passage, Quote, passage
@@ -51,7 +51,10 @@ def judged_case(case: Case, verdict: Verdict, reading: Reading) -> JudgedCase:
     reader = verdict.coverage.reader if verdict.coverage else reading.reader
     try:
         _, trace, task = read_case(case, replace(reading, reader=reader))
-    except InvalidInput:
+    except UnknownName:
+        raise
+    except Exception:
+        # What could not be read has nothing but its verdict, and that says why.
         return JudgedCase(verdict=verdict, task=case.task or Content())
     return JudgedCase(verdict=verdict, task=task, trace=trace)
 
