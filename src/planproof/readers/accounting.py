@@ -98,8 +98,12 @@ def why_not_understood(trace: Trace) -> str | None:
     if found is None or found.understood:
         return None
     if found.read:
-        calls = f" and {found.calls_read:,} of {found.calls:,} calls" if found.calls else ""
-        what = f"only {found.read:,} of {found.records:,} records of the agent{calls} were read"
+        counts = (
+            (found.read, found.records, "records of the agent"),
+            (found.calls_read, found.calls, "calls"),
+        )
+        short = [f"{read:,} of {all_:,} {name}" for read, all_, name in counts if 2 * read < all_]
+        what = f"it read only {' and '.join(short)}"
     elif trace.events:
         what = "neither turns nor calls of the agent were recognised in it"
     else:

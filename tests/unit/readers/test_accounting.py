@@ -177,7 +177,9 @@ def test_half_of_the_records_and_of_the_calls_must_be_read(
 
 def test_the_reason_counts() -> None:
     why = why_not_understood(read(UNREAD["items of a stream"])) or ""
-    assert "only 1 of 4 records of the agent and 0 of 1 calls were read" in why
+    assert "it read only 1 of 4 records of the agent and 0 of 1 calls, so" in why
+    why = why_not_understood(read(UNREAD["code that a program answers"])) or ""
+    assert "it read only 0 of 2 calls, so" in why
 
 
 def test_a_reader_that_reads_nothing_of_a_source_did_not_understand_it() -> None:
