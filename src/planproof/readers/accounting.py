@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 
 from planproof.content import Json
@@ -135,13 +136,25 @@ class _Unread:
         self.records = 0
         self.calls = 0
         self.logged = 0
+        self._events = events
         self._read = {event.pointer for event in events}
         self._read |= {event.output_pointer for event in events if event.output_pointer}
-        self._around = {above for pointer in self._read for above in _above(pointer)}
-        acted = {event.pointer for event in events if event.kind is Kind.ACTION}
-        self._acted = acted | {above for pointer in acted for above in _above(pointer)}
-        self._texts = {text.strip() for event in events for text in (event.text, event.output)}
-        self._made = {(event.name, written(event.arguments)) for event in events if event.name}
+        self._around = _above(self._read)
+
+    # Made when they are asked for: nobody does where everything was read.
+
+    @cached_property
+    def _acted(self) -> set[str]:
+        acted = {event.pointer for event in self._events if event.kind is Kind.ACTION}
+        return acted | _above(acted)
+
+    @cached_property
+    def _texts(self) -> set[str]:
+        return {text.strip() for event in self._events for text in (event.text, event.output)}
+
+    @cached_property
+    def _made(self) -> set[tuple[str | None, str]]:
+        return {(event.name, written(event.arguments)) for event in self._events if event.name}
 
     def look(self, value: Json, pointer: str) -> None:
         """Count what was not read of a value."""
@@ -153,7 +166,7 @@ class _Unread:
         if is_object(value):
             self.logged += _is_logged(value)
             # Such as the record of a command that was taken for something said.
-            self.calls += pointer not in self._acted and _is_called(text_at(value, *_TYPES) or "")
+            self.calls += _is_called(text_at(value, *_TYPES) or "") and pointer not in self._acted
         for key, child in _children(value):
             self.look(child, f"{pointer}/{key}")
 
@@ -212,9 +225,12 @@ def _children(value: Json) -> Iterator[tuple[str, Json]]:
                 yield escape(key), child
 
 
-def _above(pointer: str) -> Iterator[str]:
-    """Yield the pointers to everything that holds what a pointer leads to."""
-    end = pointer.rfind("/")
-    while end >= 0:
-        yield pointer[:end]
-        end = pointer.rfind("/", 0, end)
+def _above(pointers: Iterable[str]) -> set[str]:
+    """Return the pointers to everything that holds what one of the pointers leads to."""
+    found: set[str] = set()
+    for pointer in pointers:
+        end = pointer.rfind("/")
+        while end >= 0 and pointer[:end] not in found:
+            found.add(pointer[:end])
+            end = pointer.rfind("/", 0, end)
+    return found
