@@ -74,8 +74,10 @@ def account_lines(events: Sequence[Event], lines: int, read: int) -> Accounted:
     _, called = _done(events)
     spoken = (event for event in events if event.kind is Kind.MESSAGE)
     printed = sum(len(_PRINTED.findall(event.text)) for event in _by_agent(spoken))
-    known = lines if called else read
-    return Accounted(records=lines, read=known, calls=called + printed, calls_read=called)
+    # A header may have given all of it to the user: then nothing of the agent was recognised.
+    records = max(lines, 1)
+    known = records if called else read
+    return Accounted(records=records, read=known, calls=called + printed, calls_read=called)
 
 
 def account_chat(events: Sequence[Event]) -> Accounted | None:

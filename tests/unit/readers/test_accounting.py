@@ -31,6 +31,7 @@ CALL = {"name": "shell", "arguments": {"command": "ls -l"}}
 
 UNREAD: dict[str, Any] = {
     "prose": "We met on Monday. Ann wrote the report, and Bob sent it to the bank.",
+    "prose under a label": "User: Ann\n\nWe met on Monday. Bob sent the report to the bank.",
     "a table": "time,tool,argument\n10:01,search,flights\n10:02,book,LIS\n",
     "XML": '<run><step tool="search" query="flights"/><step tool="book" city="LIS"/></run>',
     "XML with results": '<run><do tool="search"/><observation>3 flights</observation></run>',
