@@ -182,6 +182,7 @@ def audit_answer(found: Verdict) -> dict[str, Any]:
         "steps": [
             {
                 "step": step.number,
+                "kind": ["act"],
                 "status": step.status.value if step.status.value != "out_of_order" else "executed",
                 "evidence": [{"event": one.event, "quote": one.quote} for one in step.evidence],
                 "events": list(step.covers),

@@ -33,6 +33,7 @@ _NATURES: tuple[Callable[[dict[str, Any]], dict[str, Any]], ...] = (
     auditing_models.honest,
     auditing_models.inventing,
     auditing_models.believing,
+    auditing_models.misnaming,
     auditing_models.overlooking,
     auditing_models.citing_anything,
 )

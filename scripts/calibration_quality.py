@@ -41,6 +41,7 @@ NATURES: dict[str, tuple[Nature, ...]] = {
         auditing_models.credulous,
         auditing_models.inventing,
         auditing_models.believing,
+        auditing_models.misnaming,
         auditing_models.overlooking,
         auditing_models.citing_anything,
     ),

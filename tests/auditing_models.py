@@ -8,16 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from planproof.alignment.demands import demands_of
 from planproof.content import Content
-from planproof.finding import Severity, Status
+from planproof.finding import Severity, Status, StepFinding
 from planproof.judges.rules import Rules
 from planproof.plan import Plan
 from planproof.planning.parse import parse_plan
 from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
 from planproof.trace import Event, Kind, Trace
+from planproof.vocabulary import Vocabulary
 from tests.fake_model import FakeModel
 
+_WORDS = {Kind.MESSAGE: "tell", Kind.REASONING: "think", Kind.BOOKKEEPING: "think"}
 _ORDER = "Every step of the plan was executed"
 INVENTED = "the agent did precisely this, as planned (0x5eed)"
 
@@ -27,21 +30,37 @@ def plan_and_trace(case: dict[str, Any]) -> tuple[Plan, Trace]:
     return parse_plan(case["agent_plan"]), read_trace(Source.of_value(case["execution_trace"]))
 
 
+def kinds_of(plan: Plan) -> dict[str, list[str]]:
+    """For each step that counts what it asks for, by the words of the plan alone."""
+    return {
+        demand.step.number: ["act"] if demand.of_deeds else ["tell"] if demand.says else ["think"]
+        for demand in demands_of(plan, Vocabulary())
+    }
+
+
+def _kinds_shown(step: StepFinding, trace: Trace, planned: list[str]) -> list[str]:
+    """What a step is, for who takes the rules' word that it was executed: words, if by words."""
+    shown = [_WORDS.get(trace.by_id[one.event].kind) for one in step.evidence]
+    found = [kind for kind in shown if kind is not None]
+    return found if found and len(found) == len(shown) else planned
+
+
 def honest(case: dict[str, Any]) -> dict[str, Any]:
     """Says what the rules find."""
     plan, trace = plan_and_trace(case)
     findings = Rules().judge(Content(), plan, trace)
-    leaves = {step.number for step in plan.leaves}
+    kinds = kinds_of(plan)
     return {
         "steps": [
             {
                 "step": step.number,
+                "kind": _kinds_shown(step, trace, kinds[step.number]),
                 "status": "executed" if step.status is Status.OUT_OF_ORDER else step.status.value,
                 "evidence": [{"event": e.event, "quote": e.quote} for e in step.evidence],
                 "events": list(step.covers),
             }
             for step in findings.steps
-            if step.number in leaves
+            if step.number in kinds
         ],
         "extras": [
             {
@@ -58,9 +77,11 @@ def _gullible(
     case: dict[str, Any], cited: Callable[[int, Trace], list[dict[str, str]]]
 ) -> dict[str, Any]:
     plan, trace = plan_and_trace(case)
+    kinds = kinds_of(plan)
     steps = [
         {
             "step": step.number,
+            "kind": kinds[step.number],
             "status": "executed",
             "evidence": cited(place, trace),
             "events": [],
@@ -93,6 +114,12 @@ def believing(case: dict[str, Any]) -> dict[str, Any]:
         return [{"event": event.id, "quote": event.text[:80]} for event in said if event.text]
 
     return _gullible(case, cited)
+
+
+def misnaming(case: dict[str, Any]) -> dict[str, Any]:
+    """Believes what the agent says, and calls every step one of telling, so that words will do."""
+    found = believing(case)
+    return {**found, "steps": [{**step, "kind": ["tell"]} for step in found["steps"]]}
 
 
 def overlooking(case: dict[str, Any]) -> dict[str, Any]:

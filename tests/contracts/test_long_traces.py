@@ -15,7 +15,7 @@ from tests.hand_written import did, trace
 
 BUDGET = 120_000
 PLAN = ["Read page 1", "Mail Ann"]
-MISSING: dict[str, Any] = {"status": "missing", "evidence": [], "events": []}
+MISSING: dict[str, Any] = {"kind": ["act"], "status": "missing", "evidence": [], "events": []}
 AUDITED: dict[str, Any] = {
     "steps": [{"step": "1", **MISSING}, {"step": "2", **MISSING}],
     "extras": [],

@@ -35,12 +35,14 @@ Nature = Callable[[dict[str, Any]], dict[str, Any]]
 WORDS = st.sampled_from(("e1", "e2", "e3", "e2-e5", "e9", "[e1]", "", "x", "e1, e3"))
 QUOTES = st.sampled_from(("read_file", "report-12.txt", "done", "", "…", "e", "All is well."))
 STATUSES = st.sampled_from(("executed", "partial", "missing", "ambiguous", "condition_failed"))
+KINDS = st.lists(st.sampled_from(("act", "check", "tell", "think")), max_size=2)
 ANSWERS = st.fixed_dictionaries(
     {
         "steps": st.lists(
             st.fixed_dictionaries(
                 {
                     "step": st.sampled_from(("1", "2", "3", "7", "")),
+                    "kind": KINDS,
                     "status": STATUSES,
                     "evidence": st.lists(
                         st.fixed_dictionaries({"event": WORDS, "quote": QUOTES}), max_size=3

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -26,6 +27,24 @@ def _as_text(value: object) -> object:
 _Text = Annotated[str, BeforeValidator(_as_text)]
 
 
+def _as_list(value: object) -> object:
+    """Accept a single value where a list is asked for."""
+    return [value] if isinstance(value, str) else value
+
+
+class StepKind(StrEnum):
+    """What a step asks for, as the model that audits says it."""
+
+    ACT = "act"
+    CHECK = "check"
+    TELL = "tell"
+    THINK = "think"
+
+
+CALLING = frozenset({StepKind.ACT, StepKind.CHECK})
+"""The kinds that take a call, a command or a hand-off: no words carry them out."""
+
+
 class _Form(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
@@ -41,6 +60,9 @@ class StepAnswer(_Form):
     """What became of a step."""
 
     step: _Text = Field(description="Number of the step, as printed in the plan.")
+    kind: Annotated[list[Literal["act", "check", "tell", "think"]], BeforeValidator(_as_list)] = (
+        Field(description="What the step asks for; several for a step of several parts.")
+    )
     status: Literal["executed", "partial", "missing", "ambiguous", "condition_failed"]
     evidence: list[Citation] = Field(description="What shows it; none for a missing step.")
     events: list[_Text] = Field(
@@ -72,6 +94,17 @@ class Claim:
     evidence: tuple[tuple[str, str], ...] = ()
     covers: tuple[str, ...] = ()
     condition_failed: bool = False
+    kinds: frozenset[StepKind] = frozenset({StepKind.ACT})
+
+    def as_answer(self) -> dict[str, Any]:
+        """Return the claim in the form in which a model gives it."""
+        return {
+            "step": self.step,
+            "kind": sorted(self.kinds),
+            "status": CONDITION_FAILED if self.condition_failed else self.status.value,
+            "evidence": [{"event": event, "quote": quote} for event, quote in self.evidence],
+            "events": list(self.covers),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +139,8 @@ def claims_in(answer: AuditAnswer, events: Sequence[str]) -> Claims:
             tuple((ids.named(one.event), one.quote) for one in each.evidence),
             tuple(ids.taken_apart(each.events)),
             failed,
+            # A step of no kind is held to the strictest.
+            frozenset(map(StepKind, each.kind)) or frozenset({StepKind.ACT}),
         )
         steps[claim.step] = _joined(steps[claim.step], claim) if claim.step in steps else claim
     extras: dict[str, ClaimedExtra] = {}
@@ -131,10 +166,11 @@ def merged(claims: Iterable[Claims]) -> Claims:
     return Claims(steps, extras)
 
 
-def mended(first: Claims, again: Claims, steps: frozenset[str]) -> Claims:
-    """The first claims, with those on some steps replaced by what was said when asked again.
+def mended(first: Claims, again: Claims, steps: frozenset[str], extras: frozenset[str]) -> Claims:
+    """Return the first claims, with those that were asked about again replaced.
 
-    To the other steps events may be added; nothing else of them changes.
+    These are the claims on some steps, and those that some events are extras. To the other steps
+    events may be added; nothing else of them changes.
     """
     mixed = dict(first.steps)
     for number, claim in again.steps.items():
@@ -143,10 +179,9 @@ def mended(first: Claims, again: Claims, steps: frozenset[str]) -> Claims:
             mixed[number] = claim
         else:
             covers = tuple(dict.fromkeys((*before.covers, *claim.covers)))
-            mixed[number] = Claim(
-                number, before.status, before.evidence, covers, before.condition_failed
-            )
-    return Claims(mixed, {**again.extras, **first.extras})
+            mixed[number] = replace(before, covers=covers)
+    kept = {event: extra for event, extra in first.extras.items() if event not in extras}
+    return Claims(mixed, {**again.extras, **kept})
 
 
 def _joined(one: Claim, other: Claim) -> Claim:
@@ -157,6 +192,7 @@ def _joined(one: Claim, other: Claim) -> Claim:
         tuple(dict.fromkeys((*one.evidence, *other.evidence))),
         tuple(dict.fromkeys((*one.covers, *other.covers))),
         best.condition_failed,
+        one.kinds | other.kinds,
     )
 
 

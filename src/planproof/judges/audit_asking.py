@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import monotonic
 from typing import cast
@@ -20,11 +20,12 @@ from planproof.judges.audit_answers import (
 )
 from planproof.judges.audit_findings import Examination, Examined
 from planproof.judges.prompting.case import CaseWriter, WrittenCase
-from planproof.judges.prompting.escaping import escaped, id_written, in_marks, name_written
+from planproof.judges.prompting.escaping import name_written
 from planproof.judges.prompting.images import ImageRules
 from planproof.judges.prompting.showing import characters
 from planproof.judges.prompting.templates import digest_of_prompts, render
 from planproof.judges.protocol import Asking
+from planproof.judges.second_question import LEAST_ROOM, SecondQuestion
 from planproof.judges.together import together
 from planproof.plan import Plan
 from planproof.trace import Trace
@@ -33,10 +34,7 @@ from planproof.usage import Usage
 _SMALLEST = 4_000
 """Characters: a budget that a context-length error may bring a request down to, by halves."""
 _TIME_TO_ASK_AGAIN = 1.0
-_MOST_TOLD = 40
-_LEAST_TOLD = 800
-_SHARE_TOLD = 20
-_LONGEST_QUOTE = 300
+_SHARE_AGAIN = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +71,15 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """A question, the events that it is about, and the characters that may be added to it."""
+    """A question, the events that it is about, and the characters that may be added to it.
+
+    `mark` is that of the case, for what is added.
+    """
 
     question: Question
     events: tuple[str, ...]
     room: int
+    mark: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ class Auditor:
         images = ImageRules(allow_urls=self._asking.image_urls)
         ending = () if self._scope is None else (self._scope.in_words(),)
         # A part of the budget is for what a second question has to say of the first answer.
-        room = budget - sum(map(len, ending)) - max(_LEAST_TOLD, budget // _SHARE_TOLD)
+        room = budget - sum(map(len, ending)) - max(LEAST_ROOM, budget // _SHARE_AGAIN)
         writer = CaseWriter(*self._case, budget=room, images=images)
         instructions = render("audit.jinja", images=writer.has_images, mark="")
         cases = self._cases(writer, instructions)
@@ -162,7 +164,8 @@ class Auditor:
         windows: list[_Window] = []
         for each in cases:
             question = self._question(instructions, (*each.parts, *ending))
-            windows.append(_Window(question, each.events, budget - characters(question)))
+            left = budget - characters(question)
+            windows.append(_Window(question, each.events, left, writer.mark))
         return _Written(tuple(windows), _shown(cases), writer.notes)
 
     def _cases(self, writer: CaseWriter, instructions: str) -> Sequence[WrittenCase]:
@@ -171,22 +174,22 @@ class Auditor:
     async def _window(self, window: _Window) -> Claims:
         first = claims_in(await self._answer(window.question), window.events)
         again = self._again(first, window)
-        if not again.told or self._deadline - monotonic() < _TIME_TO_ASK_AGAIN:
+        if not again.entries or self._deadline - monotonic() < _TIME_TO_ASK_AGAIN:
             return first
         asked = window.question
-        more = again.in_words(window.room)
+        more = again.in_words(window.room, window.mark)
         try:
             second = await self._answer(self._question(asked.instructions, (*asked.parts, more)))
         except ModelFailed as failed:
             # What was answered first is an answer still; what did not stand in it falls away.
             self._warnings.append(f"asked again, {self._model.name} gave no answer: {failed.cause}")
             return first
-        return mended(first, claims_in(second, window.events), again.steps)
+        return mended(first, claims_in(second, window.events), again.steps, again.extras)
 
-    def _again(self, claims: Claims, window: _Window) -> _Again:
+    def _again(self, claims: Claims, window: _Window) -> SecondQuestion:
         leaves = (step.number for step in self._case[1].leaves)
         wanted = leaves if self._scope is None else self._scope.steps
-        return _Again(self.examined(claims), window.events, wanted, claims)
+        return SecondQuestion(self.examined(claims), window.events, wanted, claims)
 
     def _question(self, instructions: str, parts: tuple[str | Image, ...]) -> Question:
         sample = self._asking.sample
@@ -202,38 +205,6 @@ class Auditor:
         return cast("AuditAnswer", answer.value)
 
 
-class _Again:
-    """What did not stand in an answer, in words, and the steps that it was about."""
-
-    def __init__(
-        self, examined: Examined, events: Sequence[str], wanted: Iterable[str], claims: Claims
-    ) -> None:
-        here = frozenset(events)
-        left = [event for event in examined.unaccounted if event in here]
-        silent = [number for number in wanted if number not in claims.steps]
-        self.told = [
-            f"{_subject(each.step)}, {id_written(each.event[:80])} "
-            f"{in_marks(each.quote[:_LONGEST_QUOTE])}: {escaped(each.why)}"
-            for each in examined.rejected[:_MOST_TOLD]
-        ]
-        if silent:
-            named = ", ".join(map(name_written, silent[:_MOST_TOLD]))
-            self.told.append(f"steps that have no answer: {named}")
-        if left:
-            named = ", ".join(map(id_written, left[:_MOST_TOLD]))
-            self.told.append(f"actions under no step and no extra: {named}")
-        self.steps = frozenset(each.step for each in examined.rejected if each.step).union(silent)
-
-    def in_words(self, room: int) -> str:
-        """What a model is told of it, in so many characters: the first of it, and how many more."""
-        words, kept = render("audit_again.jinja", told=self.told), len(self.told)
-        while len(words) > room and kept:
-            kept -= 1
-            left = f"and {len(self.told) - kept} more of that sort"
-            words = render("audit_again.jinja", told=[*self.told[:kept], left])
-        return words
-
-
 def _shown(cases: Sequence[WrittenCase]) -> Shown:
     events = {event for each in cases for event in each.events}
     return Shown(
@@ -242,7 +213,3 @@ def _shown(cases: Sequence[WrittenCase]) -> Shown:
         windows=len(cases),
         images=max(each.images for each in cases),
     )
-
-
-def _subject(step: str | None) -> str:
-    return "extra" if step is None else f"step {name_written(step)}"

@@ -1,4 +1,8 @@
-"""From what a model claims to findings: only what the program could check is left of it."""
+"""From what a model claims to findings: what the program can prove wrong falls away.
+
+What it only doubts, since the words or values of a step are not where it looks for them, lowers no
+finding: the model is asked about it, and its reading stands.
+"""
 
 from __future__ import annotations
 
@@ -21,30 +25,35 @@ _SHOWS = frozenset({Status.EXECUTED, Status.PARTIAL})
 _SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
 _FELL = "what was named as evidence of it does not stand"
 _UNNAMED = "no evidence of it was named"
-_NO_CONDITION = "the step has no condition"
+_HALF = "no call for the part that is an action"
+_CONDITION_FAILED = "its condition did not hold"
+_NO_CONDITION = "no condition found in the step"
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The findings, what was rejected on the way, and the actions that nobody accounted for."""
+    """The findings, what was rejected on the way, and the actions that nobody accounted for.
+
+    `doubts` are by step what the rules miss in evidence that stands: worth a question, no veto.
+    """
 
     findings: Findings
     rejected: tuple[Rejected, ...]
     unaccounted: tuple[str, ...]
+    doubts: Mapping[str, str]
 
 
 @dataclass(slots=True)
 class _Held:
-    """What is left of a claim once its citations have been looked up."""
+    """What is left of a claim once its citations have been looked up.
+
+    `halved` says that a part of the step takes a call, and none was cited.
+    """
 
     claim: Claim | None
     evidence: list[Evidence] = field(default_factory=list[Evidence])
     covers: list[str] = field(default_factory=list[str])
-
-    @property
-    def shows(self) -> bool:
-        """Whether events are named that should have executed the step."""
-        return self.claim is not None and self.claim.status in _SHOWS and bool(self.evidence)
+    halved: bool = False
 
 
 class Examination:
@@ -64,25 +73,25 @@ class Examination:
         """
         settled = settled or {}
         rejected: list[Rejected] = []
+        doubts: dict[str, str] = {}
         held = [
-            self._held(index, step, claims, rejected, settled.get(step.number))
-            for index, step in enumerate(self._plan.leaves)
+            self._held(step, claims, rejected, settled.get(step.number))
+            for step in self._plan.leaves
         ]
         ruled = self._weighed.explained_by([self._run(each) for each in held])
         found = [
-            rules if step.number in settled else self._finding(step, each, rules, rejected)
-            for step, each, rules in zip(self._plan.leaves, held, ruled.found, strict=True)
+            rules if each.claim is None else self._finding(index, each, ruled, rules, doubts)
+            for index, (each, rules) in enumerate(zip(held, ruled.found, strict=True))
         ]
         steps = assembled(self._plan, self._trace, found)
         due = extras_of(ruled.units, ruled.explanation, self._trace, steps)
         extras = [*self._actions(due, claims), *self._words(claims, steps, rejected)]
         extras.sort(key=lambda extra: self.citations.place(extra.event))
         unaccounted = tuple(extra.event for extra in extras if extra.event not in claims.extras)
-        return Examined(Findings(steps, tuple(extras)), tuple(rejected), unaccounted)
+        return Examined(Findings(steps, tuple(extras)), tuple(rejected), unaccounted, doubts)
 
     def _held(
         self,
-        index: int,
         step: Step,
         claims: Claims,
         rejected: list[Rejected],
@@ -96,27 +105,35 @@ class Examination:
             return _Held(None)
         held = _Held(claim)
         for event, quote in claim.evidence:
-            found = self._looked_up(index, step, claim, event, quote)
+            found = self._looked_up(claim, event, quote)
             if isinstance(found, str):
                 rejected.append(Rejected(step=step.number, event=event, quote=quote, why=found))
             elif found not in held.evidence:
                 held.evidence.append(found)
         held.evidence.sort(key=lambda one: self.citations.place(one.event))
+        if claim.status in _SHOWS and not claim.condition_failed:
+            self._sift(step, claim, held, rejected)
         if not claim.condition_failed and (held.evidence or claim.status is Status.AMBIGUOUS):
             cited = {one.event for one in held.evidence}
             held.covers = self._in_order(cited.union(self._covered(claim, claims)))
         return held
 
-    def _looked_up(
-        self, index: int, step: Step, claim: Claim, event: str, quote: str
-    ) -> Evidence | str:
+    def _sift(self, step: Step, claim: Claim, held: _Held, rejected: list[Rejected]) -> None:
+        """Leave what counts for a step of the kinds that the model gives it."""
+        sifted = self.citations.sifted(step, claim.kinds, held.evidence)
+        held.evidence = list(sifted.counted)
+        held.halved = bool(sifted.objections)
+        rejected.extend(
+            Rejected(step=step.number, event=one.event, quote=one.quote, why=why)
+            for one, why in sifted.objections
+        )
+
+    def _looked_up(self, claim: Claim, event: str, quote: str) -> Evidence | str:
         if claim.condition_failed:
-            if step.condition is None:
-                return _NO_CONDITION
             return self.citations.against_condition(event, quote)
         if claim.status is Status.AMBIGUOUS:
             return self.citations.resolved(event, quote)
-        return self.citations.accepted(index, event, quote)
+        return self.citations.accepted(event, quote)
 
     def _covered(self, claim: Claim, claims: Claims) -> list[str]:
         """What is counted in with a step without a quote; not what is called an extra as well."""
@@ -130,41 +147,42 @@ class Examination:
         return sorted({unit for event in held.covers for unit in self.citations.units(event)})
 
     def _finding(
-        self, step: Step, held: _Held, rules: StepFinding, rejected: list[Rejected]
+        self, index: int, held: _Held, ruled: Weighed, rules: StepFinding, doubts: dict[str, str]
     ) -> StepFinding:
-        """The finding on a step: never more than the rules can grant on the same events."""
-        claim = held.claim
-        if claim is None:
-            return rules
-        bare = StepFinding(
+        """Return the finding on a step: what the model claims of it, as far as it is shown.
+
+        `rules` is what the rules find on the same events. Where that is less, it is a doubt.
+        """
+        step, claim = self._plan.leaves[index], held.claim
+        assert claim is not None
+        note = doubt = ""
+        if claim.status is Status.AMBIGUOUS:
+            status = Status.AMBIGUOUS
+        elif not held.evidence:
+            status, note = Status.AMBIGUOUS, _FELL if claim.evidence else _UNNAMED
+        elif claim.condition_failed:
+            status, note = Status.EXECUTED, _CONDITION_FAILED
+            doubt = "" if step.condition is not None else _NO_CONDITION
+        elif held.halved or claim.status is Status.PARTIAL:
+            status = Status.PARTIAL
+            note = _HALF if held.halved else rules.note
+        else:
+            status = Status.EXECUTED
+            doubt = "" if rules.status is Status.EXECUTED else rules.note
+        if doubt:
+            doubts[step.number] = doubt
+            read = f"accepted on the model's reading; rules: {doubt}"
+            note = "; ".join(filter(None, (note, read)))
+        return StepFinding(
             number=step.number,
             text=step.text,
-            status=Status.AMBIGUOUS,
-            sureness=rules.sureness,
-            parent=step.parent,
-            free_order=step.free_order,
-        )
-        if claim.status is Status.AMBIGUOUS:
-            return replace(bare, evidence=tuple(held.evidence), covers=tuple(held.covers))
-        if not held.shows:
-            return replace(bare, note=_FELL if claim.evidence else _UNNAMED)
-        if claim.condition_failed:
-            note = "its condition did not hold"
-            return replace(bare, status=Status.EXECUTED, evidence=tuple(held.evidence), note=note)
-        first = held.evidence[0]
-        if claim.status is Status.EXECUTED and rules.status is not Status.EXECUTED:
-            rejected.append(
-                Rejected(step=step.number, event=first.event, quote=first.quote, why=rules.note)
-            )
-        if rules.status not in _SHOWS:
-            return replace(bare, note=rules.note)
-        return replace(
-            rules,
-            status=Status.PARTIAL
-            if Status.PARTIAL in (claim.status, rules.status)
-            else rules.status,
+            status=status,
+            sureness=ruled.sureness(index, status),
             evidence=tuple(held.evidence),
             covers=tuple(held.covers),
+            note=note,
+            parent=step.parent,
+            free_order=step.free_order,
         )
 
     def _actions(self, due: tuple[Extra, ...], claims: Claims) -> Iterator[Extra]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from planproof.alignment.calls import strings_in
-from planproof.alignment.explanation import barred_steps
 from planproof.alignment.literals import fold
 from planproof.finding import Evidence
+from planproof.judges.audit_answers import CALLING, StepKind
 from planproof.judges.quoting import cite
 from planproof.judges.restatements import speaks_to_the_judge
 from planproof.judges.weighing import Weighed
 from planproof.phrases import listed, named
+from planproof.plan import Step
 from planproof.quotes import quotable, stands_in
 from planproof.trace import Event, Kind, Trace
 
@@ -22,19 +25,31 @@ TOO_SHORT = "the quote is too short to show anything"
 NOT_THE_AGENT = "it is not the agent's doing"
 TO_THE_JUDGE = "it speaks to whoever judges, or counts steps as done"
 RESTATED = "it repeats the words of the plan"
-ONLY_SAID = "a claim is no evidence of an action"
-ONLY_THOUGHT = "a thought executes only a step that is to think"
-ONLY_NOTED = "a note is no evidence of an action"
+ONLY_SAID = "a message is no evidence of an action: cite the call"
+ONLY_THOUGHT = "a thought is no evidence of an action: cite the call"
+ONLY_NOTED = "a note is no evidence of an action: cite the call"
+NO_CALL = "a result without its call proves nothing here: cite the call"
 NOT_SHOWN = "only what came back can show that a condition did not hold"
 
 _LEAST = 3
 _MOST_NAMED = 5
+_MOST_WORDS = 6
 _MARKS = " \t\n«»“”‘’\"'`"
-_BARRED = {
+_WORD = re.compile(r"[^\W_]+")
+_NOT_A_CALL = {
     Kind.MESSAGE: ONLY_SAID,
     Kind.REASONING: ONLY_THOUGHT,
     Kind.BOOKKEEPING: ONLY_NOTED,
+    Kind.OBSERVATION: NO_CALL,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Sifted:
+    """The citations that count for a step, and those that leave a part of it without a call."""
+
+    counted: tuple[Evidence, ...]
+    objections: tuple[tuple[Evidence, str], ...] = ()
 
 
 class Quotes:
@@ -76,8 +91,7 @@ class Citations(Quotes):
         for index, unit in enumerate(weighed.units):
             self._units.setdefault(unit.event.id, []).append(index)
             self._left[unit.event.id] = unit.event
-        barred = barred_steps(weighed.demands)
-        self._barred = {kind: frozenset(barred[kind]) for kind in _BARRED}
+        self._records_calls = any(event.kind is Kind.ACTION for event in trace.events)
 
     def place(self, event: str) -> int:
         """Where in the trace an event stands."""
@@ -87,21 +101,47 @@ class Citations(Quotes):
         """The units of an event; none if it is not the agent's, or only restates the plan."""
         return self._units.get(event, [])
 
-    def accepted(self, step: int, event: str, quote: str) -> Evidence | str:
-        """Evidence that a step was executed, or why it is none."""
+    def accepted(self, event: str, quote: str) -> Evidence | str:
+        """Return a quote from what the agent did, said or got back, or why it is none."""
         found = self.resolved(event, quote)
         if isinstance(found, str):
             return found
-        cited = self._trace.by_id[event]
-        kind = cited.kind
         if event not in self._units:
             return RESTATED if self._is_own(event) else NOT_THE_AGENT
         if speaks_to_the_judge(fold(quote)):
             return TO_THE_JUDGE
         left = self._left[event]
-        if left is not cited and _Texts(left).find(found.quote) is None:
-            return RESTATED
-        return _BARRED[kind] if step in self._barred.get(kind, ()) else found
+        restated = left is not self._trace.by_id[event] and _Texts(left).find(found.quote) is None
+        return RESTATED if restated else found
+
+    def sifted(self, step: Step, kinds: frozenset[StepKind], cited: Sequence[Evidence]) -> Sifted:
+        """Return what counts of the citations of a step that a model gives these kinds.
+
+        They count together: words may stand beside a call. But a step that takes a call is not
+        carried out by words alone, and does not begin with them.
+        """
+        own = tuple(one for one in cited if not self._is_bare_result(one.event))
+        if not kinds & CALLING:
+            return Sifted(own, () if own else self._objections(cited))
+        calls = tuple(one for one in own if self._is_call(one.event, step))
+        words_count = not kinds <= CALLING
+        if calls:
+            return Sifted(own if words_count else calls)
+        return Sifted(own if words_count else (), self._objections(cited))
+
+    def _objections(self, cited: Sequence[Evidence]) -> tuple[tuple[Evidence, str], ...]:
+        return tuple((one, _NOT_A_CALL[self._trace.by_id[one.event].kind]) for one in cited)
+
+    def _is_bare_result(self, event: str) -> bool:
+        """Return whether an event is a result without its call, in a trace that records calls."""
+        return self._records_calls and self._trace.by_id[event].kind is Kind.OBSERVATION
+
+    def _is_call(self, event: str, step: Step) -> bool:
+        """Return whether an event is an action; bookkeeping is, if the step names its tool."""
+        cited = self._trace.by_id[event]
+        if cited.kind is Kind.BOOKKEEPING:
+            return cited.name is not None and _names(step.text, cited.name)
+        return cited.kind not in _NOT_A_CALL or cited.kind is Kind.OBSERVATION
 
     def against_condition(self, event: str, quote: str) -> Evidence | str:
         """Evidence that the condition of a step did not hold: no words of the agent's own."""
@@ -115,6 +155,17 @@ class Citations(Quotes):
     def _is_own(self, event: str) -> bool:
         cited = self._trace.by_id[event]
         return cited.kind is not Kind.SYSTEM and cited.actor != "user"
+
+
+def _names(text: str, tool: str) -> bool:
+    """Return whether a text names a tool, in one word or in several."""
+    wanted = "".join(_WORD.findall(fold(tool)))
+    words = _WORD.findall(fold(text))
+    return bool(wanted) and any(
+        wanted == "".join(words[start:end])
+        for start in range(len(words))
+        for end in range(start + 1, min(len(words), start + _MOST_WORDS) + 1)
+    )
 
 
 class _Texts:

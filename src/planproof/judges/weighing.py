@@ -9,9 +9,10 @@ from planproof.alignment.affinity import affinity_of, shipped_weights
 from planproof.alignment.demands import Demand, demands_of
 from planproof.alignment.explanation import Explanation, explain
 from planproof.alignment.units import Unit, units_of
-from planproof.finding import StepFinding
+from planproof.finding import Status, StepFinding
 from planproof.judges.restatements import without_restatements
 from planproof.judges.statuses import finding_of
+from planproof.judges.sureness import signs_of_step, sureness_of
 from planproof.plan import Plan
 from planproof.trace import Trace
 from planproof.vocabulary import Vocabulary
@@ -33,6 +34,11 @@ class Weighed:
             finding_of(step, demand, self.explanation, self.units, self.actors)
             for step, demand in enumerate(self.demands)
         ]
+
+    def sureness(self, step: int, status: Status) -> float:
+        """Return how sure it is that a leaf, by its index, has this status."""
+        signs = signs_of_step(step, self.demands[step], self.explanation, self.units)
+        return sureness_of(status, signs)
 
     def explained_by(self, runs: list[list[int]]) -> Weighed:
         """The same case, if these units, and no others, were what each step covers."""

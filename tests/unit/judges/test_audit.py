@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from planproof.readers.detect import read_trace
 from planproof.readers.source import Source
 from planproof.usage import Usage
 from planproof.vocabulary import Vocabulary
+from tests.audited import answer, audited_by, statuses, step
 from tests.auditing_models import plan_and_trace
 from tests.fake_model import FakeModel
 from tests.hand_written import asked, did, said, trace
@@ -30,24 +32,8 @@ from tests.small_cases import FOLLOWED
 PLAN = parse_plan(["Read the file a.txt", "If it is empty, delete the file a.txt"])
 
 
-def step(number: str, status: str, *cited: tuple[str, str], events: Any = ()) -> dict[str, Any]:
-    evidence = [{"event": event, "quote": quote} for event, quote in cited]
-    return {"step": number, "status": status, "evidence": evidence, "events": [*events]}
-
-
-def answer(*steps: dict[str, Any], extras: Any = ()) -> dict[str, Any]:
-    return {"steps": [*steps], "extras": [*extras]}
-
-
-def audited(model: Any, events: Any, plan: Plan = PLAN, **asking: Any) -> Judgement:
-    judge = Audit(Vocabulary(), model, Asking(**asking))
-    read = read_trace(Source.of_value(trace(*events)))
-    return asyncio.run(judge.judge(Content("Tidy up."), plan, read))
-
-
-def statuses(judgement: Judgement) -> list[Status]:
-    assert judgement.findings is not None
-    return [found.status for found in judgement.findings.steps]
+def audited(model: Any, events: Any, plan: Plan = PLAN) -> Judgement:
+    return audited_by(model, events, plan)
 
 
 EVENTS = [
@@ -106,14 +92,6 @@ def test_a_name_that_need_not_stand_in_the_source_is_not_quoted() -> None:
     assert judgement.findings.steps[0].evidence[0].quote == "SELECT * FROM orders"
 
 
-def test_another_value_makes_a_step_partial_and_says_so() -> None:
-    events = [did("read_file", path="b.txt")]
-    model = FakeModel(answer(step("1", "executed", ("e1", "b.txt")), step("2", "missing")))
-    judgement = audited(model, events)
-    assert statuses(judgement)[0] is Status.PARTIAL
-    assert "a.txt stands in no event" in judgement.rejected[0].why
-
-
 def test_a_condition_fails_by_what_came_back_alone() -> None:
     shown = step("2", "condition_failed", ("e2", "It has 3 lines."))
     said_so = step("2", "condition_failed", ("e3", "deleted as well"))
@@ -140,21 +118,6 @@ def test_minor_is_only_what_the_rules_call_minor_too() -> None:
         Severity.MINOR,
         Severity.MAJOR,
     ]
-
-
-def test_it_is_asked_once_more_about_what_did_not_stand() -> None:
-    bad = answer(step("1", "executed", ("e9", "read_file")))
-    good = answer(step("1", "executed", ("e2", "a.txt")), step("2", "missing"))
-    model = FakeModel(bad, good)
-    judgement = audited(model, EVENTS)
-    assert statuses(judgement)[0] is Status.EXECUTED
-    assert judgement.rejected == ()
-    assert judgement.usage.calls == len(model.questions) == 2
-    told = model.questions[1].parts[-1]
-    assert isinstance(told, str)
-    assert "step 1, e9 «read_file»: there is no such event" in told
-    assert "steps that have no answer: 2" in told
-    assert "actions under no step and no extra: e2" in told
 
 
 class Short:
@@ -220,4 +183,5 @@ def test_every_question_keeps_to_the_budget_the_second_too(kind: Any) -> None:
     assert max(map(characters, model.questions)) <= budget
     endings = [str(question.parts[-1]) for question in model.questions]
     again = [words for words in endings if "answered this before" in words]
-    assert any("more of that sort" in words for words in again)
+    assert all("step 1, you said: " in words for words in again)
+    assert any(re.search(r"\(and \d+ more\)\n\[end answer ", words) for words in again)

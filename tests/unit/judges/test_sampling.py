@@ -67,7 +67,7 @@ def test_what_was_paid_before_one_of_several_failed_is_told() -> None:
 
 def test_what_samples_disagree_on_is_ambiguous() -> None:
     other = honest(FOLLOWED)
-    other["steps"][1] = {"step": "2", "status": "missing", "evidence": [], "events": []}
+    other["steps"][1] |= {"status": "missing", "evidence": [], "events": []}
     verdict = judged("audit", Wavering(honest(FOLLOWED), other), samples=2)
     assert [step.status for step in verdict.steps] == [
         Status.EXECUTED,

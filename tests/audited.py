@@ -1,0 +1,48 @@
+"""Audits of hand-written events, by models that answer what a test writes down."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from planproof.content import Content
+from planproof.finding import Status
+from planproof.judgement import Judgement
+from planproof.judges.audit import Audit
+from planproof.judges.protocol import Asking
+from planproof.plan import Plan
+from planproof.readers.detect import read_trace
+from planproof.readers.source import Source
+from planproof.vocabulary import Vocabulary
+from tests.hand_written import trace
+
+
+def step(
+    number: str, status: str, *cited: tuple[str, str], events: Any = (), kind: str = "act"
+) -> dict[str, Any]:
+    """What a model says of a step; `kind` may be several, with blanks between."""
+    return {
+        "step": number,
+        "kind": kind.split(),
+        "status": status,
+        "evidence": [{"event": event, "quote": quote} for event, quote in cited],
+        "events": [*events],
+    }
+
+
+def answer(*steps: dict[str, Any], extras: Any = ()) -> dict[str, Any]:
+    """A whole answer."""
+    return {"steps": [*steps], "extras": [*extras]}
+
+
+def audited_by(model: Any, events: Any, plan: Plan, **asking: Any) -> Judgement:
+    """The judgement of `audit` with this model on these events."""
+    judge = Audit(Vocabulary(), model, Asking(**asking))
+    read = read_trace(Source.of_value(trace(*events)))
+    return asyncio.run(judge.judge(Content("Tidy up."), plan, read))
+
+
+def statuses(judgement: Judgement) -> list[Status]:
+    """The status of each step, in plan order."""
+    assert judgement.findings is not None
+    return [found.status for found in judgement.findings.steps]
