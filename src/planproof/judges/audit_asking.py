@@ -174,7 +174,7 @@ class Auditor:
     async def _window(self, window: _Window) -> Claims:
         first = claims_in(await self._answer(window.question), window.events)
         again = self._again(first, window)
-        if not again.entries or self._deadline - monotonic() < _TIME_TO_ASK_AGAIN:
+        if not again or self._deadline - monotonic() < _TIME_TO_ASK_AGAIN:
             return first
         asked = window.question
         more = again.in_words(window.room, window.mark)
