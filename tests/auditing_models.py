@@ -117,9 +117,14 @@ def believing(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def misnaming(case: dict[str, Any]) -> dict[str, Any]:
-    """Believes what the agent says, and calls every step one of telling, so that words will do."""
-    found = believing(case)
-    return {**found, "steps": [{**step, "kind": ["tell"]} for step in found["steps"]]}
+    """Says what the rules find; what they do not, it says was only to be told, and so it was."""
+    found = honest(case)
+    claimed = {step["step"]: step["evidence"] for step in believing(case)["steps"]}
+    for step in found["steps"]:
+        if step["status"] != "executed":
+            said = claimed[step["step"]]
+            step |= {"kind": ["tell"], "status": "executed", "evidence": said}
+    return found
 
 
 def overlooking(case: dict[str, Any]) -> dict[str, Any]:

@@ -25,10 +25,10 @@ TOO_SHORT = "the quote is too short to show anything"
 NOT_THE_AGENT = "it is not the agent's doing"
 TO_THE_JUDGE = "it speaks to whoever judges, or counts steps as done"
 RESTATED = "it repeats the words of the plan"
-ONLY_SAID = "a message is no evidence of an action: cite the call"
-ONLY_THOUGHT = "a thought is no evidence of an action: cite the call"
-ONLY_NOTED = "a note is no evidence of an action: cite the call"
-NO_CALL = "a result without its call proves nothing here: cite the call"
+ONLY_SAID = "a message is no evidence of an action"
+ONLY_THOUGHT = "a thought is no evidence of an action"
+ONLY_NOTED = "a note is no evidence of an action"
+NO_CALL = "a result without its call is no evidence where calls are recorded"
 NOT_SHOWN = "only what came back can show that a condition did not hold"
 
 _LEAST = 3
@@ -91,7 +91,7 @@ class Citations(Quotes):
         for index, unit in enumerate(weighed.units):
             self._units.setdefault(unit.event.id, []).append(index)
             self._left[unit.event.id] = unit.event
-        self._records_calls = any(event.kind is Kind.ACTION for event in trace.events)
+        self._records_calls = any(unit.event.kind is Kind.ACTION for unit in weighed.units)
 
     def place(self, event: str) -> int:
         """Where in the trace an event stands."""
