@@ -18,10 +18,10 @@ export HYPOTHESIS_PROFILE ?= ci
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check browser test test-ray test-frameworks bench reading asking beside running serving pages picture docs quality calibration demo examples lock clean
+.PHONY: help setup fmt check projection projection-record browser test test-ray test-frameworks bench reading asking beside running serving pages picture docs quality calibration demo examples lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## make .venv with what requirements-dev.txt pins
 
@@ -37,11 +37,18 @@ fmt: $(READY) ## format, and mend what can be mended
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-check: $(READY) ## formatting, lint, types, import rules
+check: $(READY) ## formatting, lint, types, import rules, verdicts as recorded
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/pyright
+	$(BIN)/python -m scripts.verdict_projection check
+
+projection: $(READY) ## verdicts on fixed cases are those recorded in tests/projection
+	$(BIN)/python -m scripts.verdict_projection check
+
+projection-record: $(READY) ## accept the verdicts on fixed cases as they are now
+	$(BIN)/python -m scripts.verdict_projection record
 
 browser: ## the Chromium that tests open pages in: found, or installed with apt-get by root
 	@command -v chromium || command -v chromium-browser || command -v google-chrome || test -n "$$PLANPROOF_CHROMIUM" \
@@ -129,5 +136,5 @@ lock: ## write uv.lock, and the requirements files from it (needs uv)
 	for name in $(FRAMEWORKS); do uv export --quiet --frozen --no-default-groups --group $$name --no-emit-project --output-file tests/frameworks/$$name/requirements.txt || exit 1; done
 
 clean: ## remove everything that was made here
-	rm -rf .venv .venvs site dist build .coverage .hypothesis .import_linter_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venvs site dist build .coverage .hypothesis .import_linter_cache .pytest_cache .ruff_cache .projection
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

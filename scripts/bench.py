@@ -28,6 +28,7 @@ from planproof.trace import Kind, Trace
 from planproof.vocabulary import Vocabulary
 
 FILES = ("constructed-dev.jsonl", "natural-dev.jsonl")
+V2_SPLITS = ("val", "train")
 _NUMBERED = re.compile(r"^A\d+\s+")
 _SAID = re.compile(r"(?:message|tells?|asks?|says?|.*(?:expert|assistant):)", re.IGNORECASE)
 
@@ -57,15 +58,46 @@ class Labelled:
 
 def folder() -> Path:
     """Where the bench is; ends the program with advice if it is nowhere."""
-    found = Path(os.environ.get("PLANPROOF_BENCH", "../shared/bench"))
-    if not (found / FILES[0]).is_file():
-        sys.exit(f"No bench in {found}. Set PLANPROOF_BENCH to the folder with {FILES[0]}.")
-    return found
+    if not has_first_bench():
+        sys.exit(f"No bench in {_configured()}. Set PLANPROOF_BENCH to the folder with {FILES[0]}.")
+    return _configured()
+
+
+def has_first_bench() -> bool:
+    """Return whether the files of the first bench are there."""
+    return all((_configured() / name).is_file() for name in FILES)
+
+
+def _configured() -> Path:
+    return Path(os.environ.get("PLANPROOF_BENCH", "../shared/bench"))
 
 
 def scorer() -> ModuleType:
     """The bench's own scoring program."""
-    spec = importlib.util.spec_from_file_location("bench_score", folder() / "score.py")
+    return _program(folder() / "score.py")
+
+
+def has_v2() -> bool:
+    """Return whether the second bench is there: its expander and its data files."""
+    v2 = _configured() / "v2"
+    return all((v2 / name).is_file() for name in ("expand.py", "traces.jsonl", "plans.jsonl"))
+
+
+def v2_cases(split: str) -> list[dict[str, Any]]:
+    """Return the labelled cases of one split of the second bench, in the order of its files.
+
+    The split `hand` is for judges that ask a model, and is scored once: it can't be asked for here.
+    """
+    if split not in V2_SPLITS:
+        raise ValueError(f"only {' and '.join(V2_SPLITS)} are scored here, not {split!r}")
+    if not has_v2():
+        sys.exit(f"No second bench in {_configured() / 'v2'}. Set PLANPROOF_BENCH to its parent.")
+    return list(_program(_configured() / "v2" / "expand.py").cases(split))
+
+
+def _program(path: Path) -> ModuleType:
+    """Return a program of the bench as a module."""
+    spec = importlib.util.spec_from_file_location(f"bench_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

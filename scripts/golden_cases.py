@@ -1,0 +1,96 @@
+"""Cases made of the traces in this repository, for `scripts.verdict_projection`.
+
+Every trace is judged with its own plan and with the one that it declares, where there are such,
+and with plans that are derived from what a person counted in it. The derived plans are followed,
+reversed, incomplete, too long, or far from the trace, so that all of the alignment is used.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scripts.parallel_verdicts import Record
+
+_FOLDERS = ("examples", "tests/goldens")
+_NOT_DONE = "Archive the quarterly inventory spreadsheet in the vault."
+_ABSTRACT = [
+    "Find out what the user needs.",
+    "Do it with the tools at hand.",
+    "Check the result.",
+    "Tell the user what was done.",
+]
+
+
+def golden_cases(root: Path) -> Iterator[Record]:
+    """Yield the cases of all traces in a checkout. An id is a path and the name of a plan."""
+    for parent in _FOLDERS:
+        for expected in sorted((root / parent).glob("*/expected.json")):
+            yield from _cases_of_folder(f"{parent}/{expected.parent.name}", expected)
+    documents = root / "docs" / "examples"
+    for file in sorted([*documents.glob("*.json"), *documents.glob("*.jsonl")]):
+        yield from _cases_of_document(f"docs/examples/{file.name}", file)
+
+
+def derived_plans(actions: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return plans by name, made of the actions (`name`, `holds`) that were counted in a trace."""
+    calls = [f"Call {action['name']} with {action['holds']}" for action in actions]
+    words = [f"{action['name'].replace('_', ' ').capitalize()}." for action in actions]
+    middle = len(calls) // 2
+    plans = {
+        "calls": calls,
+        "names": words,
+        "reversed": calls[::-1],
+        "every-other": calls[::2],
+        "one-more": [*calls[:middle], _NOT_DONE, *calls[middle:]],
+        "abstract": _ABSTRACT,
+    }
+    return {name: plan for name, plan in plans.items() if plan}
+
+
+def _cases_of_folder(id_: str, expected_file: Path) -> Iterator[Record]:
+    folder, expected = expected_file.parent, json.loads(expected_file.read_bytes())
+    (trace,) = folder.glob("trace.*")
+    task = _text(folder / "task.txt")
+    plans: dict[str, Any] = derived_plans(expected["actions"])
+    if own := _text(folder / "plan.txt"):
+        plans["own"] = own
+    if expected["plan"] is not None:
+        plans["declared"] = None
+    for name, plan in plans.items():
+        yield {
+            "id": f"{id_}::{name}",
+            "user_task": task,
+            "agent_plan": plan,
+            "trace_file": str(trace),
+            "pick": expected.get("pick"),
+        }
+
+
+def _cases_of_document(id_: str, file: Path) -> Iterator[Record]:
+    """Yield the cases of a file of the docs: as they are, or its traces with the plan beside it."""
+    text = file.read_text(encoding="utf-8")
+    own = _text(file.parent / "plan.md")
+    for number, line in enumerate([text] if file.suffix == ".json" else text.split("\n"), 1):
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue  # some examples of the docs have a bad line on purpose
+        place = f"{id_}:{number}"
+        if isinstance(value, dict) and "execution_trace" in value:
+            yield {**value, "id": place, "base": place}
+            continue
+        for name, plan in (("own", own), ("declared", None), ("abstract", _ABSTRACT)):
+            yield {
+                "id": f"{place}::{name}",
+                "base": place,
+                "user_task": None,
+                "agent_plan": plan,
+                "execution_trace": value,
+            }
+
+
+def _text(file: Path) -> str | None:
+    return file.read_text(encoding="utf-8") if file.is_file() else None
