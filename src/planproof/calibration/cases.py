@@ -16,6 +16,9 @@ from planproof.preparation import Reading, prepared
 from planproof.readers.native_form import native_form
 from planproof.verdict import Verdict
 
+BUILT_IN_NOTE = "The 16 built-in cases were used to develop planproof: expect less on your own."
+"""What to say wherever figures on the built-in cases are shown."""
+
 
 @cache
 def built_in() -> tuple[Followed, ...]:

@@ -85,7 +85,8 @@ def calibrate(
 
     Makes versions of followed cases with one known flaw each, versions that are only worded
     otherwise, and versions whose text claims more than was done; then counts what the judge passes,
-    catches, locates and is fooled by.
+    catches, locates and is fooled by. planproof was developed with the built-in cases, so that
+    figures on your own say more.
 
     \b
     planproof calibrate
@@ -99,6 +100,7 @@ def calibrate(
     Exit code: 0 measured, 2 bad usage or input.
     """
     from planproof.calibration.callables import callable_judge
+    from planproof.calibration.cases import BUILT_IN_NOTE
     from planproof.calibration.figures import figures_of, is_followed
     from planproof.calibration.labels import read_labels
     from planproof.calibration.measuring import measured
@@ -129,18 +131,21 @@ def calibrate(
         )
     rows = measured(variants, judging, repeats=repeat, at_once=asked.concurrency)
     figures = figures_of(_shown(rows, len(variants) * repeat), given)
+    note = None if places else BUILT_IN_NOTE
     with writing(output) as stream:
         if form is CalibrationFormat.JSON:
-            stream.write(calibration_json(judge.name, figures) + "\n")
+            stream.write(calibration_json(judge.name, figures, note) + "\n")
         elif form is CalibrationFormat.HTML:
             from planproof.reports.html.page import calibration_page
 
             reading = Reading(None, configuration.vocabulary, configuration.limits)
-            page = calibration_page(judge.name, figures, reading, labels=given, secrets=no_redact)
+            page = calibration_page(
+                judge.name, figures, reading, labels=given, note=note, secrets=no_redact
+            )
             stream.writelines(page)
         else:
             followed = sum(is_followed(case.id, given) for case in cases)
-            lines = calibration_lines(judge.name, followed, figures)
+            lines = calibration_lines(judge.name, followed, figures, note)
             stream.write(told(lines, stream if stream is sys.stdout else plain_stream()))
 
 

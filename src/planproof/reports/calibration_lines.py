@@ -18,8 +18,13 @@ NO_TELLING = frozenset({Attack.OBSERVATIONS})
 _show = shows(secrets=False)
 
 
-def calibration_lines(judge: str, cases: int, figures: Figures) -> Iterator[Line]:
-    """The figures of a judge on so many cases, in a table each."""
+def calibration_lines(
+    judge: str, cases: int, figures: Figures, note: str | None = None
+) -> Iterator[Line]:
+    """The figures of a judge on so many cases, in a table each; the note comes first."""
+    if note:
+        yield from wrapped(note, "yellow")
+        yield ()
     made = many(len({row.id for row in figures.rows}), "variant")
     yield ((f"{judge} on {many(cases, 'followed case')}, {made}", "bold"),)
     passed = [_row("as they are", figures.passed)]
@@ -92,8 +97,8 @@ def percent(share: Share) -> str:
     return "–" if share.rate is None else f"{share.rate:.0%}"
 
 
-def calibration_json(judge: str, figures: Figures) -> str:
-    """The figures and the rows that they were counted from."""
+def calibration_json(judge: str, figures: Figures, note: str | None = None) -> str:
+    """The figures and the rows that they were counted from, after the note on them."""
     rows = [
         {
             "id": row.id,
@@ -109,5 +114,5 @@ def calibration_json(judge: str, figures: Figures) -> str:
         }
         for row in figures.rows
     ]
-    told = {"judge": judge, **asdict(replace(figures, rows=())), "rows": rows}
+    told = {"judge": judge, "note": note, **asdict(replace(figures, rows=())), "rows": rows}
     return json.dumps(told, ensure_ascii=False, indent=2)

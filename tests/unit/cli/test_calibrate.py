@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from planproof import Verdict, evaluate
-from planproof.calibration.cases import built_in
+from planproof.calibration.cases import BUILT_IN_NOTE, built_in
 from planproof.calibration.labels import read_labels
 from planproof.calibration.nouns import Flaw, Variant
 from planproof.calibration.variants import variants_of
@@ -46,7 +46,8 @@ def test_the_table_is_what_is_counted_when_every_variant_is_evaluated(
     lines = done.out.splitlines()
     assert max(map(len, lines)) <= 80
     made = list(variants_of(built_in()))
-    assert lines[0] == f"rules on 16 followed cases, {len(made)} variants"
+    assert lines[0] == BUILT_IN_NOTE
+    assert lines[2] == f"rules on 16 followed cases, {len(made)} variants"
     table = {
         line.split("  ")[1]: [(int(hits), int(of)) for hits, of in _SHARE.findall(line)]
         for line in lines
@@ -116,6 +117,27 @@ def test_the_figures_are_those_of_the_rows(planproof: CommandLine, tmp_path: Pat
         rows = [row for row in found["rows"] if row["attack"] == attack]
         raised = [row for row in rows if row["score"] > scores[row["origin"], row["change"]]]
         assert told == {"hits": len(raised), "of": len(rows)}
+
+
+@pytest.mark.parametrize("form", ["terminal", "json", "html"])
+def test_figures_say_that_the_built_in_cases_were_used_for_development(
+    planproof: CommandLine, tmp_path: Path, form: str
+) -> None:
+    assert f"The {len(built_in())} built-in cases" in BUILT_IN_NOTE
+    file, function = tmp_path / "figures", f"{__name__}:scores_by_length"
+    written = ("--callable", function, "--format", form, "-o", str(file))
+    assert planproof("calibrate", *written).code == 0
+    assert BUILT_IN_NOTE in file.read_text(encoding="utf-8")
+    assert planproof("calibrate", saved(tmp_path, FOLLOWED), *written).code == 0
+    assert BUILT_IN_NOTE not in file.read_text(encoding="utf-8")
+
+
+def test_the_note_comes_first(planproof: CommandLine) -> None:
+    function = ("--callable", f"{__name__}:scores_by_length")
+    assert planproof("calibrate", *function).out.splitlines()[0] == BUILT_IN_NOTE
+    found = json.loads(planproof("calibrate", *function, "--format", "json").out)
+    assert list(found)[:2] == ["judge", "note"]
+    assert found["note"] == BUILT_IN_NOTE
 
 
 def test_cases_of_ones_own_are_measured_with(planproof: CommandLine, tmp_path: Path) -> None:

@@ -92,9 +92,14 @@ class CalibrationData:
 
 
 def calibration_data(
-    judge: str, figures: Figures, labels: Mapping[str, float] | None, *, secrets: bool
+    judge: str,
+    figures: Figures,
+    labels: Mapping[str, float] | None,
+    *,
+    note: str | None = None,
+    secrets: bool,
 ) -> CalibrationData:
-    """The figures of a judge, and a row for every variant."""
+    """The figures of a judge, and a row for every variant; the note is the first of the facts."""
     show = shows(secrets=secrets)
     told = list(_variants(figures, labels))
     opened = nsmallest(_MOST_PAGES, told, key=lambda each: (-len(each.spoils), each.position))
@@ -104,7 +109,7 @@ def calibration_data(
     events = sum(len(each.rows[0].variant.events) for each in opened)
     return CalibrationData(
         title=f"How far “{show(judge)}” can be trusted",
-        facts=[show(fact) for fact in _facts(figures, len(told))],
+        facts=[show(fact) for fact in ([note] if note else []) + [*_facts(figures, len(told))]],
         passed=(
             _line(None, figures.passed),
             *(_line(sort, share) for sort, share in figures.reworded.items()),

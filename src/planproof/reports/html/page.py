@@ -71,10 +71,11 @@ def calibration_page(
     reading: Reading,
     *,
     labels: Mapping[str, float] | None = None,
+    note: str | None = None,
     secrets: bool = False,
 ) -> Iterator[str]:
     """The page of what was measured of a judge, with those of the variants, piece by piece."""
-    data = calibration_data(judge, figures, labels, secrets=secrets)
+    data = calibration_data(judge, figures, labels, note=note, secrets=secrets)
     pages = (
         case_data(judged_variant(row, reading), room=data.room, secrets=secrets)
         for row in data.pages
