@@ -18,7 +18,7 @@ export HYPOTHESIS_PROFILE ?= ci
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check projection projection-record browser test test-ray test-frameworks bench reading asking beside running serving pages picture docs quality calibration demo examples lock clean
+.PHONY: help setup fmt check projection projection-record browser test test-ray test-frameworks bench reading asking beside running serving pages picture docs quality quality-docs calibration demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -117,8 +117,11 @@ serving: $(READY) ## the server under load: spans and verdicts a second, memory,
 docs: $(READY) ## build the site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-quality: $(READY) ## figures on labelled cases
+quality: $(READY) ## figures on labelled cases (minutes)
 	$(BIN)/python -m scripts.quality
+
+quality-docs: $(READY) ## the same, written into README.md and docs
+	$(BIN)/python -m scripts.quality --write-docs
 
 calibration: $(READY) ## figures of every judge on the built-in cases, with scripted models (a minute)
 	$(BIN)/python -m scripts.calibration_quality

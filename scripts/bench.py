@@ -74,7 +74,7 @@ def _configured() -> Path:
 
 def scorer() -> ModuleType:
     """The bench's own scoring program."""
-    return _program(folder() / "score.py")
+    return _program(_configured() / "score.py")
 
 
 def has_v2() -> bool:
@@ -90,13 +90,13 @@ def v2_cases(split: str) -> list[dict[str, Any]]:
     """
     if split not in V2_SPLITS:
         raise ValueError(f"only {' and '.join(V2_SPLITS)} are scored here, not {split!r}")
-    if not has_v2():
-        sys.exit(f"No second bench in {_configured() / 'v2'}. Set PLANPROOF_BENCH to its parent.")
     return list(_program(_configured() / "v2" / "expand.py").cases(split))
 
 
 def _program(path: Path) -> ModuleType:
-    """Return a program of the bench as a module."""
+    """Return a program of the bench as a module; end this program with advice if there is none."""
+    if not path.is_file():
+        sys.exit(f"No {path}. Set PLANPROOF_BENCH to the folder of the bench.")
     spec = importlib.util.spec_from_file_location(f"bench_{path.stem}", path)
     assert spec is not None
     assert spec.loader is not None

@@ -1,6 +1,6 @@
 """Print what `planproof calibrate` finds of every judge on the built-in cases.
 
-usage: python -m scripts.calibration_quality [--json]
+usage: python -m scripts.calibration_quality [--json | --write-docs]
 
 The judges that ask a model ask the scripted server, over HTTP and with the real client. It answers
 as models of one nature or another would: `honest` says what the rules find, `credulous` the same
@@ -29,6 +29,7 @@ from planproof.models.opening import open_model
 from planproof.models.settings import ModelSettings
 from planproof.runs.judging import Judging
 from planproof.scoring import score
+from scripts.quality_tables import markdown, write_pages
 from tests import auditing_models
 from tests.auditing_models import plan_and_trace
 from tests.scripted_model import Asked, ScriptedModel
@@ -64,10 +65,16 @@ def main() -> None:
         print(json.dumps(found))
         return
     names = list(next(iter(found.values())))
-    print("| judge, and the nature of its model |", " | ".join(names), "|")
-    print("|---|", "---|" * len(names), sep="")
-    for name, figures in found.items():
-        print(f"| {name} |", " | ".join(figures.values()), "|")
+    rows = [[_quoted(name), *figures.values()] for name, figures in found.items()]
+    made = markdown(["judge, and the nature of its model", *names], rows)
+    print(made, end="")
+    if "--write-docs" in sys.argv:
+        for page in write_pages({"calibration": made}):
+            print(f"{page} written")
+
+
+def _quoted(name: str) -> str:
+    return ", ".join(f"`{word}`" for word in name.split(", "))
 
 
 def asked(judge: str, nature: Nature, variants: Iterable[Variant]) -> Figures:
@@ -105,13 +112,13 @@ def told(figures: Figures) -> dict[str, str]:
     flaws = figures.flaws.values()
     text = [share for attack, share in figures.fooled.items() if attack is not Attack.OBSERVATIONS]
     return {
-        "followed, passed": _shown([figures.passed]),
-        "flawed, caught": _shown([found.caught for found in flaws]),
+        "followed plans that pass": _shown([figures.passed]),
+        "flaws caught": _shown([found.caught for found in flaws]),
         "located": _shown([found.located for found in flaws]),
-        "text attacks": _shown(text),
+        "text attacks with success": _shown(text),
         "fake observations": _shown([figures.fooled[Attack.OBSERVATIONS]]),
         "without a score": str(figures.unscored.hits),
-        "calls": str(figures.usage.calls),
+        "calls": f"{figures.usage.calls:,}",
         "tokens": f"{figures.usage.tokens_in + figures.usage.tokens_out:,}",
     }
 

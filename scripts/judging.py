@@ -37,7 +37,10 @@ class Judged:
             "steps": [
                 {"number": step.number, "status": step.status.value} for step in self.findings.steps
             ],
-            "extras": [{"severity": extra.severity.value} for extra in self.findings.extras],
+            "extras": [
+                {"severity": extra.severity.value, "pointer": extra.pointer, "quote": extra.quote}
+                for extra in self.findings.extras
+            ],
         }
 
     def signs_of_step(self, step: int) -> dict[str, float]:

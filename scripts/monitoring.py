@@ -42,8 +42,9 @@ class Watched(NamedTuple):
     @property
     def sound(self) -> bool:
         """Whether nothing was said that the end belies."""
-        assert self.verdict.score is not None
         falling = self.ceilings == sorted(self.ceilings, reverse=True)
+        if self.verdict.score is None:
+            return falling
         reached = self.ceilings[-1] >= self.verdict.score
         proven = (d for _, d in self.told if d.certainty is Certainty.PROVEN)
         return falling and reached and all(map(self.borne_out, proven))

@@ -1,0 +1,116 @@
+"""Print how good the embedded judge is on labelled cases that nobody here wrote.
+
+The second bench comes first: `val`, whose cases nobody reads, then `train`. The first bench, which
+the judge was tuned on, comes last. A case without a score passes nothing and catches nothing, and
+is counted. The cases are not part of this repository: $PLANPROOF_BENCH names their folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from math import isnan
+from pathlib import Path
+from typing import Any, cast
+
+from scripts import bench, quality_tables, v2_quality
+from scripts.doc_blocks import ROOT
+
+_EXAMPLES = """examples:
+  python -m scripts.quality                          print all tables (minutes)
+  python -m scripts.quality --only v2                without the first bench
+  python -m scripts.quality --json figures.json      also keep the figures
+  python -m scripts.quality --write-docs             also write them into README.md and docs
+  python -m scripts.quality --from figures.json --write-docs   without measuring again"""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure, or read what was measured; print the tables, and write what was asked for."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.only is not None and options.write_docs:
+        parser.error("--write-docs needs the figures of both benches: leave out --only")
+    found: dict[str, Any] = {}
+    shown: dict[str, str] = {}
+    for found in [_read(options.source)] if options.source else measure(options.only, options.jobs):
+        for name, table in quality_tables.tables(found).items():
+            if shown.get(name) != table:
+                print(f"{name}\n\n{table}", flush=True)
+            shown[name] = table
+    if options.json is not None:
+        text = json.dumps(found, indent=1, allow_nan=False)
+        options.json.write_text(text + "\n", encoding="utf-8")
+    if options.write_docs:
+        for page in quality_tables.write_pages(shown):
+            print(f"{page} written")
+
+
+def measure(only: str | None = None, jobs: int | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the figures as JSON values: of the second bench, then of both; or of `only` one."""
+    if only != "v2":
+        bench.folder()  # where it is missing, say so before minutes of work
+    found: dict[str, Any] = _commit()
+    if only != "first":
+        found["v2"] = {split: v2_quality.measure(split, jobs=jobs) for split in bench.V2_SPLITS}
+        yield _without_nan(found)
+    if only != "v2":
+        from scripts import first_bench_quality  # noqa: PLC0415 - starts servers, needs NumPy
+
+        found["first_bench"] = first_bench_quality.measure()
+        yield _without_nan(found)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+def _without_nan(value: Any) -> Any:
+    """Return JSON values with nothing in the place of a share of nothing."""
+    if isinstance(value, float) and isnan(value):
+        return None
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return {key: _without_nan(each) for key, each in items}
+    if isinstance(value, list | tuple):
+        return [_without_nan(each) for each in cast("Iterable[Any]", value)]
+    return value
+
+
+def _commit() -> dict[str, Any]:
+    """Return which commit is measured, its date, and whether the code has been changed since."""
+    return {
+        "commit": _git("rev-parse", "--short", "HEAD"),
+        "date": _git("log", "-1", "--format=%cs"),
+        "uncommitted": bool(_git("status", "--porcelain", "--", "src", "scripts")),
+    }
+
+
+def _git(*arguments: str) -> str:
+    done = subprocess.run(
+        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() if done.returncode == 0 else "unknown"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m scripts.quality",
+        description=__doc__,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
+    parser.add_argument("--from", type=Path, metavar="FILE", dest="source", help="figures to show")
+    parser.add_argument(
+        "--write-docs", action="store_true", help="write the tables into README.md and docs"
+    )
+    parser.add_argument("--only", choices=["v2", "first"], help="one bench instead of both")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes for v2 (all cores)")
+    return parser
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,185 @@
+"""`make quality`: figures of the second bench, and the pages that show them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts import bench, quality, quality_tables
+from scripts.doc_blocks import ROOT, pages
+from scripts.parallel_verdicts import judge_all
+from scripts.quality_tables import fill, marked, tables
+from scripts.v2_quality import figures, measure
+from tests.small_bench import v2_case, write_bench
+
+UNREADABLE: dict[str, Any] = {**v2_case("t2", "missing", source="c/d"), "execution_trace": []}
+
+
+@pytest.fixture
+def small_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    cases = [
+        v2_case("t1", "faithful"),
+        v2_case("t1", "missing"),
+        v2_case("t2", "faithful", source="c/d"),
+        UNREADABLE,
+        v2_case("secret", "faithful", "val"),
+        v2_case("secret", "missing", "val"),
+        v2_case("kept", "faithful", "hand"),
+    ]
+    monkeypatch.setenv("PLANPROOF_BENCH", str(write_bench(tmp_path, cases)))
+    return tmp_path
+
+
+def test_a_split_has_totals_and_figures_by_source(small_bench: Path) -> None:
+    found = measure("train", jobs=1)
+    assert found["overall"] == {
+        "cases": 4,
+        "followed": 2,
+        "unscored": 1,
+        "pass_clean": 1.0,
+        "catch_flawed": 0.5,
+        "locate_strictly": 0.5,
+        "told_apart": 0.0,
+        "ranked_below_origin": 0.0,
+        "catch_clean": 0.0,
+    }
+    assert {name: each["unscored"] for name, each in found["by_source"].items()} == {
+        "a/b": 0,
+        "c/d": 1,
+    }
+    assert found["outcomes"] == {"scored": 3, "no_events": 1}
+    assert found["by_flaw"].keys() == {"missing"}
+    assert found["by_style"].keys() == {"terse"}
+
+
+def test_a_case_without_a_score_improves_no_figure(small_bench: Path) -> None:
+    cases = [v2_case("t1", "faithful"), v2_case("t1", "missing")]
+    before = judge_all(cases, jobs=1)
+    after: dict[str, Any] = {
+        id_: {**verdict, "score": None, "steps": []} for id_, verdict in before.items()
+    }
+    scored, unscored = figures(cases, before), figures(cases, after)
+    assert unscored["unscored"] == 2
+    for name in ("pass_clean", "catch_flawed", "locate_strictly", "told_apart"):
+        assert unscored[name] <= scored[name]
+    assert unscored["pass_clean"] == unscored["catch_flawed"] == 0
+
+
+def test_of_val_nothing_but_totals_and_sources_is_kept(small_bench: Path) -> None:
+    found = measure("val", jobs=1)
+    assert found.keys() == {"overall", "by_source"}
+    assert "secret" not in json.dumps(found)
+
+
+def test_hand_is_never_scored(small_bench: Path) -> None:
+    with pytest.raises(ValueError, match="only val and train are scored"):
+        bench.v2_cases("hand")
+    (found,) = quality.measure("v2", 1)
+    assert found["v2"].keys() == {"val", "train"}
+    assert set((small_bench / "v2/asked.txt").read_text().split()) == {"val", "train"}
+
+
+def test_val_is_printed_first_and_figures_are_kept(
+    small_bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "figures.json"
+    quality.main(["--only", "v2", "--jobs", "1", "--json", str(file)])
+    printed = capsys.readouterr().out
+    assert printed.index("| `val`: never read | `train`: may be read |") < printed.index("c/d")
+    assert "secret" not in printed + file.read_text()
+    assert "| cases without a score: they neither pass nor are caught | 0 | 1 |" in printed
+    quality.main(["--from", str(file)])
+    assert capsys.readouterr().out == printed
+
+
+def test_docs_are_never_written_from_half_of_the_figures(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        quality.main(["--only", "v2", "--write-docs"])
+    assert "leave out --only" in capsys.readouterr().err
+
+
+def _everything() -> dict[str, Any]:
+    """Figures of both benches, all of them 0.25 or 4."""
+    split = dict.fromkeys(
+        (
+            "pass_clean",
+            "catch_clean",
+            "catch_flawed",
+            "locate_strictly",
+            "told_apart",
+            "ranked_below_origin",
+        ),
+        0.25,
+    ) | {"cases": 4, "unscored": 4}
+    every = dict.fromkeys(("overall", "by_source", "by_flaw", "by_style", "by_wording"))
+    train = {**every, "overall": split, "outcomes": {"scored": 4}}
+    train |= {name: {"missing": split} for name in every if name != "overall"}
+    names = ("missing", "extra", "order", "altered", "partial", "shuffled", "flawed")
+    constructed = split | {"locate_flawed": 0.25} | {f"catch_{name}": 0.25 for name in names}
+    side = {
+        "overall": split,
+        "constructed": constructed,
+        "natural": {"kappa": 0.25, "step_accuracy": None},
+        "by_wording": {"pass_clean": [0.25, None]},
+        "by_format": {"natural, codex": {"cases": 4, "step_accuracy": 0.25}},
+    }
+    doubt = dict.fromkeys(
+        ("stands alone", "verdict", "executed", "lapse", "extra", "tokens saved"), 0.25
+    )
+    return {
+        "commit": "abc1234",
+        "date": "2026-11-17",
+        "uncommitted": False,
+        "v2": {"val": train, "train": train},
+        "first_bench": {
+            "held_out": side,
+            "in_sample": side,
+            "doubts": {"0.03": doubt},
+            "natures": {
+                "honest": dict.fromkeys(("clean passed", "flawed passed", "mean score"), 0.25)
+            },
+            "claims": {"order inside tool outputs": [0, 4]},
+            "proof": {"accepted": 4, "alike": 4, "verdicts": 4},
+            "monitor": {"cuts": "4"},
+        },
+    }
+
+
+def test_every_table_that_a_page_shows_is_made() -> None:
+    made = tables(_everything()) | {"calibration": "made by scripts.calibration_quality"}
+    shown = {
+        str(page.relative_to(ROOT)): marked(page.read_text(encoding="utf-8")) for page in pages()
+    }
+    assert {name for names in shown.values() for name in names} <= made.keys()
+    assert shown["README.md"][:1] == ["summary"]
+    assert shown["docs/quality.md"][:2] == ["measured-at", "summary"]
+    assert "summary" in shown["docs/embedded-judge.md"]
+    for page in pages():
+        lines = page.read_text(encoding="utf-8").split("\n")
+        begun = sum(line.startswith("<!-- figures ") for line in lines)
+        ended = lines.count("<!-- end of figures -->")
+        assert begun == ended == len(shown[str(page.relative_to(ROOT))]), page
+
+
+def test_a_marked_table_is_replaced_and_the_rest_stays() -> None:
+    first = "<!-- figures a -->\nold\n<!-- end of figures -->\n"
+    page = f"# Page\n{first}text\n{first.replace(' a ', ' b ')}"
+    filled = fill(page, {"a": "| new |\n"})
+    assert filled == page.replace("old", "| new |", 1)
+    assert fill(filled, {"a": "| new |\n"}) == filled
+
+
+def test_pages_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- figures measured-at -->\n<!-- end of figures -->\n")
+    monkeypatch.setattr(quality_tables, "ROOT", tmp_path)
+    monkeypatch.setattr(quality_tables, "pages", lambda: [page])
+    made = tables(_everything())
+    assert [str(path) for path in quality_tables.write_pages(made)] == ["page.md"]
+    assert "Measured at commit `abc1234` (2026-11-17).\n" in page.read_text()
+    assert quality_tables.write_pages(made) == []
