@@ -53,14 +53,14 @@ def read_many(
     `make`, which knows where the fields of a case stand, every record is a case.
     """
     reading = _Reading(name, limits or Limits(), make)
-    begun = first_byte(file)
-    if begun.endswith(b"["):
-        kept = Kept(Rewound(begun, file))
+    begun, at = first_byte(file)
+    if begun.startswith(b"[", at):
+        kept = Kept(Rewound(begun[at:], file))
         found = reading.in_array(kept)
         if found is not None:
             yield from found
             return
-        begun = kept.all()
+        begun = begun[:at] + kept.all()
     yield from reading.in_lines(Rewound(begun, file))
 
 
@@ -185,14 +185,17 @@ class _Reading:
         )
 
 
-def first_byte(file: Readable) -> bytes:
-    """Everything up to the first byte that is not blank, and this byte."""
+def first_byte(file: Readable) -> tuple[bytes, int]:
+    """Read up to the first byte that is not blank; return what was read and the byte's index."""
     begun = b""
-    while byte := file.read(1):
-        begun += byte
-        if byte not in _BLANK and not _BYTE_ORDER_MARK.startswith(begun):
-            break
-    return begun
+    # As much again each time: linear in the blanks, and no more than twice what is needed.
+    while more := file.read(len(begun) or 1):
+        begun += more
+        if _BYTE_ORDER_MARK.startswith(begun):
+            continue
+        if rest := begun.removeprefix(_BYTE_ORDER_MARK).lstrip(_BLANK):
+            return begun, len(begun) - len(rest)
+    return begun, len(begun)
 
 
 def _value(line: RawLine) -> Json:

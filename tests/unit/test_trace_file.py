@@ -113,3 +113,26 @@ def test_a_sample_that_can_not_be_read_does_not_stop_the_rest() -> None:
 def test_one_document_that_holds_no_traces_is_refused() -> None:
     with pytest.raises(InvalidInput, match="is one JSON document, and neither a case nor a trace"):
         read(json.dumps({"a": 1}, indent=1))
+
+
+@pytest.mark.parametrize("blank", [b" ", b"\n", b"\t\r\n"])
+def test_blanks_before_a_data_set_are_read_in_few_pieces(blank: bytes) -> None:
+    class Counted(io.BytesIO):
+        pieces = 0
+
+        def read(self, size: int | None = -1, /) -> bytes:
+            self.pieces += 1
+            return super().read(size)
+
+    blanks = blank * (300_000 // len(blank))
+    for data in (lines(FOLLOWED, FOLLOWED), json.dumps([FOLLOWED, FOLLOWED])):
+        file = Counted(blanks + data.encode())
+        found = list(read_many(file, name="f"))
+        assert [line.error for line in found] == [None, None]
+        # The pieces are joined: byte by byte, that takes time quadratic in the blanks.
+        assert file.pieces < 100
+
+
+def test_blanks_before_a_data_set_count_as_lines() -> None:
+    assert [line.where for line in read(" \n" * 200_000 + lines(FOLLOWED))] == ["f, line 200001"]
+    assert [line.where for line in read("\n" * 200_000 + json.dumps([FOLLOWED]))] == ["f, item 1"]

@@ -87,9 +87,10 @@ class DataSet:
             if file.plan is not None or file.task is not None:
                 yield from read_trace_file(data, **how)
                 return
-            begun = first_byte(data)
+            begun, at = first_byte(data)
             rewound = Rewound(begun, data)
-            is_text = file.kind in TEXT and self.mapping is None and begun[-1:] not in b"{["
+            is_json = not begun or begun.startswith((b"{", b"["), at)
+            is_text = file.kind in TEXT and self.mapping is None and not is_json
             yield from (read_trace_file if is_text else read_many)(rewound, **how)
 
     def _columns(self) -> frozenset[str]:
