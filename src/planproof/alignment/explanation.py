@@ -62,9 +62,12 @@ class Explanation:
     nearness: float = 0.0
     taken: frozenset[int] = field(init=False)
     """The units that some step covers."""
+    begun: list[int] = field(init=False)
+    """The steps that cover a unit."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "taken", frozenset(chain.from_iterable(self.runs)))
+        object.__setattr__(self, "begun", [step for step, run in enumerate(self.runs) if run])
 
     def best_fit(self, step: int) -> int:
         """How well the event fits that fits the step best."""
@@ -203,19 +206,29 @@ def _share(runs: list[list[int]], fits: list[list[int]], units: Sequence[Unit]) 
     if all(runs):
         return
     lines = [index for index, unit in enumerate(units) if _runs_several(unit)]
-    for step, run in enumerate(runs):
+    before, ends = 0, _ends_of_next(runs, len(units) - 1)
+    for step, (run, end) in enumerate(zip(runs, ends, strict=True)):
         if run:
+            before = run[0]
             continue
-        before = next((runs[k] for k in range(step - 1, -1, -1) if runs[k]), [0])
-        after = next((runs[k] for k in range(step + 1, len(runs)) if runs[k]), [len(units) - 1])
-        window = range(before[0], after[-1] + 1)
+        window = range(before, end + 1)
         near = [index for index in lines if index in window]
         beyond = (index for index in range(len(units)) if index not in window)
         for among, least in ((window, _SHOWN), (near, _SHOWN_IN_LINE), (beyond, _MOVED)):
             best = max(among, key=lambda index: fits[index][step], default=None)
             if best is not None and fits[best][step] >= least:
                 run.append(best)
+                before = best
                 break
+
+
+def _ends_of_next(runs: list[list[int]], last: int) -> list[int]:
+    """For each step, return the last unit of the next step that has any; `last` if none has."""
+    ends: list[int] = []
+    for run in reversed(runs):
+        ends.append(last)
+        last = run[-1] if run else last
+    return ends[::-1]
 
 
 def may_be_aligned(most: float) -> bool:

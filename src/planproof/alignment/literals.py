@@ -121,8 +121,9 @@ _DATE_RANGE = re.compile(
     rf"|\b(?P<d3>\d{{1,2}})\.?\s?(?:to|-|\u2013|until|and)\s?(?P<d4>\d{{1,2}})\.?\s(?P<m2>{_MONTH})\b",
     re.IGNORECASE,
 )
+# Every repetition is bounded where a search may begin anywhere: else it takes quadratic time.
 _IDENTIFIER = re.compile(
-    r"#?\b(?=[\w-]*\d)(?=[\w-]*[A-Za-z])(?!\d+-[A-Za-z]+\b)(?![A-Za-z]+-\d+\b)"
+    r"#?\b(?=[\w-]{0,61}\d)(?=[\w-]{0,61}[A-Za-z])(?!\d+-[A-Za-z]+\b)(?![A-Za-z]+-\d+\b)"
     r"[A-Za-z0-9](?:[\w-]{0,60}[A-Za-z0-9])?\b"
     r"|\b[A-Z]{3,12}\b|\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+[A-Z]\w{1,60}\b"
     r"|\b\d+(?:\.\d+){2,4}\b"
@@ -130,7 +131,7 @@ _IDENTIFIER = re.compile(
     r"|uniq|xargs|mkdir|rmdir|cp|mv|rm|cd|pwd|md5sum|sha256sum|tar|gzip|zcat|diff)\b(?!\.)"
 )
 _NUMBER = re.compile(
-    r"(?<![\w.])[$\u20ac\u00a3]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?:\s?%)?(?!\w|,\d|\.\d)"
+    r"(?<![\w.])[$\u20ac\u00a3]?(?:\d{1,3}(?:,\d{3}){1,12}|\d+)(?:\.\d+)?(?:\s?%)?(?!\w|,\d|\.\d)"
 )
 _NAME = re.compile(
     r"\b[A-Z][a-z\u00e0-\u00ff'\u2019]{1,30}"
@@ -210,14 +211,15 @@ def _date_forms(match: re.Match[str]) -> tuple[str, ...]:
 @lru_cache(maxsize=8_192)
 def literals_of(text: str) -> tuple[Literal, ...]:
     """The literals of a step's text, in the order in which they stand."""
-    taken: list[tuple[int, int]] = []
+    # A mark for each character: comparing every value with all those before it is quadratic.
+    taken = bytearray(len(text))
     found: list[tuple[int, Literal]] = []
     for find in (_quoted, _addresses, _dates, _paths, _identifiers, _numbers, _names):
         # Each sort has what those before it have left.
         for kind, (start, end), value, forms in find(text):
-            if any(start < b and a < end for a, b in taken):
+            if taken.find(1, start, end) >= 0:
                 continue
-            taken.append((start, end))
+            taken[start:end] = b"\1" * (end - start)
             folded = dict.fromkeys(fold(form) for form in forms if form.strip())
             if folded:
                 found.append((start, Literal(kind, value, tuple(folded))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
@@ -42,7 +43,7 @@ def finding_of(
     run = [units[index] for index in explanation.runs[step]]
     signs = signs_of_step(step, demand, explanation, units)
     if not run:
-        return _without_events(demand, _when_due(step, explanation.runs, units), signs)
+        return _without_events(demand, _when_due(step, explanation, units), signs)
     if not any(unit.counts_for(demand.folded) for unit in run):
         status, lacking = Status.AMBIGUOUS, ["the call only prints or notes it"]
     elif demand.of_deeds and not _thought(demand, run) and all(_noted(u, demand) for u in run):
@@ -133,10 +134,12 @@ def _finding(
     )
 
 
-def _when_due(step: int, runs: Sequence[Sequence[int]], units: Sequence[Unit]) -> Sequence[Unit]:
+def _when_due(step: int, explanation: Explanation, units: Sequence[Unit]) -> Sequence[Unit]:
     """The units from where the step before began to where the step after begins."""
-    before = next((runs[k][0] for k in range(step - 1, -1, -1) if runs[k]), 0)
-    after = next((runs[k][0] for k in range(step + 1, len(runs)) if runs[k]), len(units) - 1)
+    runs, begun = explanation.runs, explanation.begun
+    at = bisect(begun, step)
+    before = runs[begun[at - 1]][0] if at else 0
+    after = runs[begun[at]][0] if at < len(begun) else len(units) - 1
     return units[before : after + 1]
 
 

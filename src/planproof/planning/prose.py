@@ -14,7 +14,7 @@ _SEQUENCE = (
 )
 _OPENS_STEP = re.compile(rf"(?:and\s+)?{_SEQUENCE}\b", re.IGNORECASE)
 _WITHIN = re.compile(
-    rf"(?:;\s*(?:and\s+)?|,\s*(?:and\s+)?|\s+and\s+)(?={_SEQUENCE}\b)", re.IGNORECASE
+    rf"(?:;\s*(?:and\s+)?|,\s*(?:and\s+)?|(?<!\s)\s+and\s+)(?={_SEQUENCE}\b)", re.IGNORECASE
 )
 _LEAD_IN = re.compile(rf"\W*(?:and\s+)?{_SEQUENCE}\b,?\s*", re.IGNORECASE)
 _NO_PLAN = re.compile(

@@ -6,6 +6,7 @@ import pytest
 
 from planproof.alignment.affinity import Affinity
 from planproof.alignment.explanation import FAR, NEAR, Explanation, explain
+from tests.counted_work import growth
 from tests.hand_written import Event, did, noted, said, thought
 from tests.unit.judges.made import demand, units
 
@@ -158,3 +159,11 @@ def test_a_stray_is_left_over_and_not_given_back() -> None:
         ["Read a.txt"], [did("read", path="b.txt"), did("read", path="a.txt")], [[GOOD]] * 2
     )
     assert (both.runs, both.left) == ([[1]], [0])
+
+
+def test_work_grows_linearly_with_the_steps_that_nothing_shows() -> None:
+    found, step = units(A), demand(PLAN[0])
+    assert (
+        growth(lambda steps: explain(found, [step] * steps, Affinity([[BAD] * steps], 0.0)), 200)
+        < 2.2
+    )

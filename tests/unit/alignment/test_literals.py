@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planproof.alignment.literals import Literal, LiteralKind, Texts, fold, literals_of
+from tests.counted_work import growth
 
 
 def found(text: str) -> list[tuple[str, str]]:
@@ -112,3 +113,20 @@ def test_what_something_may_cost_is_no_value() -> None:
     assert literals_of("book one under $300") == ()
     assert [value.text for value in literals_of("pay $300")] == ["$300"]
     assert [value.text for value in literals_of("take more than 3 of them")] == ["3"]
+
+
+@pytest.mark.parametrize("unit", ["1 2 3 ", "Step 1:", '"ab" ', "a1-", "Ab ", "/a.py "])
+def test_work_grows_linearly_with_the_values_of_a_text(unit: str) -> None:
+    assert growth(lambda times: literals_of(unit * times), 200) < 2.5
+
+
+def test_an_identifier_has_a_digit_or_another_mark_of_its_own() -> None:
+    # To look for the digit in all that follows takes time quadratic in the length of the text.
+    values = [literal.text for literal in literals_of("the " + "a-" * 60 + "1 part")]
+    assert values
+    assert all("1" in value for value in values)
+
+
+def test_a_number_has_at_most_twelve_groups_of_thousands() -> None:
+    assert found("pay 1,000,000.50 now") == [("number", "1,000,000.50")]
+    assert found("pay 1" + ",000" * 13 + " now") == [("number", "000" + ",000" * 12)]

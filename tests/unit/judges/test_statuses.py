@@ -7,6 +7,7 @@ import pytest
 from planproof.alignment.explanation import Explanation
 from planproof.finding import Status, StepFinding
 from planproof.judges.statuses import finding_of
+from tests.counted_work import growth
 from tests.hand_written import Event, did, failed, noted, said, thought
 from tests.unit.judges.made import demand, units
 
@@ -113,3 +114,14 @@ def test_passages_of_one_message_are_one_event() -> None:
     found = finding("Report the sales", long)
     assert found.covers == ("e1",)
     assert len(found.evidence) == 1
+
+
+def test_work_grows_linearly_with_the_steps_that_nothing_shows() -> None:
+    needed, found = demand("If it rains, close the roof"), units(did("look_up"))
+
+    def judge(steps: int) -> None:
+        explanation = Explanation([[]] * steps, [0], [[FAIR] * steps], in_order=True)
+        for step in range(steps):
+            finding_of(step, needed, explanation, found, frozenset())
+
+    assert growth(judge, 200) < 2.2
