@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 
 def count_lines(work: Callable[[], object]) -> int:
     """Return how many lines of Python are executed while `work` is done, loops included."""
     count = 0
 
-    def trace(_frame: FrameType, event: str, _argument: object) -> Callable[..., object]:
+    def trace(_frame: FrameType, event: str, _argument: object) -> Any:
         nonlocal count
         count += event == "line"
         return trace

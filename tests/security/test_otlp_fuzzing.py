@@ -89,6 +89,20 @@ def test_gzip(client: TestClient, cut: int, body: bytes, form: str) -> None:
     _sent(client, gzip.compress(body)[:cut], form, "gzip")
 
 
+@pytest.mark.parametrize(("attributes", "rejected"), [(None, {}), (5, {"rejectedSpans": "4"})])
+def test_spans_of_a_wrong_type_are_rejected(
+    client: TestClient, attributes: Any, rejected: dict[str, Any]
+) -> None:
+    poisoned = export(spans_of(2))
+    poisoned["resourceSpans"][0]["resource"] = {"attributes": attributes}
+    both = {"resourceSpans": poisoned["resourceSpans"] + export(spans_of(3))["resourceSpans"]}
+    answer = client.post("/v1/traces", json=both)
+    assert answer.status_code == 200
+    told = answer.json().get("partialSuccess", {})
+    assert (told.pop("errorMessage", "") != "") is bool(rejected)
+    assert told == rejected
+
+
 def test_the_server_goes_on(client: TestClient) -> None:
     assert client.post("/v1/traces", json=REQUEST).status_code == 200
     assert client.get("/readyz").status_code == 200

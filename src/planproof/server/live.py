@@ -172,9 +172,9 @@ class LiveTraces:
         own = select(spans).where(spans.c.trace == row.trace)
         with self._store.database.reading() as connection:
             rows = connection.execute(own).all()
-        here = [span for found in rows for span in spans_in_row(found)]
-        bare = replace(bare, service=service_of(here))
         try:
+            here = [span for found in rows for span in spans_in_row(found)]
+            bare = replace(bare, service=service_of(here))
             follower.take(Source.of_text(document_of(here), limits=self._judging.limits))
         except InvalidInput:
             return bare  # its verdict will say so

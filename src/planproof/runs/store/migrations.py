@@ -58,6 +58,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             name TEXT PRIMARY KEY, role TEXT NOT NULL, digest TEXT NOT NULL UNIQUE,
             created TEXT NOT NULL)""",
     ),
+    ("ALTER TABLE traces ADD COLUMN failures INTEGER NOT NULL DEFAULT 0",),
 )
 
 _LOCK = 0x706C616E  # any number will do that no other program locks PostgreSQL by

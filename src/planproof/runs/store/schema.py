@@ -90,7 +90,8 @@ spans = Table(
 # Times are seconds since 1970. `root` is the root span, once it has ended. `revision` changes with
 # everything that comes. `due` is when a trace is to be judged, `untold` when its verdict is to be
 # sent out; nothing is to be done about one that has neither. `server` is who is at it. `run` and
-# `position` are where its result stands, and `case` is the hash of what was judged last.
+# `position` are where its result stands, and `case` is the hash of what was judged last. `failures`
+# counts the attempts to judge it that failed.
 traces = Table(
     "traces",
     tables,
@@ -107,6 +108,7 @@ traces = Table(
     Column("run", Text),
     Column("position", Integer),
     Column("case", Text),
+    Column("failures", Integer, nullable=False, server_default="0"),
 )
 
 # Servers that are at work: what one was at that has not been seen for a while is taken over.

@@ -6,7 +6,7 @@ has taken is its own until it has not been seen for a while.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 from time import time
@@ -43,6 +43,7 @@ _DONE = (
     .values(
         due=None,
         server=None,
+        failures=0,
         spans=bindparam("its_spans"),
         size=bindparam("its_size"),
         case=bindparam("its_case"),
@@ -58,7 +59,7 @@ class Taken:
     """A trace that a server has taken to be judged, as it was then.
 
     Its result is to stand in `run` at `position`. `case` is the hash of what was judged before, if
-    spans came late.
+    spans came late. `failures` counts the attempts to judge it that failed.
     """
 
     trace: str
@@ -67,6 +68,7 @@ class Taken:
     run: str
     position: int
     case: str | None
+    failures: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,17 +88,20 @@ class Judged:
 class Finishing:
     """Takes traces that are done, for this server, and gives them back judged.
 
-    With `tell`, verdicts are marked to be sent out.
+    With `tell`, verdicts are marked to be sent out. `clock` gives the seconds since 1970.
     """
 
-    def __init__(self, database: Database, *, tell: bool) -> None:
+    def __init__(
+        self, database: Database, *, tell: bool, clock: Callable[[], float] = time
+    ) -> None:
         self._database = database
         self._tell = tell
+        self._clock = clock
         self._server = token_hex(8)
 
     def be_seen(self) -> None:
         """Say that this server is at work."""
-        now = time()
+        now = self._clock()
         with self._database.writing() as connection:
             insert_or_replace(connection, servers, [{"id": self._server, "seen": now}])
             connection.execute(delete(servers).where(servers.c.seen < now - _FORGOTTEN_AFTER))
@@ -132,6 +137,7 @@ class Finishing:
                     run=places[row.trace][0],
                     position=places[row.trace][1],
                     case=row.case,
+                    failures=row.failures,
                 )
                 for row in sorted(found, key=lambda row: row.trace)
             ]
@@ -151,7 +157,7 @@ class Finishing:
         return taken
 
     def _free(self, under_way: Collection[str]) -> ColumnElement[bool]:
-        now = time()
+        now = self._clock()
         others = select(servers.c.id).where(
             servers.c.seen > now - GONE_AFTER, servers.c.id != self._server
         )
@@ -173,11 +179,14 @@ class Finishing:
             found = connection.execute(_SPANS, {"of": trace}).all()
         return [span for row in found for span in spans_in_row(row)]
 
-    def release(self, trace: str) -> None:
-        """Let others have a trace that was taken."""
-        own = update(traces).where(traces.c.trace == trace, traces.c.server == self._server)
+    def postpone(self, taken: Taken, pause: float, *, failed: bool = True) -> None:
+        """Let a trace wait so many seconds before anyone takes it again; count it as a failure."""
+        own = update(traces).where(traces.c.trace == taken.trace, traces.c.server == self._server)
+        failures = taken.failures + failed
         with self._database.writing() as connection:
-            connection.execute(own.values(server=None))
+            connection.execute(
+                own.values(server=None, due=self._clock() + pause, failures=failures)
+            )
 
     def finish(self, judged: Sequence[Judged]) -> list[bool]:
         """Keep verdicts, and let go of the spans that they are about; both or neither.
@@ -185,7 +194,7 @@ class Finishing:
         False is said of a trace for which that would be wrong: more has come meanwhile, or
         another server has taken it. Then nothing is kept, and it will be judged again.
         """
-        now = time()
+        now = self._clock()
         names = [one.taken.trace for one in judged]
         with self._database.writing() as connection:
             own = select(traces.c.trace, traces.c.revision).where(

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeGuard
 
+from msgspec import ValidationError, convert
 from msgspec.json import encode
 
 from planproof.content import Json
@@ -15,6 +16,7 @@ from planproof.errors import InvalidInput
 from planproof.readers.parsing import Limits, Parser
 from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.server.errors import Refused
+from planproof.server.ingestion.otlp_types import Resource, Scope, Span, read_message
 from planproof.server.ingestion.spans import ReceivedSpan, opening
 
 Form: TypeAlias = Literal["protobuf", "json"]
@@ -89,53 +91,71 @@ def _in_json(document: Json) -> Iterator[ReceivedSpan | str]:
         raise _misshapen("body", "an object with `resourceSpans`")
     count = 0
     for resource in _objects(document, "resourceSpans"):
-        owner = _only(resource, "resource")
+        owner = _described(resource, "resource", Resource)
         for scope in _objects(resource, "scopeSpans"):
-            around = opening(owner, _only(scope, "scope"))
-            spans = _objects(scope, "spans")
+            own = _described(scope, "scope", Scope)
+            spans = _listed(scope, "spans")
             count += len(spans)
             _check_count(count)
+            if isinstance(owner, str) or isinstance(own, str):
+                why = owner if isinstance(owner, str) else own
+                yield from (f"a span of {why}" for _ in spans)
+                continue
+            around = opening(owner, own)
             for span in spans:
                 yield _received(span, around)
 
 
-def _objects(holder: dict[str, Json], key: str) -> list[dict[str, Json]]:
+def _listed(holder: dict[str, Json], key: str) -> list[Json]:
     held = holder.get(key)
     if held is None:
         return []
-    if not is_list(held) or not all(is_object(item) for item in held):
+    if not is_list(held):
+        raise _misshapen(key, "a list")
+    return held
+
+
+def _objects(holder: dict[str, Json], key: str) -> list[dict[str, Json]]:
+    held = _listed(holder, key)
+    if not all(is_object(item) for item in held):
         raise _misshapen(key, "a list of objects")
     return held
 
 
-def _only(holder: dict[str, Json], key: str) -> dict[str, Json]:
-    """What a holder says of itself: all but the lists of what is in it."""
-    told = holder.get(key)
-    kept: dict[str, Json] = {key: told if is_object(told) else {}}
-    if isinstance(holder.get("schemaUrl"), str):
-        kept["schemaUrl"] = holder["schemaUrl"]
-    return kept
+def _described(
+    holder: dict[str, Json], key: str, message: type[Resource | Scope]
+) -> dict[str, Json] | str:
+    """Return what a holder of spans says of itself, without the spans; or what is wrong with it."""
+    try:
+        described: dict[str, Json] = {key: read_message(holder.get(key), message)}
+        schema = convert(holder.get("schemaUrl"), str | None)
+    except ValidationError as error:
+        return f"a {key} that is not valid OTLP: {error}"
+    return described if schema is None else {**described, "schemaUrl": schema}
 
 
-def _received(span: dict[str, Json], around: bytes) -> ReceivedSpan | str:
-    trace, own, parent = (span.get(key) for key in ("traceId", "spanId", "parentSpanId"))
+def _received(value: Json, around: bytes) -> ReceivedSpan | str:
+    if not is_object(value):
+        return "a span that is not an object"
+    trace, own, parent = (value.get(key) for key in ("traceId", "spanId", "parentSpanId"))
     if not _is_id(trace, _TRACE_ID):
         return "a span whose traceId is not 32 hexadecimal digits"
     if not _is_id(own, _SPAN_ID):
         return "a span whose spanId is not 16 hexadecimal digits"
-    content: dict[str, Json] = {**span, "traceId": trace.lower(), "spanId": own.lower()}
-    if _is_id(parent, _SPAN_ID):
-        content["parentSpanId"] = parent.lower()
-    else:
-        content.pop("parentSpanId", None)
-    started = _nanoseconds(span.get("startTimeUnixNano"))
+    try:
+        span = read_message(value, Span)
+    except ValidationError as error:
+        return f"a span that is not valid OTLP: {error}"
+    span.trace_id, span.span_id = trace.lower(), own.lower()
+    span.parent_span_id = parent.lower() if _is_id(parent, _SPAN_ID) else None
+    started = _nanoseconds(span.start_time_unix_nano)
     return ReceivedSpan(
-        trace.lower(),
-        own.lower(),
+        span.trace_id,
+        span.span_id,
         f"{started:0{_DIGITS}}",
         around,
-        encode(content),
-        ends_root="parentSpanId" not in content and _nanoseconds(span.get("endTimeUnixNano")) > 0,
+        encode(span),
+        ends_root=span.parent_span_id is None and _nanoseconds(span.end_time_unix_nano) > 0,
     )
 
 

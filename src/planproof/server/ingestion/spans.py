@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
-from msgspec import json, msgpack
+from msgspec import ValidationError, json, msgpack
 from msgspec.json import encode
 
 from planproof.content import Json
+from planproof.server.ingestion.otlp_types import Resource, read_message
 
 _CLOSING = b"]}]}"
 _ROWS = msgpack.Decoder(list[tuple[bytes, list[tuple[str, str, bytes]]]])
@@ -85,10 +86,12 @@ def service_of(spans: Iterable[ReceivedSpan]) -> str | None:
     if first is None:
         return None
     opened: Any = json.decode(first.around + _CLOSING)
-    for attribute in opened["resource"].get("attributes", []):
-        match attribute:
-            case {"key": "service.name", "value": {"stringValue": str(name)}}:
-                return name[:200]
-            case _:
-                pass
+    try:
+        resource = read_message(opened["resource"], Resource)
+    except ValidationError:
+        return None  # older versions kept whatever was sent
+    for attribute in resource.attributes or ():
+        name = None if attribute.value is None else attribute.value.string_value
+        if attribute.key == "service.name" and name is not None:
+            return name[:200]
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
@@ -15,12 +15,16 @@ class Together(Generic[_Item, _Outcome]):
     """Does `work` on everything that has come while the batch before it was worked on.
 
     So many small transactions cost one commit together, and the more there is to do, the larger
-    the batches are; each waits so many seconds for others to come. Work that fails has failed for
-    all that were in the batch.
+    the batches are; each waits so many seconds for others to come. Work that raises has failed for
+    all that were in the batch; an exception among the outcomes is raised for its item only.
     """
 
     def __init__(
-        self, work: Callable[[list[_Item]], list[_Outcome]], name: str, *, wait: float = 0.0
+        self,
+        work: Callable[[list[_Item]], Sequence[_Outcome | Exception]],
+        name: str,
+        *,
+        wait: float = 0.0,
     ) -> None:
         self._work = work
         self._wait = wait

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from secrets import randbelow
+from time import time
+
+from sqlalchemy.exc import OperationalError
 
 from planproof.case import Case
 from planproof.case_file import CaseLine
@@ -28,7 +30,7 @@ from planproof.server.ingestion.spans import document_of, service_of
 from planproof.server.ingestion.together import Together
 from planproof.server.logs import tell_fault
 from planproof.server.settings import ServerSettings
-from planproof.verdict import JudgeSummary
+from planproof.verdict import JudgeSummary, Outcome, Verdict
 
 SOURCE = "opentelemetry"
 """What runs of such traces are tagged with, as their source."""
@@ -36,8 +38,10 @@ _GLANCE = 0.1
 """Seconds between looks at what is due."""
 _AHEAD = 16
 """Traces for each process that are under way at once: some are read or kept, others judged."""
-_PAUSE = 1.0
-"""Seconds to wait after something failed."""
+_PAUSES = (1.0, 5.0, 25.0, 125.0, 600.0)
+"""Seconds to wait after something failed once, twice, and so on."""
+_TRIES = 3
+"""How often a trace is tried before its verdict says that it can't be judged."""
 _LARGE = 8 * 1024 * 1024
 """Bytes of a trace beyond which one is judged at a time: it is held several times over."""
 
@@ -45,13 +49,22 @@ _LARGE = 8 * 1024 * 1024
 class TraceVerdicts:
     """Takes traces that are done to the desk, and keeps what is said of them."""
 
-    def __init__(self, settings: ServerSettings, store: SqlStore, desk: Desk, inbox: Inbox) -> None:
+    def __init__(
+        self,
+        settings: ServerSettings,
+        store: SqlStore,
+        desk: Desk,
+        inbox: Inbox,
+        *,
+        clock: Callable[[], float] = time,
+    ) -> None:
         self._store = store
         self._desk = desk
         self._inbox = inbox
         self._at_once = _AHEAD * settings.processes
-        self._finishing = Finishing(store.database, tell=settings.otlp_endpoint is not None)
-        self._finish = Together(self._finishing.finish, "planproof-verdicts", wait=_GLANCE / 5)
+        tell = settings.otlp_endpoint is not None
+        self._finishing = Finishing(store.database, tell=tell, clock=clock)
+        self._finish = Together(self._finish_each, "planproof-verdicts", wait=_GLANCE / 5)
         self._judging = desk.judging()
         self._models = settings.models if awaits(self._judging.judge) else ()
         self._run: Run | None = None
@@ -103,7 +116,7 @@ class TraceVerdicts:
             return await asyncio.to_thread(self._taken, most)
         except Exception as error:
             tell_fault("taking traces failed", error)
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_PAUSES[0])
             return []
 
     def _taken(self, most: int) -> list[Taken]:
@@ -117,25 +130,79 @@ class TraceVerdicts:
         try:
             async with self._one_large if taken.size > _LARGE else nullcontext():
                 judged = await self._judged(taken)
-            if await self._finish(judged) and judged.results is not None:
-                self.count += 1
-                self.judged.set()
+            await self._keep(judged)
         except Exception as error:
             tell_fault("judging a trace failed", error, trace=taken.trace)
-            await asyncio.sleep(_PAUSE)
-            await _tried(lambda: self._finishing.release(taken.trace))
+            await self._after_failure(taken, error)
         finally:
             del self._under_way[taken.trace]
 
+    async def _keep(self, judged: Judged) -> None:
+        if await self._finish(judged) and judged.results is not None:
+            self.count += 1
+            self.judged.set()
+
+    async def _after_failure(self, taken: Taken, error: Exception) -> None:
+        """Postpone a trace, so that others go first; give up after the last try."""
+        is_store = isinstance(error, StoreFailed) and isinstance(error.__cause__, OperationalError)
+        if taken.failures + 1 >= _TRIES and not is_store:
+            try:
+                await self._keep(await asyncio.to_thread(self._given_up, taken, error))
+            except Exception as again:
+                tell_fault("giving up a trace failed", again, trace=taken.trace)
+            else:
+                return
+        pause = _PAUSES[min(taken.failures, len(_PAUSES) - 1)]
+        await _tried(lambda: self._finishing.postpone(taken, pause, failed=not is_store))
+
+    def _given_up(self, taken: Taken, error: Exception) -> Judged:
+        """The verdict on a trace that can't be judged, with its spans if they can be kept."""
+        case, count = self._bare_case(taken), 0
+        # Perhaps it is the spans that can't be kept: the next time it is tried without them.
+        with suppress(Exception):
+            if taken.failures < _TRIES:
+                line, _, count = self._case(taken)
+                case = line.case or case
+        judge = self._judging.judge
+        verdict = Verdict(
+            outcome=Outcome.JUDGE_FAILED,
+            reason=f"The trace could not be judged in {_TRIES} tries ({type(error).__name__}). "
+            "The log of the server says where it failed.",
+            judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
+            id=taken.trace,
+            metadata=case.metadata,
+        )
+        return self._prepared(taken, kept(case), count, (verdict, 0.0))
+
+    def _finish_each(self, judged: list[Judged]) -> list[bool | Exception]:
+        """Finish traces together; one by one if that fails, so that none fails for another."""
+        try:
+            return [*self._finishing.finish(judged)]
+        except Exception:
+            if len(judged) == 1:
+                raise
+        return [self._finish_alone(one) for one in judged]
+
+    def _finish_alone(self, judged: Judged) -> bool | Exception:
+        try:
+            return self._finishing.finish([judged])[0]
+        except Exception as error:
+            return error
+
     async def _judged(self, taken: Taken) -> Judged:
         line, case, spans = await asyncio.to_thread(self._case, taken)
-        done = Judged(taken=taken, spans=spans, size=len(case.text), case=case.hash, results=None)
-        if case.hash == taken.case:
-            return done
-        verdict, seconds = await self._verdict(line)
-        result = Result(taken.position, case.hash, taken.trace, verdict, seconds)
-        prepared = await asyncio.to_thread(self._store.prepared, taken.run, [result], [case])
-        return replace(done, results=prepared)
+        timed = None if case.hash == taken.case else await self._verdict(line)
+        return await asyncio.to_thread(self._prepared, taken, case, spans, timed)
+
+    def _prepared(self, taken: Taken, case: KeptCase, spans: int, timed: Timed | None) -> Judged:
+        """What is to be kept of a trace with so many spans; without a verdict, the one it has."""
+        results = None
+        if timed is not None:
+            verdict, seconds = timed
+            result = Result(taken.position, case.hash, taken.trace, verdict, seconds)
+            results = self._store.prepared(taken.run, [result], [case])
+        size = len(case.text)
+        return Judged(taken=taken, spans=spans, size=size, case=case.hash, results=results)
 
     def _case(self, taken: Taken) -> tuple[CaseLine, KeptCase, int]:
         spans = self._finishing.spans(taken.trace)
@@ -149,6 +216,10 @@ class TraceVerdicts:
         case = Case(task=None, plan=None, trace=trace, id=taken.trace, metadata=metadata)
         count = len({span.id for span in spans})
         return CaseLine(f"trace {taken.trace}", case, id=case.id), kept(case), count
+
+    @staticmethod
+    def _bare_case(taken: Taken) -> Case:
+        return Case(task=None, plan=None, trace=document_of([]), id=taken.trace)
 
     async def _verdict(self, line: CaseLine) -> Timed:
         while True:

@@ -113,7 +113,7 @@ def test_one_that_could_not_be_judged_can_be_taken_again(
     finishing, other = _seen(store), _seen(store)
     first, *_ = finishing.take(run.id, due, [])
     assert finishing.take(run.id, due, []) != [], "its own can be taken again if it forgot them"
-    finishing.release(first.trace)
+    finishing.postpone(first, 0.0)
     assert [one.trace for one in other.take(run.id, due, [])] == [first.trace]
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import pytest
 
+from planproof.readers.detect import read_trace
+from planproof.readers.pieces.shapes import is_object
+from planproof.readers.source import Source
 from planproof.server.errors import Refused
 from planproof.server.ingestion.otlp import Form, form_of, received, spans_in
 from planproof.server.ingestion.spans import document_of, service_of
-from tests.otlp_traces import export, protobuf, span, spans_of, tool
+from tests.otlp_traces import attribute, export, protobuf, span, spans_of, tool
 
 DEPTH = 100
 
@@ -98,6 +103,96 @@ def test_a_span_without_ids_is_left_out_and_the_others_are_taken(wrong: dict[str
     assert "hexadecimal" in found.unfit[0]
 
 
+def _everywhere(value: Any, replacement: Any) -> Iterator[Any]:
+    """Copies of a value, each with another one of the values in it replaced."""
+    keys: list[Any] = [*value] if is_object(value) else [*range(len(value))]
+    for key in keys:
+        yield _with(value, key, replacement)
+        if isinstance(value[key], (dict, list)):
+            for inner in _everywhere(value[key], replacement):
+                yield _with(value, key, inner)
+
+
+def _with(value: Any, key: Any, held: Any) -> Any:
+    changed = copy(value)
+    changed[key] = held
+    return changed
+
+
+# With everything in it that a span may have.
+FULL: dict[str, Any] = tool(1, 2, "full") | {
+    "events": [{"timeUnixNano": "1", "name": "e", "attributes": [attribute("a", ["b"])]}],
+    "links": [{"traceId": f"{3:032x}", "spanId": f"{4:016x}", "attributes": []}],
+    "status": {"code": 2, "message": "no"},
+    "flags": 1,
+    "traceState": "a=b",
+}
+
+
+def _fields_replaced(replacement: Any) -> list[Any]:
+    """Requests for a span and another, in each of which one field of the first is replaced."""
+    spans = _everywhere(FULL, replacement)
+    return [export([changed, tool(2, 5, "other")]) for changed in spans]
+
+
+def test_null_is_an_absent_field() -> None:
+    for changed in _everywhere(FULL, None):
+        without = json.loads(json.dumps(changed), object_hook=_without_nulls)
+        found = received(_json(export([changed, tool(2, 5, "other")])), "json", DEPTH)
+        same = received(_json(export([without, tool(2, 5, "other")])), "json", DEPTH)
+        assert found == same
+        assert len(found.spans) + len(found.unfit) == 2
+        assert b"null" not in b"".join(span.content for span in found.spans)
+
+
+def _without_nulls(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: held for key, held in value.items() if held is not None}
+
+
+@pytest.mark.parametrize("wrong", [5.5, {"a": 1}, [[]], True])
+def test_a_value_of_another_type_costs_its_span_and_no_other(wrong: Any) -> None:
+    rejected = 0
+    for request in _fields_replaced(wrong):
+        found = received(_json(request), "json", DEPTH)
+        assert found.spans[-1].id == f"{5:016x}"
+        assert len(found.spans) + len(found.unfit) == 2
+        rejected += len(found.unfit)
+        for kept in found.spans:
+            assert service_of([kept]) == "desk"
+            read_trace(Source.of_text(document_of([kept])))
+    assert rejected > 20
+
+
+@pytest.mark.parametrize("key", ["resource", "scope"])
+@pytest.mark.parametrize(
+    "described", [5, [], {"attributes": 5}, {"attributes": [None]}, {"attributes": {"a": 1}}]
+)
+def test_a_resource_or_scope_of_another_type_costs_its_spans(key: str, described: Any) -> None:
+    good, bad = export(spans_of(1)), export(spans_of(2))
+    held = bad["resourceSpans"][0]
+    (held if key == "resource" else held["scopeSpans"][0])[key] = described
+    good["resourceSpans"] += bad["resourceSpans"]
+    found = received(_json(good), "json", DEPTH)
+    assert {span.trace for span in found.spans} == {f"{1:032x}"}
+    assert len(found.unfit) == len(spans_of(2))
+    assert f"a {key} that is not valid OTLP" in found.unfit[0]
+
+
+@pytest.mark.parametrize("resource", [None, {"attributes": None}, {}])
+def test_a_resource_without_attributes_has_no_service(resource: Any) -> None:
+    request = export(spans_of(1))
+    request["resourceSpans"][0] |= {"resource": resource, "schemaUrl": None}
+    found = received(_json(request), "json", DEPTH)
+    assert not found.unfit
+    assert service_of(found.spans) is None
+
+
+@pytest.mark.parametrize("span", [None, 5, [], "span"])
+def test_a_span_that_is_no_object_is_left_out(span: Any) -> None:
+    found = received(_json(export([span, tool(1, 2, "a")])), "json", DEPTH)
+    assert (len(found.spans), found.unfit) == (1, ["a span that is not an object"])
+
+
 def test_in_protocol_buffers_too() -> None:
     good, bad = tool(1, 2, "a"), tool(1, 3, "b") | {"traceId": "12"}
     found = received(protobuf(export([bad, good, good | {"spanId": "00" * 8}])), "protobuf", DEPTH)
@@ -114,7 +209,8 @@ def test_in_protocol_buffers_too() -> None:
         (b'{"resourceSpans": 5}', "json", 400),
         (b'{"resourceSpans": [5]}', "json", 400),
         (b'{"resourceSpans": [{"scopeSpans": {}}]}', "json", 400),
-        (b'{"resourceSpans": [{"scopeSpans": [{"spans": [null]}]}]}', "json", 400),
+        (b'{"resourceSpans": [{"scopeSpans": [5]}]}', "json", 400),
+        (b'{"resourceSpans": [{"scopeSpans": [{"spans": 5}]}]}', "json", 400),
         (b'{"resourceSpans":' + b"[" * 5_000, "json", 413),
         (b'{"resourceSpans":' + b"[" * 500 + b"]" * 500 + b"}", "json", 413),
         (b"\xff\xff\xff", "protobuf", 400),
