@@ -18,7 +18,7 @@ from planproof.alignment.calls import Leaves, leaves_of
 from planproof.alignment.shell import INTERPRETERS, NOT_NAMED, Code, Names, strip_shell
 from planproof.alignment.terms import pieces_of
 from planproof.content import Json
-from planproof.trace import Event
+from planproof.trace import Event, Kind
 
 _LONGEST = 20_000
 
@@ -100,10 +100,17 @@ def effect_of(event: Event, leaves: Leaves) -> Effect | None:
     )
 
 
+def idle_names(event: Event) -> Names | None:
+    """Return what a step must name to mean a call without any effect; None for all others."""
+    if event.kind is not Kind.ACTION:
+        return None
+    effect = effect_of(event, leaves_of(event.arguments))
+    return effect.names if effect is not None and effect.is_idle else None
+
+
 def is_idle_command(event: Event) -> bool:
     """Return whether an action is a command or program without any effect."""
-    effect = effect_of(event, leaves_of(event.arguments))
-    return effect is not None and effect.is_idle and not idle_words(event.name or "")
+    return idle_names(event) is not None and not idle_words(event.name or "")
 
 
 def names_any(step: str, names: Names) -> bool:

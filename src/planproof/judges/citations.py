@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from planproof.alignment.calls import strings_in
+from planproof.alignment.effects import idle_names, names_any
 from planproof.alignment.literals import fold
 from planproof.finding import Evidence
 from planproof.judges.audit_answers import CALLING, StepKind
@@ -28,6 +29,7 @@ RESTATED = "it repeats the words of the plan"
 ONLY_SAID = "a message is no evidence of an action"
 ONLY_THOUGHT = "a thought is no evidence of an action"
 ONLY_NOTED = "a note is no evidence of an action"
+NO_EFFECT = "a call that only prints or notes something is no evidence of an action"
 NO_CALL = "a result without its call is no evidence where calls are recorded"
 NOT_SHOWN = "only what came back can show that a condition did not hold"
 
@@ -91,7 +93,7 @@ class Citations(Quotes):
         for index, unit in enumerate(weighed.units):
             self._units.setdefault(unit.event.id, []).append(index)
             self._left[unit.event.id] = unit.event
-        self._records_calls = any(unit.event.kind is Kind.ACTION for unit in weighed.units)
+        self._records_calls = any(event.kind is Kind.ACTION for event in trace.events)
 
     def place(self, event: str) -> int:
         """Where in the trace an event stands."""
@@ -106,11 +108,11 @@ class Citations(Quotes):
         found = self.resolved(event, quote)
         if isinstance(found, str):
             return found
-        if event not in self._units:
+        if event not in self._units and not self._is_readable(event):
             return RESTATED if self._is_own(event) else NOT_THE_AGENT
         if speaks_to_the_judge(fold(quote)):
             return TO_THE_JUDGE
-        left = self._left[event]
+        left = self._left.get(event, self._trace.by_id[event])
         restated = left is not self._trace.by_id[event] and _Texts(left).find(found.quote) is None
         return RESTATED if restated else found
 
@@ -130,15 +132,29 @@ class Citations(Quotes):
         return Sifted(own if words_count else (), self._objections(cited))
 
     def _objections(self, cited: Sequence[Evidence]) -> tuple[tuple[Evidence, str], ...]:
-        return tuple((one, _NOT_A_CALL[self._trace.by_id[one.event].kind]) for one in cited)
+        kinds = [self._trace.by_id[one.event].kind for one in cited]
+        return tuple(
+            (one, _NOT_A_CALL.get(kind, NO_EFFECT)) for one, kind in zip(cited, kinds, strict=True)
+        )
+
+    def _is_readable(self, event: str) -> bool:
+        """Return whether an event that the rules leave out can be cited: it may show words."""
+        cited = self._trace.by_id[event]
+        return cited.kind is Kind.OBSERVATION or idle_names(cited) is not None
 
     def _is_bare_result(self, event: str) -> bool:
         """Return whether an event is a result without its call, in a trace that records calls."""
         return self._records_calls and self._trace.by_id[event].kind is Kind.OBSERVATION
 
     def _is_call(self, event: str, step: Step) -> bool:
-        """Return whether an event is an action; bookkeeping is, if the step names its tool."""
+        """Return whether an event is an action for a step.
+
+        Bookkeeping is, and so is a call without effect, if the step names its tool.
+        """
         cited = self._trace.by_id[event]
+        names = idle_names(cited)
+        if names is not None:
+            return names_any(fold(step.text), names)
         if cited.kind is Kind.BOOKKEEPING:
             return cited.name is not None and _names(step.text, cited.name)
         return cited.kind not in _NOT_A_CALL or cited.kind is Kind.OBSERVATION

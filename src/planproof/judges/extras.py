@@ -43,7 +43,7 @@ def extras_of(
     """
     covered = {event for step in steps for event in step.covers}
     left = _left_over(units, explanation, covered) | _undertakings(units, explanation, steps)
-    left |= _idle_calls(units, explanation, trace, len(steps))
+    left |= _idle_calls(units, explanation, trace, steps, covered)
     if not left:
         return ()
     speakers = after_user(trace)
@@ -87,11 +87,15 @@ def _left_over(
 
 
 def _idle_calls(
-    units: Sequence[Unit], explanation: Explanation, trace: Trace, steps: int
+    units: Sequence[Unit],
+    explanation: Explanation,
+    trace: Trace,
+    steps: Sequence[StepFinding],
+    covered: set[str],
 ) -> dict[str, _Left]:
     """The calls of tools without effect that no step names: they are calls all the same."""
-    compared = {unit.event.id for unit in units}
-    unlike = signs_of_extra([OTHER_CALL] * steps, explanation.nearness)
+    compared = covered.union(unit.event.id for unit in units)
+    unlike = signs_of_extra([OTHER_CALL] * len(steps), explanation.nearness)
     return {
         event.id: _Left(Severity.MAJOR, sureness_of("extra", unlike))
         for event in trace.events

@@ -125,6 +125,8 @@ CLAIMED: dict[str, tuple[Event, str]] = {
         {"kind": "observation", "text": "checksum fine"},
         citations.NO_CALL,
     ),
+    "printed": (did("bash", command="echo 'checksum fine'"), citations.NO_EFFECT),
+    "logged": (did("log", message="checksum fine"), citations.NO_EFFECT),
 }
 
 
@@ -142,6 +144,13 @@ def test_words_alone_do_not_execute_what_the_model_calls_an_action(
         assert [(each.step, each.event, each.why) for each in judgement.rejected] == [
             ("2", "e2", why)
         ]
+
+
+def test_a_call_without_effect_counts_for_a_step_that_names_it_or_asks_for_words() -> None:
+    printed = did("bash", command="echo 'checksum fine'")
+    for planned, kind in (("Echo the checksum", "act"), ("Show the checksum", "tell")):
+        shown = step("1", "executed", ("e1", "checksum fine"), kind=kind)
+        assert statuses(audited([planned], [printed], shown)) == [EXECUTED]
 
 
 def test_of_an_action_and_a_message_the_message_alone_is_a_part() -> None:
