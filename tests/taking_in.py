@@ -21,7 +21,7 @@ QUIET, OLDEST = 1.0, 600.0
 
 def came(*made: dict[str, Any]) -> list[ReceivedSpan]:
     """Spans as they are once they were received."""
-    return received(json.dumps(export(made)).encode(), "json", 100).spans
+    return received(json.dumps(export(made)).encode(), "json", ServerLimits()).spans
 
 
 def take(

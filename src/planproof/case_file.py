@@ -11,9 +11,10 @@ from typing import Protocol
 from planproof.case import Case
 from planproof.content import Json
 from planproof.errors import InvalidInput
-from planproof.readers.parsing import Limits
+from planproof.readers.parsing import Limits, too_many_values
 from planproof.readers.pieces.shapes import DEEPEST, is_deeper_than, is_object
 from planproof.readers.rewinding import Readable
+from planproof.readers.strict import holds_more_values
 from planproof.readers.task import read_task
 
 _FORM = 'A case is {"user_task": ..., "agent_plan": ..., "execution_trace": ...}.'
@@ -52,18 +53,30 @@ class CaseMaker(Protocol):
         ...
 
 
-def read_case(data: bytes, *, name: str) -> Case:
+def read_case(data: bytes, *, name: str, limits: Limits | None = None) -> Case:
     """The case in a file."""
+    line = raw_line(data, name, limits or Limits())
+    if line.error is not None:
+        raise line.error
     return parse_case(_parsed(data, name), name=name)
 
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """A line that is not blank, as it stands in a file; `error` when it is too long."""
+    """A line that is not blank, as it stands in a file; `error` when there is too much in it."""
 
     where: str
     data: bytes
     error: InvalidInput | None = None
+
+
+def raw_line(data: bytes, where: str, limits: Limits) -> RawLine:
+    """Return a line or another record, after counting the values in it."""
+    if len(data) > limits.values:
+        text = data.decode(json.detect_encoding(data), "replace")
+        if holds_more_values(text, limits.values):
+            return RawLine(where, b"", too_many_values(limits.values, where))
+    return RawLine(where, data)
 
 
 def raw_lines(file: Readable, *, name: str, limits: Limits) -> Iterator[RawLine]:
@@ -76,7 +89,7 @@ def raw_lines(file: Readable, *, name: str, limits: Limits) -> Iterator[RawLine]
             _skip_rest_of_line(file, limits.bytes)
             yield RawLine(where, b"", too_long(where, limits))
         elif not line.isspace():
-            yield RawLine(where, line)
+            yield raw_line(line, where, limits)
 
 
 def cases_in(lines: Iterable[RawLine], make: CaseMaker | None = None) -> Iterator[CaseLine]:

@@ -130,11 +130,11 @@ def _limits(value: object) -> Limits:
     given: dict[str, Json] = value if is_object(value) else {"": value}
     for key, limit in given.items():
         if key not in _LIMITS or type(limit) is not int or limit < 1:
-            raise _Unfit(f"a table of {' and '.join(_LIMITS)}, whole numbers above 0")
+            raise _Unfit(f"a table of {', '.join(_LIMITS)}, whole numbers above 0")
     return Limits(**{_LIMITS[key]: limit for key, limit in given.items()})
 
 
-_LIMITS = {"max_bytes": "bytes", "max_depth": "depth"}
+_LIMITS = {"max_bytes": "bytes", "max_depth": "depth", "max_values": "values"}
 _SETTINGS: dict[str, Callable[[object], Any]] = {
     "judge": _name,
     "min_score": _score,

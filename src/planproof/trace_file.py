@@ -19,6 +19,7 @@ from planproof.case_file import (
     RawLine,
     case_line,
     cases_in,
+    raw_line,
     raw_lines,
     too_long,
 )
@@ -84,19 +85,28 @@ class _Reading:
         """What an array holds; None when it is one trace, or nothing that is known."""
         elements = self._elements(file)
         opening: list[RawLine] = []
+        together: list[Json] = []
+        size = 0
         try:
             for element in islice(elements, LOOKED_AT):
                 opening.append(element)
+                if element.error is not None:
+                    continue
+                size += len(element.data)
                 value = _value(element)
-                if len(opening) == 1 and (self.make or _is_case(value)):
+                if not together and (self.make or _is_case(value)):
                     file.let_go()
                     return cases_in(chain(opening, elements), self.make)
                 if not isinstance(value, (dict, list)):
                     return None
+                together.append(value)
+                # A few tell as much, if they are so large that many may take too much memory.
+                if size > self.limits.values:
+                    break
         except InvalidInput:
             return None
-        together = Source("", "json", [_value(line) for line in opening])
-        if by_trace_id(together) or not members(together):
+        begins = Source("", "json", together)
+        if by_trace_id(begins) or not members(begins):
             return None
         file.let_go()
         return self._traces(chain(opening, elements))
@@ -104,15 +114,19 @@ class _Reading:
     def in_lines(self, file: Readable) -> Iterator[CaseLine]:
         """What the lines hold, each by itself or together."""
         lines = raw_lines(file, name=self.name, limits=self.limits)
-        opening = list(islice(lines, 1))
-        begins = [_value(line) for line in opening]
-        if not opening or _is_case(begins[0]):
+        opening = _through_next(lines)
+        whole = [line for line in opening if line.error is None]
+        if not whole or _is_case(_value(whole[0])):
             yield from cases_in(chain(opening, lines), self.make)
             return
         # Two lines tell whether each is a trace or both belong to one.
-        opening += islice(lines, 1)
-        begins += [_value(line) for line in opening[1:]]
-        if _is_one_document(opening[0], begins, is_mapped=self.make is not None):
+        opening += _through_next(lines)
+        whole = [line for line in opening if line.error is None]
+        begins = [_value(line) for line in whole]
+        if _is_one_document(whole[0], begins, is_mapped=self.make is not None):
+            for line in opening:
+                if line.error is not None:
+                    raise line.error
             start = b"".join(line.data for line in opening)
             yield from self.in_document(Rewound(start, file))
         elif self.make is None and _is_trace(begins[0]):
@@ -127,7 +141,7 @@ class _Reading:
             if data is None:
                 yield RawLine(where, b"", too_long(where, self.limits))
             else:
-                yield RawLine(where, data)
+                yield raw_line(data, where, self.limits)
 
     def in_document(self, file: Readable) -> Iterator[CaseLine]:
         """What a file holds that has to be read whole."""
@@ -196,6 +210,16 @@ def first_byte(file: Readable) -> tuple[bytes, int]:
         if rest := begun.removeprefix(_BYTE_ORDER_MARK).lstrip(_BLANK):
             return begun, len(begun) - len(rest)
     return begun, len(begun)
+
+
+def _through_next(lines: Iterator[RawLine]) -> list[RawLine]:
+    """Return the lines up to the next one that is not too large."""
+    found: list[RawLine] = []
+    for line in lines:
+        found.append(line)
+        if line.error is None:
+            break
+    return found
 
 
 def _value(line: RawLine) -> Json:

@@ -10,7 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.readers.strict import NOT_STRICT, parse_strict
+from planproof.readers import strict
+from planproof.readers.pieces.shapes import is_list, is_object
+from planproof.readers.strict import NOT_STRICT, holds_more_values, parse_strict
 
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 _VALUES = st.recursive(
@@ -63,3 +65,22 @@ def test_a_number_is_the_nearest_one(number: float, power: int) -> None:
 def test_what_needs_a_closer_look_is_refused(text: str) -> None:
     with pytest.raises(NOT_STRICT):
         parse_strict(text)
+
+
+@given(_VALUES, st.booleans(), st.sampled_from([None, 1]), st.integers(1, 20))
+def test_values_are_counted_as_they_are_parsed(
+    value: Any, ascii_: bool, indent: int | None, block: int
+) -> None:
+    text = json.dumps(value, ensure_ascii=ascii_, indent=indent)
+    count = _count(value)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(strict, "_BLOCK", block)
+        assert not holds_more_values(text, count)
+        assert holds_more_values(text, count - 1)
+
+
+def _count(value: Any) -> int:
+    """Count the values and keys; an empty list or object counts twice."""
+    if is_object(value):
+        return 1 + (sum(1 + _count(held) for held in value.values()) or 1)
+    return 1 + (sum(map(_count, value)) or 1) if is_list(value) else 1

@@ -124,6 +124,19 @@ def test_what_is_nested_too_deeply_is_refused(server: Served, opening: bytes) ->
     assert deep.status_code == 413
 
 
+@pytest.mark.parametrize("path", ["/v1/verdicts", "/v1/traces"])
+def test_a_multitude_of_values_is_refused_in_bounded_memory(tmp_path: Path, path: str) -> None:
+    with served_within(tmp_path / "runs.db") as started:
+        assert httpx2.post(f"{started.url}/v1/verdicts", json=FOLLOWED).status_code == 200
+        before = started.most_memory()
+        body = b'{"resourceSpans":[' + b"{}," * 10_000_000 + b"{}]}"
+        answer = httpx2.post(f"{started.url}{path}", content=body, headers=JSON, timeout=60)
+        assert answer.status_code == 413
+        assert "max_values" in answer.text
+        # As objects they would take more than twenty times the size of the body.
+        assert started.most_memory() - before < 6 * len(body)
+
+
 def test_a_head_that_never_ends_is_not_waited_for(server: Served) -> None:
     with closing(_connected(server)) as silent, closing(_connected(server)) as slow:
         slow.sendall(b"POST /v1/verdicts HTTP/1.1\r\nHost: 127.0.0.1\r\n")

@@ -19,6 +19,7 @@ closing = ["hand_in"]
 [limits]
 max_bytes = 1_000
 max_depth = 20
+max_values = 300
 """
 
 
@@ -32,7 +33,7 @@ def test_every_setting_is_read(tmp_path: Path) -> None:
     path = _write(tmp_path / "planproof.toml", WHOLE)
     found = read_configuration(path)
     assert (found.judge, found.min_score, found.path) == ("rules", 0.75, path)
-    assert (found.limits.bytes, found.limits.depth) == (1_000, 20)
+    assert (found.limits.bytes, found.limits.depth, found.limits.values) == (1_000, 20, 300)
     assert found.vocabulary.keeps_books("log_progress")
     assert found.vocabulary.keeps_books("think"), "built-in knowledge stays"
     assert found.vocabulary.closes("hand_in")
@@ -78,8 +79,8 @@ def test_planproof_toml_wins_over_pyproject_beside_it(tmp_path: Path) -> None:
         ("bookkeeping = ['a', 3]", "`bookkeeping` must be a list of tool names"),
         ("aliases = ['a']", "`aliases` must be a table"),
         ("[aliases]\nfind = 3", "`aliases` must be a table"),
-        ("limits = 3", "`limits` must be a table of max_bytes and max_depth"),
-        ("[limits]\nmax_bites = 3", "`limits` must be a table of max_bytes and max_depth"),
+        ("limits = 3", "`limits` must be a table of max_bytes, max_depth, max_values"),
+        ("[limits]\nmax_bites = 3", "`limits` must be a table of max_bytes, max_depth, max_values"),
         ("[limits]\nmax_bytes = 0", "whole numbers above 0"),
         ("[limits]\nmax_depth = true", "whole numbers above 0"),
         ("min_score = ", "not valid TOML: "),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -136,3 +137,45 @@ def test_blanks_before_a_data_set_are_read_in_few_pieces(blank: bytes) -> None:
 def test_blanks_before_a_data_set_count_as_lines() -> None:
     assert [line.where for line in read(" \n" * 200_000 + lines(FOLLOWED))] == ["f, line 200001"]
     assert [line.where for line in read("\n" * 200_000 + json.dumps([FOLLOWED]))] == ["f, item 1"]
+
+
+def _cases(*sizes: int) -> list[dict[str, Any]]:
+    return [{**FOLLOWED, "metadata": {"n": [1] * size}} for size in sizes]
+
+
+def _as_lines(values: list[Any]) -> str:
+    return lines(*values)
+
+
+@pytest.mark.parametrize("write", [_as_lines, json.dumps])
+def test_values_are_limited_for_each_case_of_a_data_set(write: Callable[[Any], str]) -> None:
+    limits = Limits(values=1_000)
+    found = read(write(_cases(*[500] * 30)), limits)
+    assert [line.error for line in found] == [None] * 30
+    for sizes in ((1_000, 5, 5), (5, 1_000, 5), (1_000, 1_000, 5)):
+        errors = [line.error for line in read(write(_cases(*sizes)), limits)]
+        assert [error is not None for error in errors] == [size == 1_000 for size in sizes]
+        assert "holds more than 1,000 values" in str(next(error for error in errors if error))
+
+
+@pytest.mark.parametrize("write", [_as_lines, json.dumps])
+def test_values_are_limited_for_each_trace_of_a_data_set(write: Callable[[Any], str]) -> None:
+    for large in (0, 1, 30):
+        made = [{"messages": CHAT, "more": [1] * 500} for _ in range(40)]
+        made[large]["more"] *= 2
+        found = read(write(made), Limits(values=1_000))
+        assert [number for number, line in enumerate(found) if line.error is not None] == [large]
+        assert len(found) == len(made)
+
+
+def test_one_document_with_too_many_values_is_an_error() -> None:
+    for indent in (None, 1):
+        text = json.dumps({"messages": CHAT, "more": [1] * 1_000}, indent=indent)
+        with pytest.raises(InvalidInput, match="holds more than 1,000 values"):
+            _raise(read(text, Limits(values=1_000)))
+
+
+def _raise(found: list[CaseLine]) -> None:
+    (line,) = found
+    assert line.error is not None
+    raise line.error

@@ -149,7 +149,7 @@ def _given(
     reading = Reading(reader, configuration.vocabulary, limits, in_force=in_force)
     try:
         if case is not None:
-            read = read_case(read_bytes(case, limits), name=name_of(case))
+            read = read_case(read_bytes(case, limits), name=name_of(case), limits=limits)
             return _Given(read, replace(reading, where=name_of(case)))
         return _Given(case_of(*_contents(files, pick, limits)), reading)
     except Exception as error:

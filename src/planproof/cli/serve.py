@@ -26,6 +26,7 @@ from planproof.cli.stores import StoreOption
 from planproof.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
+    from planproof.readers.parsing import Limits
     from planproof.runs.judging import Judging
     from planproof.server.settings import ServerLimits
 
@@ -129,7 +130,7 @@ class LimitOptions:
         ),
     ] = 1_000_000
 
-    def limits(self, deadline: float) -> ServerLimits:
+    def limits(self, deadline: float, configured: Limits) -> ServerLimits:
         """The limits that are meant; a case has to be judged within the deadline."""
         from planproof.server.settings import ServerLimits
 
@@ -137,6 +138,7 @@ class LimitOptions:
         return ServerLimits(
             body=body,
             data_set=self.max_data_set * _MEGABYTE,
+            values=configured.values,
             in_flight=max(usual.in_flight, 2 * body),
             waiting=self.max_waiting,
             rate=self.max_rate,
@@ -205,7 +207,7 @@ def serve(
         oldest=traced.oldest,
         otlp_endpoint=traced.endpoint(),
         otlp_headers=traced.headers(),
-        limits=limited.limits(asked.deadline),
+        limits=limited.limits(asked.deadline, configuration.limits),
         anew=asked.no_cache,
         **({} if asked.concurrency is None else {at_once: asked.concurrency}),
     )

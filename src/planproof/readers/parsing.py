@@ -17,7 +17,7 @@ from planproof.readers.pieces.shapes import (
     is_list,
     is_object,
 )
-from planproof.readers.strict import NOT_STRICT, parse_strict
+from planproof.readers.strict import MOST_VALUES, NOT_STRICT, holds_more_values, parse_strict
 from planproof.trace import Skipped
 
 _LONE = re.compile("[\ud800-\udfff]")
@@ -27,10 +27,12 @@ _STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large and how deeply nested a source may be."""
+    """How large and how deeply nested a source may be, and how much JSON may hold."""
 
     bytes: int = 256 * 1024 * 1024
     depth: int = DEEPEST
+    values: int = MOST_VALUES
+    """How many values and keys JSON may hold; in a data set, that of a case."""
     entries: int = 100_000
     """How many entries an archive may have."""
 
@@ -47,6 +49,7 @@ class Parser:
     def parse(self, text: str, place: str = "") -> Json:
         """One JSON value; raises JSONDecodeError where it is none."""
         self._place = place
+        self.check_values(text)
         try:
             value = parse_strict(text)
         except NOT_STRICT:
@@ -66,18 +69,20 @@ class Parser:
         None when the text is nothing of the kind.
         """
         lines = text.split("\n")
-        values = self._flawless(lines if lines[-1] else lines[:-1])
+        values = self._flawless(lines if lines[-1] else lines[:-1], text)
         if values is not None:
             return tuple(enumerate(values, 1))
         filled = [line for line in lines if not _is_blank(line)]
         if _is_stream(filled):
+            self.check_values(text)
             return tuple(self._stream(lines))
         opened = sum(line.startswith(("{", "[")) or line.lstrip()[:1] in "{[" for line in filled)
         before = len(self.skipped)
+        is_indented = filled[:1] and filled[0].rstrip() in ("{", "[")
+        if opened * 2 >= len(filled) or is_indented:
+            self.check_values(text)
         if opened * 2 < len(filled):
-            return (
-                self._indented(lines) if filled[:1] and filled[0].rstrip() in ("{", "[") else None
-            )
+            return self._indented(lines) if is_indented else None
         records = tuple(
             record
             for record in self.records(enumerate(lines, 1))
@@ -120,18 +125,27 @@ class Parser:
         self.skipped.append(Skipped(f"L{line}", why))
         return False
 
+    def check_values(self, text: str) -> None:
+        """Raise `InvalidInput` for JSON text that holds too many values and keys."""
+        if holds_more_values(text, self.limits.values):
+            raise too_many_values(self.limits.values, self._where())
+
+    def _where(self) -> str:
+        return f"{self.name}, line {self._place[1:]}" if self._place else self.name
+
     def too_deep(self) -> InvalidInput:
         """The error for a value that is nested beyond the limit."""
         return InvalidInput(
             f"is nested more than {self.limits.depth} levels deep.",
-            where=f"{self.name}, line {self._place[1:]}" if self._place else self.name,
+            where=self._where(),
             advice="No agent framework writes such traces; check how the file was made.",
         )
 
-    def _flawless(self, lines: list[str]) -> list[Json] | None:
+    def _flawless(self, lines: list[str], text: str) -> list[Json] | None:
         """The values of lines with an object each; None where a line may need a look of its own."""
         if not all(line.startswith("{") for line in lines):
             return None
+        self.check_values(text)
         try:
             values = list(map(parse_strict, lines))
         except NOT_STRICT:
@@ -195,6 +209,15 @@ class Parser:
         note = Skipped(self._place, why)
         if note not in self.skipped[-3:]:
             self.skipped.append(note)
+
+
+def too_many_values(most: int, where: str) -> InvalidInput:
+    """Return the error for JSON that holds more values and keys than the limit."""
+    return InvalidInput(
+        f"holds more than {most:,} values and keys.",
+        where=where,
+        advice="Raise `max_values` under `limits` in the configuration, or split the trace.",
+    )
 
 
 def _is_blank(line: str) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 
 from planproof.readers.pieces.shapes import DEEPEST
+from planproof.readers.strict import MOST_VALUES
 from planproof.runs.judging import Judging
 from planproof.runs.local import MODEL_CASES
 from planproof.runs.processes import cores
@@ -22,7 +23,8 @@ class ServerLimits:
     """How much a server takes before it says no; sizes in bytes, times in seconds.
 
     `body` is that of a request, unpacked; `data_set` that of one with many cases; `in_flight` that
-    of all bodies that are in memory. `depth` is how deeply JSON may be nested. `waiting` is how
+    of all bodies that are in memory. `depth` is how deeply JSON may be nested, and
+    `values` how many values and keys (in protocol buffers: messages) it may hold. `waiting` is how
     many cases may wait to be judged, and `runs` how many runs. A trace may have `spans` spans of
     `trace` bytes, and `backlog` spans may wait for their verdict. `rate` is in requests a second
     from one client. The head of a request has to arrive within `head`, the body within `arrival`,
@@ -34,6 +36,7 @@ class ServerLimits:
     data_set: int = 256 * 1024 * 1024
     in_flight: int = 128 * 1024 * 1024
     depth: int = DEEPEST
+    values: int = MOST_VALUES
     waiting: int = 256
     runs: int = 8
     spans: int = 20_000

@@ -197,6 +197,11 @@ def test_limits_of_the_configuration_hold(planproof: CommandLine, folder: Path) 
     done = planproof("judge", "case.json")
     assert done.code == 2
     assert "case.json: has more than 100 bytes." in done.err
+    _write(folder / "planproof.toml", "limits.max_values = 10")
+    done = planproof("judge", "case.json")
+    assert done.code == 2
+    assert "case.json: holds more than 10 values and keys." in done.err
+    assert "max_values" in done.err
 
 
 def test_output_goes_to_a_file(planproof: CommandLine, folder: Path) -> None:

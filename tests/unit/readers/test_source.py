@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from planproof.errors import InvalidInput
+from planproof.readers import parsing
 from planproof.readers.parsing import Limits
 from planproof.readers.source import Source
 
@@ -265,3 +266,43 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         Source.of_path(Path("a\x00b"))
     with pytest.raises(InvalidInput, match="can't be read"):
         Source.of_path(tmp_path)
+
+
+EACH = '{"a": [1, "x, y: [z] {"]}'
+MANY = {
+    "json": f"[{', '.join([EACH] * 40)}]",
+    "lines": f"{EACH}\n" * 40,
+    "lines with others between": f"{EACH}\n\n[]\n" * 40,
+    "indented": '{\n "a": [1, 2]\n}\n' * 40,
+    "a stream": f"data: {EACH}\n\n" * 40,
+    "in a string": json.dumps(f"[{', '.join([EACH] * 40)}]"),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_too_many_values_are_an_error_before_they_are_objects(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Source.of_text(MANY[name], limits=Limits(values=500)).form in ("json", "jsonl")
+    parsed: list[str] = []
+
+    def parse(text: str) -> Any:
+        parsed.append(text)
+        return json.loads(text)
+
+    monkeypatch.setattr(parsing, "parse_strict", parse)
+    with pytest.raises(InvalidInput, match="holds more than 100 values and keys") as error:
+        Source.of_text(MANY[name], name="f", limits=Limits(values=100))
+    assert error.value.where == "f"
+    assert "max_values" in (error.value.advice or "")
+    assert all(text.startswith('"') for text in parsed)
+
+
+def test_a_text_may_hold_any_number_of_commas() -> None:
+    text = "He came, saw: and went.\n" * 200
+    assert Source.of_text(text, limits=Limits(values=10)).form == "text"
+
+
+def test_a_value_holds_no_more_than_a_text() -> None:
+    with pytest.raises(InvalidInput, match="holds more than 100 values"):
+        Source.of_value([[]] * 100, limits=Limits(values=100))

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TypeGuard, cast
 
 from planproof.content import Json
-from planproof.readers.strict import NOT_STRICT, parse_strict
+from planproof.readers.strict import MOST_VALUES, NOT_STRICT, holds_more_values, parse_strict
 
 DEEPEST = 200
 """How deeply a value may be nested: more than any framework writes, less than Python can walk."""
@@ -89,7 +89,7 @@ def embedded(text: str) -> Json:
     bare = text.strip(_WHITE_SPACE)
     if not bare or bare[0] not in _OPENING or bare[-1] not in _CLOSING:
         return None
-    if len(bare) > _BIGGEST_EMBEDDED:
+    if len(bare) > _BIGGEST_EMBEDDED or holds_more_values(bare, MOST_VALUES):
         return None
     try:
         value = parse_strict(bare)

@@ -8,8 +8,9 @@ import json
 from fastapi import Request
 
 from planproof.content import Json
+from planproof.readers.parsing import too_many_values
 from planproof.readers.pieces.shapes import is_deeper_than
-from planproof.readers.strict import NOT_STRICT, parse_strict
+from planproof.readers.strict import NOT_STRICT, holds_more_values, parse_strict
 from planproof.server.errors import Refused
 from planproof.server.settings import ServerLimits
 
@@ -27,7 +28,10 @@ async def json_body(request: Request, limits: ServerLimits) -> Json:
 
 def _value(data: bytes, limits: ServerLimits) -> Json:
     try:
-        value = _parsed(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        if holds_more_values(text, limits.values):
+            raise refuse_too_many(limits)
+        value = _parsed(text)
     except RecursionError as error:
         raise _too_deep(limits) from error
     except ValueError as error:
@@ -37,6 +41,12 @@ def _value(data: bytes, limits: ServerLimits) -> Json:
     if is_deeper_than(value, limits.depth):
         raise _too_deep(limits)
     return value
+
+
+def refuse_too_many(limits: ServerLimits) -> Refused:
+    """Return the error for a body that holds more values than are taken."""
+    error = too_many_values(limits.values, "body")
+    return Refused(413, error.what, where=error.where, advice=error.advice)
 
 
 def _too_deep(limits: ServerLimits) -> Refused:

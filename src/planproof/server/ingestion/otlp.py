@@ -18,6 +18,7 @@ from planproof.readers.pieces.shapes import is_list, is_object
 from planproof.server.errors import Refused
 from planproof.server.ingestion.otlp_types import Resource, Scope, Span, read_message
 from planproof.server.ingestion.spans import ReceivedSpan, opening
+from planproof.server.settings import ServerLimits
 
 Form: TypeAlias = Literal["protobuf", "json"]
 
@@ -49,15 +50,15 @@ def form_of(content_type: str | None) -> Form:
     return _FORMS[bare]
 
 
-def received(data: bytes, form: Form, depth: int) -> Received:
+def received(data: bytes, form: Form, limits: ServerLimits) -> Received:
     """The spans in the body of a request; raises `Refused` for what is no request of OTLP."""
     if form == "protobuf":
         from planproof.server.ingestion.protobuf import Export  # noqa: PLC0415 - loads protobuf
 
-        export = Export(data)
+        export = Export(data, limits)
         _check_count(export.count)
         return _sorted_out(export.spans())
-    return _sorted_out(_in_json(_parsed(data, depth)))
+    return _sorted_out(_in_json(_parsed(data, limits)))
 
 
 def spans_in(document: str) -> list[ReceivedSpan]:
@@ -75,9 +76,10 @@ def _sorted_out(found: Iterator[ReceivedSpan | str]) -> Received:
     return sorted_out
 
 
-def _parsed(data: bytes, depth: int) -> Json:
+def _parsed(data: bytes, limits: ServerLimits) -> Json:
     try:
-        return Parser("body", Limits(depth=depth)).parse(data.decode())
+        within = Limits(depth=limits.depth, values=limits.values)
+        return Parser("body", within).parse(data.decode())
     except InvalidInput as error:
         raise Refused(413, error.what, where=error.where, advice=error.advice) from error
     except (ValueError, RecursionError) as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any
 
 from google.protobuf.message import DecodeError
@@ -18,26 +19,27 @@ from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Sp
 
 from planproof.content import Json
 from planproof.server.errors import Refused
+from planproof.server.guard.bodies import refuse_too_many
 from planproof.server.ingestion.spans import ReceivedSpan, opening
+from planproof.server.settings import ServerLimits
 
-_MOST_VALUES = 500_000
+_VARINT, _BYTES = 0, 2
+_FIXED = {1: 8, 5: 4}
+_LONGEST_VARINT = 10
 _NO_ID = b"\0"
 
 
 class Export:
     """A request to take in spans, as protocol buffers; raises `Refused` for what is none."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, limits: ServerLimits) -> None:
+        # Two bytes can be a message, which takes hundreds once it is an object.
+        if len(data) // 2 > limits.values and count_messages(data, limits.values) > limits.values:
+            raise refuse_too_many(limits)
         try:
             self._request = ExportTraceServiceRequest.FromString(data)
         except DecodeError as error:
-            raise Refused(
-                400,
-                "is no ExportTraceServiceRequest of OTLP.",
-                where="body",
-                advice="Send protocol buffers or JSON, and say which in Content-Type.",
-            ) from error
-        self._values_left = _MOST_VALUES
+            raise _invalid() from error
 
     @property
     def count(self) -> int:
@@ -97,7 +99,7 @@ class Export:
                     "name": event.name,
                     "attributes": self._pairs(event.attributes),
                 }
-                for event in self._counted(span.events)
+                for event in span.events
             ]
         if span.links:
             written["links"] = [
@@ -106,7 +108,7 @@ class Export:
                     "spanId": link.span_id.hex(),
                     "attributes": self._pairs(link.attributes),
                 }
-                for link in self._counted(span.links)
+                for link in span.links
             ]
         if span.HasField("status"):
             status: dict[str, Json] = {"code": span.status.code}
@@ -135,10 +137,7 @@ class Export:
         return written
 
     def _pairs(self, attributes: Sequence[Any]) -> list[Json]:
-        return [
-            {"key": pair.key, "value": self._value(pair.value)}
-            for pair in self._counted(attributes)
-        ]
+        return [{"key": pair.key, "value": self._value(pair.value)} for pair in attributes]
 
     def _value(self, value: Any) -> Json:
         kind = value.WhichOneof("value")
@@ -151,23 +150,77 @@ class Export:
             name, write = written
             return {name: write(getattr(value, kind))}
         if kind == "array_value":
-            values = self._counted(value.array_value.values)
+            values = value.array_value.values
             return {"arrayValue": {"values": [self._value(item) for item in values]}}
         if kind == "kvlist_value":
             return {"kvlistValue": {"values": self._pairs(value.kvlist_value.values)}}
         return {}
 
-    def _counted(self, values: Sequence[Any]) -> Sequence[Any]:
-        # Two bytes can be an attribute, which takes hundreds once it is taken apart.
-        self._values_left -= len(values)
-        if self._values_left < 0:
-            raise Refused(
-                413,
-                f"holds more than {_MOST_VALUES:,} attributes and events.",
-                where="body",
-                advice="Send fewer spans at once.",
-            )
-        return values
+
+def count_messages(data: bytes, most: int) -> int:
+    """Count the messages inside an encoded request, up to one more than `most`.
+
+    Raises `Refused` for what is not a request.
+    """
+    at, end, fields = 0, len(data), _nested_fields(ExportTraceServiceRequest.DESCRIPTOR)
+    around: list[tuple[int, dict[int, Any]]] = []
+    count = 0
+    while count <= most:
+        if at >= end:
+            if not around:
+                break
+            end, fields = around.pop()
+            continue
+        key, at = _varint(data, at)
+        wire = key & 7
+        if wire == _VARINT:
+            _, at = _varint(data, at)
+        elif wire == _BYTES:
+            length, at = _varint(data, at)
+            if at + length > end:
+                raise _invalid()
+            if (number := key >> 3) in fields:
+                count += 1
+                around.append((end, fields))
+                end, fields = at + length, _nested_fields(fields[number])
+                continue
+            at += length
+        elif wire in _FIXED:
+            at += _FIXED[wire]
+        else:  # groups are not part of proto3
+            raise _invalid()
+    return count
+
+
+@cache
+def _nested_fields(message: Any) -> dict[int, Any]:
+    """Return the types of the fields of a message that hold other messages."""
+    return {
+        field.number: field.message_type
+        for field in message.fields
+        if field.message_type is not None
+    }
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """Return the number at an index, and the index after it."""
+    if at < len(data) and data[at] < 0x80:  # nearly all are that short
+        return data[at], at + 1
+    value = 0
+    for index, byte in enumerate(data[at : at + _LONGEST_VARINT]):
+        value |= (byte & 0x7F) << (7 * index)
+        if byte < 0x80:
+            return value, at + index + 1
+    raise _invalid()
+
+
+def _invalid() -> Refused:
+    return Refused(
+        400,
+        "is not a valid OTLP ExportTraceServiceRequest.",
+        where="body",
+        advice="Send protocol buffers or JSON, and say which in Content-Type.",
+    )
 
 
 def _with_schema(written: dict[str, Json], url: str) -> dict[str, Json]:

@@ -98,12 +98,12 @@ async def take(request: Request, services: ServicesDep) -> Response:
 
 
 async def _received(request: Request, form: Form, services: Services) -> Received:
-    body, depth = await request.body(), services.settings.limits.depth
+    body, limits = await request.body(), services.settings.limits
     if len(body) <= _SHORT:
-        return received(body, form, depth)
+        return received(body, form, limits)
     # One at a time: taken apart, a body may take many times its size.
     async with services.ingestion.one_large:
-        return await asyncio.to_thread(received, body, form, depth)
+        return await asyncio.to_thread(received, body, form, limits)
 
 
 @router.get(

@@ -62,7 +62,7 @@ def pasted_case(fields: Mapping[str, str], limits: Limits) -> Case:
     data = fields["trace"].encode("utf-8", "surrogatepass")
     source = Source.of_bytes(data, name="trace", limits=limits)
     if is_object(source.document) and "execution_trace" in source.document:
-        return read_case(data, name="trace")
+        return read_case(data, name="trace", limits=limits)
     return Case(
         task=read_task(fields["task"]) if fields["task"].strip() else None,
         plan=fields["plan"] if fields["plan"].strip() else None,

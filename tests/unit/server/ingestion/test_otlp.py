@@ -8,16 +8,20 @@ from copy import copy
 from typing import Any
 
 import pytest
+from google.protobuf.message import Message
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from planproof.readers.detect import read_trace
 from planproof.readers.pieces.shapes import is_object
 from planproof.readers.source import Source
 from planproof.server.errors import Refused
 from planproof.server.ingestion.otlp import Form, form_of, received, spans_in
+from planproof.server.ingestion.protobuf import count_messages
 from planproof.server.ingestion.spans import document_of, service_of
+from planproof.server.settings import ServerLimits
 from tests.otlp_traces import attribute, export, protobuf, span, spans_of, tool
 
-DEPTH = 100
+LIMITS = ServerLimits(depth=100)
 
 
 def _json(request: Any) -> bytes:
@@ -47,7 +51,7 @@ def test_other_forms_are_refused(content_type: str | None) -> None:
 def test_both_forms_give_the_same_spans(form: Form) -> None:
     request = export(spans_of(7))
     body = _json(request) if form == "json" else protobuf(request)
-    found = received(body, form, DEPTH)
+    found = received(body, form, LIMITS)
     assert not found.unfit
     assert [(s.trace, s.id, s.ends_root) for s in found.spans] == [
         (f"{7:032x}", f"{number:016x}", number == 1) for number in (2, 3, 4, 1)
@@ -59,8 +63,8 @@ def test_both_forms_give_the_same_spans(form: Form) -> None:
 
 
 def test_a_document_does_not_depend_on_the_order_or_on_doubles() -> None:
-    spans = received(_json(export(spans_of(7))), "json", DEPTH).spans
-    other = received(_json(export([tool(7, 9, "late")], service="other")), "json", DEPTH).spans
+    spans = received(_json(export(spans_of(7))), "json", LIMITS).spans
+    other = received(_json(export([tool(7, 9, "late")], service="other")), "json", LIMITS).spans
     document = document_of([*spans, *other])
     assert document_of([*reversed(other + spans), *spans]) == document
     assert document_of(spans_in(document)) == document
@@ -69,7 +73,7 @@ def test_a_document_does_not_depend_on_the_order_or_on_doubles() -> None:
 
 def test_of_two_that_differ_and_bear_one_id_the_one_that_tells_more_is_taken() -> None:
     short, long = span(1, 2, "a", {}), span(1, 2, "a", {"more": "told"})
-    kept = [received(_json(export([each])), "json", DEPTH).spans[0] for each in (short, long)]
+    kept = [received(_json(export([each])), "json", LIMITS).spans[0] for each in (short, long)]
     for order in (kept, kept[::-1]):
         assert json.loads(document_of(order)) == export([long])
 
@@ -78,8 +82,8 @@ def test_ids_and_times_in_other_spellings_are_the_same() -> None:
     given = span(0xABC, 0xDEF, "a", {}, parent=0xFED)
     loud = given | {key: given[key].upper() for key in ("traceId", "spanId", "parentSpanId")}
     loud["startTimeUnixNano"] = int(given["startTimeUnixNano"])
-    (one,) = received(_json(export([given])), "json", DEPTH).spans
-    (other,) = received(_json(export([loud])), "json", DEPTH).spans
+    (one,) = received(_json(export([given])), "json", LIMITS).spans
+    (other,) = received(_json(export([loud])), "json", LIMITS).spans
     assert (one.trace, one.id, one.started) == (other.trace, other.id, other.started)
     assert json.loads(other.content)["parentSpanId"] == f"{0xFED:016x}"
 
@@ -97,7 +101,7 @@ def test_ids_and_times_in_other_spellings_are_the_same() -> None:
 )
 def test_a_span_without_ids_is_left_out_and_the_others_are_taken(wrong: dict[str, Any]) -> None:
     good, bad = tool(1, 2, "a"), tool(1, 3, "b") | wrong
-    found = received(_json(export([bad, good])), "json", DEPTH)
+    found = received(_json(export([bad, good])), "json", LIMITS)
     assert [span.id for span in found.spans] == [good["spanId"]]
     assert len(found.unfit) == 1
     assert "hexadecimal" in found.unfit[0]
@@ -138,8 +142,8 @@ def _fields_replaced(replacement: Any) -> list[Any]:
 def test_null_is_an_absent_field() -> None:
     for changed in _everywhere(FULL, None):
         without = json.loads(json.dumps(changed), object_hook=_without_nulls)
-        found = received(_json(export([changed, tool(2, 5, "other")])), "json", DEPTH)
-        same = received(_json(export([without, tool(2, 5, "other")])), "json", DEPTH)
+        found = received(_json(export([changed, tool(2, 5, "other")])), "json", LIMITS)
+        same = received(_json(export([without, tool(2, 5, "other")])), "json", LIMITS)
         assert found == same
         assert len(found.spans) + len(found.unfit) == 2
         assert b"null" not in b"".join(span.content for span in found.spans)
@@ -153,7 +157,7 @@ def _without_nulls(value: dict[str, Any]) -> dict[str, Any]:
 def test_a_value_of_another_type_costs_its_span_and_no_other(wrong: Any) -> None:
     rejected = 0
     for request in _fields_replaced(wrong):
-        found = received(_json(request), "json", DEPTH)
+        found = received(_json(request), "json", LIMITS)
         assert found.spans[-1].id == f"{5:016x}"
         assert len(found.spans) + len(found.unfit) == 2
         rejected += len(found.unfit)
@@ -172,7 +176,7 @@ def test_a_resource_or_scope_of_another_type_costs_its_spans(key: str, described
     held = bad["resourceSpans"][0]
     (held if key == "resource" else held["scopeSpans"][0])[key] = described
     good["resourceSpans"] += bad["resourceSpans"]
-    found = received(_json(good), "json", DEPTH)
+    found = received(_json(good), "json", LIMITS)
     assert {span.trace for span in found.spans} == {f"{1:032x}"}
     assert len(found.unfit) == len(spans_of(2))
     assert f"a {key} that is not valid OTLP" in found.unfit[0]
@@ -182,20 +186,20 @@ def test_a_resource_or_scope_of_another_type_costs_its_spans(key: str, described
 def test_a_resource_without_attributes_has_no_service(resource: Any) -> None:
     request = export(spans_of(1))
     request["resourceSpans"][0] |= {"resource": resource, "schemaUrl": None}
-    found = received(_json(request), "json", DEPTH)
+    found = received(_json(request), "json", LIMITS)
     assert not found.unfit
     assert service_of(found.spans) is None
 
 
 @pytest.mark.parametrize("span", [None, 5, [], "span"])
 def test_a_span_that_is_no_object_is_left_out(span: Any) -> None:
-    found = received(_json(export([span, tool(1, 2, "a")])), "json", DEPTH)
+    found = received(_json(export([span, tool(1, 2, "a")])), "json", LIMITS)
     assert (len(found.spans), found.unfit) == (1, ["a span that is not an object"])
 
 
 def test_in_protocol_buffers_too() -> None:
     good, bad = tool(1, 2, "a"), tool(1, 3, "b") | {"traceId": "12"}
-    found = received(protobuf(export([bad, good, good | {"spanId": "00" * 8}])), "protobuf", DEPTH)
+    found = received(protobuf(export([bad, good, good | {"spanId": "00" * 8}])), "protobuf", LIMITS)
     assert [span.id for span in found.spans] == [good["spanId"]]
     assert len(found.unfit) == 2
 
@@ -219,18 +223,18 @@ def test_in_protocol_buffers_too() -> None:
 )
 def test_what_is_no_such_request_is_refused(body: bytes, form: Form, status: int) -> None:
     with pytest.raises(Refused) as refused:
-        received(body, form, DEPTH)
+        received(body, form, LIMITS)
     assert refused.value.status == status
 
 
 @pytest.mark.parametrize(("body", "form"), [(b"{}", "json"), (b"", "protobuf")])
 def test_a_request_may_be_empty(body: bytes, form: Form) -> None:
-    assert received(body, form, DEPTH).spans == []
+    assert received(body, form, LIMITS).spans == []
 
 
 def test_halves_of_characters_do_not_cost_the_others() -> None:
     body = _json(export([span(1, 2, "a", {"cut": "\ud83d"}), tool(1, 3, "b")]))
-    assert len(received(body, "json", DEPTH).spans) == 2
+    assert len(received(body, "json", LIMITS).spans) == 2
 
 
 @pytest.mark.parametrize("form", ["json", "protobuf"])
@@ -239,13 +243,57 @@ def test_too_many_spans_are_refused(form: Form) -> None:
     request = export([nothing] * 50_001)
     body = _json(request) if form == "json" else protobuf(request)
     with pytest.raises(Refused) as refused:
-        received(body, form, DEPTH)
+        received(body, form, LIMITS)
     assert refused.value.status == 413
 
 
-def test_a_multitude_of_attributes_is_refused() -> None:
-    nothing: dict[str, Any] = {}
-    bomb = span(1, 2, "a", {}) | {"attributes": [nothing] * 500_001}
-    with pytest.raises(Refused, match="attributes") as refused:
-        received(protobuf(export([bomb])), "protobuf", DEPTH)
+NOTHING: dict[str, Any] = {}
+EMPTY = {
+    "resources": {"resourceSpans": [NOTHING] * 2_001},
+    "scopes": {"resourceSpans": [{"scopeSpans": [NOTHING] * 2_001}]},
+    "attributes": export([span(1, 2, "a", {}) | {"attributes": [NOTHING] * 2_001}]),
+    "events": export([span(1, 2, "a", {}) | {"events": [NOTHING] * 2_001}]),
+    "values": export([span(1, 2, "a", {"all": [""] * 2_001})]),
+}
+
+
+@pytest.mark.parametrize("form", ["json", "protobuf"])
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_multitude_of_empty_messages_is_refused_before_any_is_an_object(
+    name: str, form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = _json(EMPTY[name]) if form == "json" else protobuf(EMPTY[name])
+    received(body, form, ServerLimits(values=50_000))
+    for parse in (
+        "readers.parsing.parse_strict",
+        "server.ingestion.protobuf.ExportTraceServiceRequest.FromString",
+    ):
+        monkeypatch.setattr(f"planproof.{parse}", None)
+    with pytest.raises(Refused, match="more than 2,000 values") as refused:
+        received(body, form, ServerLimits(values=2_000))
     assert refused.value.status == 413
+    assert "max_values" in (refused.value.advice or "")
+
+
+@pytest.mark.parametrize("request_", [export([FULL, *spans_of(3)]), export([]), {}])
+def test_messages_are_counted_as_they_are_parsed(request_: Any) -> None:
+    body = protobuf(request_)
+    parsed = ExportTraceServiceRequest.FromString(body)
+    assert count_messages(body, 10_000) == _count(parsed) - 1
+
+
+def _count(message: Any) -> int:
+    """Count a message and those in it."""
+    count = 1
+    for field, held in message.ListFields():
+        if field.message_type is not None:
+            inner = [held] if isinstance(held, Message) else held
+            count += sum(map(_count, inner))
+    return count
+
+
+@pytest.mark.parametrize("body", [b"\x0b", b"\x0a\x05\x00", b"\x0a\xff", b"\xff" * 12])
+def test_what_can_not_be_counted_is_no_request(body: bytes) -> None:
+    with pytest.raises(Refused) as refused:
+        count_messages(body, 10)
+    assert refused.value.status == 400

@@ -12,6 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from planproof.server.ingestion.otlp import received
 from planproof.server.ingestion.spans import document_of
+from planproof.server.settings import ServerLimits
 from tests.otlp_traces import attribute, export, protobuf, span
 
 _TEXT = st.text(st.characters(codec="utf-8"), max_size=20)
@@ -45,7 +46,7 @@ def test_values_are_written_as_the_general_way_writes_them(
     given["links"] = [{"traceId": f"{3:032x}", "spanId": f"{4:016x}", "attributes": told}]
     given |= {"traceState": "a=b", "flags": 257, "droppedAttributesCount": 3}
     body = protobuf(export([given]))
-    ours = json.loads(document_of(received(body, "protobuf", 100).spans))
+    ours = json.loads(document_of(received(body, "protobuf", ServerLimits()).spans))
     assert protobuf(ours) == body
 
 
@@ -62,6 +63,6 @@ def test_numbers_that_json_has_no_word_for_and_bytes() -> None:
         "scope": {"name": "a", "version": "2", "attributes": [attribute("b", "c")]},
     }
     body = protobuf(request)
-    ours = json.loads(document_of(received(body, "protobuf", 100).spans))
+    ours = json.loads(document_of(received(body, "protobuf", ServerLimits()).spans))
     general = MessageToDict(ExportTraceServiceRequest.FromString(protobuf(ours)))
     assert general == MessageToDict(ExportTraceServiceRequest.FromString(body))
