@@ -171,19 +171,22 @@ def count_messages(data: bytes, most: int) -> int:
                 break
             end, fields = around.pop()
             continue
-        key, at = _varint(data, at)
+        # Nearly all keys and lengths are a single byte: not worth a call.
+        key, at = (data[at], at + 1) if data[at] < 0x80 else _varint(data, at)
         wire = key & 7
         if wire == _VARINT:
             _, at = _varint(data, at)
         elif wire == _BYTES:
-            length, at = _varint(data, at)
+            is_short = at < end and data[at] < 0x80
+            length, at = (data[at], at + 1) if is_short else _varint(data, at)
             if at + length > end:
                 raise _invalid()
             if (number := key >> 3) in fields:
                 count += 1
-                around.append((end, fields))
-                end, fields = at + length, _nested_fields(fields[number])
-                continue
+                if length:
+                    around.append((end, fields))
+                    end, fields = at + length, _nested_fields(fields[number])
+                    continue
             at += length
         elif wire in _FIXED:
             at += _FIXED[wire]
@@ -204,8 +207,6 @@ def _nested_fields(message: Any) -> dict[int, Any]:
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
     """Return the number at an index, and the index after it."""
-    if at < len(data) and data[at] < 0x80:  # nearly all are that short
-        return data[at], at + 1
     value = 0
     for index, byte in enumerate(data[at : at + _LONGEST_VARINT]):
         value |= (byte & 0x7F) << (7 * index)
