@@ -1,0 +1,251 @@
+"""Record the public surface in tests/public_surface.txt: everything that others may build upon.
+
+That is: the names in `planproof`, entry points, commands with their options, exit codes, the JSON
+fields of cases and verdicts, the tables of a store, and the columns of an export; no help texts or
+docstrings. A unit test compares the file with the code. Run this after an intended change:
+
+    .venv/bin/python -m scripts.snapshot_surface
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+import tomllib
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import typer
+from sqlalchemy import Table
+
+import planproof
+from planproof import Case, Outcome, Verdict
+from planproof.cli import failures
+from planproof.cli.app import app
+from planproof.reports.rows import COLUMNS
+from planproof.runs.kept_case import kept
+from planproof.runs.nouns import Result
+from planproof.runs.store.rows import result_row, verdict_row
+from planproof.runs.store.schema import tables
+from planproof.usage import Usage
+from scripts import schemas
+
+_ROOT = Path(__file__).parents[1]
+FILE = _ROOT / "tests" / "public_surface.txt"
+UPDATE = ".venv/bin/python -m scripts.snapshot_surface"
+
+
+def surface() -> str:
+    """Return the public surface as text, one thing a line."""
+    sections = {
+        "Names in planproof": _names(),
+        "Entry points": _entry_points(),
+        "Commands": _commands(typer.main.get_command(app), "planproof"),
+        "Exit codes": _exit_codes(),
+        "JSON of a case": _json_fields(schemas.case_schema()),
+        "JSON of a verdict": _json_fields(schemas.verdict_schema()),
+        "Tables of a store": _tables(),
+        "JSON in a store": _json_columns(),
+        "Columns of exported results": (f"{each.name}: {each.sort.value}" for each in COLUMNS),
+    }
+    written = ("\n".join((f"# {title}", *lines)) + "\n" for title, lines in sections.items())
+    return "\n".join(written)
+
+
+def _names() -> Iterator[str]:
+    for name in sorted(planproof.__all__):
+        value: Any = getattr(planproof, name)
+        if not isinstance(value, type):
+            yield f"{name}{_signature(value)}"
+            continue
+        bases = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
+        yield f"class {name}({bases})" if bases else f"class {name}"
+        yield from (f"    {name}.{member}" for member in _members(value))
+
+
+def _members(owner: type[Any]) -> Iterator[str]:
+    """Yield the public members of a class, inherited ones of planproof included."""
+    if issubclass(owner, Enum):
+        yield from (f"{member.name} = {member.value!r}" for member in owner)
+        return
+    if is_dataclass(owner):
+        for field in fields(owner):
+            default = "" if field.default is MISSING else f" = {_plain(field.default)}"
+            made = "" if field.default_factory is MISSING else " = <factory>"
+            positional = "" if field.kw_only else ", positional"
+            yield f"{field.name}: {field.type}{default}{made}{positional}"
+    else:
+        yield f"__init__{_signature(owner.__init__)}"
+    own = {
+        name: value
+        for base in reversed(owner.__mro__)
+        if base.__module__.startswith("planproof")
+        for name, value in vars(base).items()
+        if not name.startswith("_")
+    }
+    for name, value in sorted(own.items()):
+        if isinstance(value, property):
+            yield f"{name}: {getattr(value.fget, '__annotations__', {}).get('return')}, property"
+        elif callable(function := getattr(value, "__func__", value)):
+            yield f"{name}{_signature(function)}"
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    text = str(inspect.signature(function))
+    # Annotations are strings: quotes around them say nothing.
+    return re.sub(r"(?<=: |> )'([^']*)'", r"\1", text)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Enum):
+        return repr(value.value)
+    return repr(str(value)) if isinstance(value, Path) else repr(value)
+
+
+def _entry_points() -> Iterator[str]:
+    project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    groups = {"console_scripts": project["scripts"], **project["entry-points"]}
+    for group, entries in sorted(groups.items()):
+        yield from (f"{group}: {name} = {target}" for name, target in sorted(entries.items()))
+
+
+def _commands(command: Any, path: str) -> Iterator[str]:
+    """Yield a command, its arguments in order, its options by name, and the commands below it."""
+    yield path
+    declared: Mapping[str, inspect.Parameter] = {}
+    if command.callback is not None:
+        declared = inspect.signature(command.callback, eval_str=True).parameters
+    # Typer adds options of its own, such as --install-completion.
+    ours = [each for each in command.params if each.name in declared]
+    arguments = [each for each in ours if each.param_type_name == "argument"]
+    options = sorted((each for each in ours if each not in arguments), key=lambda each: each.opts)
+    yield from (f"    {_parameter(each, declared)}" for each in (*arguments, *options))
+    for name, below in sorted(getattr(command, "commands", {}).items()):
+        yield from _commands(below, f"{path} {name}")
+
+
+def _parameter(parameter: Any, declared: Mapping[str, inspect.Parameter]) -> str:
+    names = [*parameter.opts, *parameter.secondary_opts]
+    default = parameter.default() if callable(parameter.default) else parameter.default
+    words = [
+        " ".join(names) if parameter.param_type_name == "option" else parameter.metavar,
+        f": {_type_name(declared[parameter.name].annotation)}",
+        " (required)" if parameter.required else f" = {_plain(default)}",
+        "".join(
+            f", {name} {bound}"
+            for name in ("min", "max")
+            if (bound := getattr(parameter, name)) is not None
+        ),
+        f", from ${parameter.envvar}" if parameter.envvar else "",
+        ", hidden" if parameter.hidden else "",
+    ]
+    return "".join(words)
+
+
+def _type_name(annotation: Any) -> str:
+    match get_origin(annotation):
+        case typing.Annotated:
+            return _type_name(get_args(annotation)[0])
+        case typing.Union | types.UnionType:
+            return " | ".join(map(_type_name, get_args(annotation)))
+        case typing.Literal:
+            return " | ".join(map(repr, get_args(annotation)))
+        case None if annotation is types.NoneType:
+            return "None"
+        case None if issubclass(annotation, Enum):
+            return " | ".join(repr(member.value) for member in annotation)
+        case None:
+            return annotation.__name__
+        case _:
+            return str(annotation)
+
+
+def _exit_codes() -> Iterator[str]:
+    codes = {name: value for name, value in vars(failures).items() if name.isupper()}
+    codes = {name: value for name, value in codes.items() if isinstance(value, int)}
+    for name, value in sorted(codes.items(), key=lambda code: (code[1], code[0])):
+        yield f"{value} {name}"
+
+
+def _json_fields(schema: dict[str, Any]) -> Iterator[str]:
+    """Yield every field of a JSON schema as a path and its type."""
+    definitions: dict[str, Any] = schema.get("$defs", {})
+
+    def walk(part: dict[str, Any], path: str) -> Iterator[str]:
+        if path and not path.endswith("[]"):
+            yield f"{path}: {_json_type(part, definitions)}"
+        for each in _alternatives(part, definitions):
+            required = each.get("required", ())
+            for name, field in each.get("properties", {}).items():
+                yield from walk(field, f"{path}.{name}{'' if name in required else '?'}")
+            if "items" in each and _has_fields(each["items"], definitions):
+                yield from walk(each["items"], f"{path}[]")
+
+    yield from (line.removeprefix(".") for line in walk(schema, ""))
+
+
+def _alternatives(part: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
+    if "$ref" in part:
+        return _alternatives(definitions[part["$ref"].rpartition("/")[2]], definitions)
+    if "anyOf" in part:
+        return [each for any_of in part["anyOf"] for each in _alternatives(any_of, definitions)]
+    return [part]
+
+
+def _has_fields(part: dict[str, Any], definitions: dict[str, Any]) -> bool:
+    return any("properties" in each for each in _alternatives(part, definitions))
+
+
+def _json_type(part: dict[str, Any], definitions: dict[str, Any]) -> str:
+    names: list[str] = []
+    for each in _alternatives(part, definitions):
+        if "enum" in each or "const" in each:
+            name = " | ".join(map(repr, each.get("enum", (each.get("const"),))))
+        elif "items" in each:
+            name = f"array of {_json_type(each['items'], definitions)}"
+        elif isinstance(each.get("additionalProperties"), dict):
+            name = f"object of {_json_type(each['additionalProperties'], definitions)}"
+        else:
+            name = each.get("type", "any")
+        names.append(name)
+    return " | ".join(names)
+
+
+def _tables() -> Iterator[str]:
+    for table in sorted(tables.tables.values(), key=_name_of_table):
+        for column in table.columns:
+            marks = f"{', key' * column.primary_key}{', nullable' * bool(column.nullable)}"
+            yield f"{table.name}.{column.name}: {column.type}{marks}"
+
+
+def _name_of_table(table: Table) -> str:
+    return table.name
+
+
+def _json_columns() -> Iterator[str]:
+    verdict = Verdict(
+        outcome=Outcome.SCORED, reason="", cost=Usage(calls=1), metadata={"any": "thing"}
+    )
+    result = Result(0, "", None, verdict, 0.0)
+    columns = {
+        "cases.content": kept(Case(task=None, plan=None, trace=[])).text,
+        "results.about": result_row("", result, "")["about"],
+        "verdicts.content": verdict_row(verdict)["content"],
+    }
+    for column, text in columns.items():
+        yield f"{column}: {', '.join(sorted(json.loads(text)))}"
+
+
+def main() -> None:
+    """Write the public surface as it is now."""
+    FILE.write_text(surface(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
