@@ -18,7 +18,7 @@ export HYPOTHESIS_PROFILE ?= ci
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt check projection projection-record browser test test-ray test-frameworks bench reading asking beside running serving pages picture docs quality quality-docs calibration demo examples lock clean
+.PHONY: help setup fmt check projection projection-record browser unit test test-ray test-frameworks bench reading asking beside running serving pages picture docs quality quality-docs calibration demo examples lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -55,6 +55,9 @@ browser: ## the Chromium that tests open pages in: found, or installed with apt-
 		|| { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq \
 			&& apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core >/dev/null; } \
 		|| { echo "There is no Chromium. Install it (Debian: apt-get install chromium), or set PLANPROOF_CHROMIUM to one."; exit 1; }
+
+unit: $(READY) ## unit tests: one process, no network, no browser; under a minute
+	$(BIN)/pytest -n auto --dist worksteal tests/unit
 
 test: $(READY) browser ## everything that must hold: tests, coverage of the inner layers, check
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=

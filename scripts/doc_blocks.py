@@ -1,6 +1,6 @@
 """The code blocks of the pages, each with the mark that stands above it.
 
-A mark says what `tests/unit/test_docs.py` does with a block; `CONTRIBUTING.md` lists them.
+A mark says what `tests/docs/test_docs.py` does with a block; `CONTRIBUTING.md` lists them.
 """
 
 from __future__ import annotations

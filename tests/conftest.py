@@ -30,6 +30,8 @@ _COVERING = (
     "contracts/test_readers.py",
     "contracts/test_readings.py",
     "contracts/test_specification.py",
+    "docs/test_docs.py",
+    "system/test_",
     "unit/alignment/",
     "unit/judges/",
     "unit/monitor/",

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
-import pty
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from planproof import evaluation
 from planproof.extensions import registered
 from tests.command_line import CommandLine
-from tests.small_cases import FOLLOWED
 
 COMMANDS = (
     *("judge", "run", "runs", "show", "compare", "gate", "verify", "inspect", "demo"),
     *("readers", "judges", "mcp"),
 )
-PLANPROOF = [sys.executable, "-m", "planproof"]
 
 
 def test_the_demo_shows_three_cases(planproof: CommandLine) -> None:
@@ -77,62 +70,6 @@ def test_an_interrupt_exits_with_130(
     monkeypatch.setattr(evaluation, "judge_case", interrupted)
     done = planproof("judge", "case.json")
     assert (done.code, done.err) == (130, "planproof: interrupted\n")
-
-
-def test_a_reader_of_the_output_may_leave(folder: Path) -> None:
-    (folder / "cases.jsonl").write_text(f"{json.dumps(FOLLOWED)}\n" * 200, encoding="utf-8")
-    with subprocess.Popen(
-        [*PLANPROOF, "run", "cases.jsonl"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        assert process.stdout is not None
-        assert process.stderr is not None
-        process.stdout.read(10)
-        process.stdout.close()
-        assert process.stderr.read() == b""
-    assert process.returncode == 141
-
-
-@pytest.mark.usefixtures("folder")
-@pytest.mark.parametrize(("settings", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
-def test_colour_on_a_terminal_unless_it_is_unwanted(
-    settings: dict[str, str], coloured: bool
-) -> None:
-    leader, follower = pty.openpty()
-    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-    subprocess.run(
-        [*PLANPROOF, "judge", "case.json"],
-        stdout=follower,
-        check=True,
-        env={**environment, "TERM": "xterm-256color", **settings},
-    )
-    os.close(follower)
-    shown = os.read(leader, 100_000).decode(errors="replace")
-    os.close(leader)
-    assert ("\x1b[1;92m" in shown) == coloured
-    assert "perfect adherence" in shown
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_terminal_that_knows_only_ascii_is_no_reason_to_fail() -> None:
-    done = subprocess.run(
-        [*PLANPROOF, "judge", "case.json"],
-        capture_output=True,
-        check=True,
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-    )
-    assert b"perfect adherence" in done.stdout
-
-
-def test_help_loads_neither_the_judges_nor_rich() -> None:
-    script = (
-        "import sys; from planproof.cli import main; sys.argv = ['planproof', '--help']\n"
-        "try: main()\n"
-        "except SystemExit: pass\n"
-        "loaded = {'rich', 'pydantic', 'asyncio', 'planproof.judges', 'planproof.readers'}\n"
-        "sys.exit(str(loaded & set(sys.modules) or ''))"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)
-    assert done.stderr == b"\n"
 
 
 def test_an_extra_that_is_missing_is_named(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -14,37 +12,13 @@ from typing import Any
 import pytest
 
 from planproof import evaluate
-from scripts.doc_blocks import blocks_for
+from tests.claude_code_session import EXAMPLES, stop, write_session
 from tests.command_line import CommandLine, Done
-from tests.golden_files import ROOT
-
-EXAMPLES = ROOT / "examples"
-
-
-def stop(session: Path, **more: Any) -> bytes:
-    """What Claude Code writes on standard input when the agent stops."""
-    told = {
-        "session_id": session.stem,
-        "transcript_path": str(session),
-        "cwd": str(session.parent),
-        "hook_event_name": "Stop",
-        "stop_hook_active": False,
-    }
-    return json.dumps(told | more).encode()
 
 
 @pytest.fixture
 def session(tmp_path: Path) -> Path:
-    """A session that scores 0.25, its sub-agent's lines in a file of their own."""
-    lines = (EXAMPLES / "claude-code" / "trace.jsonl").read_text(encoding="utf-8").splitlines()
-    helper = [line for line in lines if '"isSidechain": true' in line]
-    own = [line for line in lines if line not in helper]
-    file = tmp_path / "projects" / "0000.jsonl"
-    (file.with_suffix("") / "subagents").mkdir(parents=True)
-    file.write_text("\n".join(own) + "\n", encoding="utf-8")
-    inner = file.with_suffix("") / "subagents" / "agent-1.jsonl"
-    inner.write_text("\n".join(helper) + "\n", encoding="utf-8")
-    return file
+    return write_session(tmp_path)
 
 
 def told(done: Done) -> Any:
@@ -169,19 +143,3 @@ def test_last_words_that_are_not_written_yet_are_waited_for(
     )
     writer.join()
     assert "only spoken of" in answer["systemMessage"]
-
-
-def test_the_settings_that_are_printed_run_it(planproof: CommandLine, session: Path) -> None:
-    printed = planproof("hook", "claude-code", "--min-score", "0.75", "--print-settings").out
-    (shown,) = blocks_for(__file__)
-    assert json.loads(printed) == json.loads(shown.text)
-    ((hook,),) = [group["hooks"] for group in json.loads(printed)["hooks"]["Stop"]]
-    program, *arguments = hook["command"].split()
-    done = subprocess.run(
-        [Path(sys.executable).with_name(program), *arguments],
-        input=stop(session),
-        capture_output=True,
-        check=True,
-        timeout=hook["timeout"],
-    )
-    assert json.loads(done.stdout)["decision"] == "block"

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
@@ -227,20 +223,3 @@ def test_an_unknown_run_is_told_with_what_there_is(planproof: CommandLine) -> No
     done = planproof("show", "20270101")
     assert done.code == 2
     assert SECOND in done.err
-
-
-def test_colour_on_a_terminal(kept: Path) -> None:
-    leader, follower = pty.openpty()
-    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
-    command = [sys.executable, "-m", "planproof", "compare", "previous", "latest"]
-    subprocess.run(
-        command,
-        stdout=follower,
-        check=True,
-        cwd=kept,
-        env={**environment, "TERM": "xterm-256color"},
-    )
-    os.close(follower)
-    shown = os.read(leader, 100_000).decode(errors="replace")
-    os.close(leader)
-    assert "\x1b[31m1 worse" in shown

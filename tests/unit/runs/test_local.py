@@ -1,9 +1,9 @@
-"""The engine on this machine: order, bounds, processes, cases that come twice."""
+"""The engine on this machine: order, bounds, cases that come twice."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import cast
@@ -13,60 +13,24 @@ import pytest
 from planproof.case import Case
 from planproof.case_file import CaseLine
 from planproof.content import Content
-from planproof.errors import InvalidInput, RunFailed
+from planproof.errors import InvalidInput
 from planproof.finding import Findings, Status, StepFinding
 from planproof.judgement import Judgement
 from planproof.judges.asking import Question
 from planproof.judges.registry import find_judge
 from planproof.plan import Plan
-from planproof.runs import local, processes
 from planproof.runs.judging import Judging
-from planproof.runs.kept_case import kept
 from planproof.runs.local import Task, judged_locally
 from planproof.runs.nouns import Result
 from planproof.trace import Trace
 from planproof.verdict import Outcome, Verdict
 from tests.hand_written import did, noted, trace
-from tests.small_cases import FOLLOWED
-
-
-def _line(number: int, *, same_as: int | None = None) -> CaseLine:
-    told = number if same_as is None else same_as
-    case = Case(
-        task=Content(f"Tidy up folder {told}."),
-        plan=FOLLOWED["agent_plan"],
-        trace=FOLLOWED["execution_trace"],
-        id=f"case-{number}",
-        metadata={"number": number},
-    )
-    return CaseLine(f"line {number}", case, id=case.id)
-
-
-def _task(number: int, *, same_as: int | None = None) -> Task:
-    line = _line(number, same_as=same_as)
-    assert line.case is not None
-    return Task(number, line, kept(line.case))
-
-
-def _nothing(_: Collection[str]) -> dict[str, Verdict]:
-    return {}
-
-
-def _results(
-    tasks: Iterable[Task | Result], judging: Judging, at_once: int | None = None
-) -> list[Result]:
-    return [result for result, _ in judged_locally(tasks, judging, _nothing, at_once)]
+from tests.local_tasks import know_nothing, results_of, task_of
 
 
 @pytest.fixture
 def rules() -> Judging:
     return Judging(find_judge())
-
-
-@pytest.fixture
-def at_once_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes are worth their start from the first case on."""
-    monkeypatch.setattr(processes, "_WORTH_PROCESSES", 0.0)
 
 
 @dataclass(slots=True)
@@ -98,7 +62,7 @@ class Counting:
 
 def test_questions_are_asked_many_at_once_and_answered_in_order() -> None:
     judge = Counting()
-    results = _results(map(_task, range(40)), Judging(judge), 4)
+    results = results_of(map(task_of, range(40)), Judging(judge), 4)
     assert [result.position for result in results] == [*range(40)]
     assert [result.id for result in results] == [f"case-{number}" for number in range(40)]
     assert 1 < judge.most <= 4
@@ -106,13 +70,15 @@ def test_questions_are_asked_many_at_once_and_answered_in_order() -> None:
 
 
 def test_a_judge_that_fails_costs_one_case() -> None:
-    outcomes = [r.verdict.outcome for r in _results(map(_task, range(12, 15)), Judging(Counting()))]
+    outcomes = [
+        r.verdict.outcome for r in results_of(map(task_of, range(12, 15)), Judging(Counting()))
+    ]
     assert outcomes == [Outcome.SCORED, Outcome.JUDGE_FAILED, Outcome.SCORED]
 
 
 def test_what_is_under_way_is_called_off_when_nobody_waits_for_it() -> None:
     judge = Counting()
-    results = judged_locally(map(_task, range(100)), Judging(judge), _nothing, 3)
+    results = judged_locally(map(task_of, range(100)), Judging(judge), know_nothing, 3)
     assert len([*islice(results, 5)]) == 5
     cast("Iterator[object]", results).close()  # type: ignore[attr-defined] # a generator has it
     assert judge.judged < 40
@@ -125,47 +91,17 @@ def test_no_more_is_read_than_can_be_worked_on(rules: Judging) -> None:
         nonlocal read
         for number in range(1_000):
             read += 1
-            yield _task(number)
+            yield task_of(number)
 
-    results = judged_locally(tasks(), rules, _nothing, 1)
+    results = judged_locally(tasks(), rules, know_nothing, 1)
     for given in range(1, 20):
         next(results)
         assert read <= given + 4
 
 
-@pytest.mark.usefixtures("at_once_in_processes")
-def test_processes_judge_as_one_does(rules: Judging) -> None:
-    alone = _results(map(_task, range(70)), rules, 1)
-    together = _results(map(_task, range(70)), rules, 2)
-    assert [replace(r, seconds=0) for r in together] == [replace(r, seconds=0) for r in alone]
-    assert {result.verdict.outcome for result in together} == {Outcome.SCORED}
-
-
-@pytest.mark.usefixtures("at_once_in_processes")
-def test_a_process_that_is_killed_ends_the_run_with_advice() -> None:
-    with pytest.raises(RunFailed, match="--resume"):
-        _results(map(_task, range(70)), Judging(Deadly()), 2)
-
-
-@dataclass(frozen=True, slots=True)
-class Deadly:
-    """Ends the process that it is in, but for the first case."""
-
-    name: str = "deadly"
-    fingerprint: str = "d"
-
-    def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
-        del plan, trace
-        if "folder 0." not in task.text:
-            import os
-
-            os._exit(9)
-        return Findings(())
-
-
 def test_a_case_that_comes_twice_is_judged_once() -> None:
     judge = Counting()
-    tasks = [_task(0), _task(1), _task(2, same_as=0), _task(3, same_as=1), _task(4)]
+    tasks = [task_of(0), task_of(1), task_of(2, same_as=0), task_of(3, same_as=1), task_of(4)]
     results: list[Result] = []
 
     def known(cases: Collection[str]) -> dict[str, Verdict]:
@@ -184,7 +120,7 @@ def test_a_case_that_comes_twice_is_judged_once() -> None:
 
 def test_a_failure_is_tried_again_for_the_next_that_is_like_it() -> None:
     judge = Counting()
-    results = _results([_task(13), _task(14, same_as=13)], Judging(judge), 2)
+    results = results_of([task_of(13), task_of(14, same_as=13)], Judging(judge), 2)
     assert judge.judged == 2
     assert [result.verdict.outcome for result in results] == [Outcome.JUDGE_FAILED] * 2
 
@@ -194,48 +130,26 @@ def test_what_is_known_is_not_judged() -> None:
     known = Verdict(outcome=Outcome.NO_PLAN, reason="There is none.")
 
     def look(cases: Collection[str]) -> dict[str, Verdict]:
-        return {hash_: known for hash_ in cases if hash_ == _task(1).hash}
+        return {hash_: known for hash_ in cases if hash_ == task_of(1).hash}
 
-    tasks = [_task(0), _task(1), _task(2)]
+    tasks = [task_of(0), task_of(1), task_of(2)]
     results = [result for result, _ in judged_locally(tasks, Judging(judge), look, 2)]
     assert judge.judged == 2
     assert results[1].verdict == replace(known, id="case-1", metadata={"number": 1})
 
 
 def test_results_that_are_there_already_keep_their_place(rules: Judging) -> None:
-    there = replace(_results([_task(1)], rules)[0], seconds=7.0)
-    results = _results([_task(0), there, _task(2)], rules)
+    there = replace(results_of([task_of(1)], rules)[0], seconds=7.0)
+    results = results_of([task_of(0), there, task_of(2)], rules)
     assert [result.position for result in results] == [0, 1, 2]
     assert results[1] is there
 
 
 def test_a_line_without_a_case_has_a_verdict_too(rules: Judging) -> None:
     broken = CaseLine("line 7", error=InvalidInput("is not JSON.", where="line 7"), id="x")
-    results = _results([_task(0), Task(1, broken, None)], rules)
+    results = results_of([task_of(0), Task(1, broken, None)], rules)
     assert results[1].verdict.outcome is Outcome.INVALID_INPUT
     assert (results[1].id, results[1].case) == ("x", "")
-
-
-def test_work_is_cut_by_length_as_well(
-    rules: Judging, monkeypatch: pytest.MonkeyPatch, at_once_in_processes: None
-) -> None:
-    sizes: list[int] = []
-    begin = processes.Processes.begin
-
-    def begun(self: processes.Processes, lines: list[CaseLine]) -> object:
-        sizes.append(len(lines))
-        return begin(self, lines)
-
-    monkeypatch.setattr(processes.Processes, "begin", begun)
-    monkeypatch.setattr(local, "_CHUNK_LENGTH", 2 * len(_text()))
-    _results(map(_task, range(10)), rules, 2)
-    assert max(sizes) == 2
-
-
-def _text() -> str:
-    case = _task(0).kept
-    assert case is not None
-    return case.text
 
 
 def test_the_plan_in_force_is_part_of_how_a_case_is_judged() -> None:

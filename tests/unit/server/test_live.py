@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -17,8 +16,7 @@ from planproof.runs.judging import Judging
 from planproof.runs.store.opening import open_sql_store
 from planproof.runs.store.sql import SqlStore
 from planproof.server.live import LiveTrace, LiveTraces
-from tests.otlp_traces import PLAN, export, span, spans_of, tool
-from tests.serving import in_process, settings
+from tests.otlp_traces import PLAN, span, spans_of, tool
 from tests.taking_in import came, take
 
 
@@ -112,20 +110,3 @@ def test_changes_are_told_until_the_server_ends(store: SqlStore, live: LiveTrace
         return counts
 
     assert asyncio.run(told()) == [0, 1]
-
-
-def test_a_trace_that_is_judged_shows_its_verdict(tmp_path: Path) -> None:
-    with in_process(settings(tmp_path / "served.db", quiet=0.1)) as client:
-        assert client.post("/v1/traces", json=export(spans_of(1))).status_code == 200
-        live = client.app.state.services.live  # pyright: ignore
-        views: list[LiveTrace] = []
-        until = monotonic() + 30
-        while not views or views[0].outcome is None:
-            assert monotonic() < until
-            sleep(0.05)
-            views = client.portal.call(live.snapshot)  # pyright: ignore
-        (view,) = views
-        assert (view.outcome, view.score, view.ceiling) == ("scored", 1.0, 1.0)
-        assert [step.status for step in view.steps] == ["executed"] * 3
-        assert (view.service, view.position) == ("desk", 0)
-        assert client.get(f"/runs/{view.run}").status_code == 200

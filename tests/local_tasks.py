@@ -1,0 +1,46 @@
+"""Cases for the engine on this machine, and what it makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from planproof.case import Case
+from planproof.case_file import CaseLine
+from planproof.content import Content
+from planproof.runs.judging import Judging
+from planproof.runs.kept_case import kept
+from planproof.runs.local import Task, judged_locally
+from planproof.runs.nouns import Result
+from planproof.verdict import Verdict
+from tests.small_cases import FOLLOWED
+
+
+def _line(number: int, *, same_as: int | None = None) -> CaseLine:
+    told = number if same_as is None else same_as
+    case = Case(
+        task=Content(f"Tidy up folder {told}."),
+        plan=FOLLOWED["agent_plan"],
+        trace=FOLLOWED["execution_trace"],
+        id=f"case-{number}",
+        metadata={"number": number},
+    )
+    return CaseLine(f"line {number}", case, id=case.id)
+
+
+def task_of(number: int, *, same_as: int | None = None) -> Task:
+    """Return a task of a number; with `same_as`, its case is that of another."""
+    line = _line(number, same_as=same_as)
+    assert line.case is not None
+    return Task(number, line, kept(line.case))
+
+
+def know_nothing(_: Collection[str]) -> dict[str, Verdict]:
+    """Look up verdicts where there are none."""
+    return {}
+
+
+def results_of(
+    tasks: Iterable[Task | Result], judging: Judging, at_once: int | None = None
+) -> list[Result]:
+    """Judge tasks, and return all results."""
+    return [result for result, _ in judged_locally(tasks, judging, know_nothing, at_once)]
