@@ -8,15 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from tests.postgresql import PostgreSQL
 
 # A test sets no `max_examples` of its own: HYPOTHESIS_PROFILE=long must reach it.
-settings.register_profile("default", max_examples=100, deadline=None)
-settings.register_profile("ci", max_examples=100, deadline=None, derandomize=True)
-settings.register_profile("long", max_examples=10_000, deadline=None)
+# None of them depends on how busy the machine is.
+settings.register_profile(
+    "default",
+    max_examples=100,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("ci", settings.get_profile("default"), derandomize=True)
+settings.register_profile("long", settings.get_profile("default"), max_examples=10_000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

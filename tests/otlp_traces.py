@@ -13,6 +13,8 @@ from typing import Any
 from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+from tests.patience import PATIENCE
+
 PLAN = "1. Call look_up.\n2. Call compute.\n3. Call save_result."
 TOOLS = ("look_up", "compute", "save_result")
 BEGAN = 1_767_225_600_000_000_000
@@ -98,7 +100,7 @@ def post(url: str, body: bytes | Request, content_type: str = JSON, **headers: s
     sent = {"Content-Type": content_type} | {k.replace("_", "-"): v for k, v in headers.items()}
     request = urllib.request.Request(f"{url}/v1/traces", data, sent, method="POST")
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
             return Answer(answer.status, answer.read(), dict(answer.headers))
     except urllib.error.HTTPError as error:
         with error:

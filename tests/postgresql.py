@@ -16,8 +16,9 @@ from time import monotonic, sleep
 
 import psycopg
 
+from tests.patience import PATIENCE
+
 _USER = "planproof"
-_PATIENCE = 60.0
 # PostgreSQL refuses to be run by root.
 _SOMEBODY = 65534 if os.geteuid() == 0 else None
 # Nothing is to outlive the test, so nothing waits for the disk; sockets only, so no port is taken.
@@ -44,17 +45,17 @@ class PostgreSQL:
         made = self._begin(
             "initdb", "-D", "data", "-U", _USER, "-A", "trust", "-E", "UTF8", "--no-sync"
         )
-        if made.wait(_PATIENCE):
+        if made.wait(PATIENCE):
             raise self._failure()
 
     def start(self) -> None:
         """Start the server, and wait until it answers."""
         settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
         self._running = self._begin("postgres", "-D", "data", "-k", str(self._folder), *settings)
-        until = monotonic() + _PATIENCE
+        until = monotonic() + PATIENCE
         while True:
             try:
-                psycopg.connect(self._url("postgres"), connect_timeout=5).close()
+                psycopg.connect(self._url("postgres"), connect_timeout=60).close()
             except psycopg.OperationalError:
                 if self._running.poll() is not None or monotonic() > until:
                     raise self._failure() from None
@@ -66,7 +67,7 @@ class PostgreSQL:
         """Throw everybody out, and stop."""
         if self._running is not None:
             self._running.send_signal(signal.SIGINT)
-            self._running.wait(_PATIENCE)
+            self._running.wait(PATIENCE)
             self._running = None
 
     def new_database(self) -> str:

@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import urlsplit
 
+from tests.patience import PATIENCE
+
 
 @contextmanager
 def behind(prefix: str, url: str) -> Generator[str, None, None]:
@@ -20,7 +22,7 @@ def behind(prefix: str, url: str) -> Generator[str, None, None]:
                 self.send_error(404)
                 return
             length = int(self.headers.get("Content-Length", 0))
-            server = HTTPConnection(urlsplit(url).netloc, timeout=30)
+            server = HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE)
             server.request(
                 self.command,
                 self.path.removeprefix(prefix),

@@ -12,19 +12,25 @@ import threading
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx2
 from starlette.testclient import TestClient
 
 from planproof.judges.registry import find_judge
 from planproof.runs.judging import Judging
 from planproof.server.app import make_app
 from planproof.server.settings import ServerSettings
+from tests.patience import PATIENCE
 
+# As httpx2's own, which give up after five seconds.
+get = partial(httpx2.get, timeout=PATIENCE)
+post = partial(httpx2.post, timeout=PATIENCE)
+stream = partial(httpx2.stream, timeout=PATIENCE)
 _SERVE = "import sys; from planproof.cli import main; sys.argv[0] = 'planproof'; main()"
 _ADDRESS = re.compile(r"serving on (http://\S+);")
-_PATIENCE = 60
 
 
 def settings(store: str | Path, **changed: Any) -> ServerSettings:
@@ -52,12 +58,12 @@ class Served:
     def kill(self) -> None:
         """End it as a power cut would."""
         self.process.kill()
-        self.process.wait(_PATIENCE)
+        self.process.wait(PATIENCE)
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """End it as an administrator would; its exit code."""
         self.process.send_signal(number)
-        return self.process.wait(_PATIENCE)
+        return self.process.wait(PATIENCE)
 
     def most_memory(self) -> int:
         """The most bytes that it has had in memory so far."""
@@ -102,12 +108,12 @@ def _started(words: list[str], environment: Mapping[str, str]) -> Generator[Serv
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()
     try:
-        assert ready.wait(_PATIENCE)
+        assert ready.wait(PATIENCE)
         assert server.url, "".join(server.told)
         yield server
     finally:
         if process.poll() is None:
             server.kill()
-        listener.join(_PATIENCE)
+        listener.join(PATIENCE)
         assert process.stderr is not None
         process.stderr.close()

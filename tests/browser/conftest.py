@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from scripts.chromium import chromium
 from tests.browser.opening import Opening
+from tests.patience import PATIENCE
+
+expect.set_options(timeout=1000 * PATIENCE)
 
 
 # Not for the whole session: while it runs, no other test of the process could use asyncio.

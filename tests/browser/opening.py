@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
 
+from tests.patience import PATIENCE
+
 Colours: TypeAlias = Literal["light", "dark"]
 
 _REPORTS_VIOLATIONS = """
@@ -46,7 +48,7 @@ class Opening:
             viewport={"width": width, "height": 800}, color_scheme=colours, reduced_motion="reduce"
         )
         self._pages.append(opened)
-        opened.set_default_timeout(10_000)
+        opened.set_default_timeout(1000 * PATIENCE)
         opened.add_init_script(_REPORTS_VIOLATIONS)
 
         def asked(request: Request) -> None:

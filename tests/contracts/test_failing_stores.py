@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
 from planproof.runs.nouns import RunState
 from planproof.runs.store.opening import open_store
+from tests.patience import wait_until
 from tests.postgresql import PostgreSQL
 from tests.run_processes import data_set, ended, started
 
@@ -29,13 +29,6 @@ def cases(tmp_path: Path) -> Path:
 def _told(folder: Path) -> str:
     words = folder / "told.txt"
     return words.read_text(encoding="utf-8") if words.exists() else ""
-
-
-def _wait(until: Callable[[], bool]) -> None:
-    last = monotonic() + 60
-    while not until() and monotonic() < last:
-        sleep(0.005)
-    assert until()
 
 
 def _some_kept(store: str) -> Callable[[], bool]:
@@ -100,8 +93,8 @@ def test_an_output_that_can_not_be_written(tmp_path: Path, cases: Path) -> None:
 def test_a_file_that_is_taken_away(tmp_path: Path, cases: Path) -> None:
     store, away = tmp_path / "runs.db", tmp_path / "away.db"
     process = started(tmp_path, str(store), cases, "-o", "/dev/null")
-    _wait(store.exists)
-    _wait(_some_kept(str(store)))
+    wait_until(store.exists)
+    wait_until(_some_kept(str(store)))
     store.rename(away)
     assert ended(process) == 2
     assert "has been removed or replaced while it was in use" in _told(tmp_path)
@@ -114,7 +107,7 @@ def test_a_server_that_goes_away(
 ) -> None:
     store = postgresql_server.new_database()
     process = started(tmp_path, store, cases, "-o", "/dev/null")
-    _wait(_some_kept(store))
+    wait_until(_some_kept(store))
     postgresql_server.stop()
     try:
         assert ended(process) == 2
@@ -147,12 +140,12 @@ def test_no_process_stays_behind(tmp_path: Path, sent: signal.Signals, code: int
     cases = data_set(tmp_path / "cases.jsonl", 20_000)
     store = str(tmp_path / "runs.db")
     process = started(tmp_path, store, cases, "--concurrency", "2", "-o", "/dev/null", patience=0.0)
-    _wait(lambda: len(_children(process)) >= 2)
-    _wait(_some_kept(store))
+    wait_until(lambda: len(_children(process)) >= 2)
+    wait_until(_some_kept(store))
     children = _children(process)
     assert process.pid is not None
     os.kill(process.pid, sent)
     assert ended(process) == code, _told(tmp_path)
-    _wait(lambda: not any(map(_is_running, children)))
+    wait_until(lambda: not any(map(_is_running, children)))
     assert "Traceback" not in _told(tmp_path)
     assert ("--resume" in _told(tmp_path)) == (sent is signal.SIGINT)

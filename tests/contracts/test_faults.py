@@ -1,7 +1,7 @@
 """Every way in which a model can fail, with every judge that asks one: what comes of it.
 
-Real clients ask a real server. All of the table is asked at once, for some rows take all the time
-that there is.
+Real clients ask a real server. All rows that end by themselves are asked at once, with time to
+spare; then those that only the deadline ends.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -23,14 +22,14 @@ from planproof.opening import open_judge
 from planproof.readers.source import Source
 from planproof.verification import verify
 from tests.auditing_models import honest, inventing, inventing_events
+from tests.patience import PATIENCE
 from tests.scripted_model import Asked, ScriptedModel
 from tests.scripted_model.faults import MODES, SCORES
 from tests.small_cases import FOLLOWED
 
-SECONDS = 8.0
-GRACE = 4.0
-"""For a machine with much else to do."""
-MOST_CALLS = 12
+SECONDS = 10.0
+"""The deadline of what nothing else ends."""
+MOST_CALLS = 16
 JUDGES = ("prompt", "audit", "cascade")
 SCORED = "scored"
 
@@ -70,11 +69,13 @@ TABLE: dict[str, tuple[str, int | None]] = {
 NOT_ACCEPTED = {"wrong ids": inventing_events, "invented quotes": inventing}
 
 
+ENDLESS = frozenset({"drip", "hang"}) | {mode for mode in TABLE if mode.startswith("429 for ever")}
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     verdict: Verdict
     calls: int
-    seconds: float
 
 
 def _good(asked: Asked) -> str:
@@ -100,41 +101,43 @@ def _rows() -> Iterator[tuple[tuple[str, str], Any]]:
         yield (mode, "cascade"), _says(nature)
 
 
-def _opened(judge: str, server: ScriptedModel) -> AnyJudge:
-    return open_judge(judge, ["openai:x"], base_url=server.url, asking=Asking(deadline=SECONDS))
+def _opened(mode: str, judge: str, server: ScriptedModel) -> AnyJudge:
+    asking = Asking(deadline=SECONDS if mode in ENDLESS else PATIENCE)
+    return open_judge(judge, ["openai:x"], base_url=server.url, asking=asking)
 
 
-async def _judged(judge: AnyJudge) -> tuple[Verdict, float]:
-    began = monotonic()
-    verdict = await aevaluate(
+async def _judged(judge: AnyJudge) -> Verdict:
+    return await aevaluate(
         task=FOLLOWED["user_task"],
         plan=FOLLOWED["agent_plan"],
         trace=FOLLOWED["execution_trace"],
         judge=judge,
     )
-    return verdict, monotonic() - began
 
 
 @pytest.fixture(scope="module")
 def table() -> dict[tuple[str, str], Row]:
     """The whole table, asked once."""
-    with ExitStack() as running, pytest.MonkeyPatch.context() as patch:
+    rows = list(_rows())
+    with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "sk-secret")
-        with ScriptedModel(_good) as server:
-            warm = _opened("audit", server)  # what is heavy is loaded before the clock runs
-            asyncio.run(_judged(warm))
-        keys, behaviours = zip(*_rows(), strict=True)
-        servers = [running.enter_context(ScriptedModel(behaviour)) for behaviour in behaviours]
-        judges = [_opened(judge, server) for (_, judge), server in zip(keys, servers, strict=True)]
+        ending = [row for row in rows if row[0][0] not in ENDLESS]
+        endless = [row for row in rows if row[0][0] in ENDLESS]
+        return _asked_at_once(ending) | _asked_at_once(endless)
 
-        async def all_at_once() -> list[tuple[Verdict, float]]:
-            return await asyncio.gather(*map(_judged, judges))
 
-        judged = asyncio.run(all_at_once())
-        return {
-            key: Row(verdict, len(server.calls), seconds)
-            for key, server, (verdict, seconds) in zip(keys, servers, judged, strict=True)
-        }
+def _asked_at_once(rows: list[tuple[tuple[str, str], Any]]) -> dict[tuple[str, str], Row]:
+    with ExitStack() as running:
+        servers = {key: running.enter_context(ScriptedModel(given)) for key, given in rows}
+        judges = [_opened(*key, server) for key, server in servers.items()]
+
+        async def all_at_once() -> list[Verdict]:
+            # Far beyond any deadline: what hangs fails.
+            async with asyncio.timeout(2 * PATIENCE):
+                return await asyncio.gather(*map(_judged, judges))
+
+        judged = zip(servers.items(), asyncio.run(all_at_once()), strict=True)
+        return {key: Row(verdict, len(server.calls)) for (key, server), verdict in judged}
 
 
 @pytest.mark.parametrize("judge", JUDGES)
@@ -153,7 +156,6 @@ def test_what_comes_of_a_mode(table: dict[tuple[str, str], Row], mode: str, judg
     assert verdict.cost is not None
     # The last of many may have been called off before it reached the server.
     assert verdict.cost.calls - row.calls in ({0} if calls else {0, 1})
-    assert row.seconds <= SECONDS + GRACE
     assert "sk-secret" not in json.dumps(verdict.full())
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import threading
 import urllib.request
 from collections import Counter
-from collections.abc import Callable
 from contextlib import closing
 from http.client import HTTPException
 from random import Random
-from time import monotonic, sleep
+from time import sleep
 
 from sqlalchemy import func, select
 
 from planproof.runs.store.opening import open_sql_store
 from planproof.runs.store.schema import spans, traces
 from tests.otlp_traces import JSON, PROTOBUF, TOOLS, export, post, protobuf, spans_of
+from tests.patience import PATIENCE, wait_until
 from tests.serving import Served, served
 
 AT_ONCE = 4
@@ -41,7 +41,7 @@ class _Load:
     def end(self) -> None:
         self._ended.set()
         for client in self._clients:
-            client.join(60)
+            client.join(PATIENCE)
 
     def _send(self) -> None:
         while not self._ended.is_set():
@@ -68,13 +68,6 @@ class _Load:
         return True
 
 
-def _wait(until: Callable[[], bool], patience: float = 90) -> None:
-    last = monotonic() + patience
-    while not until() and monotonic() < last:
-        sleep(0.1)
-    assert until()
-
-
 def _judged(store: str) -> Counter[str]:
     with closing(open_sql_store(store)) as opened:
         return Counter(
@@ -98,14 +91,14 @@ def test_what_was_accepted_is_judged_once_though_servers_are_killed(store_url: s
                 load.begin(server.url)
             load.url = server.url
             before = len(load.accepted)
-            _wait(lambda before=before: len(load.accepted) >= before + 40)
+            wait_until(lambda before=before: len(load.accepted) >= before + 40)
             if life:
                 # While verdicts are being kept, too.
-                _wait(lambda: bool(_judged(store_url)))
+                wait_until(lambda: bool(_judged(store_url)))
             server.kill()
     load.end()
     with served(store_url, *QUIET, "--oldest-seconds", "0.2") as server:
-        _wait(lambda: load.accepted <= _judged(store_url).keys())
+        wait_until(lambda: load.accepted <= _judged(store_url).keys())
         judged = _judged(store_url)
         assert set(judged.values()) == {1}
         # Of what was cut off in the middle, some came: that is judged as well, when it is too old.
@@ -120,14 +113,14 @@ def test_two_servers_on_one_database_judge_each_trace_once(store_url: str) -> No
             *tools, root = spans_of(number)
             assert post(one.url, export(tools)).status == 200
             assert post(other.url, export([root])).status == 200
-        _wait(lambda: len(_judged(store_url)) == 30)
+        wait_until(lambda: len(_judged(store_url)) == 30)
         figures = [_traces_judged(server) for server in (one, other)]
     assert sum(figures) == 30
     assert set(_judged(store_url).values()) == {1}
 
 
 def _traces_judged(server: Served) -> float:
-    with urllib.request.urlopen(f"{server.url}/metrics", timeout=30) as answer:
+    with urllib.request.urlopen(f"{server.url}/metrics", timeout=PATIENCE) as answer:
         lines = answer.read().decode().splitlines()
     (figure,) = (line for line in lines if line.startswith("planproof_traces_judged "))
     return float(figure.split()[1])

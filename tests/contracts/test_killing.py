@@ -6,11 +6,12 @@ import random
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic, sleep
+from time import sleep
 
 from planproof.runs.nouns import Result, RunState
 from planproof.runs.store.opening import open_store
 from planproof.runs.store.protocol import Store
+from tests.patience import wait_until
 from tests.run_processes import data_set, ended, started
 
 CASES = 500
@@ -36,9 +37,11 @@ def test_a_run_that_is_killed_twenty_times_ends_as_if_it_had_not_been(
             process = started(tmp_path, store_url, cases, "-o", "out.jsonl", "--resume")
             # Some die young; the others get a little further than those before them.
             wanted = 0 if kill % 5 == 0 else CASES * kill // (KILLS + KILLS // 2)
-            until = monotonic() + 60
-            while _cases_kept(store) < wanted and process.is_alive() and monotonic() < until:
-                sleep(0.005)
+            wait_until(
+                lambda wanted=wanted, process=process: (
+                    _cases_kept(store) >= wanted or not process.is_alive()
+                )
+            )
             sleep(chance.uniform(0.0, 0.03))
             process.kill()
             assert ended(process) == -9, (tmp_path / "told.txt").read_text()
@@ -77,9 +80,7 @@ def test_two_processes_that_go_on_with_one_run_get_it_whole(store_url: str, tmp_
     cases = data_set(tmp_path / "cases.jsonl", 200)
     first = started(tmp_path, store_url, cases)
     with closing(open_store(store_url)) as store:
-        until = monotonic() + 60
-        while not _cases_kept(store) and monotonic() < until:
-            sleep(0.005)
+        wait_until(lambda: _cases_kept(store) > 0)
         first.kill()
         ended(first)
         both = [started(tmp_path, store_url, cases, "--resume") for _ in range(2)]

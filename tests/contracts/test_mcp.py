@@ -19,6 +19,7 @@ from mcp.types import Tool
 from planproof import Monitor, evaluate
 from scripts.doc_blocks import blocks_for
 from tests.golden_files import ROOT
+from tests.patience import PATIENCE
 from tests.scripted_model import ScriptedModel
 
 TRACE = ROOT / "examples" / "langgraph" / "trace.json"
@@ -72,7 +73,7 @@ def serving(
     started = StdioServerParameters(
         command=str(program), args=[*arguments, *more], env=server.get("env"), cwd=folder
     )
-    opened = Client(stdio_client(started), mode=mode, read_timeout_seconds=60)
+    opened = Client(stdio_client(started), mode=mode, read_timeout_seconds=PATIENCE)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(opened) as client:
         yield Asked(folder, portal, client)
 

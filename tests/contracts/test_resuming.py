@@ -6,11 +6,11 @@ import json
 from contextlib import closing
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 
 from planproof.runs.store.opening import open_store
 from tests.auditing_models import honest
+from tests.patience import wait_until
 from tests.run_processes import ended, started
 from tests.scripted_model import Asked, ScriptedModel
 from tests.small_cases import FOLLOWED
@@ -55,9 +55,7 @@ def test_a_killed_run_pays_nothing_twice(tmp_path: Path) -> None:
     broken, whole = tmp_path / "broken.jsonl", tmp_path / "whole.jsonl"
     with ScriptedModel(_answer, latency=0.01) as server:
         killed = _run(cases, broken, server, tmp_path / "kept.sqlite3")
-        until = monotonic() + 60
-        while len(server.calls) < CASES // 3 and monotonic() < until:
-            sleep(0.01)
+        wait_until(lambda: len(server.calls) >= CASES // 3)
         killed.kill()
         ended(killed)
         asked = len(server.calls)
@@ -82,10 +80,8 @@ def test_a_killed_run_without_a_cache_asks_only_for_what_was_not_kept(tmp_path: 
     output, store = tmp_path / "out.jsonl", str(tmp_path / "runs.db")
     with ScriptedModel(_answer, latency=0.01) as server:
         killed = _run(cases, output, server, tmp_path / "one.sqlite3", store)
-        until = monotonic() + 60
         # What was judged is kept after 64 cases at the latest.
-        while len(server.calls) < FEWER * 2 // 3 and monotonic() < until:
-            sleep(0.01)
+        wait_until(lambda: len(server.calls) >= FEWER * 2 // 3)
         killed.kill()
         ended(killed)
         with closing(open_store(store)) as kept:

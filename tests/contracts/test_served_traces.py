@@ -38,6 +38,7 @@ from planproof.runs.store.opening import open_store
 from planproof.verdict import Verdict
 from tests.log_collector import Collector, attributes_of, collecting
 from tests.otlp_traces import Request, export, post, spans_of
+from tests.patience import PATIENCE, wait_until
 from tests.serving import Served, served
 
 TASK = "Refund order A-1042 and tell the customer."
@@ -184,7 +185,7 @@ def server(
 
 def result_on(store: str, trace: str, where: Callable[[Result], bool] = lambda _: True) -> Result:
     """The result on a trace, once it is there."""
-    until = monotonic() + 30
+    until = monotonic() + PATIENCE
     with closing(open_store(store)) as opened:
         while monotonic() < until:
             for run in opened.runs():
@@ -221,7 +222,7 @@ def _page(process: Served, store: str, result: Result) -> str:
     with closing(open_store(store)) as opened:
         run = opened.find("latest").id
     url = f"{process.url}/runs/{run}/cases/{result.position}"
-    with urllib.request.urlopen(url, timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
         return answer.read().decode()
 
 
@@ -269,7 +270,7 @@ def test_who_looks_sees_a_trace_come_and_others_are_told_its_verdict(
 ) -> None:
     process, store = server
     trace = f"{0xABCDEF:032x}"
-    with urllib.request.urlopen(f"{process.url}/live/events", timeout=30) as stream:
+    with urllib.request.urlopen(f"{process.url}/live/events", timeout=PATIENCE) as stream:
         assert stream.headers["Content-Type"].startswith("text/event-stream")
         assert post(process.url, export(spans_of(0xABCDEF))).status == 200
         told: list[Any] = []
@@ -279,9 +280,8 @@ def test_who_looks_sees_a_trace_come_and_others_are_told_its_verdict(
                 told = json.loads(line[6:])
     assert (told[0]["score"], told[0]["service"]) == (1.0, "desk")
     assert result_on(store, trace).verdict.score == 1.0
-    until = monotonic() + 30
-    while (found := _told_of(collector, trace)) is None and monotonic() < until:
-        sleep(0.05)
+    wait_until(lambda: _told_of(collector, trace) is not None)
+    found = _told_of(collector, trace)
     assert found is not None
     assert found["gen_ai.evaluation.score.value"] == 1.0
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from time import monotonic, sleep
 
 from planproof.runs.store.opening import open_store
 from scripts.doc_blocks import blocks_for
+from tests.patience import wait_until
 from tests.serving import served
 
 SHOWN = "http://127.0.0.1:7526"
@@ -18,12 +18,9 @@ def test_what_the_sdk_sends_is_judged(tmp_path: Path) -> None:
     store = tmp_path / "runs.db"
     with served(store, "--quiet-seconds", "0.1") as server:
         exec(compile(block.text.replace(SHOWN, server.url), block.place, "exec"), {})
-        until = monotonic() + 30
         with closing(open_store(str(store))) as opened:
-            while not (runs := opened.runs()) or not runs[0].cases:
-                assert monotonic() < until
-                sleep(0.05)
-            (result,) = opened.results(runs[0].id)
+            wait_until(lambda: any(run.cases for run in opened.runs()))
+            (result,) = opened.results(opened.runs()[0].id)
             (run,) = opened.runs(tags={"source": "opentelemetry"})
     assert result.verdict.score == 1.0, result.verdict.reason
     assert result.verdict.metadata == {"service": "refunds"}

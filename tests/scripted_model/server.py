@@ -10,6 +10,7 @@ import threading
 from types import TracebackType
 from typing import Any, Self
 
+from tests.patience import PATIENCE
 from tests.scripted_model.replies import (
     Behaviour,
     Bytes,
@@ -53,7 +54,7 @@ class ScriptedModel:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        if not self._ready.wait(10):
+        if not self._ready.wait(PATIENCE):
             raise RuntimeError("the scripted model did not start")
         return self
 
@@ -64,7 +65,7 @@ class ScriptedModel:
         trace: TracebackType | None,
     ) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
+        self._thread.join(PATIENCE)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -7,9 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx2
-
-from tests.serving import served
+from tests.serving import get, post, served
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
 # Not among them: that a case of another form than the description's is refused. Many are read.
@@ -27,8 +25,8 @@ def test_schemathesis_finds_nothing(tmp_path: Path) -> None:
     with served(tmp_path / "runs.db") as server:
         lines = "\n".join(map(json.dumps, (FOLLOWED, IDLE, PLANLESS)))
         for _ in range(2):
-            begun = httpx2.post(f"{server.url}/v1/runs?name=demo", content=lines).json()
-            httpx2.get(f"{server.url}{begun['events']}")
+            begun = post(f"{server.url}/v1/runs?name=demo", content=lines).json()
+            get(f"{server.url}{begun['events']}")
         done = subprocess.run(
             [
                 *(sys.executable, "-m", "schemathesis.cli", "run", f"{server.url}/openapi.json"),

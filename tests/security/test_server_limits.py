@@ -12,15 +12,19 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx2
 import pytest
 
 from planproof.server.settings import ServerLimits
-from tests.serving import Served, in_process, served_within, settings
+from tests.patience import PATIENCE
+from tests.serving import Served, get, in_process, post, served_within, settings
 from tests.small_cases import FOLLOWED
+from tests.virtual_time import VirtualTime
 
 MEGABYTE = 1024 * 1024
-LIMITS = {"body": 2 * MEGABYTE, "head": 0.5, "arrival": 1.0, "connections": 20}
+LIMITS = {"body": 2 * MEGABYTE, "data_set": 3 * MEGABYTE, "connections": 20}
+PATIENT = {"head": PATIENCE, "arrival": PATIENCE}
+IMPATIENT = {"head": 0.5, "arrival": 1.0}
+"""For what is to come too late. Whoever is to be answered asks a patient server."""
 JSON = {"Content-Type": "application/json"}
 POSTS = ("/v1/verdicts", "/v1/runs", "/v1/traces")
 
@@ -28,21 +32,28 @@ POSTS = ("/v1/verdicts", "/v1/runs", "/v1/traces")
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served, None, None]:
     store = tmp_path_factory.mktemp("limited") / "runs.db"
-    with served_within(store, data_set=3 * MEGABYTE, **LIMITS) as started:
-        assert httpx2.post(f"{started.url}/v1/verdicts", json=FOLLOWED).status_code == 200
+    with served_within(store, **LIMITS, **PATIENT) as started:
+        assert post(f"{started.url}/v1/verdicts", json=FOLLOWED).status_code == 200
         yield started
+
+
+@pytest.fixture(scope="module")
+def impatient(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served, None, None]:
+    with served_within(tmp_path_factory.mktemp("limited") / "runs.db", **IMPATIENT) as started:
+        yield started
+        assert get(f"{started.url}/healthz").status_code == 200
 
 
 @pytest.fixture(autouse=True)
 def _goes_on(server: Served) -> Generator[None, None, None]:
     yield
-    assert httpx2.get(f"{server.url}/healthz").status_code == 200
+    assert get(f"{server.url}/healthz").status_code == 200
 
 
 def _connected(server: Served) -> socket.socket:
     address = urlsplit(server.url)
     made = socket.create_connection((address.hostname or "", address.port or 0))
-    made.settimeout(10)
+    made.settimeout(PATIENCE)
     return made
 
 
@@ -71,7 +82,7 @@ def _bomb(megabytes: int) -> bytes:
 def test_a_body_that_is_too_large_is_refused_in_bounded_memory(server: Served, path: str) -> None:
     before = server.most_memory()
     for content in (_zeros(64), b"0" * 4 * MEGABYTE):
-        answer = httpx2.post(f"{server.url}{path}", content=content, headers=JSON)
+        answer = post(f"{server.url}{path}", content=content, headers=JSON)
         assert answer.status_code == 413
         assert ("--max-data-set" if path == "/v1/runs" else "--max-body") in answer.text
     assert server.most_memory() - before < 24 * MEGABYTE
@@ -94,9 +105,7 @@ def test_a_bomb_is_refused_in_bounded_memory(server: Served, path: str) -> None:
     bomb = _bomb(256)
     assert len(bomb) < MEGABYTE
     before = server.most_memory()
-    answer = httpx2.post(
-        f"{server.url}{path}", content=bomb, headers={**JSON, "Content-Encoding": "gzip"}
-    )
+    answer = post(f"{server.url}{path}", content=bomb, headers={**JSON, "Content-Encoding": "gzip"})
     assert answer.status_code == 413
     assert server.most_memory() - before < 24 * MEGABYTE
 
@@ -104,12 +113,12 @@ def test_a_bomb_is_refused_in_bounded_memory(server: Served, path: str) -> None:
 def test_a_packed_case_is_judged_and_a_broken_one_refused(server: Served) -> None:
     packed = gzip.compress(json.dumps(FOLLOWED).encode())
     url, headers = f"{server.url}/v1/verdicts", {"Content-Encoding": "gzip"}
-    assert httpx2.post(url, content=packed, headers=headers).status_code == 200
+    assert post(url, content=packed, headers=headers).status_code == 200
     members = gzip.compress(b" ") + packed
-    assert httpx2.post(url, content=members, headers=headers).status_code == 200
-    assert httpx2.post(url, content=packed[:-9], headers=headers).status_code == 400
-    assert httpx2.post(url, content=b"no gzip", headers=headers).status_code == 400
-    other = httpx2.post(url, content=packed, headers={"Content-Encoding": "br"})
+    assert post(url, content=members, headers=headers).status_code == 200
+    assert post(url, content=packed[:-9], headers=headers).status_code == 400
+    assert post(url, content=b"no gzip", headers=headers).status_code == 400
+    other = post(url, content=packed, headers={"Content-Encoding": "br"})
     assert other.status_code == 415
 
 
@@ -117,10 +126,10 @@ def test_a_packed_case_is_judged_and_a_broken_one_refused(server: Served) -> Non
 def test_what_is_nested_too_deeply_is_refused(server: Served, opening: bytes) -> None:
     body = opening + b"[" * 100_000 + b"]" * 100_000
     for path in ("/v1/verdicts", "/v1/traces"):
-        answer = httpx2.post(f"{server.url}{path}", content=body, headers=JSON)
+        answer = post(f"{server.url}{path}", content=body, headers=JSON)
         assert answer.status_code == 413
     metadata = json.loads("[" * 300 + "]" * 300)
-    deep = httpx2.post(f"{server.url}/v1/verdicts", json={**FOLLOWED, "metadata": {"a": metadata}})
+    deep = post(f"{server.url}/v1/verdicts", json={**FOLLOWED, "metadata": {"a": metadata}})
     assert deep.status_code == 413
 
 
@@ -137,15 +146,15 @@ def test_a_multitude_of_values_is_refused_in_bounded_memory(tmp_path: Path, path
         assert started.most_memory() - before < 6 * len(body)
 
 
-def test_a_head_that_never_ends_is_not_waited_for(server: Served) -> None:
-    with closing(_connected(server)) as silent, closing(_connected(server)) as slow:
+def test_a_head_that_never_ends_is_not_waited_for(impatient: Served) -> None:
+    with closing(_connected(impatient)) as silent, closing(_connected(impatient)) as slow:
         slow.sendall(b"POST /v1/verdicts HTTP/1.1\r\nHost: 127.0.0.1\r\n")
         assert _answer(silent) == b""
         assert _answer(slow) == b""
 
 
-def test_a_head_that_comes_letter_by_letter_is_not_waited_for(server: Served) -> None:
-    with closing(_connected(server)) as dripping:
+def test_a_head_that_comes_letter_by_letter_is_not_waited_for(impatient: Served) -> None:
+    with closing(_connected(impatient)) as dripping:
         # First a whole request, so that the connection is one that rested.
         dripping.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert b"200" in dripping.recv(65_536)
@@ -153,8 +162,8 @@ def test_a_head_that_comes_letter_by_letter_is_not_waited_for(server: Served) ->
             _drip(dripping)
 
 
-def test_a_body_that_nobody_reads_is_not_waited_for(server: Served) -> None:
-    with closing(_connected(server)) as dripping:
+def test_a_body_that_nobody_reads_is_not_waited_for(impatient: Served) -> None:
+    with closing(_connected(impatient)) as dripping:
         dripping.sendall(
             b"POST /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
         )
@@ -164,13 +173,13 @@ def test_a_body_that_nobody_reads_is_not_waited_for(server: Served) -> None:
 
 def _drip(connection: socket.socket) -> None:
     """Send letter by letter, for longer than anybody should listen."""
-    for _ in range(400):
+    for _ in range(int(PATIENCE / 0.05)):
         connection.sendall(b"X")
         time.sleep(0.05)
 
 
-def test_a_body_that_comes_too_slowly_is_not_waited_for(server: Served) -> None:
-    with closing(_connected(server)) as slow:
+def test_a_body_that_comes_too_slowly_is_not_waited_for(impatient: Served) -> None:
+    with closing(_connected(impatient)) as slow:
         slow.sendall(
             b"POST /v1/verdicts HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
         )
@@ -181,7 +190,7 @@ def test_who_says_nothing_makes_room_for_who_does(server: Served) -> None:
     silent = [_connected(server) for _ in range(30)]
     try:
         # More are held open than there may be, and somebody who asks is answered all the same.
-        assert httpx2.get(f"{server.url}/healthz").status_code == 200
+        assert get(f"{server.url}/healthz").status_code == 200
     finally:
         for each in silent:
             each.close()
@@ -204,7 +213,11 @@ def test_one_request_too_many_is_told_to_come_back(server: Served) -> None:
             each.close()
 
 
-def test_who_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
+def test_who_asks_too_often_is_told_when_to_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # However long the requests take, no time passes between them.
+    monkeypatch.setattr("planproof.server.guard.rates.monotonic", VirtualTime())
     with in_process(settings(tmp_path / "runs.db", limits=ServerLimits(rate=3))) as client:
         answers = [client.get("/healthz") for _ in range(6)]
     assert [answer.status_code for answer in answers[:3]] == [200, 200, 200]

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.patience import PATIENCE
+
 _LEFT_OPEN = """
 import asyncio
 from planproof.background import start, wait_for
@@ -41,7 +43,7 @@ start(stays())
 
 def _run(program: str, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *options, "-c", program]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=30)
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
 
 
 @pytest.mark.parametrize("hanging", ["", _HANGS], ids=["idle", "under way"])

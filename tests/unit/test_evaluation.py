@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
+import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -25,6 +25,7 @@ from planproof.readers.source import Source
 from planproof.trace import Event, Kind, Skipped, Trace
 from planproof.verdict import Outcome, Verdict
 from planproof.vocabulary import Vocabulary
+from tests.patience import PATIENCE
 
 TASK = "Tidy up."
 PLAN = ["Read the list", "Delete the draft"]
@@ -45,10 +46,8 @@ class Sworn:
 
     name: str = "sworn"
     fingerprint: str = "1"
-    pause: float = 0.0
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
-        time.sleep(self.pause)
         actions = [event for event in trace.events if event.kind is Kind.ACTION]
         return Findings(
             tuple(
@@ -377,19 +376,22 @@ def test_the_vocabulary_reaches_the_reader() -> None:
 
 
 def test_awaiting_a_verdict_does_not_hold_up_the_loop() -> None:
-    async def judged_beside_others() -> tuple[Verdict, int]:
-        ticks = 0
-        judged = asyncio.create_task(
-            aevaluate(task=TASK, plan=PLAN, trace=TRACE, judge=Sworn(pause=0.2))
-        )
-        while not judged.done():
-            ticks += 1
-            await asyncio.sleep(0.01)
-        return await judged, ticks
+    goes_on = threading.Event()
 
-    verdict, ticks = asyncio.run(judged_beside_others())
-    assert verdict == _judged()
-    assert ticks > 3
+    class Waiting(Sworn):
+        def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
+            assert goes_on.wait(PATIENCE), "the loop was held up"
+            return super().judge(task, plan, trace)
+
+    async def judged_beside_others() -> Verdict:
+        judge = Waiting()
+        judged = asyncio.create_task(aevaluate(task=TASK, plan=PLAN, trace=TRACE, judge=judge))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        goes_on.set()
+        return await judged
+
+    assert asyncio.run(judged_beside_others()) == _judged()
 
 
 def test_digests_tell_inputs_apart() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from time import monotonic, sleep
 
 from planproof.server.live import LiveTrace
 from tests.otlp_traces import export, spans_of
+from tests.patience import wait_until
 from tests.serving import in_process, settings
 
 
@@ -15,11 +15,12 @@ def test_a_trace_that_is_judged_shows_its_verdict(tmp_path: Path) -> None:
         assert client.post("/v1/traces", json=export(spans_of(1))).status_code == 200
         live = client.app.state.services.live  # pyright: ignore
         views: list[LiveTrace] = []
-        until = monotonic() + 30
-        while not views or views[0].outcome is None:
-            assert monotonic() < until
-            sleep(0.05)
-            views = client.portal.call(live.snapshot)  # pyright: ignore
+
+        def judged() -> bool:
+            views[:] = client.portal.call(live.snapshot)  # pyright: ignore
+            return bool(views) and views[0].outcome is not None
+
+        wait_until(judged)
         (view,) = views
         assert (view.outcome, view.score, view.ceiling) == ("scored", 1.0, 1.0)
         assert [step.status for step in view.steps] == ["executed"] * 3

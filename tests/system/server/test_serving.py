@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 import socket
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx2
 import pytest
 
 from planproof.evaluation import evaluate
 from planproof.runs.nouns import RunState
 from planproof.runs.store.opening import open_sql_store
 from tests.command_line import CommandLine
+from tests.patience import PATIENCE, wait_until
 from tests.scripted_model import ScriptedModel
-from tests.serving import served
+from tests.serving import get, post, served, stream
 from tests.serving import settings as server_settings
 from tests.small_cases import FOLLOWED, PLAN, TASK
 
@@ -52,9 +51,9 @@ def test_keys_are_shown_once(
     assert listed.split()[:2] == ["ci", "write"]
     assert made not in listed
     with served(tmp_path / "runs.db", "--demand-keys") as server:
-        assert httpx2.get(f"{server.url}/openapi.json").status_code == 401
+        assert get(f"{server.url}/openapi.json").status_code == 401
         headers = {"Authorization": f"Bearer {made}"}
-        assert httpx2.get(f"{server.url}/openapi.json", headers=headers).status_code == 200
+        assert get(f"{server.url}/openapi.json", headers=headers).status_code == 200
         assert server.end() == 0
     assert made not in "".join(server.told)
     assert run("keys", "remove", "ci", *store).code == 0
@@ -64,11 +63,11 @@ def test_keys_are_shown_once(
 
 def test_a_case_is_judged_as_elsewhere_and_logged_without_a_word_of_it(tmp_path: Path) -> None:
     with served(tmp_path / "runs.db") as server:
-        answer = httpx2.post(f"{server.url}/v1/verdicts", json=FOLLOWED)
+        answer = post(f"{server.url}/v1/verdicts", json=FOLLOWED)
         expected = evaluate(task=TASK, plan=PLAN, trace=FOLLOWED["execution_trace"], id="followed")
         assert answer.json() == json.loads(json.dumps(expected.full()))
-        httpx2.post(f"{server.url}/v1/verdicts", json={**FOLLOWED, "agent_plan": 7})
-        httpx2.get(f"{server.url}/v1/runs/report-12?q=report-12")
+        post(f"{server.url}/v1/verdicts", json={**FOLLOWED, "agent_plan": 7})
+        get(f"{server.url}/v1/runs/report-12?q=report-12")
         assert server.end() == 0
     lines = [json.loads(line) for line in server.told if not line.startswith("planproof: ")]
     asked = [line for line in lines if line["event"] == "request"]
@@ -84,14 +83,14 @@ def test_a_run_is_interrupted_in_good_order_and_can_be_gone_on_with(tmp_path: Pa
         for number in range(20_000)
     )
     with served(store) as server:
-        begun = httpx2.post(f"{server.url}/v1/runs?name=long", content=lines).json()
-        with httpx2.stream("GET", f"{server.url}{begun['events']}") as told:
+        begun = post(f"{server.url}/v1/runs?name=long", content=lines).json()
+        with stream("GET", f"{server.url}{begun['events']}") as told:
             events = told.iter_lines()
             assert next(events) == "event: progress"
             # Whoever listens does not keep the server from its end.
             server.process.terminate()
             list(events)
-        assert server.process.wait(30) == 0
+        assert server.process.wait(PATIENCE) == 0
     kept = open_sql_store(str(store))
     try:
         run = kept.find(begun["run"]["id"])
@@ -108,17 +107,16 @@ def test_a_model_is_asked_where_one_is_configured_and_the_rules_can_be(tmp_path:
         settings["PLANPROOF_CACHE"] = str(tmp_path / "answers.db")
         asking = ("--judge", "prompt", "--model", "openai:scripted")
         with served(tmp_path / "runs.db", *asking, environment=settings) as server:
-            asked = httpx2.post(f"{server.url}/v1/verdicts", json=FOLLOWED).json()
-            ruled = httpx2.post(f"{server.url}/v1/verdicts?judge=rules", json=FOLLOWED).json()
-            begun = httpx2.post(f"{server.url}/v1/runs", json=[FOLLOWED]).json()
-            httpx2.get(f"{server.url}{begun['events']}")
-            kept = httpx2.get(f"{server.url}/v1/runs/latest").json()
+            asked = post(f"{server.url}/v1/verdicts", json=FOLLOWED).json()
+            ruled = post(f"{server.url}/v1/verdicts?judge=rules", json=FOLLOWED).json()
+            begun = post(f"{server.url}/v1/runs", json=[FOLLOWED]).json()
+            get(f"{server.url}{begun['events']}")
+            kept = get(f"{server.url}/v1/runs/latest").json()
             model.latency = 1.0
             with ThreadPoolExecutor(1) as thread:
                 other = {**FOLLOWED, "user_task": "Another."}
-                late = thread.submit(httpx2.post, f"{server.url}/v1/verdicts", json=other)
-                while len(model.calls) < 2:
-                    time.sleep(0.01)
+                late = thread.submit(post, f"{server.url}/v1/verdicts", json=other)
+                wait_until(lambda: len(model.calls) >= 2)
                 # What is under way is answered before the end.
                 assert server.end() == 0
                 assert late.result().json()["score"] == 0.25

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import pytest
 from planproof import evaluate
 from tests.claude_code_session import EXAMPLES, stop, write_session
 from tests.command_line import CommandLine, Done
+from tests.virtual_time import VirtualTime
 
 
 @pytest.fixture
@@ -123,23 +122,24 @@ def test_half_a_character_in_the_last_words_is_no_mistake(
 
 
 def test_last_words_that_are_not_written_yet_are_waited_for(
-    planproof: CommandLine, session: Path
+    planproof: CommandLine, session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lines = session.read_text(encoding="utf-8").splitlines()
     (last,) = [line for line in lines if "I have checked it" in line]
     lines.remove(last)
     session.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
-    def late() -> None:
-        time.sleep(0.3)
+    clock = VirtualTime()
+
+    def sleep(seconds: float) -> None:
+        clock.sleep(seconds)
         with session.open("a", encoding="utf-8") as file:
             file.write(last + "\n")
 
-    writer = threading.Thread(target=late)
-    writer.start()
+    monkeypatch.setattr("planproof.integrations.claude_code.time.monotonic", clock)
+    monkeypatch.setattr("planproof.integrations.claude_code.time.sleep", sleep)
     words = "Three words; summary.txt says so, and I have checked it."
     answer = told(
         planproof("hook", "claude-code", stdin=stop(session, last_assistant_message=words))
     )
-    writer.join()
     assert "only spoken of" in answer["systemMessage"]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from planproof.cli import watch as watching
 from tests.command_line import CommandLine
 from tests.hand_written import did
+from tests.virtual_time import VirtualTime
 
 PLAN = "1. Read the file report-12.txt\n2. Delete the file draft-7.txt\n"
 READ = did("read_file", "12 lines", path="report-12.txt")
@@ -36,27 +34,33 @@ def written(*events: dict[str, object]) -> str:
     return "".join(json.dumps(event) + "\n" for event in events)
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
+    made = VirtualTime()
+    monkeypatch.setattr(watching.time, "monotonic", made)
+    monkeypatch.setattr(watching.time, "sleep", made.sleep)
+    return made
+
+
 def test_the_plan_is_ticked_off_while_the_trace_is_written(
-    planproof: CommandLine, plan: Path, trace: Path
+    planproof: CommandLine,
+    plan: Path,
+    trace: Path,
+    clock: VirtualTime,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def write() -> Iterator[str]:
-        yield written(READ)
-        yield written(CAKE)[:10]
-        yield written(CAKE)[10:]
-        yield written(DELETE)
+    cake = written(CAKE)
+    coming = iter((written(READ), cake[:10], cake[10:], written(DELETE)))
 
-    def slowly() -> None:
-        for text in write():
-            with trace.open("a", encoding="utf-8") as file:
-                file.write(text)
-            time.sleep(0.3)
+    def sleep(seconds: float) -> None:
+        """Let something be written whenever the command sleeps."""
+        clock.sleep(seconds)
+        with trace.open("a", encoding="utf-8") as file:
+            file.write(next(coming, ""))
 
-    writer = Thread(target=slowly)
-    writer.start()
+    monkeypatch.setattr(watching.time, "sleep", sleep)
     done = planproof("watch", trace, "--plan", plan, "--until-quiet", "1.5")
-    writer.join()
     assert done.code == 0
-    # How much comes at once depends on how busy the machine is, and so does the order.
     assert {
         "plan: 2 steps",
         "e1: step 1 executed: Read the file report-12.txt",
@@ -109,6 +113,7 @@ def test_without_a_plan_it_waits_for_one(planproof: CommandLine, trace: Path) ->
     assert "there is no plan" in done.out
 
 
+@pytest.mark.usefixtures("clock")
 def test_what_can_not_be_read_yet_is_said_and_waited_for(
     planproof: CommandLine, plan: Path, trace: Path
 ) -> None:

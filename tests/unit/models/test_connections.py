@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from planproof.models.connections import Pools, http_client
+from tests.patience import PATIENCE
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
@@ -46,7 +47,10 @@ async def _asked(client: httpx2.AsyncClient, address: str, times: int) -> None:
 def test_questions_one_after_the_other_share_a_connection() -> None:
     async def asking() -> int:
         server = Counted()
-        async with server.running() as address, httpx2.AsyncClient(transport=Pools()) as client:
+        async with (
+            server.running() as address,
+            httpx2.AsyncClient(transport=Pools(), timeout=PATIENCE) as client,
+        ):
             for _ in range(4):
                 await _asked(client, address, 1)
         return server.ever
@@ -58,14 +62,14 @@ def test_many_at_once_have_a_connection_each_and_keep_it() -> None:
     async def asking() -> tuple[int, int]:
         server = Counted()
         async with server.running() as address:
-            async with httpx2.AsyncClient(transport=Pools()) as client:
+            async with httpx2.AsyncClient(transport=Pools(), timeout=PATIENCE) as client:
                 for _ in range(2):
                     await _asked(client, address, 50)
             while server.open:
                 await asyncio.sleep(0.01)
         return server.ever, server.open
 
-    assert asyncio.run(asyncio.wait_for(asking(), 30)) == (50, 0)
+    assert asyncio.run(asyncio.wait_for(asking(), PATIENCE)) == (50, 0)
 
 
 def test_behind_a_proxy_a_client_finds_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from time import time
 
 import pytest
 
 from planproof.runs.store.opening import open_store
 from planproof.runs.store.sql import SqlStore
+from tests.virtual_time import VirtualTime
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
+    """The time that leases go by: none passes unless a test lets it."""
+    made = VirtualTime(time())
+    for module in ("finishing", "outgoing"):
+        monkeypatch.setattr(f"planproof.server.ingestion.{module}.time", made)
+    return made
 
 
 @pytest.fixture

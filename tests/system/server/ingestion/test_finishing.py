@@ -5,17 +5,18 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import select
 
 from planproof.case import Case
 from planproof.runs.kept_case import kept
 from planproof.runs.nouns import Result, Run, new_run
-from planproof.runs.store.schema import servers, spans
+from planproof.runs.store.schema import spans
 from planproof.runs.store.sql import SqlStore
 from planproof.server.ingestion.finishing import GONE_AFTER, Finishing, Judged, Taken
 from planproof.verdict import JudgeSummary, Outcome, Verdict
 from tests.otlp_traces import span, spans_of
 from tests.taking_in import came, make_due, take
+from tests.virtual_time import VirtualTime
 
 
 @pytest.fixture
@@ -82,13 +83,12 @@ def test_what_is_judged_is_kept_and_its_spans_are_let_go_of(
 
 
 def test_one_that_was_taken_waits_for_its_server_and_no_longer(
-    store: SqlStore, run: Run, due: int
+    store: SqlStore, run: Run, due: int, clock: VirtualTime
 ) -> None:
     gone, other = _seen(store), _seen(store)
     assert len(gone.take(run.id, due, [])) == due
     assert other.take(run.id, due, []) == []
-    with store.database.writing() as connection:
-        connection.execute(update(servers).values(seen=servers.c.seen - GONE_AFTER))
+    clock.now += GONE_AFTER
     other.be_seen()
     taken = other.take(run.id, due, [])
     assert len(taken) == due

@@ -19,6 +19,7 @@ from planproof.server.ingestion.outgoing import Outgoing
 from planproof.verdict import JudgeSummary, Outcome, Verdict
 from tests.log_collector import Collector, attributes_of, collecting
 from tests.otlp_traces import spans_of
+from tests.patience import PATIENCE
 from tests.taking_in import came, make_due, take
 
 
@@ -175,7 +176,7 @@ def test_whatever_fails_the_verdicts_after_it_are_sent(
     async def told() -> None:
         judged = asyncio.Event()
         working = asyncio.create_task(outgoing.work(judged))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             while not collector.records:
                 judged.set()
                 await asyncio.sleep(0.01)

@@ -8,6 +8,7 @@ from threading import Event
 import pytest
 
 from planproof.server.pages.remembering import Remembered
+from tests.patience import PATIENCE
 
 
 def test_a_value_is_made_once_for_all_who_ask_at_once() -> None:
@@ -15,7 +16,7 @@ def test_a_value_is_made_once_for_all_who_ask_at_once() -> None:
     going, made = Event(), list[int]()
 
     def make() -> int:
-        going.wait(10)
+        assert going.wait(PATIENCE)
         made.append(1)
         return 7
 
