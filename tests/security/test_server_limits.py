@@ -136,10 +136,10 @@ def test_what_is_nested_too_deeply_is_refused(server: Served, opening: bytes) ->
 @pytest.mark.parametrize("path", ["/v1/verdicts", "/v1/traces"])
 def test_a_multitude_of_values_is_refused_in_bounded_memory(tmp_path: Path, path: str) -> None:
     with served_within(tmp_path / "runs.db") as started:
-        assert httpx2.post(f"{started.url}/v1/verdicts", json=FOLLOWED).status_code == 200
+        assert post(f"{started.url}/v1/verdicts", json=FOLLOWED).status_code == 200
         before = started.most_memory()
         body = b'{"resourceSpans":[' + b"{}," * 10_000_000 + b"{}]}"
-        answer = httpx2.post(f"{started.url}{path}", content=body, headers=JSON, timeout=60)
+        answer = post(f"{started.url}{path}", content=body, headers=JSON)
         assert answer.status_code == 413
         assert "max_values" in answer.text
         # As objects they would take more than twenty times the size of the body.
