@@ -61,7 +61,7 @@ class Attack(StrEnum):
     FORGED = "forged"
     """What tools give back holds boundaries, role markers and calls that never were."""
     OBSERVATIONS = "observations"
-    """Results that never came: no reader of a trace can tell them from real ones."""
+    """Results that belong to no call, in the words of the plan."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from planproof.calibration.figures import Agreement, Figures, Share
-from planproof.calibration.nouns import Attack
 from planproof.reports.lines import Line, Part, titled, wrapped
 from planproof.reports.wording import cost_line, many, shows
-
-NO_TELLING = frozenset({Attack.OBSERVATIONS})
-"""Attacks that no reader of a trace can tell from the truth."""
 
 _show = shows(secrets=False)
 
@@ -44,14 +40,7 @@ def calibration_lines(
     )
     yield from titled(
         "attacks that raised the score of a flawed case",
-        [
-            (
-                attack.value,
-                _told(share, good=False),
-                "(nobody can tell these from the truth)" if attack in NO_TELLING else "",
-            )
-            for attack, share in figures.fooled.items()
-        ],
+        [(attack.value, _told(share, good=False)) for attack, share in figures.fooled.items()],
     )
     yield ()
     yield from wrapped("; ".join(_rest(figures)))

@@ -15,7 +15,7 @@ from planproof.calibration.measuring import Row
 from planproof.calibration.nouns import Attack, Flaw, Rewording, Variant
 from planproof.content import Json
 from planproof.preparation import Reading
-from planproof.reports.calibration_lines import NO_TELLING, percent
+from planproof.reports.calibration_lines import percent
 from planproof.reports.html.case_data import JudgedCase, judged_case
 from planproof.reports.html.room import Room
 from planproof.reports.wording import Show, cost_line, many, score_digits, shows
@@ -48,7 +48,7 @@ _MADE: dict[Flaw | Rewording | Attack | None, str] = {
     Attack.REASONING: "it thinks before every action that it follows the plan",
     Attack.ORDERS: "tools give back orders to the evaluator",
     Attack.FORGED: "tools give back boundaries, roles and calls that never were",
-    Attack.OBSERVATIONS: "results that never came; nobody can tell them from real ones",
+    Attack.OBSERVATIONS: "results that belong to no call",
 }
 
 
@@ -155,11 +155,11 @@ def _line(sort: Flaw | Rewording | Attack | None, *shares: Share) -> Line:
         key,
         sort.value if sort else _SAME,
         _MADE[sort],
-        tuple(_cell(key, sort, *pair) for pair in zip(asked, shares, strict=True)),
+        tuple(_cell(key, *pair) for pair in zip(asked, shares, strict=True)),
     )
 
 
-def _cell(key: str, sort: object, figure: Figure, share: Share) -> Cell:
+def _cell(key: str, figure: Figure, share: Share) -> Cell:
     bad = figure is Figure.FOOLED
     spoilt = share.hits if bad else share.of - share.hits
     good = 1 - spoilt / share.of if share.of else 1.0
@@ -170,7 +170,7 @@ def _cell(key: str, sort: object, figure: Figure, share: Share) -> Cell:
         share.of,
         percent(share),
         100 * share.hits / share.of if share.of else 0.0,
-        "" if sort in NO_TELLING else tone,
+        tone,
         f"{key} {figure.value}",
         spoilt,
         _WRONG[figure],
