@@ -27,6 +27,7 @@ _FELL = "what was named as evidence of it does not stand"
 _UNNAMED = "no evidence of it was named"
 _HALF = "no call for the part that is an action"
 _CONDITION_FAILED = "its condition did not hold"
+_NOT_FOUND = "not found in these events"
 _NO_CONDITION = "no condition found in the step"
 
 
@@ -63,7 +64,7 @@ class Examination:
         self._plan = plan
         self._trace = trace
         self._weighed = weighed
-        self.citations = Citations(trace, weighed)
+        self.citations = Citations(plan, trace, weighed)
 
     def of(self, claims: Claims, settled: Mapping[str, list[str]] | None = None) -> Examined:
         """What can be found by these claims.
@@ -140,7 +141,7 @@ class Examination:
         return [
             event
             for event in claim.covers
-            if self.citations.units(event) and event not in claims.extras
+            if self.citations.can_cover(event) and event not in claims.extras
         ]
 
     def _run(self, held: _Held) -> list[int]:
@@ -168,7 +169,7 @@ class Examination:
             note = _HALF if held.halved else rules.note
         else:
             status = Status.EXECUTED
-            doubt = "" if rules.status is Status.EXECUTED else rules.note
+            doubt = "" if rules.status is Status.EXECUTED else rules.note or _NOT_FOUND
         if doubt:
             doubts[step.number] = doubt
             read = f"accepted on the model's reading; rules: {doubt}"

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from planproof.alignment.calls import strings_in
-from planproof.alignment.effects import idle_names, names_any
+from planproof.alignment.calls import call_text, leaves_of, strings_in
+from planproof.alignment.effects import effect_of, names_any
 from planproof.alignment.literals import fold
 from planproof.finding import Evidence
 from planproof.judges.audit_answers import CALLING, StepKind
 from planproof.judges.quoting import cite
-from planproof.judges.restatements import speaks_to_the_judge
+from planproof.judges.restatements import speaks_to_the_judge, without_restatements
 from planproof.judges.weighing import Weighed
 from planproof.phrases import listed, named
-from planproof.plan import Step
+from planproof.plan import Plan, Step
 from planproof.quotes import quotable, stands_in
 from planproof.trace import Event, Kind, Trace
 
@@ -29,7 +29,7 @@ RESTATED = "it repeats the words of the plan"
 ONLY_SAID = "a message is no evidence of an action"
 ONLY_THOUGHT = "a thought is no evidence of an action"
 ONLY_NOTED = "a note is no evidence of an action"
-NO_EFFECT = "a call that only prints or notes something is no evidence of an action"
+NO_EFFECT = "what a call only prints or notes is no evidence of an action"
 NO_CALL = "a result without its call is no evidence where calls are recorded"
 NOT_SHOWN = "only what came back can show that a condition did not hold"
 
@@ -43,7 +43,9 @@ _NOT_A_CALL = {
     Kind.REASONING: ONLY_THOUGHT,
     Kind.BOOKKEEPING: ONLY_NOTED,
     Kind.OBSERVATION: NO_CALL,
+    Kind.ACTION: NO_EFFECT,
 }
+_CALLS = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +87,16 @@ class Quotes:
 class Citations(Quotes):
     """Looks citations up in one case."""
 
-    def __init__(self, trace: Trace, weighed: Weighed) -> None:
+    def __init__(self, plan: Plan, trace: Trace, weighed: Weighed) -> None:
         super().__init__(trace)
+        self._plan = plan
         self._places = {event.id: place for place, event in enumerate(trace.events)}
         self._units: dict[str, list[int]] = {}
         self._left: dict[str, Event] = {}
         for index, unit in enumerate(weighed.units):
             self._units.setdefault(unit.event.id, []).append(index)
             self._left[unit.event.id] = unit.event
-        self._records_calls = any(event.kind is Kind.ACTION for event in trace.events)
+        self._records_calls = any(event.kind in _CALLS for event in trace.events)
 
     def place(self, event: str) -> int:
         """Where in the trace an event stands."""
@@ -103,18 +106,37 @@ class Citations(Quotes):
         """The units of an event; none if it is not the agent's, or only restates the plan."""
         return self._units.get(event, [])
 
+    def can_cover(self, event: str) -> bool:
+        """Return whether an event can be accounted for by a step: the agent's, no restatement."""
+        known = event in self._units
+        return known or (self._is_own(event) and self._trace.by_id[event].kind is Kind.ACTION)
+
     def accepted(self, event: str, quote: str) -> Evidence | str:
         """Return a quote from what the agent did, said or got back, or why it is none."""
         found = self.resolved(event, quote)
         if isinstance(found, str):
             return found
-        if event not in self._units and not self._is_readable(event):
-            return RESTATED if self._is_own(event) else NOT_THE_AGENT
+        if not self._is_own(event):
+            return NOT_THE_AGENT
         if speaks_to_the_judge(fold(quote)):
             return TO_THE_JUDGE
-        left = self._left.get(event, self._trace.by_id[event])
-        restated = left is not self._trace.by_id[event] and _Texts(left).find(found.quote) is None
-        return RESTATED if restated else found
+        return RESTATED if self._is_restated(found) else found
+
+    def _is_restated(self, found: Evidence) -> bool:
+        """Return whether a quote is among what repeats the plan or speaks to the judge."""
+        cited = self._trace.by_id[found.event]
+        left = self._left.get(found.event)
+        if left is None and cited.kind is Kind.OBSERVATION:
+            return False
+        if left is None and cited.kind is Kind.ACTION:
+            # A call without effect is text, and held to what holds for text.
+            text = f"{call_text(cited)}\n{cited.output}"
+            said = replace(cited, kind=Kind.MESSAGE, text=text, arguments=None, output="")
+            events = without_restatements(Trace((said,)), self._plan).events
+            left = events[0] if events else None
+        if left is None:
+            return True
+        return left is not cited and _Texts(left).find(found.quote) is None
 
     def sifted(self, step: Step, kinds: frozenset[StepKind], cited: Sequence[Evidence]) -> Sifted:
         """Return what counts of the citations of a step that a model gives these kinds.
@@ -125,39 +147,36 @@ class Citations(Quotes):
         own = tuple(one for one in cited if not self._is_bare_result(one.event))
         if not kinds & CALLING:
             return Sifted(own, () if own else self._objections(cited))
-        calls = tuple(one for one in own if self._is_call(one.event, step))
+        calls = tuple(one for one in own if self._is_call(one, step))
         words_count = not kinds <= CALLING
         if calls:
             return Sifted(own if words_count else calls)
         return Sifted(own if words_count else (), self._objections(cited))
 
     def _objections(self, cited: Sequence[Evidence]) -> tuple[tuple[Evidence, str], ...]:
-        kinds = [self._trace.by_id[one.event].kind for one in cited]
-        return tuple(
-            (one, _NOT_A_CALL.get(kind, NO_EFFECT)) for one, kind in zip(cited, kinds, strict=True)
-        )
-
-    def _is_readable(self, event: str) -> bool:
-        """Return whether an event that the rules leave out can be cited: it may show words."""
-        cited = self._trace.by_id[event]
-        return cited.kind is Kind.OBSERVATION or idle_names(cited) is not None
+        return tuple((one, _NOT_A_CALL[self._trace.by_id[one.event].kind]) for one in cited)
 
     def _is_bare_result(self, event: str) -> bool:
         """Return whether an event is a result without its call, in a trace that records calls."""
         return self._records_calls and self._trace.by_id[event].kind is Kind.OBSERVATION
 
-    def _is_call(self, event: str, step: Step) -> bool:
-        """Return whether an event is an action for a step.
+    def _is_call(self, one: Evidence, step: Step) -> bool:
+        """Return whether a citation shows an action; bookkeeping does, if the step names its tool.
 
-        Bookkeeping is, and so is a call without effect, if the step names its tool.
+        So does what a call only prints or notes: `echo`, a comment.
         """
-        cited = self._trace.by_id[event]
-        names = idle_names(cited)
-        if names is not None:
-            return names_any(fold(step.text), names)
+        cited = self._trace.by_id[one.event]
         if cited.kind is Kind.BOOKKEEPING:
             return cited.name is not None and _names(step.text, cited.name)
-        return cited.kind not in _NOT_A_CALL or cited.kind is Kind.OBSERVATION
+        if cited.kind is not Kind.ACTION:
+            return cited.kind is Kind.OBSERVATION
+        effect = effect_of(cited, leaves_of(cited.arguments))
+        if effect is None or names_any(fold(step.text), effect.names):
+            return True
+        if effect.is_idle or one.pointer == cited.output_pointer:
+            return not effect.is_idle
+        done = f"{cited.name} {call_text(replace(cited, text=effect.text), effect.leaves)}"
+        return not _words_of(one.quote).isdisjoint(_words_of(done))
 
     def against_condition(self, event: str, quote: str) -> Evidence | str:
         """Evidence that the condition of a step did not hold: no words of the agent's own."""
@@ -169,8 +188,12 @@ class Citations(Quotes):
         return found if shown or found.pointer == cited.output_pointer else NOT_SHOWN
 
     def _is_own(self, event: str) -> bool:
-        cited = self._trace.by_id[event]
-        return cited.kind is not Kind.SYSTEM and cited.actor != "user"
+        cited = self._trace.by_id.get(event)
+        return cited is not None and cited.kind is not Kind.SYSTEM and cited.actor != "user"
+
+
+def _words_of(text: str) -> set[str]:
+    return set(_WORD.findall(fold(text)))
 
 
 def _names(text: str, tool: str) -> bool:
