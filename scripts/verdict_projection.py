@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from difflib import unified_diff
 from hashlib import sha256
@@ -176,19 +177,23 @@ def _print_comparison(name: str, found: Comparison) -> None:
     counts = {"changed": found.changed, "new": found.new, "gone": found.gone}
     told = ", ".join(f"{len(ids):,} {what}" for what, ids in counts.items() if ids)
     print(f"{name}: {len(found.texts):,} cases, {told}")
+    changes = {id_: _score_change(id_, found) for id_ in found.changed}
     for what, ids in counts.items():
         for id_ in ids[:_SHOWN]:
-            print(f"  {what:8}{id_}{_score_change(id_, found) if what == 'changed' else ''}")
+            print(f"  {what:8}{id_}  {changes.get(id_, '')}".rstrip())
         if len(ids) > _SHOWN:
             print(f"  ... and {len(ids) - _SHOWN:,} more {what}")
+    if len(changes) > _SHOWN:
+        for change, count in Counter(changes.values()).most_common(_SHOWN):
+            print(f"  {count:5,} x {change}")
 
 
 def _score_change(id_: str, found: Comparison) -> str:
-    """Return outcome and score before and after, where the recorded text is here."""
+    """Return outcome and score before and after, as far as the recorded text is here."""
     if id_ not in found.known:
-        return ""
+        return "recorded text is not here"
     before, after = (_decision(texts[id_]) for texts in (found.known, found.texts))
-    return f"  {before} -> {after}" if before != after else "  same score"
+    return f"{before} -> {after}" if before != after else "same score"
 
 
 def _decision(text: str) -> str:

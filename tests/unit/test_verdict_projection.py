@@ -155,6 +155,22 @@ def test_texts_of_a_record_made_elsewhere_are_kept_by_the_first_check(
     assert "--- t1::missing (recorded)" in capsys.readouterr().out
 
 
+def test_many_changes_are_summed_up(
+    checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = [
+        v2_case(f"t{number}", kind) for number in range(15) for kind in ("faithful", "missing")
+    ]
+    write_bench(checkout.parent / "bench", cases)
+    run(checkout, "record")
+    change_scores(monkeypatch)
+    assert run(checkout, "check") == 1
+    printed = capsys.readouterr().out
+    assert "... and 10 more changed" in printed
+    assert "15 x 1.0 -> 0.123" in printed
+    assert "15 x 0.5 -> 0.123" in printed
+
+
 def test_new_cases_and_missing_ones_fail(
     checkout: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
