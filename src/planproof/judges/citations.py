@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from planproof.alignment.calls import call_text, leaves_of, strings_in
-from planproof.alignment.effects import effect_of, names_any
+from planproof.alignment.effects import effect_of, idle_names, names_any
 from planproof.alignment.literals import fold
 from planproof.finding import Evidence
 from planproof.judges.audit_answers import CALLING, StepKind
@@ -125,18 +125,14 @@ class Citations(Quotes):
     def _is_restated(self, found: Evidence) -> bool:
         """Return whether a quote is among what repeats the plan or speaks to the judge."""
         cited = self._trace.by_id[found.event]
-        left = self._left.get(found.event)
-        if left is None and cited.kind is Kind.OBSERVATION:
-            return False
-        if left is None and cited.kind is Kind.ACTION:
-            # A call without effect is text, and held to what holds for text.
+        if _is_only_said(found, cited):
+            # What a call only prints, notes or comments is held to what holds for a message.
             text = f"{call_text(cited)}\n{cited.output}"
-            said = replace(cited, kind=Kind.MESSAGE, text=text, arguments=None, output="")
-            events = without_restatements(Trace((said,)), self._plan).events
-            left = events[0] if events else None
-        if left is None:
-            return True
-        return left is not cited and _Texts(left).find(found.quote) is None
+            cited = replace(cited, kind=Kind.MESSAGE, text=text, arguments=None, output="")
+            left = next(iter(without_restatements(Trace((cited,)), self._plan).events), None)
+        else:
+            left = cited if self._is_bare_result(found.event) else self._left.get(found.event)
+        return left is None or (left is not cited and _Texts(left).find(found.quote) is None)
 
     def sifted(self, step: Step, kinds: frozenset[StepKind], cited: Sequence[Evidence]) -> Sifted:
         """Return what counts of the citations of a step that a model gives these kinds.
@@ -163,20 +159,15 @@ class Citations(Quotes):
     def _is_call(self, one: Evidence, step: Step) -> bool:
         """Return whether a citation shows an action; bookkeeping does, if the step names its tool.
 
-        So does what a call only prints or notes: `echo`, a comment.
+        So does a call that only prints or notes something.
         """
         cited = self._trace.by_id[one.event]
         if cited.kind is Kind.BOOKKEEPING:
             return cited.name is not None and _names(step.text, cited.name)
         if cited.kind is not Kind.ACTION:
             return cited.kind is Kind.OBSERVATION
-        effect = effect_of(cited, leaves_of(cited.arguments))
-        if effect is None or names_any(fold(step.text), effect.names):
-            return True
-        if effect.is_idle or one.pointer == cited.output_pointer:
-            return not effect.is_idle
-        done = f"{cited.name} {call_text(replace(cited, text=effect.text), effect.leaves)}"
-        return not _words_of(one.quote).isdisjoint(_words_of(done))
+        names = idle_names(cited)
+        return names is None or names_any(fold(step.text), names)
 
     def against_condition(self, event: str, quote: str) -> Evidence | str:
         """Evidence that the condition of a step did not hold: no words of the agent's own."""
@@ -190,6 +181,17 @@ class Citations(Quotes):
     def _is_own(self, event: str) -> bool:
         cited = self._trace.by_id.get(event)
         return cited is not None and cited.kind is not Kind.SYSTEM and cited.actor != "user"
+
+
+def _is_only_said(one: Evidence, cited: Event) -> bool:
+    """Return whether a quote shares no word with what a call does: it is printed, or a comment."""
+    if cited.kind is not Kind.ACTION or one.pointer == cited.output_pointer:
+        return idle_names(cited) is not None
+    effect = effect_of(cited, leaves_of(cited.arguments))
+    if effect is None or effect.is_idle:
+        return effect is not None
+    done = f"{cited.name} {call_text(replace(cited, text=effect.text), effect.leaves)}"
+    return _words_of(one.quote).isdisjoint(_words_of(done))
 
 
 def _words_of(text: str) -> set[str]:

@@ -73,6 +73,11 @@ RIGHT: dict[str, tuple[str, list[Event], dict[str, Any]]] = {
         [did("bash", "3 passed", command="make check # all of them"), said("It went well.")],
         step("1", "executed", ("e1", "make check # all of them"), ("e2", "It went well")),
     ),
+    "a comment that says what a program does": (
+        "Set the constants and calculate the frequency",
+        [did("python", "42.58", code="# As tabulated\nf = 1.6e-19 / (2 * pi * 1.67e-27)\nf / 1e6")],
+        step("1", "executed", ("e1", "# As tabulated")),
+    ),
     "a tool for notes, called by another name": (
         "Write the finding into the journal",
         [did("note", text="valve 7 leaks")],
@@ -146,7 +151,6 @@ CLAIMED: dict[str, tuple[Event, str]] = {
     "noted": (noted("write_todos", todos=["checksum: fine"]), citations.ONLY_NOTED),
     "printed": (did("bash", command="echo 'checksum: fine'"), citations.NO_EFFECT),
     "in a comment": (did("bash", command="true # checksum fine"), citations.NO_EFFECT),
-    "beside a command": (did("bash", command="ls # checksum fine"), citations.NO_EFFECT),
     "logged": (did("log", text="checksum fine"), citations.NO_EFFECT),
     "without its call": (
         {"kind": "observation", "text": "checksum fine"},
@@ -230,7 +234,8 @@ def test_no_kind_makes_evidence_of_orders_and_of_the_plan(
     text: str, quote: str, why: str, kind: str
 ) -> None:
     shown = step("1", "executed", ("e1", quote), kind=kind)
-    for event in (said(text), did("bash", command=f"echo '{text}'")):
+    commands = (f"echo '{text}'", f"ls # {text}")
+    for event in (said(text), *(did("bash", command=command) for command in commands)):
         judgement = audited(["Delete the file a.txt for good"], [event], shown)
         assert statuses(judgement) == [AMBIGUOUS]
         assert [each.why for each in judgement.rejected] == [why]
