@@ -12,7 +12,7 @@ import re
 import tokenize
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from planproof.alignment.calls import Leaves, leaves_of
 from planproof.alignment.shell import INTERPRETERS, NOT_NAMED, Code, Names, strip_shell
@@ -32,6 +32,7 @@ _NEUTRAL = frozenset(
 )
 _SHELL_KEYS = frozenset("command cmd commands bash shell script cmdline command_line".split())
 _CODE_KEYS = frozenset("code python python_code source_code code_action cell snippet".split())
+_KEYS = _SHELL_KEYS | _CODE_KEYS
 _SHELLS = frozenset("bash sh shell zsh terminal console cmd command powershell exec".split())
 _CODES = frozenset("python python3 ipython jupyter notebook code interpreter repl".split())
 _SUSPECT = re.compile(
@@ -70,10 +71,11 @@ class Effect(NamedTuple):
 
 def effect_of(event: Event, leaves: Leaves) -> Effect | None:
     """Return what of an action can have an effect; None where all of it can."""
-    name = event.name or ""
-    if idle := idle_words(name):
+    idle, language = _known_of(event.name or "")
+    if idle:
         return Effect("", (), "", idle, is_idle=True)
-    language = _language(name)
+    if language is None and not _may_hold_code(event.arguments, leaves):
+        return None
     found = [_strip(value, _language_of(key) or language) for key, value in leaves]
     own = _strip(event.text, language)
     stripped = [code for code in (*found, own) if code is not None]
@@ -137,6 +139,17 @@ def _runs(key: str, value: Json) -> bool:
 
 
 @lru_cache(maxsize=2_048)
+def _known_of(tool: str) -> tuple[Names, str | None]:
+    return idle_words(tool), _language(tool)
+
+
+def _may_hold_code(arguments: Json, leaves: Leaves) -> bool:
+    """Return whether an argument is called what commands and programs are called."""
+    if isinstance(arguments, dict) and len(leaves) == len(cast("dict[str, Json]", arguments)):
+        return not _KEYS.isdisjoint(cast("dict[str, Json]", arguments))
+    return any(key in _KEYS for key, _ in leaves)
+
+
 def idle_words(tool: str) -> Names:
     """Return the words of a tool's name that have no effect, if it has no other words."""
     # "mcp__server__noop" and "functions.noop" end in the tool's own name.
@@ -146,7 +159,6 @@ def idle_words(tool: str) -> Names:
     return idle if idle and idle | _NEUTRAL >= set(words) else NOT_NAMED
 
 
-@lru_cache(maxsize=2_048)
 def _language(tool: str) -> str | None:
     words = set(pieces_of(tool))
     if words & _CODES:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from planproof.alignment.calls import call_text, commands_of, leaves_of
 from planproof.alignment.deeds import deeds_done, deeds_said, distinct_deeds_done
-from planproof.alignment.effects import effect_of, names_any
+from planproof.alignment.effects import Effect, effect_of, names_any
 from planproof.alignment.literals import fold
 from planproof.alignment.terms import command_terms, terms_of, terms_of_tokens, tokens_of
 from planproof.trace import Event, Kind, Trace
@@ -102,7 +102,13 @@ def units_of(trace: Trace, vocabulary: Vocabulary, steps: Sequence[str] = ()) ->
         if kind is _SYSTEM or event.actor == "user" or (called and kind is _OBSERVATION):
             continue
         if kind in _CALLING:
-            units += _units_of_call(position, event, manners, steps)
+            leaves = leaves_of(event.arguments)
+            effect = effect_of(event, leaves) if kind is _ACTION else None
+            if effect is not None:
+                units += _units_of_effect(position, event, effect, manners, steps)
+                continue
+            manner = manners.of(event, commands_of(event, leaves))
+            units.append(_unit(position, event, call_text(event, leaves), manner))
             continue
         manner = manners.of(event, _NONE)
         long = manner.said and len(event.text) >= _LONG_MESSAGE
@@ -111,22 +117,16 @@ def units_of(trace: Trace, vocabulary: Vocabulary, steps: Sequence[str] = ()) ->
     return units
 
 
-def _units_of_call(
-    position: int, event: Event, manners: _Manners, steps: Sequence[str]
+def _units_of_effect(
+    position: int, event: Event, effect: Effect, manners: _Manners, steps: Sequence[str]
 ) -> Iterator[Unit]:
     """What a call does, and what it only says where a step names that."""
-    leaves = leaves_of(event.arguments)
-    effect = effect_of(event, leaves) if event.kind is _ACTION else None
-    if effect is None:
-        manner = manners.of(event, commands_of(event, leaves))
-        yield _unit(position, event, call_text(event, leaves), manner)
-        return
-    named = any(names_any(step, effect.names) for step in steps)
     if not effect.is_idle:
         done = replace(event, text=effect.text)
         manner = manners.of(event, commands_of(done, effect.leaves))
         yield _unit(position, event, call_text(done, effect.leaves), manner)
-    if named:
+    if any(names_any(step, effect.names) for step in steps):
+        leaves = leaves_of(event.arguments)
         manner = manners.of(event, commands_of(event, leaves))
         text = call_text(event, leaves) if effect.is_idle else effect.spoken
         spoken = _unit(position, event, text, manner)

@@ -85,9 +85,9 @@ def account_chat(events: Sequence[Event]) -> Accounted | None:
 
     Code in a message was run if a program answers it, and then the message was a call.
     """
-    read, called = _done(events)
-    if called:
+    if any(event.kind is Kind.ACTION for event in _by_agent(events)):
         return None
+    read, _ = _done(events)
     ran = 0
     for event, answer in pairwise(events):
         if answer.actor in USERS and "```" in event.text and _PROGRAM.match(answer.text):

@@ -36,8 +36,8 @@ def read_trace(
         raise several(source, members(source))
     chosen = _chosen(source) if reader is None else reader_named(reader)
     trace = _read(source, chosen)
-    if trace.accounted is None:
-        trace = replace(trace, accounted=_accounted(source, trace, chosen))
+    if trace.accounted is None and (accounted := _accounted(source, trace, chosen)) is not None:
+        trace = replace(trace, accounted=accounted)
     if not trace.events and not trace.skipped:
         # A reader that was named for another format, or a file in which nothing happened.
         return replace(trace, skipped=(Skipped("", _NOTHING),))

@@ -134,16 +134,26 @@ class Transcript:
             return None
         return self._write(_BOOKKEEPING, pointer, "plan", actor, text)
 
-    def call(self, call: Call, pointer: str, actor: str | None) -> Draft:
-        """Write down an action whose result may follow."""
+    def call(self, call: Call, pointer: str, actor: str | None, *, recorded: bool = True) -> Draft:
+        """Write down an action whose result may follow; not every one is the record of a call."""
         if self._reading is not None:
-            return self._issue_in_text(call, pointer, actor)
-        self._callers.add((actor, call.name))
-        return self._issue(call, pointer, actor)
+            return self._call_in_text(call, pointer, actor)
+        if recorded:
+            self._callers.add((actor, call.name))
+        self.calls += 1
+        draft = self._write(_ACTION, pointer, call.name, actor, call.text, call.arguments)
+        if self.turn != self._calling_turn:
+            self._calling_turn = self.turn
+            if self._unanswered:
+                self._unanswered.clear()
+        self._unanswered[id(draft)] = draft
+        if call.id:
+            self._by_id.setdefault(call.id, []).append(draft)
+        return draft
 
     def hand_off(self, receiver: str, task: str, pointer: str, actor: str | None) -> Draft:
         """Write down that an agent turned to another one."""
-        return self._issue(Call(receiver or "hand-off", text=task), pointer, actor)
+        return self.call(Call(receiver or "hand-off", text=task), pointer, actor, recorded=False)
 
     @contextmanager
     def reading_text(self, text: str, pointer: str, actor: str | None) -> Generator[None]:
@@ -162,9 +172,10 @@ class Transcript:
         draft = self._called(result)
         if draft is None:
             return self._observe(result)
-        found = self._text_calls.get(id(draft))
-        if found is not None and found is not self._reading:
-            found.answers.append((self.drafts[-1], result))
+        if self._text_calls:
+            found = self._text_calls.get(id(draft))
+            if found is not None and found is not self._reading:
+                found.answers.append((self.drafts[-1], result))
         if draft.output_pointer is not None:
             # What merely came next was tied to the call; this one names it.
             self._observe(Result(draft.output, draft.output_pointer, status=draft.status))
@@ -214,19 +225,7 @@ class Transcript:
         events = cast("tuple[Event, ...]", tuple(self.drafts))
         return Trace(events, reader, tuple(self._skipped))
 
-    def _issue(self, call: Call, pointer: str, actor: str | None) -> Draft:
-        self.calls += 1
-        draft = self._write(_ACTION, pointer, call.name, actor, call.text, call.arguments)
-        if self.turn != self._calling_turn:
-            self._calling_turn = self.turn
-            if self._unanswered:
-                self._unanswered.clear()
-        self._unanswered[id(draft)] = draft
-        if call.id:
-            self._by_id.setdefault(call.id, []).append(draft)
-        return draft
-
-    def _issue_in_text(self, call: Call, pointer: str, actor: str | None) -> Draft:
+    def _call_in_text(self, call: Call, pointer: str, actor: str | None) -> Draft:
         self.calls += 1
         draft = self._write(_ACTION, pointer, call.name, actor, call.text, call.arguments)
         # Kept apart: what is written in a text never takes the result of a call.
