@@ -188,7 +188,7 @@ def test_a_trace_in_which_the_agent_does_nothing_is_scored() -> None:
 def test_a_trace_that_is_not_understood_gets_no_score(plan: Any) -> None:
     verdict = _judged(trace="I read the list.\nThen I deleted the draft.", plan=plan)
     assert (verdict.outcome, verdict.score) == (Outcome.NOT_UNDERSTOOD, None)
-    assert "neither turns nor calls of the agent were recognised" in verdict.reason
+    assert "it recognised neither turns nor calls of the agent" in verdict.reason
     assert "`planproof inspect FILE`" in verdict.reason
     assert verdict.steps == ()
     assert verdict.coverage is not None

@@ -108,13 +108,14 @@ def why_not_understood(trace: Trace) -> str | None:
         short = [f"{read:,} of {all_:,} {name}" for read, all_, name in counts if 2 * read < all_]
         what = f"it read only {' and '.join(short)}"
     elif trace.events:
-        what = "neither turns nor calls of the agent were recognised in it"
+        what = "it recognised neither turns nor calls of the agent"
     else:
-        what = "none of its records was recognised"
+        what = "it recognised no record"
     return (
         f"The trace was not understood by the reader `{trace.reader}`: {what}, so nothing can be "
-        "shown to have been done or left undone. See what was read with `planproof inspect FILE`, "
-        "and name the reader of the format with `--reader` if there is one."
+        "shown to have been done or left undone. See what was read with `planproof inspect FILE`. "
+        "If `planproof readers` lists the format, name it with `--reader`; otherwise write the "
+        "trace in planproof's own form."
     )
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from planproof.content import Json
 from planproof.errors import InvalidInput, PlanproofError
 from planproof.extensions import package_of
 from planproof.readers.accounting import account, account_chat
 from planproof.readers.collector import collector_at_rest
 from planproof.readers.members import members, several
+from planproof.readers.pieces.shapes import is_list
 from planproof.readers.protocol import Reader
 from planproof.readers.recognition import FALLBACK, claimant, reader_named
 from planproof.readers.source import Source
@@ -36,7 +38,8 @@ def read_trace(
         raise several(source, members(source))
     chosen = _chosen(source) if reader is None else reader_named(reader)
     trace = _read(source, chosen)
-    if trace.accounted is None and (accounted := _accounted(source, trace, chosen)) is not None:
+    accounted = _accounted(source, trace, chosen)
+    if accounted is not trace.accounted:
         trace = replace(trace, accounted=accounted)
     if not trace.events and not trace.skipped:
         # A reader that was named for another format, or a file in which nothing happened.
@@ -57,11 +60,19 @@ def read_trace(
 def _accounted(source: Source, trace: Trace, reader: Reader) -> Accounted | None:
     """Account for a trace whose reader did not: a chat without calls, or no events at all."""
     if not trace.events:
-        found = account(source, trace)
-        return replace(found, records=max(found.records, len(trace.skipped)))
+        found = trace.accounted or account(source, trace)
+        least = max(len(trace.skipped), _holds_anything(source.document))
+        return replace(found, records=max(found.records, least))
+    if trace.accounted is not None:
+        return trace.accounted
     # What is given as events, and what another package reads, is taken as it is.
     own = type(reader).__module__.startswith("planproof.") and trace.reader != "native"
     return account_chat(trace.events) if own else None
+
+
+def _holds_anything(document: Json) -> bool:
+    """Return whether there is a text or a list in which something stands."""
+    return bool(document.strip() if isinstance(document, str) else is_list(document) and document)
 
 
 def _chosen(source: Source) -> Reader:

@@ -53,7 +53,7 @@ def test_a_trace_that_is_not_understood_exits_with_3(planproof: CommandLine, fol
         told = " ".join(done.out.split())
         assert "not judged: the trace was not understood" in told
         assert "See what was read with `planproof inspect FILE`" in told
-        assert "name the reader of the format with `--reader`" in told
+        assert "name it with `--reader`" in told
     shown = " ".join(planproof("inspect", "prose.txt").out.split())
     assert "The trace was not understood by the reader `general`" in shown
 

@@ -185,4 +185,13 @@ def test_the_reason_counts() -> None:
 
 def test_a_reader_that_reads_nothing_of_a_source_did_not_understand_it() -> None:
     why = why_not_understood(read(_chat("a b", "c d"), reader="auto-gpt")) or ""
-    assert "`auto-gpt`: none of its records was recognised" in why
+    assert "`auto-gpt`: it recognised no record" in why
+
+
+@pytest.mark.parametrize("document", ["Just some prose.", [1] * 9, [{"a": 1}] * 9])
+@pytest.mark.parametrize("reader", [None, "openai-messages", "swe-agent", "general"])
+def test_a_source_that_holds_anything_is_not_called_empty(
+    document: Any, reader: str | None
+) -> None:
+    trace = read_trace(Source.of_value(document), reader=reader)
+    assert why_not_understood(trace) is not None
