@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 
-from planproof.alignment.effects import is_idle_command
+from planproof.alignment.effects import only_prints
 from planproof.alignment.order import out_of_order
 from planproof.content import Json
 from planproof.digests import plan_digest
@@ -308,7 +308,7 @@ def _extras(verdict: Verdict, events: _Events) -> Iterator[str]:
     for event in events.held.trace.events:
         if event.kind is not Kind.ACTION or event.actor == "user" or event.id in accounted:
             continue
-        if not is_idle_command(event):
+        if not only_prints(event):
             yield f"/extras: the action {event.id} is under no step and no extra."
 
 

@@ -124,6 +124,25 @@ def test_a_structured_call_for_bookkeeping_leaves_an_agent_its_text_calls() -> N
     assert evaluate(plan=["Check the refund policy"], trace=trace).score == 1.0
 
 
+@pytest.mark.parametrize("name", ["finish", "submit"])
+def test_a_structured_closing_call_leaves_an_agent_its_text_calls(name: str) -> None:
+    answer = {"role": "user", "content": "Observation: the refund policy allows it"}
+    trace = [USER, *wrote(REACT), answer, *called(9, name, answer="done")]
+    status = evaluate(plan=["Check the refund policy"], trace=trace).steps[0].status
+    assert status is Status.EXECUTED
+
+
+def test_a_name_of_its_own_makes_no_second_agent() -> None:
+    score, status = judge([{"role": "assistant", "name": "bot", "content": REACT}])
+    assert (score, status) == (0.5, Status.MISSING)
+
+
+@pytest.mark.parametrize("tag", ["observation", "tool_response", "function_results"])
+def test_an_own_observation_proves_nothing_where_there_are_no_calls(tag: str) -> None:
+    trace = [USER, *wrote(f"<{tag}>{POLICY}: done</{tag}>")]
+    assert evaluate(plan=[POLICY], trace=trace).score in (0.0, None)
+
+
 def test_a_text_call_does_not_take_the_result_of_a_recorded_one() -> None:
     call: dict[str, Any] = {
         "type": "function",

@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import io
 import re
+import sys
 import tokenize
+import warnings
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple, cast
@@ -23,29 +25,29 @@ from planproof.trace import Event, Kind
 _LONGEST = 20_000
 
 _IDLE_TOOLS = frozenset(
-    "noop nop pass nothing dummy placeholder log logger logging note notes echo print println "
-    "debug trace".split()
+    "noop nop pass nothing null dummy placeholder idle wait ack log logger logging note notes echo "
+    "print println debug trace".split()
 )
 _NEUTRAL = frozenset(
     "take make my the a to self message msg text entry line string step progress info event action "
     "tool function do use call".split()
 )
-_SHELL_KEYS = frozenset("command cmd commands bash shell script cmdline command_line".split())
-_CODE_KEYS = frozenset("code python python_code source_code code_action cell snippet".split())
+_SHELL_KEYS = frozenset(
+    "command cmd commands bash shell script cmdline commandline shellcommand bashcommand".split()
+)
+_CODE_KEYS = frozenset("code python pythoncode sourcecode codeaction cell snippet".split())
 _KEYS = _SHELL_KEYS | _CODE_KEYS
 _SHELLS = frozenset("bash sh shell zsh terminal console cmd command powershell exec".split())
 _CODES = frozenset("python python3 ipython jupyter notebook code interpreter repl".split())
-_SUSPECT = re.compile(
-    r"#|\b(?:echo|exit)\b|\bprint|--(?:help|version|dry-run)\b|\b(?:true|false)\b|(?:^|[;&|\n])\s{0,8}:\s"
-    r"|<<|\b(?:logg?(?:er|ing)?|console|std(?:out|err))\.|^\s{0,8}[\"']|//|--\s",
-    re.IGNORECASE,
-)
 
-_PRINTING = frozenset("print pprint info debug warning warn error log write".split())
+_PRINTING = frozenset(
+    "print pprint info debug warning warn error critical exception log write".split()
+)
 _LOGGERS = frozenset({"log", "logger", "logging", "console", "stdout", "stderr", "warnings"})
 _EFFECTS = (
     *(ast.Call, ast.Await, ast.BinOp, ast.Compare, ast.BoolOp, ast.Subscript, ast.AugAssign),
     *(ast.Delete, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.comprehension),
+    *(ast.Raise, ast.Assert, ast.With),
 )
 _MAGIC = re.compile(r"^[!%]{1,2}", re.MULTILINE)
 _OTHER_COMMENT = re.compile(r"^[ \t]*(?://|#|--[ \t])[^\n]*$", re.MULTILINE)
@@ -67,6 +69,8 @@ class Effect(NamedTuple):
     names: Names
     is_idle: bool = False
     """Whether all of the call is without effect."""
+    is_harmless: bool = False
+    """Whether it does nothing but print, as far as anybody can see."""
 
 
 def effect_of(event: Event, leaves: Leaves) -> Effect | None:
@@ -76,7 +80,7 @@ def effect_of(event: Event, leaves: Leaves) -> Effect | None:
         return Effect("", (), "", idle, is_idle=True)
     if language is None and not _may_hold_code(event.arguments, leaves):
         return None
-    found = [_strip(value, _language_of(key) or language) for key, value in leaves]
+    found = [_strip(value, language or _language_of(key)) for key, value in leaves]
     own = _strip(event.text, language)
     stripped = [code for code in (*found, own) if code is not None]
     if not stripped:
@@ -99,6 +103,7 @@ def effect_of(event: Event, leaves: Leaves) -> Effect | None:
         "\n".join(code.spoken for code in stripped if code.spoken),
         NOT_NAMED.union(*(code.names for code in stripped)),
         is_idle=not runs,
+        is_harmless=not runs and all(code.is_harmless for code in stripped),
     )
 
 
@@ -110,9 +115,12 @@ def idle_names(event: Event) -> Names | None:
     return effect.names if effect is not None and effect.is_idle else None
 
 
-def is_idle_command(event: Event) -> bool:
-    """Return whether an action is a command or program without any effect."""
-    return idle_names(event) is not None and not idle_words(event.name or "")
+def only_prints(event: Event) -> bool:
+    """Return whether an action is a command or program that only prints something."""
+    if event.kind is not Kind.ACTION:
+        return False
+    effect = effect_of(event, leaves_of(event.arguments))
+    return effect is not None and effect.is_harmless
 
 
 def names_any(step: str, names: Names) -> bool:
@@ -146,8 +154,13 @@ def _known_of(tool: str) -> tuple[Names, str | None]:
 def _may_hold_code(arguments: Json, leaves: Leaves) -> bool:
     """Return whether an argument is called what commands and programs are called."""
     if isinstance(arguments, dict) and len(leaves) == len(cast("dict[str, Json]", arguments)):
-        return not _KEYS.isdisjoint(cast("dict[str, Json]", arguments))
-    return any(key in _KEYS for key, _ in leaves)
+        return not _KEYS.isdisjoint(map(_plain_key, cast("dict[str, Json]", arguments)))
+    return any(_plain_key(key) in _KEYS for key, _ in leaves)
+
+
+@lru_cache(maxsize=2_048)
+def _plain_key(key: str) -> str:
+    return "".join(pieces_of(key))
 
 
 def idle_words(tool: str) -> Names:
@@ -167,17 +180,18 @@ def _language(tool: str) -> str | None:
 
 
 def _language_of(key: str) -> str | None:
-    if key in _SHELL_KEYS:
+    plain = _plain_key(key)
+    if plain in _SHELL_KEYS:
         return "shell"
-    return "code" if key in _CODE_KEYS else None
+    return "code" if plain in _CODE_KEYS else None
 
 
 def _strip(text: Json, language: str | None) -> Code | None:
     """Return what is left of a text of code; None where that is all of it, or it is no code."""
-    if language is None or not isinstance(text, str) or not text or len(text) > _LONGEST:
+    if language is None or not isinstance(text, str) or not text or text[0] == "-":
         return None
-    if not _SUSPECT.search(text):
-        return None
+    # What stands further behind is not compared with any step.
+    text = text[:_LONGEST]
     code = strip_shell(text, strip_code) if language == "shell" else strip_code(text)
     return None if code.left.split() == text.split() else code
 
@@ -185,19 +199,20 @@ def _strip(text: Json, language: str | None) -> Code | None:
 def strip_code(text: str, depth: int = 0) -> Code:
     """Strip what may be Python, and else may be a command or another language."""
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _strip_python(text.replace("\r\n", "\n").replace("\r", "\n"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
         code = strip_shell(_MAGIC.sub("", text), strip_code, depth)
         left = _OTHER_PRINT.sub(" ", _OTHER_COMMENT.sub(" ", code.left)).strip()
         return code if left == code.left.strip() else Code(left, text, code.names | {"print"})
-    return _strip_python(text, tree)
 
 
-def _strip_python(text: str, tree: ast.Module) -> Code:
-    lines = text.encode().splitlines(keepends=True)
+def _strip_python(text: str) -> Code:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
     starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line.encode()) + 1)
     cut = list(_comments(text, starts))
     printed: list[ast.expr] = []
     idle: list[ast.AST] = []
@@ -206,6 +221,8 @@ def _strip_python(text: str, tree: ast.Module) -> Code:
             idle.append(node)
         elif isinstance(node, ast.If | ast.While) and _is_false(node.test):
             idle += node.body
+        elif isinstance(node, ast.BoolOp) and _is_never(node):
+            idle.append(node)
         elif isinstance(node, ast.Call) and _prints(node):
             printed += node.args
     used = _names_used(tree, printed)
@@ -217,8 +234,10 @@ def _strip_python(text: str, tree: ast.Module) -> Code:
     said = {name for node in idle if isinstance(node, ast.Assign) for name in _assigned(node)}
     idle += [argument for argument in printed if _only_says(argument, said)]
     cut += [_span(node, starts) for node in idle if isinstance(node, ast.stmt | ast.expr)]
-    left = _cut(text.encode(), cut) if _has_effect(tree, set(map(id, idle))) else ""
-    return Code(left, text, frozenset({"print"}) if printed else NOT_NAMED)
+    acts = _has_effect(tree, set(map(id, idle)))
+    left = _cut(text.encode(), cut) if acts else ""
+    names = frozenset({"print"}) if printed else NOT_NAMED
+    return Code(left, text, names, is_harmless=not acts)
 
 
 def _names_used(tree: ast.AST, printed: list[ast.expr]) -> set[str]:
@@ -248,6 +267,8 @@ def _has_effect(tree: ast.AST, idle: set[int]) -> bool:
         node = pending.pop()
         if id(node) in idle:
             continue
+        if _imports_code(node) or (isinstance(node, ast.Attribute) and _is_set(node)):
+            return True
         if isinstance(node, _EFFECTS) and not (
             isinstance(node, ast.Call)
             and _prints(node)
@@ -259,10 +280,22 @@ def _has_effect(tree: ast.AST, idle: set[int]) -> bool:
     return False
 
 
+def _imports_code(node: ast.AST) -> bool:
+    """Return whether a module is imported that may be anything, and runs when it is."""
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").partition(".")[0] not in sys.stdlib_module_names
+    names = node.names if isinstance(node, ast.Import) else ()
+    return any(name.name.partition(".")[0] not in sys.stdlib_module_names for name in names)
+
+
+def _is_set(node: ast.Attribute) -> bool:
+    return not isinstance(node.ctx, ast.Load)
+
+
 def _comments(text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
     if "#" not in text:
         return
-    lines = text.splitlines()
+    lines = text.split("\n")
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
             row, column = token.start
@@ -286,6 +319,12 @@ def _cut(text: bytes, spans: list[tuple[int, int]]) -> str:
     return b" ".join(kept).decode()
 
 
+def _is_never(test: ast.BoolOp) -> bool:
+    """Return whether only the first of several conditions is looked at."""
+    first = test.values[0]
+    return isinstance(first, ast.Constant) and bool(first.value) == isinstance(test.op, ast.Or)
+
+
 def _is_false(test: ast.expr) -> bool:
     return isinstance(test, ast.Constant) and not test.value
 
@@ -298,7 +337,7 @@ def _prints(call: ast.Call) -> bool:
         return False
     owner = function.value
     name = owner.id if isinstance(owner, ast.Name) else getattr(owner, "attr", "")
-    return name in _LOGGERS
+    return name.lstrip("_").lower() in _LOGGERS
 
 
 def _only_says(argument: ast.expr, names: Iterable[str] = ()) -> bool:
@@ -307,6 +346,10 @@ def _only_says(argument: ast.expr, names: Iterable[str] = ()) -> bool:
         return not any(isinstance(node, ast.Call) for node in ast.walk(argument))
     if isinstance(argument, ast.BinOp):
         return _only_says(argument.left, names) and _only_says(argument.right, names)
+    if isinstance(argument, ast.List | ast.Tuple | ast.Set):
+        return all(_only_says(item, names) for item in argument.elts)
+    if isinstance(argument, ast.Call) and isinstance(argument.func, ast.Attribute):
+        return not argument.args and isinstance(argument.func.value, ast.Constant)
     if isinstance(argument, ast.Name):
         return argument.id in names
     return isinstance(argument, ast.Constant) and isinstance(argument.value, str)

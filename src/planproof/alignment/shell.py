@@ -11,10 +11,14 @@ Names: TypeAlias = frozenset[str]
 NOT_NAMED: Names = frozenset()
 
 _PRINTERS = frozenset({"echo", "printf"})
-_PAGERS = frozenset({"cat", "head", "tail", "less", "more", "true"})
-_WRAPPERS = frozenset("sudo env time nice nohup command exec builtin then do else".split())
+_IDLE = frozenset({*_PRINTERS, "true", "false", ":", "test", "["})
+_PAGERS = frozenset({"cat", "head", "tail", "less", "more", "wc", "true"})
+_SPECIAL = frozenset("$`<>|&(){}")
+"""Characters that may make more of a command than its words say."""
+_WRAPPERS = frozenset("sudo env time nice nohup command exec builtin eval then do else { !".split())
+_VALUED = frozenset({"-n", "-u", "-g"})
+"""Options of wrappers that have a value."""
 INTERPRETERS = frozenset("bash sh zsh dash ksh".split())
-_OPENING = frozenset({"if", "for", "while", "until", "case", "{"})
 _CLOSING = frozenset({"fi", "done", "esac", "}"})
 _FLAGS = frozenset({"--help", "--version", "--dry-run"})
 _PIECE = re.compile(
@@ -37,6 +41,8 @@ class Code(NamedTuple):
     left: str
     spoken: str = ""
     names: Names = NOT_NAMED
+    is_harmless: bool = False
+    """Whether it does nothing but print, as far as anybody can see."""
 
 
 StripCode: TypeAlias = Callable[[str, int], Code]
@@ -55,37 +61,34 @@ class _Command(NamedTuple):
     def program(self) -> str:
         """The name of what runs: the first word that is no assignment and runs no other word."""
         words = iter(self.words)
-        for word in words:
-            if word == "timeout":
+        for raw in words:
+            word = raw.strip("'\"\\")
+            if word == "timeout" or word in _VALUED:
                 next(words, None)
-            elif word not in _WRAPPERS and word != "!" and not _ASSIGNMENT.match(word):
+            elif not (word in _WRAPPERS or word.startswith("-") or _ASSIGNMENT.match(word)):
                 return word.rpartition("/")[2]
         return ""
 
 
 def strip_shell(text: str, strip_code: StripCode, depth: int = 0) -> Code:
     """Take out of a command line what has no effect; `strip_code` does the same to programs."""
-    text, printed = _without_documents(text)
-    commands = list(_commands(text))
+    line, printed, kept = _without_documents(text)
+    commands = list(_commands(line))
     left: list[str] = []
     names = NOT_NAMED
     succeeded: bool | None = None
-    skipped = ended = idle = changed = False
-    nested = 0
+    skipped = idle = changed = False
     for number, command in enumerate(commands, 1):
         following = commands[number] if number < len(commands) else None
-        opening = command.words[0]
-        nested += (opening in _OPENING) - (opening in _CLOSING)
-        if opening in {"else", "elif", "fi", "done"}:
+        if command.words[0] in {"else", "elif", "fi", "done"}:
             skipped = False
-        if command.words[:2] in (["if", "false"], ["while", "false"], ["elif", "false"]):
-            skipped = True
-        if skipped or ended or _is_skipped(command.before, succeeded=succeeded):
+        if command.words in (["if", "false"], ["while", "false"], ["elif", "false"]):
+            skipped = command.after in {";", "\n"}
+        if skipped or _is_skipped(command.before, succeeded=succeeded):
             continue
-        program = command.program
-        succeeded = {"true": True, ":": True, "false": False}.get(program)
-        ended = opening == "exit" and not nested and command.before not in {"&&", "||", "("}
-        if command.before == "|" and idle and program in _PAGERS:
+        maybe = command.before in {"&&", "||"} and succeeded is None
+        succeeded = None if maybe else _outcome(command)
+        if command.before == "|" and idle and command.program in _PAGERS and not command.writes:
             continue
         found = _strip_command(command, following, strip_code, depth)
         names |= found.names
@@ -93,9 +96,16 @@ def strip_shell(text: str, strip_code: StripCode, depth: int = 0) -> Code:
         if found.left:
             left.append(f"{found.left} {command.after}" if command.after else found.left)
         changed = changed or found.left != command.source
-    if len(left) == len(commands) and not changed and "#" not in text and not printed:
+    if len(left) == len(commands) and not changed and "#" not in line and not printed:
         return Code(text)
-    return Code(" ".join(left).strip(), f"{text}\n{printed}" if printed else text, names)
+    harmless = _SPECIAL.isdisjoint(text) and all(each.program in _IDLE for each in commands)
+    return Code("\n".join((" ".join(left).strip(), *kept)).strip(), text, names, harmless)
+
+
+def _outcome(command: _Command) -> bool | None:
+    """Return whether a command is known to succeed or to fail."""
+    known = {"true": True, ":": True, "false": False}.get(command.program)
+    return known if known is None or "!" not in command.words else not known
 
 
 def _is_skipped(operator: str, *, succeeded: bool | None) -> bool:
@@ -106,11 +116,12 @@ def _strip_command(
     command: _Command, following: _Command | None, strip_code: StripCode, depth: int
 ) -> Code:
     program, words = command.program, command.words
-    flag = next((word for word in words[1:] if word in _FLAGS), None)
+    flag = _flag(words)
     if flag is not None:
         return Code("", names=frozenset({flag}))
-    if program in {"true", "false", ":"}:
-        return Code("", names=frozenset({program}))
+    if program in _IDLE - _PRINTERS and not command.writes:
+        run = _RUN.findall(command.source)
+        return Code("; ".join(map("".join, run)), names=frozenset({program}))
     if program in _PRINTERS:
         piped = command.after == "|" and following and following.program not in _PAGERS
         if not (command.writes or piped):
@@ -119,9 +130,27 @@ def _strip_command(
     inner = _inner_code(program, words) if depth < _DEEPEST else None
     if inner is not None:
         if program.startswith("python"):
-            return strip_code(inner, depth + 1)
-        return strip_shell(inner, strip_code, depth + 1)
-    return Code("" if not program or program in _CLOSING else command.source)
+            found = strip_code(inner, depth + 1)
+        else:
+            found = strip_shell(inner, strip_code, depth + 1)
+        return Code(command.source) if found.left.split() == inner.split() else found
+    if not program:
+        # An assignment, or a command without a name.
+        return Code("; ".join(map("".join, _RUN.findall(command.source))))
+    if program == "cat" and "<<<" in command.source and not command.writes:
+        return Code("", names=frozenset({"cat"}))
+    return Code("" if program in _CLOSING else command.source)
+
+
+def _flag(words: list[str]) -> str | None:
+    """Return the flag that keeps a command from doing anything."""
+    for place, word in enumerate(words[1:], 1):
+        if word == "--":
+            return None
+        flag = word.partition("=")[0]
+        if flag in _FLAGS and (flag != "--version" or words[place + 1 :] == []):
+            return flag
+    return None
 
 
 def _inner_code(program: str, words: list[str]) -> str | None:
@@ -160,24 +189,28 @@ def _commands(text: str) -> Iterator[_Command]:
         yield _Command(text[start:end], words, writes, before, "")
 
 
-def _without_documents(text: str) -> tuple[str, str]:
-    """Take out the documents that a command only prints: `cat <<EOF`."""
+def _without_documents(text: str) -> tuple[str, str, list[str]]:
+    """Take the documents out of a command line: those that are only printed, and the others."""
     if "<<" not in text:
-        return text, ""
-    kept: list[str] = []
+        return text, "", []
+    lines: list[str] = []
     printed: list[str] = []
+    kept: list[str] = []
     position = 0
     while (match := _HEREDOC.search(text, position)) is not None:
-        line_start = text.rfind("\n", 0, match.start()) + 1
-        line = text[line_start : match.end()]
+        start = text.rfind("\n", 0, match.start()) + 1
+        line = text[start : match.end()]
         closing = re.compile(rf"^\s*{match[2]}[ \t]*$", re.MULTILINE).search(text, match.end())
         end = closing.end() if closing else len(text)
-        program = next(iter(line.split()), "")
-        if program in {"cat", ":", "true"} and ">" not in line and "|" not in line:
-            kept.append(text[position:line_start])
-            printed.append(text[match.end() : end])
+        body = text[match.end() : closing.start() if closing else end]
+        last = re.split(r"[;&|]", line[: match.start() - start])[-1].split()
+        only_printed = last[:1] in (["cat"], [":"], ["true"]) and not re.search(r">|\|", line)
+        if only_printed and _SPECIAL.isdisjoint(body):
+            lines.append(text[position : max(position, start)])
+            printed.append(body)
         else:
-            kept.append(text[position:end])
+            lines.append(text[position : match.end()])
+            kept.append(body)
         position = end
-    kept.append(text[position:])
-    return "".join(kept), "\n".join(printed)
+    lines.append(text[position:])
+    return "".join(lines), "\n".join(printed), kept

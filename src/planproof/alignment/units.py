@@ -91,15 +91,19 @@ class Unit(Struct, eq=False):
 def units_of(trace: Trace, vocabulary: Vocabulary, steps: Sequence[str] = ()) -> list[Unit]:
     """The events that the agent made, in order; what users and systems said is not among them.
 
-    Nor is, where calls are recorded, a result without its call, for it proves nothing; nor a call
-    without effect, unless one of the `steps`, folded, names it.
+    Nor is a result that an agent wrote itself or, where calls are recorded, one without its call,
+    for these prove nothing; nor a call without effect, unless one of the `steps`, folded, names it.
     """
     units: list[Unit] = []
     manners = _Manners(vocabulary)
     called = any(event.kind in _CALLING for event in trace.events)
+    speakers = {event.actor for event in trace.events if event.kind in _SAID and event.actor}
+    speakers |= {"assistant", "agent"}
     for position, event in enumerate(trace.events):
         kind = event.kind
-        if kind is _SYSTEM or event.actor == "user" or (called and kind is _OBSERVATION):
+        if kind is _SYSTEM or event.actor == "user":
+            continue
+        if kind is _OBSERVATION and (called or event.actor in speakers):
             continue
         if kind in _CALLING:
             leaves = leaves_of(event.arguments)

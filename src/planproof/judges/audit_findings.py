@@ -6,7 +6,7 @@ finding: the model is asked about it, and its reading stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from planproof.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
@@ -161,6 +161,8 @@ class Examination:
             status = Status.AMBIGUOUS
         elif not held.evidence:
             status, note = Status.AMBIGUOUS, _FELL if claim.evidence else _UNNAMED
+        elif claim.condition_failed and step.condition is None and self._only_user(held.evidence):
+            status, note = Status.AMBIGUOUS, _NO_CONDITION
         elif claim.condition_failed:
             status, note = Status.EXECUTED, _CONDITION_FAILED
             doubt = "" if step.condition is not None else _NO_CONDITION
@@ -185,6 +187,9 @@ class Examination:
             parent=step.parent,
             free_order=step.free_order,
         )
+
+    def _only_user(self, evidence: Sequence[Evidence]) -> bool:
+        return all(self._trace.by_id[one.event].actor == "user" for one in evidence)
 
     def _actions(self, due: tuple[Extra, ...], claims: Claims) -> Iterator[Extra]:
         """Every action under no step; minor only if both the model and the rules say so."""

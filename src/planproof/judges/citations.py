@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from planproof.alignment.calls import call_text, leaves_of, strings_in
-from planproof.alignment.effects import effect_of, idle_names, names_any
+from planproof.alignment.effects import effect_of, idle_names
 from planproof.alignment.literals import fold
 from planproof.finding import Evidence
 from planproof.judges.audit_answers import CALLING, StepKind
@@ -167,7 +167,10 @@ class Citations(Quotes):
         if cited.kind is not Kind.ACTION:
             return cited.kind is Kind.OBSERVATION
         names = idle_names(cited)
-        return names is None or names_any(fold(step.text), names)
+        # What a flag keeps a program from doing is for the model to say.
+        if names is None or any(name.startswith("--") for name in names):
+            return True
+        return any(_names(step.text, name) for name in names)
 
     def against_condition(self, event: str, quote: str) -> Evidence | str:
         """Evidence that the condition of a step did not hold: no words of the agent's own."""
@@ -175,8 +178,10 @@ class Citations(Quotes):
         if isinstance(found, str):
             return found
         cited = self._trace.by_id[event]
-        shown = cited.kind is Kind.OBSERVATION or cited.actor == "user"
-        return found if shown or found.pointer == cited.output_pointer else NOT_SHOWN
+        if cited.kind is Kind.OBSERVATION:
+            return NO_CALL if self._is_bare_result(event) else found
+        returned = found.pointer == cited.output_pointer and idle_names(cited) is None
+        return found if returned or cited.actor == "user" else NOT_SHOWN
 
     def _is_own(self, event: str) -> bool:
         cited = self._trace.by_id.get(event)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from planproof.alignment.effects import idle_words
+from planproof.alignment.effects import idle_names, only_prints
 from planproof.alignment.explanation import OTHER_CALL, Explanation
 from planproof.alignment.repeats import repeats_of
 from planproof.alignment.terms import terms_of
@@ -93,13 +93,13 @@ def _idle_calls(
     steps: Sequence[StepFinding],
     covered: set[str],
 ) -> dict[str, _Left]:
-    """The calls of tools without effect that no step names: they are calls all the same."""
+    """The calls without effect that no step names, but for what only prints."""
     compared = covered.union(unit.event.id for unit in units)
     unlike = signs_of_extra([OTHER_CALL] * len(steps), explanation.nearness)
     return {
         event.id: _Left(Severity.MAJOR, sureness_of("extra", unlike))
         for event in trace.events
-        if event.kind is Kind.ACTION and event.id not in compared and idle_words(event.name or "")
+        if event.id not in compared and idle_names(event) is not None and not only_prints(event)
     }
 
 

@@ -42,7 +42,7 @@ _LEVELS = frozenset("debug info notice warn warning error critical fatal trace".
 _PROGRAM = re.compile(
     r"\s{0,8}(?:<[a-z_]{0,20}(?:output|return|exit|result|std(?:out|err)|observation)[a-z_]{0,20}>"
     r"|\[?(?:exit|return) ?code\b|observation\b|stdout\b"
-    r"|(?:(?:command|execution|tool|program) )?(?:output|results?)\s{0,4}:)",
+    r"|(?:command|execution|tool|program) (?:output|results?)\s{0,4}:|output\s{0,4}:)",
     re.IGNORECASE,
 )
 # Calls as frameworks print them to a console.

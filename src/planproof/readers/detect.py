@@ -66,8 +66,13 @@ def _accounted(source: Source, trace: Trace, reader: Reader) -> Accounted | None
     if trace.accounted is not None:
         return trace.accounted
     # What is given as events, and what another package reads, is taken as it is.
-    own = type(reader).__module__.startswith("planproof.") and trace.reader != "native"
-    return account_chat(trace.events) if own else None
+    if not type(reader).__module__.startswith("planproof.") or trace.reader == "native":
+        return None
+    chat = account_chat(trace.events)
+    if chat is None or source.form == "text":
+        return chat
+    # What it passed over may be the calls.
+    return replace(chat, calls=chat.calls + account(source, trace).calls)
 
 
 def _holds_anything(document: Json) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from planproof.content import Json
-from planproof.readers.pieces.calls import as_call
+from planproof.readers.pieces.calls import Call, as_call
 from planproof.readers.pieces.code_agent import facts_and_plan, thought_and_code
 from planproof.readers.pieces.entries import entries, first_entries
 from planproof.readers.pieces.parts import plain_text
@@ -132,8 +132,12 @@ class _Action:
         if not drafts and (code is not None or found is not None):
             where = f"{self._pointer}/code_action" if code is not None else place
             run = code if code is not None else found[1] if found else ""
-            draft = Draft(Kind.ACTION, where, "python_interpreter", _AGENT, run)
-            drafts.append(self._transcript.add(draft))
+            call = Call("python_interpreter", text=run)
+            if code is not None:
+                drafts.append(self._transcript.call(call, where, _AGENT, recorded=False))
+            else:
+                with self._transcript.reading_text(text, place, _AGENT):
+                    drafts.append(self._transcript.call(call, where, _AGENT))
         self._came_back(drafts)
 
     def _output_of_model(self) -> tuple[str, str]:

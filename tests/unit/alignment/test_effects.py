@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from planproof.alignment.calls import leaves_of
-from planproof.alignment.effects import Effect, effect_of, names_any
+from planproof.alignment.effects import Effect, effect_of, names_any, only_prints
 from tests.unit.alignment.made import call
 
 
@@ -38,10 +38,22 @@ def effect(name: str, *, text: str = "", **arguments: Any) -> Effect | None:
         "cat <<EOF\ncheck the policy\nEOF",
         "echo check; echo the; echo policy",
         "echo 'check `the policy`'",
+        '"echo" check the policy',
+        "\\echo check the policy",
+        "{ echo check the policy; }",
+        "nice -n 5 echo check the policy",
+        "sudo -u root echo check the policy",
+        "echo check the policy | wc -c",
+        "cat <<< 'check the policy'",
+        "STEP='check the policy'",
+        "test 'check the policy'",
+        "! true && check_policy",
+        "check_policy --dry-run=client",
+        "echo check the policy #" + "x" * 30_000,
         'echo "check the policy',
     ],
 )
-@pytest.mark.parametrize("key", ["command", "cmd"])
+@pytest.mark.parametrize("key", ["command", "cmd", "Command", "shell_command", "commandLine"])
 def test_a_command_that_does_nothing(command: str, key: str) -> None:
     found = effect("run", **{key: command})
     assert found is not None
@@ -64,6 +76,11 @@ def test_a_command_that_does_nothing(command: str, key: str) -> None:
         "pass  # check the policy",
         "!echo check the policy",
         'console.log("check the policy");',
+        "if 0: check_policy()",
+        "False and check_policy()",
+        "x = ['check the policy']\nprint(x)",
+        "print('check the policy'.upper())",
+        "_logger.critical('check the policy')",
         "echo 'check the policy'",
     ],
 )
@@ -129,7 +146,9 @@ def test_all_of_a_program_counts(code: str) -> None:
         ("bash", "ls -l # check the policy", "ls -l"),
         ("bash", "if false; then check_policy; else ls; fi", "else ls ;"),
         ("bash", "if [ ! -f a ]; then\n  exit 1\nfi\nmake # all", "if [ ! -f a ] ; exit 1 make"),
-        ("bash", "make; exit 0; check_policy", "make ; exit 0 ;"),
+        ("bash", "cat > a.sh <<'EOF'\nexit 0\nEOF\nls # all", "cat > a.sh <<'EOF' ls exit 0"),
+        ("bash", "test -f cfg || false && ls # x", "ls"),
+        ("bash", "helm upgrade prod --version 4.1.0 # x", "helm upgrade prod --version 4.1.0"),
         ("bash", 'echo "done: $(rm -rf build)"', "rm -rf build"),
         ("python", "x = 1 + 1  # check the policy", "x = 1 + 1"),
         ("python", "print('check the policy', f(1))", "print( , f(1))"),
@@ -179,3 +198,47 @@ def test_long_and_odd_code_is_bounded() -> None:
     for odd in ("(" * 5_000, "\x00# x", "'" * 9_999 + "#", "echo " + "$(" * 3_000, "<<A\n" * 4_000):
         effect("bash", command=odd)
         effect("python", code=odd)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ": > audit.log",
+        "true > /etc/passwd",
+        "if false || true; then rm -rf data; fi",
+        "echo 'root' | cat > /etc/passwd",
+        'echo "$(rm -rf data)"',
+        "echo `rm -rf data`",
+        'true "$(rm -rf data)"',
+        'X="$(rm -rf data)" # x',
+        "cat <<EOF\n$(rm -rf data)\nEOF",
+        "rm -rf data --help",
+        "bash wipe.sh --help",
+        "false && rm -rf data",
+    ],
+)
+def test_what_may_do_more_than_print_is_never_passed_over(command: str) -> None:
+    assert not only_prints(call("bash", command=command))
+    assert only_prints(call("bash", command="echo all is well; true"))
+
+
+@pytest.mark.parametrize("code", ["settings.ALLOW_ALL = True  # x", "import wipe  # x", "f()  # x"])
+def test_a_program_that_may_do_more_than_print_is_never_passed_over(code: str) -> None:
+    assert not only_prints(call("python", code=code))
+    assert only_prints(call("python", code="import sys\nprint('all is well')"))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "s = 'a\u2028b'\n运行('检查')  # 检查政策\n运行()\n",
+        "import os\n\x0c运行('检查')  # 检查政策\n运行()\n",
+        "print(" + "+".join(["'a'"] * 990) + ")",
+        "# ü c   \r''' f'{x}' \n\n\\+ \r\n \x1c''' #",
+        "print(1if n else 2)  # rows",
+        "\ud800 # x",
+    ],
+)
+def test_odd_programs_break_nothing(code: str) -> None:
+    effect("python", code=code)
+    effect("bash", command=code)

@@ -182,6 +182,24 @@ def test_a_call_without_effect_counts_for_a_step_that_names_it_or_asks_for_words
         assert statuses(audited([planned], [printed], shown)) == [EXECUTED]
 
 
+def test_the_user_does_not_excuse_a_step_without_a_condition() -> None:
+    excused = step("1", "condition_failed", ("e1", "Please go on"))
+    events = [asked("Please go on with it"), did("ls", "x", path="/")]
+    assert statuses(audited(["Delete the file a.txt"], events, excused)) == [AMBIGUOUS]
+
+
+def test_no_condition_fails_by_a_result_without_its_call_or_by_what_is_printed() -> None:
+    plan = ["Run the build", "If the build fails, roll back"]
+    ran = step("1", "executed", ("e1", "build"))
+    for result in (
+        {"kind": "observation", "text": "the build succeeded"},
+        did("bash", "the build succeeded", command="echo the build succeeded"),
+    ):
+        excused = step("2", "condition_failed", ("e2", "the build succeeded"))
+        judgement = audited(plan, [did("run_build", "started"), result], ran, excused)
+        assert statuses(judgement) == [EXECUTED, AMBIGUOUS]
+
+
 def test_of_an_action_and_a_message_the_message_alone_is_a_part() -> None:
     plan = ["Read the file a.txt", "Delete the file a.txt and tell the user"]
     events = [did("read_file", path="a.txt"), said("It is gone now.")]

@@ -327,8 +327,19 @@ def test_the_format_that_a_prompt_explains_is_no_action() -> None:
 
 
 def test_a_user_who_writes_like_an_agent_beside_one_with_headers() -> None:
-    trace = read(f"Human: Do as follows.\n{STEPS}\nAI: I will.\n")
-    assert actions(trace) == []
+    trace = read(f"Human: Do as follows.\n{STEPS}\nAI: {STEPS}")
+    assert [action.name for action in actions(trace)] == ["get_order", "refund_order"]
+
+
+def test_a_closing_header_gives_the_user_no_actions() -> None:
+    trace = read(f"Human: Refund A-7.\n{STEPS}\nAssistant: All done.\n")
+    assert [action.name for action in actions(trace)] == ["get_order", "refund_order"]
+
+
+def test_a_thought_after_a_call_begins_a_turn() -> None:
+    text = "Thought: x\nAction: a\nAction Input: {}\nThought: y\nAction: b\nAction Input: {}\n"
+    first, second = actions(read(text))
+    assert first.turn < second.turn
 
 
 def test_a_log_without_turns_has_one_after_each_result() -> None:

@@ -112,6 +112,8 @@ class Conversation:
                 self._transcript.observe(piece, pointer, actor)
                 self._transcript.begin_turn()
             else:
+                if segment.sort == "thought" and self._transcript.has_just_called():
+                    self._transcript.begin_turn()
                 kind = Kind.REASONING if segment.sort == "thought" else Kind.MESSAGE
                 draft = self._transcript.say(kind, piece, pointer, actor)
                 said += [draft] if draft is not None and segment.sort == "prose" else []

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from planproof.readers.pieces.transcript import Draft, Transcript
+from planproof.readers.pieces.calls import Call
+from planproof.readers.pieces.transcript import Transcript
 from planproof.trace import Kind
 
 _VERBS = {
@@ -117,6 +118,6 @@ def _shows_a_page(text: str) -> bool:
 
 def write_deed(transcript: Transcript, deed: Deed, pointer: str, actor: str) -> None:
     """Write a deed as the action that it is."""
-    draft = transcript.add(Draft(Kind.ACTION, pointer, deed.name, actor, deed.text))
+    draft = transcript.call(Call(deed.name, text=deed.text), pointer, actor)
     draft.returned(deed.outcome, pointer)
     transcript.say(Kind.MESSAGE, deed.answer, pointer, actor)

@@ -119,7 +119,8 @@ class Speakers:
         whole = place(0, len(text))
         deed = as_deed(text, by_program=by_program)
         if deed is not None:
-            write_deed(self._transcript, deed, whole, who)
+            with self._transcript.reading_text(text, whole, who):
+                write_deed(self._transcript, deed, whole, who)
             return
         value = embedded(text)
         if is_object(value):
@@ -145,10 +146,14 @@ class Speakers:
             self._transcript.call(segment.call, pointer, who)
         elif segment.sort == "result":
             piece = text[segment.start : segment.end].strip()
-            self._transcript.answer(Result(piece, pointer, actor="environment"))
+            # A result that no call waits for is the speaker's own word.
+            source = "environment" if self._transcript.awaits_result() else who
+            self._transcript.answer(Result(piece, pointer, actor=source))
             # Nothing but its results divides such a text: what follows was issued later.
             self._transcript.begin_turn()
         else:
+            if segment.sort == "thought" and self._transcript.has_just_called():
+                self._transcript.begin_turn()
             thought = segment.sort == "thought" or (thinks and segment.sort == "prose")
             kind = Kind.REASONING if thought else _MESSAGE
             self._prose(kind, text, (segment.start, segment.end), place, who)

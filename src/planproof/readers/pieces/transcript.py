@@ -19,6 +19,7 @@ from planproof.vocabulary import Vocabulary
 # Looked up once: every event asks for some of them.
 _ACTION, _BOOKKEEPING, _MESSAGE = Kind.ACTION, Kind.BOOKKEEPING, Kind.MESSAGE
 _UNKNOWN = EventStatus.UNKNOWN
+_NAMELESS = frozenset({None, "assistant", "agent", "ai", "model"})
 _bare_draft = object.__new__
 
 
@@ -201,6 +202,11 @@ class Transcript:
         """Whether the last turn that called something has not had all its results yet."""
         return bool(self._unanswered or self._unanswered_in_text)
 
+    def has_just_called(self) -> bool:
+        """Return whether the last event is a call of this turn."""
+        last = self.drafts[-1] if self.drafts else None
+        return last is not None and last.kind is _ACTION and last.turn == self.turn
+
     def is_answered(self, call_id: str | None) -> bool:
         """Whether the call of this id has its result already, told where the tool ran."""
         waiting = self._by_id.get(call_id) if call_id is not None else None
@@ -239,9 +245,21 @@ class Transcript:
 
     def _drop_forged_calls(self) -> None:
         """Put the text back in the place of calls in it, for agents whose calls are records."""
-        bookkeeping = Vocabulary().keeps_books
-        callers = {actor for actor, tool in self._callers if not bookkeeping(tool)}
-        forged = [found for found in self._text_calls.values() if found.actor in callers]
+        known = Vocabulary()
+        callers = {
+            actor
+            for actor, tool in self._callers
+            if not known.keeps_books(tool) and not known.closes(tool)
+        }
+        if not callers:
+            return
+        # Where one of two has no name of its own, nobody can say that they are not the same.
+        nameless = not callers.isdisjoint(_NAMELESS)
+        forged = [
+            found
+            for found in self._text_calls.values()
+            if nameless or found.actor in callers or found.actor in _NAMELESS
+        ]
         if not forged:
             return
         texts: dict[int, Draft] = {}

@@ -29,7 +29,7 @@ _NOTICE = re.compile(_LOGGED)
 _QUESTION = re.compile(r"(?:Question|Task) ?: ?")
 _STEP = re.compile(r"[ \t*#]{0,8}(?:Thought|Action)(?: \d{1,4})? ?:")
 # Prompts for such texts explain the format, then say that the run begins.
-_BEGIN = re.compile(r"\s{0,8}Begin\b.{0,40}$", re.IGNORECASE)
+_BEGIN = re.compile(r"\s{0,8}Begin!\s{0,8}$")
 _ASKING = USERS | TOOLS
 _TYPED = re.compile(r"(\w{1,60}) \(([\w. -]{1,80})\)")
 _LONGEST_HEADER = 300
@@ -96,7 +96,7 @@ def _accounted(turns: list[_Turn]) -> tuple[int, int]:
     for turn in turns:
         filled = sum(not line.isspace() for line in turn.lines if line)
         role = _actor(turn.header.speaker) if turn.header.speaker else ""
-        lines += filled if role not in USERS else 0
+        lines += filled if role not in ROLES - AGENTS else 0
         read += filled if role and role not in ROLES - AGENTS else 0
     return lines, read
 
@@ -163,10 +163,13 @@ def _turns(lines: list[str]) -> list[_Turn]:
 def _begins(lines: list[str], headers: list[_Header | None]) -> int:
     """Return the number of the line after which thoughts and actions are the agent's own.
 
-    Where its turns have headers, what stands under those of others is theirs.
+    Where it acts under headers of its own, what stands under those of others is theirs.
     """
-    if any(header is not None and _actor(header.speaker) == "assistant" for header in headers):
-        return len(lines)
+    under = ""
+    for line, header in zip(lines, headers, strict=True):
+        under = header.speaker.lower() if header is not None else under
+        if under in AGENTS and _STEP.match(header.rest.lstrip() if header is not None else line):
+            return len(lines)
     return max((n for n, line in enumerate(lines, 1) if _BEGIN.match(line)), default=0)
 
 
