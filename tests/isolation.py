@@ -10,9 +10,12 @@ import socket
 import subprocess
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from math import inf
 from typing import Any
 
 import pytest
+
+from planproof.runs import processes
 
 _ADVICE = "Tests that need it belong to tests/system or tests/docs (see CONTRIBUTING.md)."
 _STARTING = ("fork", "forkpty", "posix_spawn", "posix_spawnp", "system")
@@ -36,6 +39,8 @@ def isolated() -> Generator[None, None, None]:
         for name in ("connect", "connect_ex", "sendto"):
             patch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
         patch.setattr(socket, "getaddrinfo", _guarded_lookup(socket.getaddrinfo))
+        # Runs start processes once they have taken a while: on a busy machine that is soon.
+        patch.setattr(processes, "_WORTH_PROCESSES", inf)
         yield
 
 

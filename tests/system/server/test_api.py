@@ -209,6 +209,7 @@ def test_a_run_that_was_broken_off_goes_on(client: TestClient) -> None:
 
 
 def test_figures_are_for_prometheus(client: TestClient, run: str) -> None:
+    assert client.get(f"/v1/runs/{run}").status_code == 200
     told = client.get("/metrics").text
     assert 'planproof_verdicts_total{judge="rules",outcome="scored"}' in told, run
     assert 'route="/v1/runs/{run}"' in told

@@ -92,11 +92,11 @@ class Finishing:
     """
 
     def __init__(
-        self, database: Database, *, tell: bool, clock: Callable[[], float] = time
+        self, database: Database, *, tell: bool, clock: Callable[[], float] | None = None
     ) -> None:
         self._database = database
         self._tell = tell
-        self._clock = clock
+        self._clock = clock or time
         self._server = token_hex(8)
 
     def be_seen(self) -> None:

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, nullcontext, suppress
 from datetime import UTC, date, datetime
 from secrets import randbelow
-from time import time
 
 from sqlalchemy.exc import OperationalError
 
@@ -56,7 +55,7 @@ class TraceVerdicts:
         desk: Desk,
         inbox: Inbox,
         *,
-        clock: Callable[[], float] = time,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         self._store = store
         self._desk = desk
