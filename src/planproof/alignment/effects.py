@@ -37,6 +37,8 @@ _SHELL_KEYS = frozenset(
 )
 _CODE_KEYS = frozenset("code python pythoncode sourcecode codeaction cell snippet".split())
 _KEYS = _SHELL_KEYS | _CODE_KEYS
+_FREE_KEYS = frozenset({"", "input", "text"})
+"""Keys of the one argument of a tool that runs code."""
 _SHELLS = frozenset("bash sh shell zsh terminal console cmd command powershell exec".split())
 _CODES = frozenset("python python3 ipython jupyter notebook code interpreter repl".split())
 
@@ -80,7 +82,7 @@ def effect_of(event: Event, leaves: Leaves) -> Effect | None:
         return Effect("", (), "", idle, is_idle=True)
     if language is None and not _may_hold_code(event.arguments, leaves):
         return None
-    found = [_strip(value, language or _language_of(key)) for key, value in leaves]
+    found = [_strip(value, _language_of_leaf(key, language)) for key, value in leaves]
     own = _strip(event.text, language)
     stripped = [code for code in (*found, own) if code is not None]
     if not stripped:
@@ -184,6 +186,12 @@ def _language_of(key: str) -> str | None:
     if plain in _SHELL_KEYS:
         return "shell"
     return "code" if plain in _CODE_KEYS else None
+
+
+def _language_of_leaf(key: str, tool: str | None) -> str | None:
+    """Return the language of an argument; a tool that runs code has other arguments as well."""
+    own = _language_of(key)
+    return (tool or own) if own is not None or key in _FREE_KEYS else None
 
 
 def _strip(text: Json, language: str | None) -> Code | None:
