@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
@@ -22,23 +22,24 @@ def behind(prefix: str, url: str) -> Generator[str, None, None]:
                 self.send_error(404)
                 return
             length = int(self.headers.get("Content-Length", 0))
-            server = HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE)
-            server.request(
-                self.command,
-                self.path.removeprefix(prefix),
-                self.rfile.read(length),
-                dict(self.headers.items()),
-            )
-            answer = server.getresponse()
-            body = answer.read()
+            with closing(HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE)) as server:
+                server.request(
+                    self.command,
+                    self.path.removeprefix(prefix),
+                    self.rfile.read(length),
+                    dict(self.headers.items()),
+                )
+                answer = server.getresponse()
+                body = answer.read()
             self.send_response(answer.status)
             for name, value in answer.getheaders():
                 if name.lower() not in {"connection", "content-length", "transfer-encoding"}:
                     self.send_header(name, value)
             self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-            server.close()
+            # A browser that moves on to another page no longer waits for this one.
+            with suppress(ConnectionError):
+                self.end_headers()
+                self.wfile.write(body)
 
         do_POST = do_GET  # noqa: N815 - as the class it stands on calls it
 
