@@ -143,7 +143,7 @@ def test_declared_tools_keep_books() -> None:
     assert "/extras: the action e5 is under no step and no extra." in verify(verdict, SOURCE)
 
 
-@pytest.mark.parametrize(("plan", "trace"), [([], TRACE), (PLAN, [{"role": "user"}])])
+@pytest.mark.parametrize(("plan", "trace"), [([], TRACE), (PLAN, [])])
 def test_an_unjudged_verdict_is_accepted(plan: Any, trace: Any) -> None:
     verdict = verdict_on(FINDINGS, plan=plan, trace=trace)
 
