@@ -26,13 +26,13 @@ from benchmarks import asking_peers
 from benchmarks.cases import GeneratedCase, generate
 from benchmarks.measure import Row, show
 from planproof import Verdict, aevaluate, evaluate
-from planproof.judges.asking import Answer, Question, Usage
-from planproof.judges.audit import Audit
-from planproof.judges.prompt import Prompt
-from planproof.judges.protocol import Asking, ModelJudge
-from planproof.models.opening import open_model
-from planproof.models.settings import ModelSettings
-from planproof.vocabulary import Vocabulary
+from planproof.core.judge import Asking, ModelJudge
+from planproof.core.model import Answer, Question, Usage
+from planproof.core.vocabulary import Vocabulary
+from planproof.llm.audit.audit_judge import Audit
+from planproof.llm.model_settings import ModelSettings
+from planproof.llm.prompt import Prompt
+from planproof.llm.providers import open_model
 
 CASES = 200
 LATENCY = 0.2

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from planproof.readers.pieces.shapes import is_list, is_object
+from planproof.core.json_values import is_list, is_object
 
 ROOT = Path(__file__).parents[1]
 _FOLDERS = ("examples", "tests/goldens")

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from benchmarks.cases import generate
 from benchmarks.measure import Row, cpu_seconds, per_call
 from planproof import Event, Monitor, evaluate
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
 
 _CASE = generate(steps=10, events=2_000)
 _EARLY = slice(100, 300)

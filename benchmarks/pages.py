@@ -18,15 +18,15 @@ from playwright.sync_api import Browser
 
 from benchmarks.cases import generate
 from benchmarks.measure import Row, per_call, show
-from planproof.case import Case
-from planproof.content import Content
+from planproof.core.case import Case
+from planproof.core.content import Content
 from planproof.evaluation import evaluate_case
 from planproof.preparation import Reading
-from planproof.reports.html.case_data import judged_case
-from planproof.reports.html.page import case_page, run_page
-from planproof.runs.kept_case import kept
-from planproof.runs.nouns import Result, RunState, new_run
-from planproof.runs.store.opening import open_store
+from planproof.reports.html.case_page import judged_case
+from planproof.reports.html.report_page import case_page, run_page
+from planproof.runs.case_json import kept
+from planproof.runs.run_records import Result, RunState, new_run
+from planproof.runs.store.open_store import open_store
 from scripts.chromium import chromium
 
 EVENTS = 5_000

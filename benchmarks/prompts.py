@@ -7,13 +7,13 @@ from collections.abc import Iterator
 
 from benchmarks.cases import GeneratedCase, generate
 from benchmarks.measure import Row
-from planproof.content import Content
-from planproof.judges.prompting.case import CaseWriter, WrittenCase
-from planproof.judges.prompting.templates import render
-from planproof.judges.protocol import Asking
-from planproof.planning.parse import parse_plan
+from planproof.core.content import Content
+from planproof.core.judge import Asking
+from planproof.llm.prompting.case_prompt import CaseWriter, WrittenCase
+from planproof.llm.prompting.templates import render
+from planproof.planning.plan_parser import parse_plan
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
 
 SIZES = ((10, 50, 15_000), (50, 500, 100_000), (100, 5_000, Asking().budget))
 """Steps, events, and the most characters."""

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from benchmarks.growing import grown, small_traces
 from benchmarks.measure import Row, cpu_seconds, per_call, show
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
 
 MEGABYTE = 1_000_000
 ROUNDS = {1: 5, 10: 2, 50: 1}

@@ -31,7 +31,7 @@ DIFFERENT = 200
 RAY = Path(__file__).parents[1] / ".venvs" / "ray" / "bin" / "python"
 BARE = """
 import json, sys
-from planproof.case_file import parse_case
+from planproof.readers.decoding.case_files import parse_case
 from planproof.evaluation import evaluate_case
 for line in open(sys.argv[1], encoding="utf-8"):
     evaluate_case(parse_case(json.loads(line), name="case"))

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-from planproof.content import Content
-from planproof.judgement import Judgement
-from planproof.judges.asking import Answer, Model, Question
-from planproof.judges.audit import Audit
-from planproof.judges.cascade import Cascade
-from planproof.judges.protocol import Asking
-from planproof.models.opening import open_model
-from planproof.models.settings import ModelSettings
+from planproof.core.content import Content
+from planproof.core.judge import Asking
+from planproof.core.judgement import Judgement
+from planproof.core.model import Answer, Model, Question
+from planproof.core.vocabulary import Vocabulary
+from planproof.llm.audit.audit_judge import Audit
+from planproof.llm.cascade import Cascade
+from planproof.llm.model_settings import ModelSettings
+from planproof.llm.providers import open_model
 from planproof.scoring import score
-from planproof.vocabulary import Vocabulary
 from scripts.bench import Labelled
 from tests import auditing_models
 from tests.auditing_models import model_that_is

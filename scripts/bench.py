@@ -17,15 +17,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from planproof.alignment.demands import Demand, demands_of
-from planproof.alignment.terms import words_of
-from planproof.alignment.units import Unit, units_of
-from planproof.plan import Plan
-from planproof.planning.parse import parse_plan
+from planproof.checking.candidates import Unit, units_of
+from planproof.checking.requirements import Demand, demands_of
+from planproof.contracts.terms import words_of
+from planproof.core.plan import Plan
+from planproof.core.trace import Kind, Trace
+from planproof.core.vocabulary import Vocabulary
+from planproof.planning.plan_parser import parse_plan
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
-from planproof.trace import Kind, Trace
-from planproof.vocabulary import Vocabulary
 
 FILES = ("constructed-dev.jsonl", "natural-dev.jsonl")
 V2_SPLITS = ("val", "train")

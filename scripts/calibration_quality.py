@@ -16,18 +16,18 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from planproof.calibration.cases import built_in
 from planproof.calibration.figures import Figures, Share, figures_of
-from planproof.calibration.measuring import Row, measured
-from planproof.calibration.nouns import Attack, Variant
-from planproof.calibration.variants import variants_of
-from planproof.content import Content
-from planproof.judges.protocol import Asking
-from planproof.judges.registry import find_judge
-from planproof.judges.rules import Rules
-from planproof.models.opening import open_model
-from planproof.models.settings import ModelSettings
-from planproof.runs.judging import Judging
+from planproof.calibration.followed_cases import built_in
+from planproof.calibration.measurement import Row, measured
+from planproof.calibration.variant import Attack, Variant
+from planproof.calibration.variant_set import variants_of
+from planproof.checking.rules import Rules
+from planproof.core.content import Content
+from planproof.core.judge import Asking
+from planproof.llm.judge_registry import find_judge
+from planproof.llm.model_settings import ModelSettings
+from planproof.llm.providers import open_model
+from planproof.runs.engines.case_judging import Judging
 from planproof.scoring import score
 from scripts.quality_tables import markdown, write_pages
 from tests import auditing_models

@@ -6,11 +6,11 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from planproof.case_file import read_case
 from planproof.evaluation import evaluate_case
 from planproof.preparation import Reading
-from planproof.reports.html.case_data import judged_case
-from planproof.reports.html.page import case_page
+from planproof.readers.decoding.case_files import read_case
+from planproof.reports.html.case_page import judged_case
+from planproof.reports.html.report_page import case_page
 from scripts.chromium import chromium
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "verdict.png"
@@ -20,7 +20,7 @@ _WIDTH = 1100
 
 def main() -> None:
     """Open the page, go to the step that is out of order, and take the picture."""
-    data = files("planproof.demo").joinpath(_CASE).read_bytes()
+    data = files("planproof.cli.demo_cases").joinpath(_CASE).read_bytes()
     case = read_case(data, name=_CASE)
     page = case_page(judged_case(case, evaluate_case(case), Reading()))
     PICTURE.parent.mkdir(exist_ok=True)

@@ -10,11 +10,11 @@ from importlib.resources import files
 from pathlib import Path
 from random import Random
 
-from planproof.case_file import read_case
+from planproof.core.verdict import JudgeSummary, Verdict
 from planproof.evaluation import evaluate_case
-from planproof.runs.nouns import Result, Run
-from planproof.runs.store.opening import open_store
-from planproof.verdict import JudgeSummary, Verdict
+from planproof.readers.decoding.case_files import read_case
+from planproof.runs.run_records import Result, Run
+from planproof.runs.store.open_store import open_store
 from scripts.chromium import chromium
 from tests.kept_runs import keep
 from tests.serving import served
@@ -76,7 +76,7 @@ def _results(verdicts: Sequence[Verdict], weights: Sequence[float], random: Rand
 
 
 def _verdict(name: str) -> Verdict:
-    data = files("planproof.demo").joinpath(f"{name}.json").read_bytes()
+    data = files("planproof.cli.demo_cases").joinpath(f"{name}.json").read_bytes()
     return evaluate_case(read_case(data, name=name))
 
 

@@ -17,16 +17,16 @@ from math import inf
 from multiprocessing import get_context
 from typing import Any
 
-from planproof.alignment.affinity import Weights
-from planproof.case_file import parse_case
+from planproof.checking.similarity import Weights
+from planproof.core.finding import Status
+from planproof.core.trace import Event, Kind, Trace
 from planproof.evaluation import evaluate_case
-from planproof.finding import Status
-from planproof.planning.parse import parse_plan
+from planproof.planning.plan_parser import parse_plan
+from planproof.readers.decoding.case_files import parse_case
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.native_form import native_form
-from planproof.readers.source import Source
+from planproof.readers.write_native import native_form
 from planproof.scoring import score
-from planproof.trace import Event, Kind, Trace
 from planproof.verification import verify
 from scripts import monitoring
 from scripts.asking_quality import by_nature, tokens_by_doubt

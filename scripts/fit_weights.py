@@ -1,4 +1,4 @@
-"""Make src/planproof/alignment/weights.json from the labelled cases.
+"""Make src/planproof/checking/weights.json from the labelled cases.
 
 usage: python -m scripts.fit_weights
 """
@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from planproof.alignment.affinity import SIGNS
-from planproof.finding import Status
-from planproof.judges.sureness import SIGNS as SIGNS_OF_SURENESS
+from planproof.checking.confidence import SIGNS as SIGNS_OF_SURENESS
+from planproof.checking.similarity import SIGNS
+from planproof.core.finding import Status
 from scripts.bench import Labelled, labelled, removed_units
 from scripts.fitting import Pairs, by_group, likelihood
 from scripts.judging import Judged, judge_with
 
-WEIGHTS = Path("src/planproof/alignment/weights.json")
+WEIGHTS = Path("src/planproof/checking/weights.json")
 _LAPSES = frozenset({"missing", "altered", "partial"})
 
 

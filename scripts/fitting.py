@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from planproof.alignment.affinity import SIGNS, Weights, features
+from planproof.checking.similarity import SIGNS, Weights, features
 from scripts.bench import Labelled
 
 Array: TypeAlias = npt.NDArray[np.float64]

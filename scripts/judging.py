@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
-from planproof.alignment.affinity import Weights, affinity_of
-from planproof.alignment.explanation import Explanation, explain
-from planproof.content import Content
-from planproof.finding import Findings
-from planproof.judges.rules import Rules
-from planproof.judges.sureness import signs_of_extra, signs_of_step
-from planproof.plan import Plan
+from planproof.checking.alignment import Explanation, explain
+from planproof.checking.confidence import signs_of_extra, signs_of_step
+from planproof.checking.rules import Rules
+from planproof.checking.similarity import Weights, affinity_of
+from planproof.core.content import Content
+from planproof.core.finding import Findings
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
 from planproof.scoring import score
-from planproof.trace import Trace
 from scripts.bench import Labelled
 
-_SHIPPED = "planproof.judges.weighing.shipped_weights"
+_SHIPPED = "planproof.checking.analysis.shipped_weights"
 
 
 @dataclass(frozen=True, slots=True)

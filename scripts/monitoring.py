@@ -14,15 +14,15 @@ from collections.abc import Iterator
 from statistics import median
 from typing import NamedTuple
 
+from planproof.core.finding import Severity, Status
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
+from planproof.core.verdict import Verdict
 from planproof.evaluation import evaluate
-from planproof.finding import Severity, Status
 from planproof.monitor import Certainty, Deviation, Monitor, Sort
-from planproof.plan import Plan
-from planproof.planning.parse import parse_plan
+from planproof.planning.plan_parser import parse_plan
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
-from planproof.trace import Trace
-from planproof.verdict import Verdict
 from scripts.bench import FILES, lines
 
 _ALL = (*FILES, "huge-dev.jsonl")

@@ -14,17 +14,17 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from planproof.case import Case
-from planproof.case_file import parse_case
+from planproof.core.case import Case
+from planproof.core.judge import AnyJudge
+from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate_case, invalid
-from planproof.judges.protocol import AnyJudge
-from planproof.judges.registry import find_judge
+from planproof.llm.judge_registry import find_judge
 from planproof.preparation import case_of
-from planproof.readers.members import pick
-from planproof.readers.source import Source
-from planproof.runs.processes import cores
-from planproof.verdict import Verdict
+from planproof.readers.decoding.case_files import parse_case
+from planproof.readers.decoding.source import Source
+from planproof.readers.decoding.split_traces import pick
+from planproof.runs.engines.process_pool import cores
 
 Record: TypeAlias = dict[str, Any]
 """A case as the bench has it: `id`, `user_task`, `agent_plan`, `execution_trace`.

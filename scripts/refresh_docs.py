@@ -18,7 +18,7 @@ from pathlib import Path
 if __name__ == "__main__":  # as a script; under pytest the root is on the path already
     sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from planproof.judges.prompting.templates import render
+from planproof.llm.prompting.templates import render
 from scripts import schemas, server_examples
 from scripts.doc_blocks import pages
 from scripts.shell import Shell, commands_of

@@ -10,8 +10,8 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core.core_schema import DataclassSchema
 
-from planproof.server.api.forms import CaseFile
-from planproof.verdict import Verdict
+from planproof.core.verdict import Verdict
+from planproof.server.api.schemas import CaseFile
 
 FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"

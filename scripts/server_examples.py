@@ -14,11 +14,11 @@ from typing import Any
 
 from starlette.testclient import TestClient
 
-from planproof.judges.registry import find_judge
-from planproof.readers.pieces.shapes import is_list, is_object
-from planproof.runs.judging import Judging
-from planproof.server.app import make_app
-from planproof.server.settings import ServerSettings
+from planproof.core.json_values import is_list, is_object
+from planproof.llm.judge_registry import find_judge
+from planproof.runs.engines.case_judging import Judging
+from planproof.server.application import make_app
+from planproof.server.server_settings import ServerSettings
 
 FILE = Path(__file__).parents[1] / "src" / "planproof" / "server" / "api" / "examples.json"
 TAGS = {"verdicts", "runs", "results"}

@@ -26,14 +26,14 @@ from sqlalchemy import Table
 
 import planproof
 from planproof import Case, Outcome, Verdict
-from planproof.cli import failures
+from planproof.cli import exit_codes
 from planproof.cli.app import app
-from planproof.reports.rows import COLUMNS
-from planproof.runs.kept_case import kept
-from planproof.runs.nouns import Result
-from planproof.runs.store.rows import result_row, verdict_row
+from planproof.core.usage import Usage
+from planproof.reports.result_rows import COLUMNS
+from planproof.runs.case_json import kept
+from planproof.runs.run_records import Result
+from planproof.runs.store.row_mapping import result_row, verdict_row
 from planproof.runs.store.schema import tables
-from planproof.usage import Usage
 from scripts import schemas
 
 _ROOT = Path(__file__).parents[1]
@@ -167,7 +167,7 @@ def _type_name(annotation: Any) -> str:
 
 
 def _exit_codes() -> Iterator[str]:
-    codes = {name: value for name, value in vars(failures).items() if name.isupper()}
+    codes = {name: value for name, value in vars(exit_codes).items() if name.isupper()}
     codes = {name: value for name, value in codes.items() if isinstance(value, int)}
     for name, value in sorted(codes.items(), key=lambda code: (code[1], code[0])):
         yield f"{value} {name}"

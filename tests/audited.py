@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from planproof.content import Content
-from planproof.finding import Status
-from planproof.judgement import Judgement
-from planproof.judges.audit import Audit
-from planproof.judges.protocol import Asking
-from planproof.plan import Plan
+from planproof.core.content import Content
+from planproof.core.finding import Status
+from planproof.core.judge import Asking
+from planproof.core.judgement import Judgement
+from planproof.core.plan import Plan
+from planproof.core.vocabulary import Vocabulary
+from planproof.llm.audit.audit_judge import Audit
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
-from planproof.vocabulary import Vocabulary
 from tests.hand_written import trace
 
 

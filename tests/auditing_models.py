@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from planproof.alignment.demands import demands_of
-from planproof.content import Content
-from planproof.finding import Severity, Status, StepFinding
-from planproof.judges.rules import Rules
-from planproof.plan import Plan
-from planproof.planning.parse import parse_plan
+from planproof.checking.requirements import demands_of
+from planproof.checking.rules import Rules
+from planproof.core.content import Content
+from planproof.core.finding import Severity, Status, StepFinding
+from planproof.core.plan import Plan
+from planproof.core.trace import Event, Kind, Trace
+from planproof.core.vocabulary import Vocabulary
+from planproof.planning.plan_parser import parse_plan
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
-from planproof.trace import Event, Kind, Trace
-from planproof.vocabulary import Vocabulary
 from tests.fake_model import FakeModel
 
 _WORDS = {Kind.MESSAGE: "tell", Kind.REASONING: "think", Kind.BOOKKEEPING: "think"}

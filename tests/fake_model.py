@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from planproof.judges.asking import Answer, Question
-from planproof.usage import Usage
+from planproof.core.model import Answer, Question
+from planproof.core.usage import Usage
 
 
 class FakeModel:

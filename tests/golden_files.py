@@ -8,10 +8,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from planproof.core.trace import Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.decoding.split_traces import members
 from planproof.readers.detect import read_trace
-from planproof.readers.members import members
-from planproof.readers.source import Source
-from planproof.trace import Trace
 
 ROOT = Path(__file__).parents[1]
 

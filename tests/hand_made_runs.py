@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from planproof.finding import Findings
-from planproof.runs.nouns import Result, Run, RunState
+from planproof.core.finding import Findings
+from planproof.core.usage import Usage
+from planproof.core.verdict import JudgeSummary, Outcome, Verdict
+from planproof.runs.run_records import Result, Run, RunState
 from planproof.scoring import level_of
 from planproof.scoring import score as score_of
-from planproof.usage import Usage
-from planproof.verdict import JudgeSummary, Outcome, Verdict
 from tests.unit.findings_made import findings
 
 JUDGE = JudgeSummary(name="rules", fingerprint="f")

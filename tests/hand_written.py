@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from planproof import Verdict, evaluate
-from planproof.content import Json
-from planproof.finding import Status
-from planproof.plan import InForce
-from planproof.readers.source import Source
+from planproof.core.content import Json
+from planproof.core.finding import Status
+from planproof.core.plan import InForce
+from planproof.readers.decoding.source import Source
 from planproof.verification import verify
 
 Event = dict[str, Any]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from planproof.runs import processes
+from planproof.runs.engines import process_pool as processes
 
 _ADVICE = "Tests that need it belong to tests/system or tests/docs (see CONTRIBUTING.md)."
 _STARTING = ("fork", "forkpty", "posix_spawn", "posix_spawnp", "system")

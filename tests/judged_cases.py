@@ -7,25 +7,25 @@ from dataclasses import replace
 from importlib.resources import files
 from typing import Any
 
-from planproof.case import Case
-from planproof.case_file import read_case
-from planproof.content import Content
+from planproof.core.case import Case
+from planproof.core.content import Content
+from planproof.core.finding import Evidence, Extra, Severity, Status, StepFinding
+from planproof.core.trace import Event, EventStatus, Kind, Trace
+from planproof.core.verdict import Coverage, JudgeSummary, NearestBetter, Outcome, Verdict
 from planproof.evaluation import evaluate_case
-from planproof.finding import Evidence, Extra, Severity, Status, StepFinding
 from planproof.preparation import Reading
-from planproof.readers.native_form import native_form
-from planproof.reports.html.case_data import JudgedCase, judged_case
-from planproof.runs.kept_case import kept
-from planproof.runs.nouns import KeptCase, Result, Run, RunState
-from planproof.runs.store.protocol import Store
-from planproof.trace import Event, EventStatus, Kind, Trace
-from planproof.verdict import Coverage, JudgeSummary, NearestBetter, Outcome, Verdict
+from planproof.readers.decoding.case_files import read_case
+from planproof.readers.write_native import native_form
+from planproof.reports.html.case_page import JudgedCase, judged_case
+from planproof.runs.case_json import kept
+from planproof.runs.run_records import KeptCase, Result, Run, RunState
+from planproof.runs.store.store_protocol import Store
 from tests.hand_made_runs import RUN
 
 
 def demo_case(name: str) -> JudgedCase:
     """One of the cases that `planproof demo` judges."""
-    data = files("planproof.demo").joinpath(f"{name}.json").read_bytes()
+    data = files("planproof.cli.demo_cases").joinpath(f"{name}.json").read_bytes()
     return judged(read_case(data, name=name))
 
 

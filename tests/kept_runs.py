@@ -7,10 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
-from planproof.runs.nouns import Result, Run, RunState
-from planproof.runs.store.opening import open_store
-from planproof.runs.store.protocol import Store
-from planproof.verdict import Outcome, Verdict
+from planproof.core.verdict import Outcome, Verdict
+from planproof.runs.run_records import Result, Run, RunState
+from planproof.runs.store.open_store import open_store
+from planproof.runs.store.store_protocol import Store
 from tests.hand_made_runs import RUN, run_of
 from tests.judged_cases import EVERY_STATUS, demo_case, kept_run
 

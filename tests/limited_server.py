@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import sys
 
-from planproof.server.serving import serve
-from planproof.server.settings import ServerLimits
+from planproof.server.lifecycle import serve
+from planproof.server.server_settings import ServerLimits
 from tests.serving import settings
 
 

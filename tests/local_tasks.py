@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from planproof.case import Case
-from planproof.case_file import CaseLine
-from planproof.content import Content
-from planproof.runs.judging import Judging
-from planproof.runs.kept_case import kept
-from planproof.runs.local import Task, judged_locally
-from planproof.runs.nouns import Result
-from planproof.verdict import Verdict
+from planproof.core.case import Case
+from planproof.core.content import Content
+from planproof.core.verdict import Verdict
+from planproof.readers.decoding.case_files import CaseLine
+from planproof.runs.case_json import kept
+from planproof.runs.engines.case_judging import Judging
+from planproof.runs.engines.local import Task, judged_locally
+from planproof.runs.run_records import Result
 from tests.small_cases import FOLLOWED
 
 

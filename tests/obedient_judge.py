@@ -6,10 +6,10 @@ import os
 import time
 from dataclasses import dataclass
 
-from planproof.content import Content
-from planproof.finding import Findings, Status, StepFinding
-from planproof.plan import Plan
-from planproof.trace import Trace
+from planproof.core.content import Content
+from planproof.core.finding import Findings, Status, StepFinding
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
 
 HANG, DIE = "Hang.", "Die."
 

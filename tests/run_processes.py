@@ -21,8 +21,8 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _CONTEXT.set_forkserver_preload(
     [
         "planproof.cli.app",
-        "planproof.models.asked",
-        "planproof.runs.running",
+        "planproof.llm.client",
+        "planproof.runs.execution",
         "planproof.runs.store.sqlite",
         "psycopg",
         "pydantic_ai.models.openai",
@@ -79,7 +79,7 @@ def _run(
     # Who starts the tests in the background has SIGINT ignored, here too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     from planproof.cli import main
-    from planproof.runs import processes
+    from planproof.runs.engines import process_pool as processes
 
     if largest_file is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))

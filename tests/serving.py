@@ -19,10 +19,10 @@ from typing import Any
 import httpx2
 from starlette.testclient import TestClient
 
-from planproof.judges.registry import find_judge
-from planproof.runs.judging import Judging
-from planproof.server.app import make_app
-from planproof.server.settings import ServerSettings
+from planproof.llm.judge_registry import find_judge
+from planproof.runs.engines.case_judging import Judging
+from planproof.server.application import make_app
+from planproof.server.server_settings import ServerSettings
 from tests.patience import PATIENCE
 
 # As httpx2's own, which give up after five seconds.

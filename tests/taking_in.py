@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import update
 
 from planproof.runs.store.schema import traces
-from planproof.runs.store.sql import SqlStore
-from planproof.server.ingestion.inbox import Inbox
-from planproof.server.ingestion.otlp import received
-from planproof.server.ingestion.spans import ReceivedSpan
-from planproof.server.settings import ServerLimits
+from planproof.runs.store.sql_store import SqlStore
+from planproof.server.ingestion.otlp_requests import received
+from planproof.server.ingestion.received_spans import ReceivedSpan
+from planproof.server.ingestion.span_inbox import Inbox
+from planproof.server.server_settings import ServerLimits
 from tests.otlp_traces import export
 
 QUIET, OLDEST = 1.0, 600.0

@@ -8,8 +8,8 @@ from typing import Any
 from gathering import Asks, main
 
 from planproof import aevaluate
-from planproof.models.settings import ModelSettings
-from planproof.opening import open_judge
+from planproof.llm.model_settings import ModelSettings
+from planproof.llm.open_judge import open_judge
 
 
 def opened(address: str) -> Asks:

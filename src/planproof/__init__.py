@@ -6,13 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from planproof.case import Case
+    from planproof.core.case import Case
+    from planproof.core.plan import Plan, Step
+    from planproof.core.trace import Event, Trace
+    from planproof.core.verdict import Outcome, Verdict
     from planproof.errors import InvalidInput, PlanproofError
     from planproof.evaluation import aevaluate, evaluate
     from planproof.monitor import Monitor
-    from planproof.plan import Plan, Step
-    from planproof.trace import Event, Trace
-    from planproof.verdict import Outcome, Verdict
 
 __all__ = [
     "Case",
@@ -30,16 +30,16 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Case": "case",
-    "Event": "trace",
+    "Case": "core.case",
+    "Event": "core.trace",
     "InvalidInput": "errors",
     "Monitor": "monitor",
-    "Outcome": "verdict",
-    "Plan": "plan",
+    "Outcome": "core.verdict",
+    "Plan": "core.plan",
     "PlanproofError": "errors",
-    "Step": "plan",
-    "Trace": "trace",
-    "Verdict": "verdict",
+    "Step": "core.plan",
+    "Trace": "core.trace",
+    "Verdict": "core.verdict",
     "aevaluate": "evaluation",
     "evaluate": "evaluation",
 }

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object
+from planproof.core.limits import Limits
+from planproof.core.suggestions import did_you_mean
+from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidConfiguration
-from planproof.readers.parsing import Limits
-from planproof.readers.pieces.shapes import is_list, is_object
-from planproof.suggestions import did_you_mean
-from planproof.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

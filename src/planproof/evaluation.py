@@ -9,27 +9,27 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard, cast, get_args
 
-from planproof.case import Case
-from planproof.content import Content, Json
-from planproof.episodes import Episodes, gives_no_findings
+from planproof.checking.plan_periods import Episodes, gives_no_findings
+from planproof.core.case import Case
+from planproof.core.content import Content, Json
+from planproof.core.finding import Findings
+from planproof.core.judge import AnyJudge, Judge, ModelJudge
+from planproof.core.judgement import PROMPT, Judgement
+from planproof.core.model import Cause, ModelFailed
+from planproof.core.plan import InForce, Plan
+from planproof.core.suggestions import did_you_mean
+from planproof.core.trace import Trace
+from planproof.core.verdict import Outcome, Verdict
+from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError, UnknownName
-from planproof.finding import Findings
-from planproof.judgement import PROMPT, Judgement
-from planproof.judges.asking import Cause, ModelFailed
-from planproof.judges.protocol import AnyJudge, Judge, ModelJudge
-from planproof.judges.registry import DEFAULT, find_judge
-from planproof.plan import InForce, Plan
+from planproof.llm.judge_registry import DEFAULT, find_judge
 from planproof.preparation import Reading, Ready, case_of, prepared
-from planproof.readers.source import Source
+from planproof.readers.decoding.source import Source
 from planproof.reasons import write_reason
 from planproof.scoring import level_of, nearest_better, score
-from planproof.suggestions import did_you_mean
-from planproof.trace import Trace
-from planproof.verdict import Outcome, Verdict
-from planproof.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from planproof.models.loops import OnePerLoop, Turns
+    from planproof.core.loop_resources import OnePerLoop, Turns
 
 _SHORT = 200_000
 """Characters of a trace that are read in some milliseconds."""
@@ -174,7 +174,7 @@ def _verdict(case: Case, judge: AnyJudge, reading: Reading) -> Verdict:
         return ready
     try:
         if awaits(judge):
-            from planproof.background import wait_for  # noqa: PLC0415 - loads asyncio
+            from planproof.core.async_bridge import wait_for  # noqa: PLC0415 - loads asyncio
 
             return _scored(ready, wait_for(_asked(ready, judge)))
         episodes = Episodes(ready.held)
@@ -206,7 +206,7 @@ async def _awaited_verdict(case: Case, judge: AnyJudge, reading: Reading) -> Ver
 
 @cache
 def _turns() -> OnePerLoop[Turns]:
-    from planproof.models.loops import OnePerLoop, Turns  # noqa: PLC0415 - loads asyncio
+    from planproof.core.loop_resources import OnePerLoop, Turns  # noqa: PLC0415 - loads asyncio
 
     return OnePerLoop(Turns)
 

@@ -6,8 +6,8 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
+from planproof.core.suggestions import did_you_mean
 from planproof.errors import UnknownName
-from planproof.suggestions import did_you_mean
 
 
 def registered(kind: str) -> tuple[str, ...]:

@@ -7,29 +7,29 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from planproof.case import Case
-from planproof.content import Content, Json
-from planproof.digests import plan_digest, task_digest
-from planproof.episodes import Episodes, gives_no_findings
+from planproof.checking.plan_periods import Episodes, gives_no_findings
+from planproof.core.case import Case
+from planproof.core.content import Content, Json
+from planproof.core.digests import plan_digest, task_digest
+from planproof.core.judge import AnyJudge, ModelJudge
+from planproof.core.judgement import PROMPT
+from planproof.core.limits import Limits
+from planproof.core.model import Question
+from planproof.core.plan import InForce, Plan
+from planproof.core.trace import Trace
+from planproof.core.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
+from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
-from planproof.given_plan import given_plan
-from planproof.judgement import PROMPT
-from planproof.judges.asking import Question
-from planproof.judges.protocol import AnyJudge, ModelJudge
-from planproof.plan import InForce, Plan
-from planproof.planning.in_force import summary_of, why_no_plan
-from planproof.planning.locate import locate
-from planproof.planning.succession import Succession, succession_of
+from planproof.planning.given_plan import given_plan
+from planproof.planning.locate_plan import locate
+from planproof.planning.plan_summary import summary_of, why_no_plan
+from planproof.planning.plan_timeline import Succession, succession_of
 from planproof.readers.accounting import why_not_understood
+from planproof.readers.decoding.source import Source
+from planproof.readers.decoding.split_traces import pick
 from planproof.readers.detect import read_trace
-from planproof.readers.members import pick
-from planproof.readers.native_form import native_form
-from planproof.readers.parsing import Limits
-from planproof.readers.source import Source
-from planproof.readers.task import read_task, task_of
-from planproof.trace import Trace
-from planproof.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
-from planproof.vocabulary import Vocabulary
+from planproof.readers.task_content import read_task, task_of
+from planproof.readers.write_native import native_form
 
 _MOST_NOTES = 5
 _NO_EVENTS = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from planproof.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
-from planproof.phrases import OF_DEGREE, QUOTED, listed, named, quoted, steps_named
-from planproof.table import Tally, row_of
+from planproof.core.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
+from planproof.core.phrases import OF_DEGREE, QUOTED, listed, named, quoted, steps_named
+from planproof.core.score_table import Tally, row_of
 
 _LONGEST = 600
 _MOST_SENTENCES = 3

@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 from msgspec.structs import replace
 
-from planproof.finding import Extra, Findings, Severity, Status, StepFinding
-from planproof.phrases import listed, named, steps_named
-from planproof.table import Tally, row_of
-from planproof.verdict import NearestBetter
+from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
+from planproof.core.phrases import listed, named, steps_named
+from planproof.core.score_table import Tally, row_of
+from planproof.core.verdict import NearestBetter
 
 LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
 

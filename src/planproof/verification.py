@@ -6,29 +6,29 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 
-from planproof.alignment.effects import only_prints
-from planproof.alignment.order import out_of_order
-from planproof.content import Json
-from planproof.digests import plan_digest
+from planproof.checking.effects import only_prints
+from planproof.checking.step_order import out_of_order
+from planproof.core.content import Json
+from planproof.core.digests import plan_digest
+from planproof.core.finding import Evidence, Extra, Status, StepFinding
+from planproof.core.judgement import PROMPT
+from planproof.core.plan import InForce, Origin, Plan
+from planproof.core.pointer import resolve
+from planproof.core.quotes import quotable, stands_in
+from planproof.core.trace import Kind, Trace
+from planproof.core.verdict import Outcome, PlanSummary, Verdict
+from planproof.core.verdict_json import bare_verdict_of
+from planproof.core.vocabulary import Vocabulary
 from planproof.errors import PlanproofError
-from planproof.finding import Evidence, Extra, Status, StepFinding
-from planproof.judgement import PROMPT
-from planproof.plan import InForce, Origin, Plan
-from planproof.planning.in_force import summary_of
-from planproof.planning.locate import locate
-from planproof.planning.located import Located
-from planproof.planning.succession import Succession, succession_of
-from planproof.pointer import resolve
-from planproof.quotes import quotable, stands_in
+from planproof.planning.locate_plan import locate
+from planproof.planning.located_plan import Located
+from planproof.planning.plan_summary import summary_of
+from planproof.planning.plan_timeline import Succession, succession_of
 from planproof.readers.accounting import why_not_understood
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
 from planproof.reasons import check_reason, write_reason
 from planproof.scoring import level_of, nearest_better, score
-from planproof.trace import Kind, Trace
-from planproof.verdict import Outcome, PlanSummary, Verdict
-from planproof.verdict_form import bare_verdict_of
-from planproof.vocabulary import Vocabulary
 
 _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER})
 _NOT_READ = frozenset({Outcome.INVALID_INPUT, Outcome.JUDGE_FAILED})

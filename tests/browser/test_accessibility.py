@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.reports.html.page import case_page
+from planproof.reports.html.report_page import case_page
 from tests.browser.axe import serious
 from tests.browser.opening import Colours, Opening
 from tests.judged_cases import EVERY_STATUS, long_case

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from planproof.calibration.cases import built_in
 from planproof.calibration.figures import figures_of
-from planproof.calibration.measuring import measured
-from planproof.calibration.variants import variants_of
-from planproof.judges.rules import Rules
+from planproof.calibration.followed_cases import built_in
+from planproof.calibration.measurement import measured
+from planproof.calibration.variant_set import variants_of
+from planproof.checking.rules import Rules
 from planproof.preparation import Reading
-from planproof.reports.html.page import calibration_page
-from planproof.runs.judging import Judging
+from planproof.reports.html.report_page import calibration_page
+from planproof.runs.engines.case_judging import Judging
 from tests.browser.axe import serious
 from tests.browser.opening import Colours, Opening
 from tests.unit.calibration_rows import row

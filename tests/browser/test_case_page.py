@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from planproof.reports.html.page import case_page
+from planproof.reports.html.report_page import case_page
 from tests.browser.opening import Opening
 from tests.judged_cases import EVERY_STATUS, demo_case, long_case
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Page, expect
 
-from planproof.content import Content
-from planproof.finding import Status
-from planproof.reports.html.case_data import JudgedCase
-from planproof.reports.html.page import case_page
-from planproof.trace import Event, Kind, Trace
-from planproof.verdict import Coverage
+from planproof.core.content import Content
+from planproof.core.finding import Status
+from planproof.core.trace import Event, Kind, Trace
+from planproof.core.verdict import Coverage
+from planproof.reports.html.case_page import JudgedCase
+from planproof.reports.html.report_page import case_page
 from tests.browser.opening import Opening
 from tests.judged_cases import EVERY_STATUS, called, extra, step
 

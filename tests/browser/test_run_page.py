@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+from planproof.core.verdict import Outcome, Verdict
 from planproof.preparation import Reading
-from planproof.reports.html.case_data import JudgedCase
-from planproof.reports.html.page import run_page
-from planproof.runs.store.opening import open_store
-from planproof.verdict import Outcome, Verdict
+from planproof.reports.html.case_page import JudgedCase
+from planproof.reports.html.report_page import run_page
+from planproof.runs.store.open_store import open_store
 from tests.browser.axe import serious
 from tests.browser.opening import Colours, Opening
 from tests.judged_cases import EVERY_STATUS, demo_case, kept_run, long_case

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from planproof.runs.store.opening import open_sql_store
-from planproof.server.guard.keys import Keys, Role
+from planproof.runs.store.open_store import open_sql_store
+from planproof.server.guard.api_keys import Keys, Role
 from tests.browser.axe import serious
 from tests.browser.opening import Colours, Opening
 from tests.hand_made_runs import RUN

@@ -17,8 +17,8 @@ from typer.main import get_command
 from planproof.cli.app import app
 from planproof.config import read_configuration
 from planproof.extensions import package_of, registered
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
 from scripts import refresh_docs, schemas
 from scripts.doc_blocks import ROOT, Block, blocks, pages
 from scripts.shell import Shell, commands_of

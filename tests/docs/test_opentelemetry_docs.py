@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from planproof.runs.store.opening import open_store
+from planproof.runs.store.open_store import open_store
 from scripts.doc_blocks import blocks_for
 from tests.patience import wait_until
 from tests.serving import served

@@ -15,7 +15,7 @@ import pytest
 
 from examples.scripted_model import Turn, call
 from planproof import evaluate
-from planproof.content import Json
+from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
 from planproof.monitor import OffPlan
 from scripts.doc_blocks import Block

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.alignment.affinity import SIGNS, affinity_of, features, shipped_weights
-from planproof.alignment.demands import Demand
-from planproof.alignment.literals import Literal, LiteralKind, Texts
-from planproof.alignment.segmentation import Segmentation, freely, in_order
-from planproof.alignment.terms import tokens_of
-from planproof.alignment.units import Unit
-from planproof.trace import Event
-from tests.unit.alignment.made import call, demands, says, units
+from planproof.checking.candidates import Unit
+from planproof.checking.requirements import Demand
+from planproof.checking.segmentation import Segmentation, freely, in_order
+from planproof.checking.similarity import SIGNS, affinity_of, features, shipped_weights
+from planproof.contracts.terms import tokens_of
+from planproof.contracts.values import Literal, LiteralKind, Texts
+from planproof.core.trace import Event
+from tests.unit.checking.alignment_cases import call, demands, says, units
 
 PRICE = st.integers(0, 6)
 FITS = st.integers(0, 3).flatmap(

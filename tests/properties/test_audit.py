@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof import Verdict, evaluate
-from planproof.alignment.demands import demands_of
-from planproof.finding import Status
-from planproof.judges.protocol import Asking
-from planproof.judges.registry import find_judge
-from planproof.readers.source import Source
+from planproof.checking.requirements import demands_of
+from planproof.core.finding import Status
+from planproof.core.judge import Asking
+from planproof.core.vocabulary import Vocabulary
+from planproof.llm.judge_registry import find_judge
+from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from planproof.vocabulary import Vocabulary
 from tests.auditing_models import (
     believing,
     citing_anything,

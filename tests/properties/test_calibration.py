@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof.calibration.attacks import attacked
-from planproof.calibration.cases import built_in
 from planproof.calibration.flaws import OPERATORS, Operator, as_it_is, foreign
-from planproof.calibration.nouns import Attack, Flaw, Followed, Rewording, Variant
-from planproof.calibration.variants import variants_of
-from planproof.planning.parse import parse_plan
+from planproof.calibration.followed_cases import built_in
+from planproof.calibration.variant import Attack, Flaw, Followed, Rewording, Variant
+from planproof.calibration.variant_set import variants_of
+from planproof.planning.plan_parser import parse_plan
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
 from planproof.scoring import score
 
 SEEDS = st.integers(0, 10_000)

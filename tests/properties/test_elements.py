@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.readers.elements import ArrayElements
-from planproof.readers.parsing import Limits
+from planproof.core.limits import Limits
+from planproof.readers.decoding.json_array import ArrayElements
 
 _TEXT = st.text('a\\"[]{},: é\n\U0001f600', max_size=8)
 _VALUES = st.recursive(

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof import evaluate
-from planproof.finding import Status
-from planproof.plan import InForce
-from planproof.planning.locate import locate
+from planproof.core.finding import Status
+from planproof.core.plan import InForce
+from planproof.core.trace import Kind
+from planproof.core.verdict import Outcome
+from planproof.planning.locate_plan import locate
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
-from planproof.trace import Kind
-from planproof.verdict import Outcome
 from planproof.verification import verify
 from tests.hand_written import Event, asked, did, failed, noted, said, trace
 

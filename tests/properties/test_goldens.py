@@ -14,12 +14,12 @@ from typing import Any
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from planproof.core.json_values import is_list, is_object
+from planproof.core.pointer import escape, resolve
+from planproof.core.trace import Kind, Trace
 from planproof.errors import PlanproofError
-from planproof.pointer import escape, resolve
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.pieces.shapes import is_list, is_object
-from planproof.readers.source import Source
-from planproof.trace import Kind, Trace
 from tests.golden_files import GOLDENS, Golden
 
 TEXTS = [golden for golden in GOLDENS if golden.is_one_text]

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof import evaluate
-from planproof.finding import Status
-from planproof.planning.parse import parse_plan
-from planproof.readers.source import Source
+from planproof.core.finding import Status
+from planproof.planning.plan_parser import parse_plan
+from planproof.readers.decoding.source import Source
 from planproof.verification import verify
 from tests.hand_written import Event, asked, did, failed, noted, said, thought, trace
 
@@ -165,7 +165,7 @@ def test_an_order_to_the_evaluator_in_an_output_never_raises_the_score(
 
 
 def demo(name: str) -> dict[str, Any]:
-    return json.loads(files("planproof.demo").joinpath(f"{name}.json").read_bytes())
+    return json.loads(files("planproof.cli.demo_cases").joinpath(f"{name}.json").read_bytes())
 
 
 def calls_in(messages: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

@@ -7,11 +7,11 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.planning.changes import folded
-from planproof.planning.in_force import summary_of, why_no_plan
-from planproof.planning.locate import locate
-from planproof.planning.succession import succession_of
-from planproof.trace import Event, Kind, Trace
+from planproof.core.trace import Event, Kind, Trace
+from planproof.planning.locate_plan import locate
+from planproof.planning.plan_changes import folded
+from planproof.planning.plan_summary import summary_of, why_no_plan
+from planproof.planning.plan_timeline import succession_of
 
 _PIECES = st.sampled_from(
     [

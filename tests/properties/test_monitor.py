@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof import Monitor, evaluate
-from planproof.finding import Severity, Status
+from planproof.core.finding import Severity, Status
+from planproof.core.verdict import Verdict
 from planproof.monitor import Certainty, Deviation, Sort
-from planproof.verdict import Verdict
 from tests.hand_written import Event, asked, did, failed, noted, said, thought
 
 STEPS = (

@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.alignment.order import out_of_order
+from planproof.checking.step_order import out_of_order
 
 POSITIONS = st.lists(st.none() | st.tuples(st.integers(0, 9), st.integers(0, 4)), max_size=8)
 

@@ -8,11 +8,11 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planproof.core.plan import Plan
 from planproof.errors import InvalidInput
-from planproof.plan import Plan
-from planproof.planning.clauses import required_parts
-from planproof.planning.parse import parse_plan
-from planproof.planning.shield import BLANK, shield
+from planproof.planning.masking import BLANK, shield
+from planproof.planning.plan_parser import parse_plan
+from planproof.planning.step_parts import required_parts
 
 PIECES = st.sampled_from(
     [

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.prompts import ids_in
-from planproof.content import Content
-from planproof.given_plan import given_plan
-from planproof.judges.prompting.case import CaseWriter
-from planproof.plan import Plan, Step
+from planproof.core.content import Content
+from planproof.core.plan import Plan, Step
+from planproof.core.trace import Event, EventStatus, Kind, Trace
+from planproof.llm.prompting.case_prompt import CaseWriter
+from planproof.planning.given_plan import given_plan
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
-from planproof.readers.task import read_task
-from planproof.trace import Event, EventStatus, Kind, Trace
+from planproof.readers.task_content import read_task
 from tests.third_party import one_case_a_trace, with_bench
 
 HOSTILE = st.sampled_from(

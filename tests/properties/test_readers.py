@@ -11,13 +11,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planproof.core.json_values import is_list, is_object
+from planproof.core.pointer import escape, resolve
+from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.errors import InvalidInput
-from planproof.pointer import escape, resolve
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.native_form import native_form
-from planproof.readers.pieces.shapes import is_list, is_object
-from planproof.readers.source import Source
-from planproof.trace import EventStatus, Kind, Trace
+from planproof.readers.write_native import native_form
 from tests.unit.readers.samples import ALL
 from tests.unit.readers.samples import lines as as_lines
 

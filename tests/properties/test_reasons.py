@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
+from planproof.core.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
 from planproof.reasons import check_reason, write_reason
 from planproof.scoring import nearest_better, score
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.finding import Status
+from planproof.core.finding import Status
+from planproof.core.verdict import Verdict
 from planproof.reports.run_json import comparison_json, summary_json
 from planproof.runs import statistics
-from planproof.runs.comparison import compare
-from planproof.runs.nouns import Result
+from planproof.runs.compare import compare
+from planproof.runs.run_records import Result
 from planproof.runs.summary import summarize
-from planproof.verdict import Verdict
 from tests.hand_made_runs import RUN, failed, found, result
 from tests.unit.findings_made import findings
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.readers import strict
-from planproof.readers.pieces.shapes import is_list, is_object
-from planproof.readers.strict import NOT_STRICT, holds_more_values, parse_strict
+from planproof.core import strict_json as strict
+from planproof.core.json_values import is_list, is_object
+from planproof.core.strict_json import NOT_STRICT, holds_more_values, parse_strict
 
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 _VALUES = st.recursive(

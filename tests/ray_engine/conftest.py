@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from planproof.runs.ray import SETTINGS
+from planproof.runs.engines.ray import SETTINGS
 
 collect_ignore_glob = [] if find_spec("ray") else ["test_*.py"]
 

@@ -17,22 +17,22 @@ from typing import Any, cast
 
 import pytest
 
-from planproof.content import Content
+from planproof.core.content import Content
+from planproof.core.finding import Findings
+from planproof.core.judge import Judge
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
+from planproof.core.verdict import JudgeSummary
 from planproof.errors import InvalidInput, PlanproofError
-from planproof.finding import Findings
-from planproof.judges.protocol import Judge
-from planproof.judges.registry import find_judge
-from planproof.plan import Plan
+from planproof.llm.judge_registry import find_judge
 from planproof.runs.datasets.data_set import DataSet
-from planproof.runs.judging import Judging
-from planproof.runs.keeping import Keeping
-from planproof.runs.local import judged_locally
-from planproof.runs.nouns import Result, Run, RunState, new_run
-from planproof.runs.ray import RayJob, judged_on_ray
-from planproof.runs.store.opening import open_store
-from planproof.runs.store.protocol import Store
-from planproof.trace import Trace
-from planproof.verdict import JudgeSummary
+from planproof.runs.engines.case_judging import Judging
+from planproof.runs.engines.local import judged_locally
+from planproof.runs.engines.ray import RayJob, judged_on_ray
+from planproof.runs.run_recorder import Keeping
+from planproof.runs.run_records import Result, Run, RunState, new_run
+from planproof.runs.store.open_store import open_store
+from planproof.runs.store.store_protocol import Store
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
 CASES = 240

@@ -20,12 +20,12 @@ import pytest
 from pydantic import BaseModel
 
 from planproof import Outcome, Verdict, evaluate
-from planproof.judges.asking import Cause, Question
-from planproof.judges.protocol import Asking
-from planproof.models.opening import open_model
-from planproof.models.settings import ModelSettings
-from planproof.opening import open_judge
-from planproof.readers.source import Source
+from planproof.core.judge import Asking
+from planproof.core.model import Cause, Question
+from planproof.llm.model_settings import ModelSettings
+from planproof.llm.open_judge import open_judge
+from planproof.llm.providers import open_model
+from planproof.readers.decoding.source import Source
 from planproof.verification import verify
 from scripts.environments import python_with
 from tests.small_cases import FOLLOWED

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planproof import evaluate
-from planproof.finding import Status
+from planproof.core.finding import Status
 from tests.small_cases import called
 
 Messages = list[dict[str, Any]]

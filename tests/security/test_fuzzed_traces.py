@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 from starlette.testclient import TestClient
 
-from planproof.runs.store.opening import open_sql_store
+from planproof.runs.store.open_store import open_sql_store
 from planproof.runs.store.schema import traces
 from tests.otlp_traces import JSON, PROTOBUF, export, protobuf, spans_of
 from tests.patience import wait_until

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from planproof.readers.pieces.shapes import is_list, is_object
+from planproof.core.json_values import is_list, is_object
 from tests import serving
 from tests.otlp_traces import JSON, PROTOBUF, export, protobuf, spans_of
 

@@ -12,9 +12,9 @@ import pytest
 from fastapi.routing import iter_route_contexts
 from starlette.testclient import TestClient
 
-from planproof.runs.store.opening import open_sql_store
+from planproof.runs.store.open_store import open_sql_store
 from planproof.server.guard import access
-from planproof.server.guard.keys import Keys, Role
+from planproof.server.guard.api_keys import Keys, Role
 from tests.serving import in_process, settings
 from tests.small_cases import FOLLOWED
 
@@ -163,7 +163,7 @@ def test_a_key_that_was_removed_is_good_for_nothing(
     opened = open_sql_store(str(guarded.store))
     keys = Keys(opened.database)
     made = keys.add("leaver", Role.READ)
-    monkeypatch.setattr("planproof.server.guard.keys._FRESH", 0.0)
+    monkeypatch.setattr("planproof.server.guard.api_keys._FRESH", 0.0)
     assert guarded.ask("GET", "/metrics", made).status_code == 200
     keys.remove("leaver")
     opened.close()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from planproof.calibration.measuring import Row
-from planproof.calibration.nouns import Attack, Flaw, Rewording, Truth, Variant
-from planproof.content import Content
-from planproof.usage import Usage
-from planproof.verdict import Outcome, Verdict
+from planproof.calibration.measurement import Row
+from planproof.calibration.variant import Attack, Flaw, Rewording, Truth, Variant
+from planproof.core.content import Content
+from planproof.core.usage import Usage
+from planproof.core.verdict import Outcome, Verdict
 
 
 def row(

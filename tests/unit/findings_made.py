@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planproof.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
+from planproof.core.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
 
 STATUSES = {
     "E": Status.EXECUTED,

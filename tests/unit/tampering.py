@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from planproof.content import Content
+from planproof.core.content import Content
+from planproof.core.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
 from planproof.evaluation import evaluate
-from planproof.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
-from planproof.plan import Plan
-from planproof.readers.source import Source
-from planproof.trace import Trace
+from planproof.readers.decoding.source import Source
 
 PLAN = ["Read a.txt", "Copy a.txt to b", "Delete a.txt", "Optionally, mail the log"]
 

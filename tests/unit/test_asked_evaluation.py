@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from planproof.case import Case
-from planproof.content import Content
+from planproof.core.case import Case
+from planproof.core.content import Content
+from planproof.core.judgement import Judgement, Shown
+from planproof.core.model import Cause, ModelFailed, Question, Usage
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
+from planproof.core.verdict import Rejected, Verdict
 from planproof.evaluation import aevaluate, aevaluate_case, evaluate
-from planproof.judgement import Judgement, Shown
-from planproof.judges.asking import Cause, ModelFailed, Question, Usage
-from planproof.plan import Plan
-from planproof.trace import Trace
-from planproof.verdict import Rejected, Verdict
 from tests.unit.test_evaluation import PLAN, TASK, TRACE, Sworn
 
 

@@ -12,10 +12,10 @@ from benchmarks.floor import match_in_order
 from benchmarks.growing import grown
 from benchmarks.measure import Row
 from benchmarks.prompts import ids_in, prompt_characters
-from planproof.planning.parse import parse_plan
+from planproof.core.trace import Kind
+from planproof.planning.plan_parser import parse_plan
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
-from planproof.trace import Kind
 
 
 @pytest.mark.parametrize(("steps", "events"), [(10, 50), (8, 60), (100, 1_250)])

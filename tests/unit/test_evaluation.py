@@ -11,20 +11,20 @@ from typing import Any, cast
 
 import pytest
 
-from planproof.case import Case
-from planproof.content import Content, Image
-from planproof.digests import plan_digest, task_digest
+from planproof.core.case import Case
+from planproof.core.content import Content, Image
+from planproof.core.digests import plan_digest, task_digest
+from planproof.core.finding import Evidence, Findings, Status, StepFinding
+from planproof.core.limits import Limits
+from planproof.core.plan import Plan, Step
+from planproof.core.trace import Event, Kind, Skipped, Trace
+from planproof.core.verdict import Outcome, Verdict
+from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, UnknownName
 from planproof.evaluation import aevaluate, aevaluate_case, evaluate, evaluate_case, invalid
-from planproof.finding import Evidence, Findings, Status, StepFinding
-from planproof.plan import Plan, Step
 from planproof.preparation import Reading
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.parsing import Limits
-from planproof.readers.source import Source
-from planproof.trace import Event, Kind, Skipped, Trace
-from planproof.verdict import Outcome, Verdict
-from planproof.vocabulary import Vocabulary
 from tests.patience import PATIENCE
 
 TASK = "Tidy up."

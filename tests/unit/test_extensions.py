@@ -7,9 +7,9 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from planproof import extensions
+from planproof.core.suggestions import did_you_mean
 from planproof.errors import UnknownName
-from planproof.judges.registry import find_judge
-from planproof.suggestions import did_you_mean
+from planproof.llm.judge_registry import find_judge
 
 
 @pytest.fixture
@@ -17,9 +17,9 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> None:
     def found(kind: str) -> dict[str, EntryPoint]:
         group = f"planproof.{kind}"
         values = {
-            "good": "planproof.vocabulary:Vocabulary",
+            "good": "planproof.core.vocabulary:Vocabulary",
             "gone": "planproof.no_such_module:Judge",
-            "empty": "planproof.vocabulary:NoSuchName",
+            "empty": "planproof.core.vocabulary:NoSuchName",
         }
         return {name: EntryPoint(name, value, group) for name, value in values.items()}
 
@@ -44,7 +44,10 @@ def test_what_is_registered_is_loaded() -> None:
         ("god", "no judge is registered as `god`. Did you mean `good`? Known: empty, gone, good."),
         ("x", "no judge is registered as `x`. Known: empty, gone, good."),
         ("gone", "the judge `gone` can't be loaded from `planproof.no_such_module:Judge`: "),
-        ("empty", "the judge `empty` can't be loaded from `planproof.vocabulary:NoSuchName`: "),
+        (
+            "empty",
+            "the judge `empty` can't be loaded from `planproof.core.vocabulary:NoSuchName`: ",
+        ),
     ],
 )
 def test_other_names_are_errors_that_help(name: str, message: str) -> None:

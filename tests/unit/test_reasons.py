@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from planproof.finding import Evidence, Extra, Findings, Severity
+from planproof.core.finding import Evidence, Extra, Findings, Severity
 from planproof.reasons import check_reason, write_reason
 from planproof.scoring import score
 from tests.unit.findings_made import extra, findings, step

@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from planproof import evaluate
+from planproof.core.verdict import Outcome, Verdict
 from planproof.evaluation import evaluate_case, invalid
-from planproof.trace_file import read_many
-from planproof.verdict import Outcome, Verdict
+from planproof.readers.decoding.trace_files import read_many
 from scripts import schemas
 from scripts.doc_blocks import EXAMPLES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.finding import Findings, Severity
+from planproof.core.finding import Findings, Severity
 from planproof.scoring import nearest_better, score
 from tests.unit.findings_made import extra, findings, step
 

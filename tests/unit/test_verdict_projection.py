@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from planproof.finding import Evidence, Extra, Severity, Status, StepFinding
-from planproof.verdict import Outcome, Verdict
+from planproof.core.finding import Evidence, Extra, Severity, Status, StepFinding
+from planproof.core.verdict import Outcome, Verdict
 from scripts import parallel_verdicts
 from scripts.doc_blocks import ROOT
 from scripts.golden_cases import derived_plans, golden_cases

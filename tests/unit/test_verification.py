@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from planproof.core.finding import Evidence, Findings, Status, StepFinding
+from planproof.core.vocabulary import Vocabulary
 from planproof.evaluation import evaluate
-from planproof.finding import Evidence, Findings, Status, StepFinding
-from planproof.planning.parse import parse_plan
-from planproof.readers.source import Source
+from planproof.planning.plan_parser import parse_plan
+from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from planproof.vocabulary import Vocabulary
 from tests.unit.tampering import (
     FINDINGS,
     PLAN,

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from inspect import isawaitable
 from typing import Any, TypeAlias, cast
 
-from planproof.content import Content
+from planproof.core.content import Content
+from planproof.core.judgement import Judgement
+from planproof.core.model import Question
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
 from planproof.errors import InvalidInput
-from planproof.judgement import Judgement
-from planproof.judges.asking import Question
-from planproof.plan import Plan
-from planproof.readers.native_form import native_form
-from planproof.trace import Trace
+from planproof.readers.write_native import native_form
 
 Scored: TypeAlias = float | Mapping[str, Any]
 """A score, or an object with `score` and `reason`."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 
-from planproof.calibration.measuring import Row
-from planproof.calibration.nouns import Attack, Flaw, Rewording
-from planproof.usage import Usage
+from planproof.calibration.measurement import Row
+from planproof.calibration.variant import Attack, Flaw, Rewording
+from planproof.core.usage import Usage
 
 PASSES = 0.75
 CAUGHT = 0.5

@@ -12,14 +12,14 @@ from dataclasses import replace
 from random import Random
 from typing import TypeAlias, TypeVar
 
-from planproof.alignment.literals import fold, literals_of
-from planproof.alignment.order import out_of_order
-from planproof.alignment.terms import words_of
 from planproof.calibration.material import unlike
-from planproof.calibration.nouns import Event, Flaw, Followed, Rewording, Truth, Variant
-from planproof.finding import Severity, Status
-from planproof.planning.parse import parse_plan
-from planproof.vocabulary import Vocabulary
+from planproof.calibration.variant import Event, Flaw, Followed, Rewording, Truth, Variant
+from planproof.checking.step_order import out_of_order
+from planproof.contracts.terms import words_of
+from planproof.contracts.values import fold, literals_of
+from planproof.core.finding import Severity, Status
+from planproof.core.vocabulary import Vocabulary
+from planproof.planning.plan_parser import parse_plan
 
 _T = TypeVar("_T")
 Operator: TypeAlias = Callable[[Followed, Random], Variant | None]

@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 from random import Random
 
-from planproof.alignment.terms import terms_of
-from planproof.calibration.nouns import Event
+from planproof.calibration.variant import Event
+from planproof.contracts.terms import terms_of
 
 
 @cache

@@ -10,8 +10,8 @@ from planproof.cli import cache, hook, keys
 from planproof.cli.calibrate import calibrate
 from planproof.cli.compare import compare
 from planproof.cli.demo import demo
+from planproof.cli.exit_codes import tells_failures
 from planproof.cli.export import export
-from planproof.cli.failures import tells_failures
 from planproof.cli.gate import gate
 from planproof.cli.inspect import inspect
 from planproof.cli.judge import judge

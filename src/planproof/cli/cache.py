@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from planproof.cli.failures import tells_failures
+from planproof.cli.exit_codes import tells_failures
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -17,7 +17,7 @@ app = typer.Typer(
 
 def info() -> None:
     """Say where the answers are kept, and how many of which models."""
-    from planproof.models import cache
+    from planproof.llm import answer_cache as cache
 
     found = cache.info(cache.default_path())
     typer.echo(str(found.path))
@@ -30,7 +30,7 @@ def info() -> None:
 
 def clear() -> None:
     """Remove all answers that are kept."""
-    from planproof.models import cache
+    from planproof.llm import answer_cache as cache
 
     path = cache.default_path()
     typer.echo(f"{path}: {cache.clear(path) / 1e6:.1f} MB removed")

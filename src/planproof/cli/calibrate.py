@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.asking import AskingOptions
-from planproof.cli.grouping import takes
 from planproof.cli.inputs import (
     ConfigOption,
     JudgeOption,
@@ -19,16 +17,18 @@ from planproof.cli.inputs import (
     read_text,
     settled_configuration,
 )
+from planproof.cli.model_options import AskingOptions
+from planproof.cli.option_groups import takes
 from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from planproof.calibration.measuring import Row
-    from planproof.calibration.nouns import Followed, Variant
+    from planproof.calibration.measurement import Row
+    from planproof.calibration.variant import Followed, Variant
     from planproof.config import Configuration
-    from planproof.judges.protocol import AnyJudge
+    from planproof.core.judge import AnyJudge
 
 
 class CalibrationFormat(StrEnum):
@@ -100,13 +100,16 @@ def calibrate(
     Exit code: 0 measured, 2 bad usage or input.
     """
     from planproof.calibration.callables import callable_judge
-    from planproof.calibration.cases import BUILT_IN_NOTE
     from planproof.calibration.figures import figures_of, is_followed
+    from planproof.calibration.followed_cases import BUILT_IN_NOTE
     from planproof.calibration.labels import read_labels
-    from planproof.calibration.measuring import measured
+    from planproof.calibration.measurement import measured
     from planproof.preparation import Reading
-    from planproof.reports.calibration_lines import calibration_json, calibration_lines
-    from planproof.runs.judging import Judging
+    from planproof.reports.terminal.calibration_lines import (
+        calibration_json,
+        calibration_lines,
+    )
+    from planproof.runs.engines.case_judging import Judging
 
     if callable_ is not None and (judge_name is not None or asked.models):
         raise typer.BadParameter("--callable stands in the place of --judge and --model.")
@@ -136,7 +139,7 @@ def calibrate(
         if form is CalibrationFormat.JSON:
             stream.write(calibration_json(judge.name, figures, note) + "\n")
         elif form is CalibrationFormat.HTML:
-            from planproof.reports.html.page import calibration_page
+            from planproof.reports.html.report_page import calibration_page
 
             reading = Reading(None, configuration.vocabulary, configuration.limits)
             page = calibration_page(
@@ -153,7 +156,7 @@ def _cases(
     places: list[str], judge: AnyJudge, reader: str | None, configuration: Configuration
 ) -> list[Followed]:
     """The cases that were named, or the built-in ones."""
-    from planproof.calibration.cases import built_in, followed_case
+    from planproof.calibration.followed_cases import built_in, followed_case
     from planproof.preparation import Reading
     from planproof.runs.datasets.data_set import DataSet
 
@@ -182,7 +185,7 @@ def _variants(cases: list[Followed], labels: dict[str, float] | None, seed: int)
     """All variants of the cases that were followed; of labelled ones that were not, themselves."""
     from planproof.calibration.figures import is_followed
     from planproof.calibration.flaws import as_it_is
-    from planproof.calibration.variants import variants_of
+    from planproof.calibration.variant_set import variants_of
 
     followed = [case for case in cases if is_followed(case.id, labels)]
     others = [as_it_is(case) for case in cases if labels and 0 <= labels.get(case.id, -1) < 1]

@@ -10,11 +10,11 @@ import typer
 
 from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
 from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
-from planproof.cli.stores import StoreOption, opened_store
+from planproof.cli.store_options import StoreOption, opened_store
 
 if TYPE_CHECKING:
-    from planproof.runs.comparison import Comparison
-    from planproof.runs.nouns import Run
+    from planproof.runs.compare import Comparison
+    from planproof.runs.run_records import Run
 
 
 class ReportFormat(StrEnum):
@@ -64,8 +64,8 @@ def compare(
 
     Exit code: 0 compared, 2 bad usage or input.
     """
-    from planproof.runs.comparison import compare as compared
-    from planproof.runs.naming import base_run, named_run
+    from planproof.runs.compare import compare as compared
+    from planproof.runs.run_names import base_run, named_run
 
     configuration = settled_configuration(config)
     with opened_store(store, configuration) as kept:
@@ -98,7 +98,7 @@ def _written(
         from planproof.reports.run_markdown import comparison_markdown
 
         return comparison_markdown(base, new, comparison, secrets=secrets)
-    from planproof.reports.comparison_lines import comparison_lines
+    from planproof.reports.terminal.comparison_lines import comparison_lines
     from planproof.reports.wording import shows
 
     return told(comparison_lines(base, new, comparison, shows(secrets=secrets)), stream)

@@ -27,13 +27,13 @@ def demo() -> None:
     from rich.console import Group
     from rich.text import Text
 
-    from planproof.case_file import read_case
     from planproof.cli.outputs import drawn
     from planproof.evaluation import evaluate_case
-    from planproof.reports.terminal import picture
+    from planproof.readers.decoding.case_files import read_case
+    from planproof.reports.terminal.verdict_lines import picture
 
     for number, (name, story) in enumerate(_CASES.items(), 1):
-        data = files("planproof.demo").joinpath(f"{name}.json").read_bytes()
+        data = files("planproof.cli.demo_cases").joinpath(f"{name}.json").read_bytes()
         verdict = evaluate_case(read_case(data, name=f"{name}.json"))
         title = Text(f"{number} of {len(_CASES)}. {story}", "bold")
         sys.stdout.write(drawn(Group(title, picture(verdict)), sys.stdout))

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from planproof.case_file import CaseLine
-    from planproof.judges.protocol import AnyJudge, ModelJudge
+    from planproof.core.judge import AnyJudge, ModelJudge
     from planproof.preparation import Reading
+    from planproof.readers.decoding.case_files import CaseLine
 
 _CHARACTERS_A_TOKEN = 4
 
@@ -26,10 +26,10 @@ class Estimate:
 
     def add(self, line: CaseLine, judge: AnyJudge, reading: Reading) -> None:
         """Count what would be asked about one case."""
+        from planproof.core.verdict import Verdict
         from planproof.errors import PlanproofError
-        from planproof.judges.prompting.showing import characters
+        from planproof.llm.prompting.show_question import characters
         from planproof.preparation import prepared, questions_of
-        from planproof.verdict import Verdict
 
         self.cases += 1
         try:

@@ -8,8 +8,8 @@ import typer
 
 from planproof.cli.inputs import ConfigOption, settled_configuration
 from planproof.cli.outputs import OutputOption, writing_bytes
-from planproof.cli.stores import RunArgument, StoreOption, opened_store
-from planproof.reports.result_form import ResultForm, form_of
+from planproof.cli.store_options import RunArgument, StoreOption, opened_store
+from planproof.reports.result_formats import ResultForm, form_of
 
 
 def export(
@@ -39,8 +39,8 @@ def export(
 
     Exit code: 0 written, 2 bad usage or input.
     """
-    from planproof.reports.results import result_writer
-    from planproof.runs.naming import named_run
+    from planproof.reports.result_files import result_writer
+    from planproof.runs.run_names import named_run
 
     configuration = settled_configuration(config)
     with opened_store(store, configuration) as kept:

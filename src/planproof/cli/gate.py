@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from planproof.cli.compare import ReportFormat, ReportFormatOption
-from planproof.cli.failures import GATE_FAILED
+from planproof.cli.exit_codes import GATE_FAILED
 from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
 from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
-from planproof.cli.stores import RunArgument, StoreOption, opened_store
+from planproof.cli.store_options import RunArgument, StoreOption, opened_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from planproof.runs.gate import Check
-    from planproof.runs.nouns import Run
+    from planproof.runs.run_records import Run
 
 
 def gate(
@@ -82,9 +82,9 @@ def gate(
 
     Exit code: 0 passed, 1 failed, 2 bad usage or input.
     """
-    from planproof.runs.comparison import compare as compared
+    from planproof.runs.compare import compare as compared
     from planproof.runs.gate import Conditions, checks
-    from planproof.runs.naming import base_run, named_run
+    from planproof.runs.run_names import base_run, named_run
     from planproof.runs.summary import summarize
 
     if no_worse_than is None and (max_worse is not None or tolerance):
@@ -124,7 +124,7 @@ def _written(
         from planproof.reports.run_markdown import gate_markdown
 
         return gate_markdown(run, found, secrets=secrets)
-    from planproof.reports.comparison_lines import gate_lines
+    from planproof.reports.terminal.comparison_lines import gate_lines
     from planproof.reports.wording import shows
 
     return told(gate_lines(run, found, shows(secrets=secrets)), stream)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from planproof.cli.failures import BAD_INPUT, tells_failures
+from planproof.cli.exit_codes import BAD_INPUT, tells_failures
 from planproof.cli.inputs import ConfigOption, InForceOption, settled_configuration
 
 _FAILED = 1
@@ -84,7 +84,7 @@ def claude_code(
 
     Exit code: 0 told, or nothing to tell; 1 or 3 failed. Never 2, which would block.
     """
-    from planproof.integrations.claude_code import answer, judged, settings, stop_of
+    from planproof.integrations.claude_code_hook import answer, judged, settings, stop_of
 
     if print_settings:
         least = "" if min_score is None else f" --min-score {min_score}"

@@ -14,8 +14,8 @@ from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
-    from planproof.readers.parsing import Limits
-    from planproof.readers.source import Source
+    from planproof.core.limits import Limits
+    from planproof.readers.decoding.source import Source
 
 ConfigOption: TypeAlias = Annotated[
     Path | None,
@@ -109,8 +109,8 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
 
 def read_source(path: Path, limits: Limits) -> Source:
     """What a file or standard input holds: a trace, several, or the one of a case."""
-    from planproof.readers.pieces.shapes import is_object
-    from planproof.readers.source import Source
+    from planproof.core.json_values import is_object
+    from planproof.readers.decoding.source import Source
 
     source = Source.of_bytes(read_bytes(path, limits), name=name_of(path), limits=limits)
     if is_object(source.document) and "execution_trace" in source.document:

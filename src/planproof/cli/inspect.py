@@ -23,11 +23,11 @@ from planproof.cli.outputs import NoRedactOption, OutputOption, drawn, plain_str
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from planproof.readers.members import Member
-    from planproof.readers.source import Source
-    from planproof.reports.listing import Listed
-    from planproof.trace import Trace
-    from planproof.vocabulary import Vocabulary
+    from planproof.core.trace import Trace
+    from planproof.core.vocabulary import Vocabulary
+    from planproof.readers.decoding.source import Source
+    from planproof.readers.decoding.split_traces import Member
+    from planproof.reports.terminal.trace_listing import Listed
 
 
 class InspectFormat(StrEnum):
@@ -64,8 +64,8 @@ def inspect(
 
     Exit code: 0 read, 2 bad usage or input.
     """
-    from planproof.readers.members import members
-    from planproof.readers.members import pick as picked
+    from planproof.readers.decoding.split_traces import members
+    from planproof.readers.decoding.split_traces import pick as picked
 
     configuration = settled_configuration(config)
     source = read_source(trace, configuration.limits)
@@ -91,14 +91,14 @@ def _read(source: Source, reader: str | None, vocabulary: Vocabulary) -> Trace:
 
 
 def _native(trace: Trace) -> str:
-    from planproof.readers.native_form import native_form
+    from planproof.readers.write_native import native_form
 
     return json.dumps(native_form(trace), indent=1) + "\n"
 
 
 def _picture(name: str, trace: Trace, stream: TextIO, *, secrets: bool) -> str:
-    from planproof.planning.locate import locate
-    from planproof.reports.understanding import understanding
+    from planproof.planning.locate_plan import locate
+    from planproof.reports.terminal.trace_lines import understanding
 
     shown = understanding(name, trace, locate(trace), secrets=secrets)
     return drawn(shown, stream if stream is sys.stdout else plain_stream())
@@ -112,7 +112,7 @@ def _listed(
     *,
     secrets: bool,
 ) -> Iterator[str]:
-    from planproof.reports.listing import listing
+    from planproof.reports.terminal.trace_listing import listing
 
     traces = (_summary(member, reader, vocabulary) for member in found)
     return listing(name, traces, secrets=secrets)
@@ -120,8 +120,8 @@ def _listed(
 
 def _summary(member: Member, reader: str | None, vocabulary: Vocabulary) -> Listed:
     from planproof.errors import InvalidInput
-    from planproof.readers.task import task_of
-    from planproof.reports.listing import Listed
+    from planproof.readers.task_content import task_of
+    from planproof.reports.terminal.trace_listing import Listed
 
     try:
         trace = _read(member.source, reader, vocabulary)

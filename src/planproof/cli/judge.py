@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from planproof.cli.asking import AskingOptions
-from planproof.cli.failures import BELOW_MINIMUM, NOT_JUDGED
-from planproof.cli.grouping import takes
+from planproof.cli.exit_codes import BELOW_MINIMUM, NOT_JUDGED
 from planproof.cli.inputs import (
     ConfigOption,
     InForceOption,
@@ -29,6 +27,8 @@ from planproof.cli.inputs import (
     read_text,
     settled_configuration,
 )
+from planproof.cli.model_options import AskingOptions
+from planproof.cli.option_groups import takes
 from planproof.cli.outputs import (
     Format,
     NoRedactOption,
@@ -40,14 +40,14 @@ from planproof.cli.outputs import (
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from planproof.case import Case
     from planproof.config import Configuration
-    from planproof.judges.protocol import AnyJudge, ModelJudge
-    from planproof.plan import InForce
+    from planproof.core.case import Case
+    from planproof.core.judge import AnyJudge, ModelJudge
+    from planproof.core.limits import Limits
+    from planproof.core.plan import InForce
+    from planproof.core.verdict import Verdict
     from planproof.preparation import Reading
-    from planproof.readers.parsing import Limits
-    from planproof.readers.source import Source
-    from planproof.verdict import Verdict
+    from planproof.readers.decoding.source import Source
 
 
 @takes(asked=AskingOptions)
@@ -140,10 +140,10 @@ def _given(
     configuration: Configuration,
 ) -> _Given:
     """What the case file holds, or the files of task, plan and trace."""
-    from planproof.case import Case
-    from planproof.case_file import read_case
+    from planproof.core.case import Case
     from planproof.evaluation import not_read
     from planproof.preparation import Reading, case_of
+    from planproof.readers.decoding.case_files import read_case
 
     (reader, in_force), limits = how, configuration.limits
     reading = Reading(reader, configuration.vocabulary, limits, in_force=in_force)
@@ -159,7 +159,7 @@ def _given(
 def _contents(
     files: tuple[Path | None, Path | None, Path | None], picked: str | None, limits: Limits
 ) -> tuple[str | Path | None, str | Path | None, Source]:
-    from planproof.readers.members import pick
+    from planproof.readers.decoding.split_traces import pick
 
     task, plan, trace = files
     assert trace is not None
@@ -190,16 +190,16 @@ class _Given:
 
     def page(self, verdict: Verdict, *, secrets: bool) -> Iterator[str]:
         """The page that draws a verdict on it."""
-        from planproof.reports.html.case_data import judged_case
-        from planproof.reports.html.page import case_page
+        from planproof.reports.html.case_page import judged_case
+        from planproof.reports.html.report_page import case_page
 
         return case_page(judged_case(self.case, verdict, self.reading), secrets=secrets)
 
     def questions(self, judge: AnyJudge) -> Iterator[str]:
         """What the judge would ask about it, in words."""
-        from planproof.judges.prompting.showing import shown
+        from planproof.core.verdict import Verdict
+        from planproof.llm.prompting.show_question import shown
         from planproof.preparation import prepared, questions_of
-        from planproof.verdict import Verdict
 
         ready = self.failed or prepared(self.case, judge, self.reading)
         if isinstance(ready, Verdict):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from planproof.cli.failures import tells_failures
+from planproof.cli.exit_codes import tells_failures
 from planproof.cli.inputs import ConfigOption, settled_configuration
-from planproof.cli.stores import StoreOption
+from planproof.cli.store_options import StoreOption
 
 if TYPE_CHECKING:
-    from planproof.server.guard.keys import Keys
+    from planproof.server.guard.api_keys import Keys
 
 NameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]
 
@@ -43,7 +43,7 @@ def add(
 
     Exit code: 0 made, 2 bad usage or input.
     """
-    from planproof.server.guard.keys import Role
+    from planproof.server.guard.api_keys import Role
 
     with _keys(store, config) as keys:
         made = keys.add(name, Role(role))
@@ -82,8 +82,8 @@ def remove(name: NameArgument, *, store: StoreOption = None, config: ConfigOptio
 
 @contextmanager
 def _keys(store: str | None, config: ConfigOption) -> Generator[Keys, None, None]:
-    from planproof.runs.store.opening import open_sql_store
-    from planproof.server.guard.keys import Keys
+    from planproof.runs.store.open_store import open_sql_store
+    from planproof.server.guard.api_keys import Keys
 
     opened = open_sql_store(store or settled_configuration(config).store)
     try:

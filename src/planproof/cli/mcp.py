@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from planproof.cli.asking import AskingOptions
-from planproof.cli.grouping import takes
 from planproof.cli.inputs import ConfigOption, JudgeOption, settled_configuration
+from planproof.cli.model_options import AskingOptions
+from planproof.cli.option_groups import takes
 from planproof.errors import InvalidConfiguration, InvalidInput
 
 
@@ -40,7 +40,7 @@ def mcp(
     if not folder.is_dir():
         raise InvalidInput("is no folder.", where=str(folder), advice="Check --folder.")
     try:
-        from planproof.integrations.mcp.server import make_server
+        from planproof.integrations.mcp.mcp_server import make_server
     except ImportError as error:
         raise InvalidConfiguration(
             f"the MCP server needs a package that is missing: {error}.",

@@ -17,8 +17,8 @@ from planproof.errors import InvalidInput
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from planproof.reports.lines import Line
-    from planproof.verdict import Verdict
+    from planproof.core.verdict import Verdict
+    from planproof.reports.terminal.lines import Line
 
 # Wider, a step and its status would stand too far apart to be read as one line.
 _WIDEST = 100
@@ -51,7 +51,7 @@ class Format(StrEnum):
 def written(verdict: Verdict, form: Format, *, secrets: bool, stream: TextIO) -> str:
     """A verdict in this format, fit for this stream."""
     if form is Format.TERMINAL:
-        from planproof.reports.terminal import picture
+        from planproof.reports.terminal.verdict_lines import picture
 
         return drawn(picture(verdict, secrets=secrets), stream)
     if form is Format.MARKDOWN:
@@ -81,7 +81,7 @@ def drawn(picture: RenderableType, stream: TextIO) -> str:
 
 def told(lines: Iterable[Line], stream: TextIO) -> str:
     """Lines as text: in colour where the stream is a terminal."""
-    from planproof.reports.lines import plain
+    from planproof.reports.terminal.lines import plain
 
     if not stream.isatty():
         return "".join(f"{plain(line)}\n" for line in lines)

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.asking import (
-    AskingOptions,
-    BaseUrlOption,
-    BudgetOption,
-    DeadlineOption,
-    MaxCostOption,
-    NoCacheOption,
-)
-from planproof.cli.failures import NO_PLAN, tell
+from planproof.cli.exit_codes import NO_PLAN, tell
 from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
@@ -24,11 +16,19 @@ from planproof.cli.inputs import (
     read_source,
     settled_configuration,
 )
+from planproof.cli.model_options import (
+    AskingOptions,
+    BaseUrlOption,
+    BudgetOption,
+    DeadlineOption,
+    MaxCostOption,
+    NoCacheOption,
+)
 from planproof.cli.outputs import NoRedactOption, OutputOption, writing
 
 if TYPE_CHECKING:
-    from planproof.inferred_plan import InferredPlan
-    from planproof.trace import Trace
+    from planproof.core.trace import Trace
+    from planproof.llm.infer_plan import InferredPlan
 
 
 class PlanFormat(StrEnum):
@@ -84,10 +84,15 @@ def plan(
 
     Exit code: 0 found, 2 bad usage or input, 3 no plan was found, or the model failed.
     """
-    from planproof.planning.locate import locate
+    from planproof.planning.locate_plan import locate
+    from planproof.readers.decoding.split_traces import pick as picked
     from planproof.readers.detect import read_trace
-    from planproof.readers.members import pick as picked
-    from planproof.reports.plan import inferred_json, inferred_lines, plan_json, plan_lines
+    from planproof.reports.terminal.plan_lines import (
+        inferred_json,
+        inferred_lines,
+        plan_json,
+        plan_lines,
+    )
     from planproof.reports.wording import shows
 
     configuration = settled_configuration(config)
@@ -124,10 +129,10 @@ def plan(
 
 
 def _inferred(trace: Trace, asked: AskingOptions) -> InferredPlan:
-    from planproof.background import wait_for
-    from planproof.inferred_plan import infer_plan
-    from planproof.judges.asking import ModelFailed
-    from planproof.judges.protocol import Asking
+    from planproof.core.async_bridge import wait_for
+    from planproof.core.judge import Asking
+    from planproof.core.model import ModelFailed
+    from planproof.llm.infer_plan import infer_plan
 
     asking = Asking(budget=asked.budget, deadline=asked.deadline)
     try:

@@ -9,7 +9,7 @@ import typer
 
 from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
 from planproof.cli.outputs import NoRedactOption, writing
-from planproof.cli.stores import RunArgument, StoreOption, opened_store
+from planproof.cli.store_options import RunArgument, StoreOption, opened_store
 
 
 def report(
@@ -39,9 +39,9 @@ def report(
     Exit code: 0 drawn, 2 bad usage or input.
     """
     from planproof.preparation import Reading
-    from planproof.reports.html.page import run_page
+    from planproof.reports.html.report_page import run_page
     from planproof.reports.wording import many
-    from planproof.runs.naming import named_run
+    from planproof.runs.run_names import named_run
 
     configuration = settled_configuration(config)
     reading = Reading(None, configuration.vocabulary, configuration.limits)

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.asking import AskingOptions
-from planproof.cli.data import DataOptions, PlacesArgument
-from planproof.cli.engines import EngineOptions, MakingJudge
+from planproof.cli.data_options import DataOptions, PlacesArgument
+from planproof.cli.engine_options import EngineOptions, MakingJudge
 from planproof.cli.estimate import Estimate
-from planproof.cli.failures import BELOW_MINIMUM, INTERRUPTED, NOT_JUDGED
-from planproof.cli.grouping import takes
+from planproof.cli.exit_codes import BELOW_MINIMUM, INTERRUPTED, NOT_JUDGED
 from planproof.cli.inputs import (
     ConfigOption,
     InForceOption,
@@ -28,17 +26,19 @@ from planproof.cli.inputs import (
     passing_score,
     settled_configuration,
 )
+from planproof.cli.model_options import AskingOptions
+from planproof.cli.option_groups import takes
 from planproof.cli.outputs import OutputOption, told, writing_bytes
 from planproof.cli.progress import showing
-from planproof.cli.stores import StoreOption, TagOption, new_store
+from planproof.cli.store_options import StoreOption, TagOption, new_store
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
-    from planproof.plan import InForce
+    from planproof.core.plan import InForce
     from planproof.runs.datasets.data_set import DataSet
-    from planproof.runs.nouns import Result, Run
-    from planproof.runs.store.protocol import Store
+    from planproof.runs.run_records import Result, Run
+    from planproof.runs.store.store_protocol import Store
     from planproof.runs.summary import RunningSummary
 
 _PASSWORD = re.compile(r"(://[^/:@\s]*):[^/@\s]*@")
@@ -93,7 +93,7 @@ def run(
     Exit code: 0 all judged, 1 some below --min-score, 2 bad usage or input, 3 some could not be
     judged, 130 interrupted.
     """
-    from planproof.runs.naming import tags_of
+    from planproof.runs.run_names import tags_of
 
     if output is not None and any(_same(output, Path(place)) for place in places):
         raise InvalidInput(
@@ -104,7 +104,7 @@ def run(
     if dry_run:
         _estimate(cases, asked, judge_name, (reader, plan_in_force), configuration)
         return
-    from planproof.runs.running import begun, running
+    from planproof.runs.execution import begun, running
     from planproof.runs.summary import RunningSummary
 
     making = MakingJudge(asked, judge_name, reader, plan_in_force, configuration)
@@ -184,8 +184,8 @@ def _writing(output: Path | None) -> Generator[Callable[[Result], None], None, N
     if output is None and sys.stdout.isatty():
         yield _unwritten
         return
-    from planproof.reports.result_form import form_of
-    from planproof.reports.results import result_writer
+    from planproof.reports.result_files import result_writer
+    from planproof.reports.result_formats import form_of
 
     with writing_bytes(output) as file, result_writer(file, form_of(output)) as writer:
         yield writer.add
@@ -196,7 +196,7 @@ def _unwritten(_: Result) -> None:
 
 
 def _tell_summary(tally: RunningSummary, seconds: float) -> None:
-    from planproof.reports.run_lines import score_lines, step_lines
+    from planproof.reports.terminal.run_lines import score_lines, step_lines
     from planproof.reports.wording import many, shows
 
     typer.echo(f"planproof: {many(tally.cases, 'case')} in {seconds:.1f} s", err=True)

@@ -10,7 +10,7 @@ import typer
 
 from planproof.cli.inputs import ConfigOption, settled_configuration
 from planproof.cli.outputs import NoRedactOption, told
-from planproof.cli.stores import StoreOption, TagOption, opened_store
+from planproof.cli.store_options import StoreOption, TagOption, opened_store
 
 
 class RunsFormat(StrEnum):
@@ -45,9 +45,9 @@ def runs(
     Exit code: 0 listed, 2 bad usage or input.
     """
     from planproof.reports.run_json import runs_json
-    from planproof.reports.run_lines import runs_lines
+    from planproof.reports.terminal.run_lines import runs_lines
     from planproof.reports.wording import shows
-    from planproof.runs.naming import tags_of
+    from planproof.runs.run_names import tags_of
 
     tags = tags_of(tag or ())
     with opened_store(store, settled_configuration(config)) as kept:

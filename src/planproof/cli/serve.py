@@ -10,9 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
-from planproof.cli.asking import AskingOptions
-from planproof.cli.engines import MakingJudge
-from planproof.cli.grouping import takes
+from planproof.cli.engine_options import MakingJudge
 from planproof.cli.inputs import (
     ConfigOption,
     InForceOption,
@@ -22,13 +20,15 @@ from planproof.cli.inputs import (
     passing_score,
     settled_configuration,
 )
-from planproof.cli.stores import StoreOption
+from planproof.cli.model_options import AskingOptions
+from planproof.cli.option_groups import takes
+from planproof.cli.store_options import StoreOption
 from planproof.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
-    from planproof.readers.parsing import Limits
-    from planproof.runs.judging import Judging
-    from planproof.server.settings import ServerLimits
+    from planproof.core.limits import Limits
+    from planproof.runs.engines.case_judging import Judging
+    from planproof.server.server_settings import ServerLimits
 
 _MEGABYTE = 1024 * 1024
 _HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
@@ -132,7 +132,7 @@ class LimitOptions:
 
     def limits(self, deadline: float, configured: Limits) -> ServerLimits:
         """The limits that are meant; a case has to be judged within the deadline."""
-        from planproof.server.settings import ServerLimits
+        from planproof.server.server_settings import ServerLimits
 
         usual, body = ServerLimits(), self.max_body * _MEGABYTE
         return ServerLimits(
@@ -184,8 +184,8 @@ def serve(
     Exit code: 0 ended, 2 bad usage or input.
     """
     try:
-        from planproof.server.serving import serve as serve_until_ended
-        from planproof.server.settings import ServerSettings
+        from planproof.server.lifecycle import serve as serve_until_ended
+        from planproof.server.server_settings import ServerSettings
     except ModuleNotFoundError as error:
         raise InvalidConfiguration(
             f"the server needs {error.name}, which is not installed.",
@@ -218,7 +218,7 @@ def _others(making: MakingJudge) -> dict[str, Judging]:
     """The judges that can be asked for besides: `rules` can always."""
     from dataclasses import replace
 
-    from planproof.judges.registry import DEFAULT
+    from planproof.llm.judge_registry import DEFAULT
 
     plain = replace(making, asked=AskingOptions(), name=DEFAULT)
     usual = making().judge.name

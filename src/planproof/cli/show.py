@@ -19,11 +19,11 @@ from planproof.cli.outputs import (
     writing,
     written,
 )
-from planproof.cli.stores import RunArgument, StoreOption, opened_store
+from planproof.cli.store_options import RunArgument, StoreOption, opened_store
 
 if TYPE_CHECKING:
-    from planproof.runs.nouns import Run
-    from planproof.runs.store.protocol import Store
+    from planproof.runs.run_records import Run
+    from planproof.runs.store.store_protocol import Store
 
 
 class ShowFormat(StrEnum):
@@ -75,7 +75,7 @@ def show(
 
     Exit code: 0 shown, 2 bad usage or input.
     """
-    from planproof.runs.naming import named_run
+    from planproof.runs.run_names import named_run
 
     configuration = settled_configuration(config)
     if case is not None and form not in _OF_A_CASE:
@@ -115,7 +115,7 @@ def _run(
         from planproof.reports.junit import junit
 
         return junit(run, summary, store.results(run.id), secrets=secrets)
-    from planproof.reports.run_lines import run_summary_lines
+    from planproof.reports.terminal.run_lines import run_summary_lines
     from planproof.reports.wording import shows
 
     return (told(run_summary_lines(run, summary, shows(secrets=secrets)), stream),)

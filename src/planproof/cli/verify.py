@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.failures import REJECTED
+from planproof.cli.exit_codes import REJECTED
 from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
@@ -23,9 +23,9 @@ from planproof.cli.inputs import (
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from planproof.case import Case
     from planproof.config import Configuration
-    from planproof.content import Json
+    from planproof.core.case import Case
+    from planproof.core.content import Json
 
 
 def verify(
@@ -80,7 +80,7 @@ def _checks(
         return
     if picked is not None:
         raise typer.BadParameter("--pick goes with a single verdict.")
-    from planproof.trace_file import read_many
+    from planproof.readers.decoding.trace_files import read_many
 
     with opened(trace) as lines:
         cases = read_many(lines, name=name_of(trace), limits=configuration.limits)
@@ -125,7 +125,7 @@ def _is_one_document(data: bytes) -> bool:
 
 
 def _verdict(data: bytes, where: str) -> Json:
-    from planproof.readers.pieces.shapes import is_object
+    from planproof.core.json_values import is_object
 
     advice = "Give what `--format full` prints or `planproof run` writes."
     try:
@@ -140,10 +140,10 @@ def _verdict(data: bytes, where: str) -> Json:
 def _check_one(
     verdict: Json, trace: Path, picked: str | None, configuration: Configuration
 ) -> tuple[str, ...]:
-    from planproof.case_file import parse_case
-    from planproof.readers.members import pick
-    from planproof.readers.pieces.shapes import is_object
-    from planproof.readers.source import Source
+    from planproof.core.json_values import is_object
+    from planproof.readers.decoding.case_files import parse_case
+    from planproof.readers.decoding.source import Source
+    from planproof.readers.decoding.split_traces import pick
     from planproof.verification import verify as problems_of
 
     name, limits = name_of(trace), configuration.limits
@@ -157,9 +157,9 @@ def _check_one(
 def _check_case(
     verdict: Json, case: Case, place: str, configuration: Configuration
 ) -> tuple[str, ...]:
-    from planproof.given_plan import given_plan
+    from planproof.planning.given_plan import given_plan
+    from planproof.readers.decoding.source import Source
     from planproof.readers.detect import read_trace
-    from planproof.readers.source import Source
     from planproof.verification import verify as problems_of
 
     try:
@@ -177,8 +177,8 @@ def _check_case(
 
 
 def _other_inputs(verdict: Json, case: Case) -> Iterator[str]:
-    from planproof.digests import plan_digest, task_digest
-    from planproof.readers.pieces.shapes import is_object
+    from planproof.core.digests import plan_digest, task_digest
+    from planproof.core.json_values import is_object
 
     if verdict.get("id") != case.id:
         yield f"the verdict is on {verdict.get('id')!r}, the case is {case.id!r}"

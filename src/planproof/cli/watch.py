@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.failures import BELOW_MINIMUM, NOT_JUDGED
+from planproof.cli.exit_codes import BELOW_MINIMUM, NOT_JUDGED
 from planproof.cli.inputs import (
     ConfigOption,
     PlanOption,
@@ -24,8 +24,8 @@ from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.monitor.deviation import Deviation
-    from planproof.monitor.following import Follower
-    from planproof.monitor.growing import GrowingFile
+    from planproof.monitor.growing_file import GrowingFile
+    from planproof.monitor.trace_follower import Follower
 
     Tells = Callable[[Follower, Sequence[Deviation]], None]
 
@@ -78,11 +78,11 @@ def watch(
     Exit code: 0 judged, 1 below --min-score, 2 bad usage or input, 3 could not be judged.
     """
     from planproof.evaluation import evaluate
-    from planproof.monitor.following import Follower
-    from planproof.monitor.growing import GrowingFile
+    from planproof.monitor.growing_file import GrowingFile
+    from planproof.monitor.trace_follower import Follower
     from planproof.preparation import in_file
-    from planproof.readers.members import pick
-    from planproof.readers.source import Source
+    from planproof.readers.decoding.source import Source
+    from planproof.readers.decoding.split_traces import pick
 
     configuration = settled_configuration(config)
     vocabulary = configuration.vocabulary
@@ -152,7 +152,7 @@ def _display(trace: Path, no_redact: bool) -> Generator[Tells, None, None]:
     """What tells of progress: a picture that is drawn again on a terminal, else line by line."""
     from rich.console import Console
 
-    from planproof.reports.watching import Lines, progress
+    from planproof.reports.terminal.watch_lines import Lines, progress
     from planproof.reports.wording import shows
 
     show = shows(secrets=no_redact)

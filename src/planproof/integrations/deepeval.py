@@ -13,14 +13,14 @@ from typing import Any
 
 from deepeval.metrics import BaseMetric
 
-from planproof.case import Case
+from planproof.core.case import Case
+from planproof.core.judge import AnyJudge
+from planproof.core.model import Model
+from planproof.core.verdict import Verdict
 from planproof.evaluation import aevaluate_case, evaluate_case
 from planproof.integrations.deepeval_trace import metadata_of, trace_in
 from planproof.integrations.hosts import GivenPlan, judge_for, plan_in
-from planproof.judges.asking import Model
-from planproof.judges.protocol import AnyJudge
 from planproof.preparation import case_of
-from planproof.verdict import Verdict
 
 
 class PlanAdherenceMetric(BaseMetric):

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object
 from planproof.integrations.hosts import as_json
-from planproof.readers.pieces.shapes import is_list, is_object
 
 _ACTIONS = ("tool", "retriever")
 

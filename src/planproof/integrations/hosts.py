@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_object
 from planproof.errors import InvalidInput
-from planproof.readers.pieces.shapes import is_object
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from planproof.judges.asking import Model
-    from planproof.judges.protocol import AnyJudge
-    from planproof.plan import Plan
+    from planproof.core.judge import AnyJudge
+    from planproof.core.model import Model
+    from planproof.core.plan import Plan
 
 GivenPlan: TypeAlias = "str | Path | Plan | Json"
 
@@ -24,7 +24,7 @@ def judge_for(judge: str | AnyJudge | None, model: str | Model | None) -> str | 
         return judge
     if judge is not None and not isinstance(judge, str):
         raise InvalidInput("a judge that is open already takes no model.", advice="Name it.")
-    from planproof.opening import open_judge  # noqa: PLC0415 - only where a model is asked
+    from planproof.llm.open_judge import open_judge  # noqa: PLC0415 - only where a model is asked
 
     return open_judge(judge or "audit", [model])
 

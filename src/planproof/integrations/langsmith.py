@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object
 from planproof.integrations.hosts import (
     GivenPlan,
     as_json,
@@ -17,13 +18,12 @@ from planproof.integrations.hosts import (
     text_in,
     trace_in,
 )
-from planproof.readers.pieces.shapes import is_list, is_object
 
 if TYPE_CHECKING:
-    from planproof.case import Case
-    from planproof.judges.asking import Model
-    from planproof.judges.protocol import AnyJudge
-    from planproof.verdict import Verdict
+    from planproof.core.case import Case
+    from planproof.core.judge import AnyJudge
+    from planproof.core.model import Model
+    from planproof.core.verdict import Verdict
 
 KEY = "plan_adherence"
 _FIELDS = ("name", "run_type", "inputs", "outputs", "error", "start_time")

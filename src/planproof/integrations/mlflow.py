@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from planproof.content import Json
+from planproof.core.content import Json
 from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in, text_in, trace_in
 
 if TYPE_CHECKING:
-    from planproof.judges.asking import Model
-    from planproof.judges.protocol import AnyJudge
+    from planproof.core.judge import AnyJudge
+    from planproof.core.model import Model
 
 
 def plan_adherence(

@@ -16,7 +16,7 @@ from typing import Any
 from pydantic_evals.evaluators import EvaluationReason, Evaluator
 from pydantic_evals.otel import SpanTreeRecordingError
 
-from planproof.content import Json
+from planproof.core.content import Json
 from planproof.errors import PlanproofError
 from planproof.evaluation import aevaluate_case
 from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in, text_in, trace_in

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from planproof.case import Case
-    from planproof.content import Content, Json
-    from planproof.judges.asking import Model
-    from planproof.judges.protocol import AnyJudge
-    from planproof.plan import Plan
-    from planproof.readers.source import Source
-    from planproof.trace import Trace
-    from planproof.verdict import Verdict
+    from planproof.core.case import Case
+    from planproof.core.content import Content, Json
+    from planproof.core.judge import AnyJudge
+    from planproof.core.model import Model
+    from planproof.core.plan import Plan
+    from planproof.core.trace import Trace
+    from planproof.core.verdict import Verdict
+    from planproof.readers.decoding.source import Source
 
 DEFAULT_MIN_SCORE = 0.75
 _running: list[pytest.Item] = []
@@ -71,7 +71,7 @@ def assert_follows_plan(
     verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace, judge=chosen)
     _note(case, verdict, perf_counter() - began)
     if verdict.score is None or verdict.score < min_score:
-        from planproof.integrations.assertion import failure_text  # noqa: PLC0415
+        from planproof.integrations.assertion_message import failure_text  # noqa: PLC0415
 
         raise PlanNotFollowed(failure_text(verdict, min_score), verdict)
     return verdict

@@ -8,18 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from planproof.case import Case
-from planproof.content import Json
-from planproof.plan import Plan
+from planproof.core.case import Case
+from planproof.core.content import Json
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
+from planproof.core.verdict import JudgeSummary, Verdict
+from planproof.core.verdict_json import verdict_of
 from planproof.preparation import Reading
-from planproof.readers.native_form import native_form
-from planproof.reports.html.page import run_page
-from planproof.runs.kept_case import kept
-from planproof.runs.nouns import KeptCase, Result, RunState, new_run
-from planproof.runs.store.opening import open_store
-from planproof.trace import Trace
-from planproof.verdict import JudgeSummary, Verdict
-from planproof.verdict_form import verdict_of
+from planproof.readers.write_native import native_form
+from planproof.reports.html.report_page import run_page
+from planproof.runs.case_json import kept
+from planproof.runs.run_records import KeptCase, Result, RunState, new_run
+from planproof.runs.store.open_store import open_store
 
 
 def noted(case: Case, verdict: Verdict, seconds: float) -> Json:

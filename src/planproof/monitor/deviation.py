@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
+from planproof.core.finding import Severity
 from planproof.errors import PlanproofError
-from planproof.finding import Severity
 
 
 class Certainty(StrEnum):

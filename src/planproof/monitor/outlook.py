@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planproof.finding import Findings, Severity, Status, StepFinding
-from planproof.judges.rules import Rules
+from planproof.checking.rules import Rules
+from planproof.core.finding import Findings, Severity, Status, StepFinding
+from planproof.core.phrases import steps_named
+from planproof.core.plan import Plan, Step
+from planproof.core.trace import Event, Kind, Trace
 from planproof.monitor.deviation import Certainty, Deviation, Sort
-from planproof.phrases import steps_named
-from planproof.plan import Plan, Step
-from planproof.trace import Event, Kind, Trace
 
 _WINDOW = 64
 _WHY = {

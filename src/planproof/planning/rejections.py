@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from planproof.trace import Event, Kind
+from planproof.core.trace import Event, Kind
 
 _REFUSED = re.compile(
     r"\b(?:user\s+(?:doesn['’]t|does\s+not|did\s+not|didn['’]t)\s+want\s+to\s+proceed|"

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
-from planproof.content import Json
-from planproof.pointer import escape
-from planproof.readers.pieces.calls import as_call, looks_like_call
-from planproof.readers.pieces.conversation import SYSTEMS, TOOLS, USERS, role_of
-from planproof.readers.pieces.fences import blocks
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, written
-from planproof.readers.pieces.span import is_span
-from planproof.readers.source import Source
-from planproof.trace import Accounted, Event, Kind, Trace
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at, written
+from planproof.core.pointer import escape
+from planproof.core.trace import Accounted, Event, Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.code_fences import blocks
+from planproof.readers.toolkit.conversation import SYSTEMS, TOOLS, USERS, role_of
+from planproof.readers.toolkit.span import is_span
+from planproof.readers.toolkit.tool_calls import as_call, looks_like_call
 
 ASIDE = frozenset(
     "info metadata meta task tools functions tool_definitions config settings usage expected "

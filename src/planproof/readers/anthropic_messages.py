@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from planproof.content import Json
-from planproof.readers.pieces.conversation import Conversation
-from planproof.readers.pieces.dialects import dialect
-from planproof.readers.pieces.entries import entries, first_entries, listed
-from planproof.readers.pieces.parts import plain_text
-from planproof.readers.pieces.repeats import Instructions, Seen, Told
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import Trace
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at, time_of
+from planproof.core.trace import Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.chat_dialects import dialect
+from planproof.readers.toolkit.content_parts import plain_text
+from planproof.readers.toolkit.conversation import Conversation
+from planproof.readers.toolkit.entries import entries, first_entries, listed
+from planproof.readers.toolkit.repeated_prompts import Instructions, Seen, Told
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _HOLDERS = ("messages", "conversation", "history")
 _ROLES = frozenset(("user", "assistant"))

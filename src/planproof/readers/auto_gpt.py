@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from planproof.content import Json
-from planproof.pointer import escape
-from planproof.readers.pieces.conversation import SYSTEMS, USERS, role_of
-from planproof.readers.pieces.entries import LOOKED_AT
-from planproof.readers.pieces.shapes import embedded, is_object
-from planproof.readers.pieces.structured import write_structured
-from planproof.readers.pieces.transcript import Result, Transcript
-from planproof.readers.source import Source
-from planproof.trace import Kind, Trace
+from planproof.core.content import Json
+from planproof.core.json_values import embedded, is_object
+from planproof.core.pointer import escape
+from planproof.core.trace import Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.conversation import SYSTEMS, USERS, role_of
+from planproof.readers.toolkit.entries import LOOKED_AT
+from planproof.readers.toolkit.json_answers import write_structured
+from planproof.readers.toolkit.trace_builder import Result, Transcript
 
 # Looked up once: every answer is asked for its kind.
 _MESSAGE, _SYSTEM = Kind.MESSAGE, Kind.SYSTEM

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 
-from planproof.content import Json
-from planproof.readers.pieces.entries import entries, first_entries
-from planproof.readers.pieces.parts import parts_of, plain_text
-from planproof.readers.pieces.places import held_at
-from planproof.readers.pieces.response_items import ResponseItems
-from planproof.readers.pieces.shapes import (
+from planproof.core.content import Json
+from planproof.core.json_values import (
     embedded,
     is_list,
     is_object,
@@ -17,9 +13,13 @@ from planproof.readers.pieces.shapes import (
     time_of,
     written,
 )
-from planproof.readers.pieces.transcript import Result, Transcript
-from planproof.readers.source import Source
-from planproof.trace import EventStatus, Kind, Trace
+from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.content_parts import parts_of, plain_text
+from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.response_items import ResponseItems
+from planproof.readers.toolkit.text_pointers import held_at
+from planproof.readers.toolkit.trace_builder import Result, Transcript
 
 _LINES = frozenset(("session_meta", "response_item", "event_msg", "turn_context", "compacted"))
 _HEADER = frozenset(("id", "timestamp", "instructions"))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_list
+from planproof.core.trace import Accounted, Kind, Skipped, Trace
+from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError
 from planproof.extensions import package_of
 from planproof.readers.accounting import account, account_chat
-from planproof.readers.collector import collector_at_rest
-from planproof.readers.members import members, several
-from planproof.readers.pieces.shapes import is_list
-from planproof.readers.protocol import Reader
+from planproof.readers.decoding.gc_pause import collector_at_rest
+from planproof.readers.decoding.source import Source
+from planproof.readers.decoding.split_traces import members, several
+from planproof.readers.reader_protocol import Reader
 from planproof.readers.recognition import FALLBACK, claimant, reader_named
-from planproof.readers.source import Source
-from planproof.trace import Accounted, Kind, Skipped, Trace
-from planproof.vocabulary import Vocabulary
 
 _BUILT_IN = Vocabulary()
 _NOTHING = "nothing in it is what this reader reads"

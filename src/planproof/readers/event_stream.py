@@ -6,14 +6,14 @@ OpenAI chat completions, and the events of Anthropic messages.
 
 from __future__ import annotations
 
-from planproof.content import Json
-from planproof.readers.pieces.calls import Call, as_call
-from planproof.readers.pieces.entries import entries, first_entries
-from planproof.readers.pieces.flows import Flows, come_in_chunks
-from planproof.readers.pieces.shapes import is_list, is_object, text_at
-from planproof.readers.pieces.transcript import Result, Transcript
-from planproof.readers.source import Source
-from planproof.trace import Trace
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at
+from planproof.core.trace import Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.streamed_parts import Flows, come_in_chunks
+from planproof.readers.toolkit.tool_calls import Call, as_call
+from planproof.readers.toolkit.trace_builder import Result, Transcript
 
 _CHUNK_KEYS = frozenset(("finish_reason", "tool_call_chunks", "thread_id"))
 _COMPLETION = "chat.completion.chunk"

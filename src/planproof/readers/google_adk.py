@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from planproof.content import Image, Json
-from planproof.readers.pieces.calls import Call
-from planproof.readers.pieces.entries import entries, first_entries
-from planproof.readers.pieces.handoffs import Handoffs
-from planproof.readers.pieces.outcomes import stated
-from planproof.readers.pieces.repeats import Seen
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of, written
-from planproof.readers.pieces.transcript import Draft, Result, Transcript
-from planproof.readers.source import Source
-from planproof.trace import EventStatus, Kind, Trace
+from planproof.core.content import Image, Json
+from planproof.core.json_values import is_list, is_object, text_at, time_of, written
+from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.call_outcomes import stated
+from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.handoffs import Handoffs
+from planproof.readers.toolkit.repeated_prompts import Seen
+from planproof.readers.toolkit.tool_calls import Call
+from planproof.readers.toolkit.trace_builder import Draft, Result, Transcript
 
 _HOLDERS = ("events",)
 _RETURNED = ("result", "output")

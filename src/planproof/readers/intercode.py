@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from planproof.content import Json
-from planproof.readers.pieces.calls import Call, as_call
-from planproof.readers.pieces.commands import command_name
-from planproof.readers.pieces.shapes import is_object, key_with_list, text_at, written
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import EventStatus, Kind, Trace
+from planproof.core.content import Json
+from planproof.core.json_values import is_object, key_with_list, text_at, written
+from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.command_tools import command_name
+from planproof.readers.toolkit.tool_calls import Call, as_call
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _HOLDERS = ("turn_history", "logs")
 _DONE = ("actions", "commands")

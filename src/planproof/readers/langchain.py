@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planproof.content import Json
-from planproof.pointer import escape
-from planproof.readers.pieces.conversation import AGENTS, Conversation, role_of
-from planproof.readers.pieces.entries import LOOKED_AT, entries, first_entries, listed
-from planproof.readers.pieces.handoffs import Handoffs
-from planproof.readers.pieces.repeats import Seen, Told
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
-from planproof.readers.pieces.transcript import Draft, Transcript
-from planproof.readers.source import Source
-from planproof.trace import Kind, Trace
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at, time_of
+from planproof.core.pointer import escape
+from planproof.core.trace import Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.conversation import AGENTS, Conversation, role_of
+from planproof.readers.toolkit.entries import LOOKED_AT, entries, first_entries, listed
+from planproof.readers.toolkit.handoffs import Handoffs
+from planproof.readers.toolkit.repeated_prompts import Seen, Told
+from planproof.readers.toolkit.trace_builder import Draft, Transcript
 
 _TYPES = frozenset(
     "human ai tool system function chat remove humanmessage aimessage toolmessage systemmessage "

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from planproof.readers.pieces.entries import entries, first_entries
-from planproof.readers.pieces.places import at
-from planproof.readers.pieces.shapes import is_object, time_of
-from planproof.readers.pieces.speakers import Speakers
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import Trace
+from planproof.core.json_values import is_object, time_of
+from planproof.core.trace import Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.text_pointers import at
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _HOLDERS = ("history", "messages", "chat_history")
 _STAGE = re.compile(r"[^()]{1,80}\((?:thought|-> ?[^()]{1,80}|termination condition)\)")

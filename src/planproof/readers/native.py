@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from planproof.content import Image, Json
+from planproof.core.content import Image, Json
+from planproof.core.json_values import is_list, is_object, text_at
+from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.errors import InvalidInput
-from planproof.readers.pieces.entries import entries, first_entries
-from planproof.readers.pieces.shapes import is_list, is_object, text_at
-from planproof.readers.source import Source
-from planproof.trace import Event, EventStatus, Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.entries import entries, first_entries
 
 _TEXTS = ("id", "name", "actor", "text", "output", "time", "parent")
 _FIELDS = frozenset((*_TEXTS, "kind", "arguments", "status", "turn", "images"))

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
-from planproof.content import Json
-from planproof.readers.pieces.calls import Call, arguments_of
-from planproof.readers.pieces.conversation import Conversation
-from planproof.readers.pieces.entries import LOOKED_AT, entries, listed
-from planproof.readers.pieces.handoffs import Handoffs, receiver_of
-from planproof.readers.pieces.repeats import Told
-from planproof.readers.pieces.response_items import ResponseItems
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of, written
-from planproof.readers.pieces.span import Span
-from planproof.readers.pieces.span_tree import spans_of
-from planproof.readers.pieces.transcript import Draft, Transcript
-from planproof.readers.source import Source
-from planproof.trace import EventStatus, Kind, Trace
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at, time_of, written
+from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.conversation import Conversation
+from planproof.readers.toolkit.entries import LOOKED_AT, entries, listed
+from planproof.readers.toolkit.handoffs import Handoffs, receiver_of
+from planproof.readers.toolkit.repeated_prompts import Told
+from planproof.readers.toolkit.response_items import ResponseItems
+from planproof.readers.toolkit.span import Span
+from planproof.readers.toolkit.span_tree import spans_of
+from planproof.readers.toolkit.tool_calls import Call, arguments_of
+from planproof.readers.toolkit.trace_builder import Draft, Transcript
 
 _HOLDERS = ("data", "spans", "items")
 _OBJECTS = ("trace", "trace.span")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from planproof.content import Json
-from planproof.readers.pieces.conversation import Conversation
-from planproof.readers.pieces.dialects import dialect, is_inspect, is_swe_agent
-from planproof.readers.pieces.entries import entries, first_entries
-from planproof.readers.pieces.flows import come_in_chunks
-from planproof.readers.pieces.shapes import is_object, time_of
-from planproof.readers.pieces.speakers import speak_by_name
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import Trace
+from planproof.core.content import Json
+from planproof.core.json_values import is_object, time_of
+from planproof.core.trace import Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.chat_dialects import dialect, is_inspect, is_swe_agent
+from planproof.readers.toolkit.conversation import Conversation
+from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.speakers import speak_by_name
+from planproof.readers.toolkit.streamed_parts import come_in_chunks
+from planproof.readers.toolkit.trace_builder import Transcript
 
 # No set: what stands under `role` may be anything, and not all of it can be looked up in one.
 _ROLES = ("assistant", "tool", "user", "system", "developer", "function")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from itertools import chain, islice
 
-from planproof.content import Json
-from planproof.readers.pieces.dialects import dialect
-from planproof.readers.pieces.entries import LOOKED_AT, entries, first_entries, listed
-from planproof.readers.pieces.repeats import Instructions, Seen, Told
-from planproof.readers.pieces.response_items import ResponseItems, is_item
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import Kind, Trace
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at, time_of
+from planproof.core.trace import Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.chat_dialects import dialect
+from planproof.readers.toolkit.entries import LOOKED_AT, entries, first_entries, listed
+from planproof.readers.toolkit.repeated_prompts import Instructions, Seen, Told
+from planproof.readers.toolkit.response_items import ResponseItems, is_item
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _HOLDERS = ("items", "data", "responses")
 _ROLES = frozenset(("user", "assistant", "system", "developer"))

@@ -8,20 +8,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from planproof.content import Json
-from planproof.pointer import escape
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at
+from planproof.core.pointer import escape
+from planproof.core.trace import Kind, Trace
+from planproof.readers.decoding.source import Source
 from planproof.readers.opentelemetry import GEN_AI
-from planproof.readers.pieces.calls import arguments_of
-from planproof.readers.pieces.flat_messages import FlatKeys
-from planproof.readers.pieces.shapes import is_list, is_object, text_at
-from planproof.readers.pieces.span import Span
-from planproof.readers.pieces.span_dialect import Dialect, SpanSort
-from planproof.readers.pieces.span_reading import SpanReading
-from planproof.readers.pieces.span_source import KIND, convention, read_spans
-from planproof.readers.pieces.spoken import Spoken, said_in
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import Kind, Trace
+from planproof.readers.toolkit.flat_messages import FlatKeys
+from planproof.readers.toolkit.nested_messages import Spoken, said_in
+from planproof.readers.toolkit.span import Span
+from planproof.readers.toolkit.span_dialect import Dialect, SpanSort
+from planproof.readers.toolkit.span_reading import SpanReading
+from planproof.readers.toolkit.span_source import KIND, convention, read_spans
+from planproof.readers.toolkit.tool_calls import arguments_of
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _SORTS: dict[str, SpanSort] = {
     "LLM": "model",

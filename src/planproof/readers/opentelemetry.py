@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from planproof.content import Json
-from planproof.readers.pieces.flat_messages import FlatKeys
-from planproof.readers.pieces.shapes import embedded, is_list, is_object, text_at
-from planproof.readers.pieces.span import Note, Span
-from planproof.readers.pieces.span_dialect import Dialect, SpanSort
-from planproof.readers.pieces.span_reading import SpanReading
-from planproof.readers.pieces.span_source import KIND, convention, read_spans
-from planproof.readers.pieces.spoken import Spoken, message_says, said_in
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import Trace
+from planproof.core.content import Json
+from planproof.core.json_values import embedded, is_list, is_object, text_at
+from planproof.core.trace import Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.flat_messages import FlatKeys
+from planproof.readers.toolkit.nested_messages import Spoken, message_says, said_in
+from planproof.readers.toolkit.span import Note, Span
+from planproof.readers.toolkit.span_dialect import Dialect, SpanSort
+from planproof.readers.toolkit.span_reading import SpanReading
+from planproof.readers.toolkit.span_source import KIND, convention, read_spans
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _SORTS: dict[str, SpanSort] = {
     "execute_tool": "tool",

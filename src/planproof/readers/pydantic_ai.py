@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from planproof.content import Image, Json
-from planproof.readers.pieces.calls import Call, arguments_of
-from planproof.readers.pieces.entries import entries, first_entries
-from planproof.readers.pieces.repeats import Instructions
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of, written
-from planproof.readers.pieces.transcript import Draft, Result, Transcript
-from planproof.readers.source import Source
-from planproof.trace import EventStatus, Kind, Trace
+from planproof.core.content import Image, Json
+from planproof.core.json_values import is_list, is_object, text_at, time_of, written
+from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.repeated_prompts import Instructions
+from planproof.readers.toolkit.tool_calls import Call, arguments_of
+from planproof.readers.toolkit.trace_builder import Draft, Result, Transcript
 
 _HOLDERS = ("messages", "all_messages", "message_history", "new_messages")
 _KINDS = frozenset(("request", "response"))

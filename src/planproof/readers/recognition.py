@@ -12,8 +12,8 @@ from functools import cache
 
 from planproof.errors import UnknownName
 from planproof.extensions import load, package_of, registered
-from planproof.readers.protocol import Reader
-from planproof.readers.source import Source
+from planproof.readers.decoding.source import Source
+from planproof.readers.reader_protocol import Reader
 
 FALLBACK = "general"
 _log = logging.getLogger("planproof")

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import re
 
-from planproof.content import Json
-from planproof.readers.pieces.calls import Call, as_call
-from planproof.readers.pieces.code_agent import facts_and_plan, thought_and_code
-from planproof.readers.pieces.entries import entries, first_entries
-from planproof.readers.pieces.parts import plain_text
-from planproof.readers.pieces.shapes import (
+from planproof.core.content import Json
+from planproof.core.json_values import (
     is_list,
     is_object,
     key_with_text,
@@ -17,9 +13,13 @@ from planproof.readers.pieces.shapes import (
     time_of,
     written,
 )
-from planproof.readers.pieces.transcript import Draft, Transcript
-from planproof.readers.source import Source
-from planproof.trace import EventStatus, Kind, Trace
+from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.code_agent import facts_and_plan, thought_and_code
+from planproof.readers.toolkit.content_parts import plain_text
+from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.tool_calls import Call, as_call
+from planproof.readers.toolkit.trace_builder import Draft, Transcript
 
 _HOLDERS = ("steps",)
 _ACTS = ("model_output", "model_output_message", "tool_calls")

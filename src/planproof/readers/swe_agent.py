@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import TypeGuard
 
-from planproof.content import Json
-from planproof.readers.pieces.calls import Call, as_call
-from planproof.readers.pieces.commands import command_name
-from planproof.readers.pieces.dialects import is_swe_agent
-from planproof.readers.pieces.entries import LOOKED_AT, entries, first_entries
-from planproof.readers.pieces.parts import plain_text
-from planproof.readers.pieces.places import held_at
-from planproof.readers.pieces.shapes import is_list, is_object, text_at
-from planproof.readers.pieces.transcript import Result, Transcript
-from planproof.readers.source import Source
-from planproof.trace import Kind, Trace
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at
+from planproof.core.trace import Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.chat_dialects import is_swe_agent
+from planproof.readers.toolkit.command_tools import command_name
+from planproof.readers.toolkit.content_parts import plain_text
+from planproof.readers.toolkit.entries import LOOKED_AT, entries, first_entries
+from planproof.readers.toolkit.text_pointers import held_at
+from planproof.readers.toolkit.tool_calls import Call, as_call
+from planproof.readers.toolkit.trace_builder import Result, Transcript
 
 _STEP = frozenset(("action", "observation", "thought", "response"))
 _ACTOR = "assistant"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from planproof.verdict import Verdict
+from planproof.core.verdict import Verdict
 
 # ASCII only: every byte can be shown on every terminal, and lone surrogates can be written.
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from xml.sax.saxutils import escape, quoteattr
 
-from planproof.finding import Extra
-from planproof.reports.run_lines import source_name
+from planproof.core.finding import Extra
+from planproof.core.verdict import Verdict
+from planproof.reports.terminal.run_lines import source_name
 from planproof.reports.timeline import in_time
 from planproof.reports.wording import STATUSES, Show, headline, score_digits, shows
-from planproof.runs.nouns import Result, Run
+from planproof.runs.run_records import Result, Run
 from planproof.runs.summary import Summary
-from planproof.verdict import Verdict
 
 _MOST_QUOTES = 3
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planproof.finding import Extra, Severity, Status, StepFinding
+from planproof.core.finding import Extra, Severity, Status, StepFinding
+from planproof.core.verdict import Verdict
 from planproof.reports.markdown_text import code, escape, short
 from planproof.reports.timeline import in_time
 from planproof.reports.wording import (
@@ -18,7 +19,6 @@ from planproof.reports.wording import (
     shows,
     tally,
 )
-from planproof.verdict import Verdict
 
 _GLYPHS = {
     Status.EXECUTED: "✅",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from planproof.reports.lines import cut
+from planproof.reports.terminal.lines import cut
 from planproof.reports.wording import Show
 
 _LONGEST_TEXT = 240

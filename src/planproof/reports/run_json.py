@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from planproof.content import Json
-from planproof.runs.comparison import Comparison
+from planproof.core.content import Json
+from planproof.core.verdict import values
+from planproof.runs.compare import Comparison
 from planproof.runs.gate import Check
-from planproof.runs.nouns import Run
+from planproof.runs.run_records import Run
 from planproof.runs.summary import Summary
-from planproof.verdict import values
 
 
 def runs_json(runs: Iterable[Run]) -> str:

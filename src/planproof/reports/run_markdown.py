@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from planproof.reports.comparison_lines import (
+from planproof.reports.markdown_text import code, escape, short
+from planproof.reports.terminal.comparison_lines import (
     altered_told,
     cautions,
     chance_told,
@@ -14,13 +15,12 @@ from planproof.reports.comparison_lines import (
     passing_told,
     why_told,
 )
-from planproof.reports.lines import bar
-from planproof.reports.markdown_text import code, escape, short
-from planproof.reports.run_lines import lapses_of, run_line
+from planproof.reports.terminal.lines import bar
+from planproof.reports.terminal.run_lines import lapses_of, run_line
 from planproof.reports.wording import LEVELS, Show, cost_line, many, score_digits, shows
-from planproof.runs.comparison import Change, Comparison
+from planproof.runs.compare import Change, Comparison
 from planproof.runs.gate import Check
-from planproof.runs.nouns import Run
+from planproof.runs.run_records import Run
 from planproof.runs.step_counts import StepCount
 from planproof.runs.summary import Summary
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from planproof.finding import Evidence, Extra, StepFinding
-from planproof.verdict import Verdict
+from planproof.core.finding import Evidence, Extra, StepFinding
+from planproof.core.verdict import Verdict
 
 _ID = re.compile(r"e([0-9]{1,18})")
 _NUMBERS = re.compile(r"[0-9]{1,18}")

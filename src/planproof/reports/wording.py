@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from planproof.finding import Severity, Status
-from planproof.phrases import quoted
-from planproof.plan import Origin
+from planproof.core.finding import Severity, Status
+from planproof.core.phrases import quoted
+from planproof.core.plan import Origin
+from planproof.core.usage import Usage
+from planproof.core.verdict import Coverage, Outcome, PlanSummary, Verdict
 from planproof.reports.plain_text import one_line
 from planproof.reports.redaction import redact
-from planproof.usage import Usage
-from planproof.verdict import Coverage, Outcome, PlanSummary, Verdict
 
 LEVELS = {
     1.0: "perfect adherence",

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from planproof.errors import InvalidInput
-from planproof.runs.comparison import Comparison
-from planproof.runs.nouns import Run, RunState
+from planproof.runs.compare import Comparison
+from planproof.runs.run_records import Run, RunState
 from planproof.runs.summary import Summary
 
 # A mean that is equal on paper may differ in its last bit.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from planproof.finding import Status
+from planproof.core.finding import Status
 
 LONGEST_TEXT = 240
 _MOST_TEXTS = 20_000

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from planproof.finding import Severity, Status
-from planproof.runs.nouns import Result, case_name
+from planproof.core.finding import Severity, Status
+from planproof.core.usage import Usage
+from planproof.core.verdict import Outcome
+from planproof.runs.run_records import Result, case_name
 from planproof.runs.step_counts import StepCount, StepCounts
 from planproof.scoring import LEVELS
-from planproof.usage import Usage
-from planproof.verdict import Outcome
 
 PASSING = 0.75
 """A case passes with this score, unless another minimum is asked for."""

@@ -10,16 +10,16 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
-from planproof.runs.store.opening import open_sql_store
-from planproof.runs.store.sql import SqlStore
-from planproof.server.desk import Desk
-from planproof.server.guard.keys import Keys
-from planproof.server.ingestion.ingesting import Ingestion, ingesting
-from planproof.server.live import LiveTraces
-from planproof.server.metrics import Metrics
-from planproof.server.pages.records import Records
-from planproof.server.runs_under_way import RunsUnderWay
-from planproof.server.settings import ServerSettings
+from planproof.runs.store.open_store import open_sql_store
+from planproof.runs.store.sql_store import SqlStore
+from planproof.server.active_runs import RunsUnderWay
+from planproof.server.guard.api_keys import Keys
+from planproof.server.ingestion.ingestion_service import Ingestion, ingesting
+from planproof.server.judge_queue import Desk
+from planproof.server.live_traces import LiveTraces
+from planproof.server.pages.page_queries import Records
+from planproof.server.prometheus_metrics import Metrics
+from planproof.server.server_settings import ServerSettings
 
 
 @dataclass(slots=True, kw_only=True)

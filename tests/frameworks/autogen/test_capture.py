@@ -16,9 +16,9 @@ from autogen_ext.models.openai import OpenAIChatCompletionClient
 
 from examples.scripted_model import MODEL, Turn, scripted
 from planproof import evaluate
-from planproof.content import Json
+from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
-from planproof.integrations.capture.autogen import attach
+from planproof.integrations.capture.autogen_stream import attach
 from planproof.monitor import OffPlan
 from scripts.doc_blocks import blocks_for
 from tests.frameworks.capturing import STRAYED, Accounts, Captures, run_block, turns

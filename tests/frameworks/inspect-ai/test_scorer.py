@@ -14,7 +14,7 @@ from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.solver import generate, use_tools
 from inspect_ai.tool import tool
 
-from planproof.integrations.inspect_ai import plan_adherence
+from planproof.integrations.inspect_scorer import plan_adherence
 from scripts.doc_blocks import blocks_for
 from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, Call
 from tests.frameworks.refunds import check_refund_policy as policy_of

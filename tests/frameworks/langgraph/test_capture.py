@@ -11,9 +11,9 @@ import pytest
 from langchain_core.messages import SystemMessage, messages_to_dict
 from langchain_core.tools import tool
 
-from planproof.content import Json
+from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
-from planproof.integrations.capture.langchain import callback
+from planproof.integrations.capture.langchain_handler import callback
 from planproof.monitor import OffPlan
 from scripts.doc_blocks import blocks_for
 from tests.frameworks.capturing import STRAYED, Accounts, Captures, run_block

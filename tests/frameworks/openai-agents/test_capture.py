@@ -20,9 +20,9 @@ from agents.tracing.processors import BatchTraceProcessor
 from openai import AsyncOpenAI
 
 from examples.scripted_model import MODEL, scripted
-from planproof.content import Json
+from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
-from planproof.integrations.capture.openai_agents import hooks, processor
+from planproof.integrations.capture.openai_agents_processor import hooks, processor
 from scripts.doc_blocks import blocks_for
 from tests.frameworks.capturing import Accounts, Captures, run_block, turns
 from tests.frameworks.refunds import FOLLOWED, PLAN, TASK, Call

@@ -13,7 +13,7 @@ from typing import Any
 from smolagents import LogLevel, OpenAIModel, ToolCallingAgent, tool
 
 from examples.scripted_model import MODEL, Turn, call, scripted
-from planproof.content import Json
+from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
 from scripts.doc_blocks import blocks_for
 from tests.frameworks.capturing import Accounts, Captures, run_block, turns

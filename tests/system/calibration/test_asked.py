@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.calibration.cases import built_in
 from planproof.calibration.figures import Figures, Share
-from planproof.calibration.nouns import Attack, Variant
-from planproof.calibration.variants import ATTACKED, variants_of
+from planproof.calibration.followed_cases import built_in
+from planproof.calibration.variant import Attack, Variant
+from planproof.calibration.variant_set import ATTACKED, variants_of
 from scripts.calibration_quality import asked, told
 from tests.auditing_models import credulous, inventing
 

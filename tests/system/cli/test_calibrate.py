@@ -8,9 +8,9 @@ from collections import Counter
 from pathlib import Path
 
 from planproof import Verdict, evaluate
-from planproof.calibration.cases import BUILT_IN_NOTE, built_in
-from planproof.calibration.nouns import Flaw, Variant
-from planproof.calibration.variants import variants_of
+from planproof.calibration.followed_cases import BUILT_IN_NOTE, built_in
+from planproof.calibration.variant import Flaw, Variant
+from planproof.calibration.variant_set import variants_of
 from tests.command_line import CommandLine
 
 

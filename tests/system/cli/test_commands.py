@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from planproof.runs.nouns import RunState
-from planproof.runs.store.opening import open_store
+from planproof.runs.run_records import RunState
+from planproof.runs.store.open_store import open_store
 from tests.hand_made_runs import RUN, run_of
 from tests.small_cases import FOLLOWED
 

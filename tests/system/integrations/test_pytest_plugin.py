@@ -244,7 +244,7 @@ def test_all_verdicts_are_drawn_as_one_page(pytester: pytest.Pytester, workers: 
         pytester,
         """
     from planproof import Plan, Step, Trace
-    from planproof.trace import Event, Kind
+    from planproof.core.trace import Event, Kind
 
     def test_one(planproof):
         planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED)

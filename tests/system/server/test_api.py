@@ -11,8 +11,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from planproof.evaluation import evaluate
-from planproof.runs.nouns import RunState
-from planproof.server.settings import ServerLimits
+from planproof.runs.run_records import RunState
+from planproof.server.server_settings import ServerLimits
 from tests.command_line import CommandLine
 from tests.otlp_traces import export, spans_of
 from tests.serving import in_process, settings

@@ -8,11 +8,18 @@ from typing import Any
 import pytest
 from fastapi.openapi.utils import get_openapi
 
-from planproof.server.api import comparison, health, metrics, results, runs, verdicts
+from planproof.server.api import (
+    compare_routes,
+    health,
+    metrics_route,
+    result_routes,
+    run_routes,
+    verdict_routes,
+)
 from scripts import server_examples
 from scripts.server_examples import TAGS
 
-_ROUTERS = (comparison, health, metrics, results, runs, verdicts)
+_ROUTERS = (compare_routes, health, metrics_route, result_routes, run_routes, verdict_routes)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from planproof.calibration.figures import Share, figures_of, quadratic_kappa
-from planproof.calibration.nouns import Attack, Flaw, Rewording
+from planproof.calibration.variant import Attack, Flaw, Rewording
 from tests.unit.calibration_rows import ROWS, row
 
 

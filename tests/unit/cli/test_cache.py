@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from planproof.judges.asking import Usage
-from planproof.models.cache import AnswerCache
+from planproof.core.model import Usage
+from planproof.llm.answer_cache import AnswerCache
 from tests.command_line import CommandLine
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from planproof.calibration.cases import BUILT_IN_NOTE, built_in
+from planproof.calibration.followed_cases import BUILT_IN_NOTE, built_in
 from planproof.calibration.labels import read_labels
 from planproof.errors import InvalidInput
 from tests.command_line import CommandLine

@@ -76,7 +76,7 @@ def test_an_extra_that_is_missing_is_named(
     planproof: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
-    monkeypatch.delitem(sys.modules, "planproof.integrations.mcp.server", raising=False)
+    monkeypatch.delitem(sys.modules, "planproof.integrations.mcp.mcp_server", raising=False)
     done = planproof("mcp")
     assert done.code == 2
     assert "pip install 'planproof[mcp]'" in done.err

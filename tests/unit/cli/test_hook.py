@@ -136,8 +136,8 @@ def test_last_words_that_are_not_written_yet_are_waited_for(
         with session.open("a", encoding="utf-8") as file:
             file.write(last + "\n")
 
-    monkeypatch.setattr("planproof.integrations.claude_code.time.monotonic", clock)
-    monkeypatch.setattr("planproof.integrations.claude_code.time.sleep", sleep)
+    monkeypatch.setattr("planproof.integrations.claude_code_hook.time.monotonic", clock)
+    monkeypatch.setattr("planproof.integrations.claude_code_hook.time.sleep", sleep)
     words = "Three words; summary.txt says so, and I have checked it."
     answer = told(
         planproof("hook", "claude-code", stdin=stop(session, last_assistant_message=words))

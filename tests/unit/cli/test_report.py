@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from planproof.runs.store.opening import open_store
+from planproof.runs.store.open_store import open_store
 from tests.command_line import CommandLine
 from tests.judged_cases import EVERY_STATUS, demo_case, kept_run
 

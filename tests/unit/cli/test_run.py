@@ -11,12 +11,12 @@ import pytest
 
 from planproof import preparation
 from planproof.cli.progress import told
-from planproof.runs import judging
-from planproof.runs.nouns import Result, RunState
-from planproof.runs.store.opening import open_store
+from planproof.core.usage import Usage
+from planproof.core.verdict import Outcome, Verdict
+from planproof.runs.engines import case_judging as judging
+from planproof.runs.run_records import Result, RunState
+from planproof.runs.store.open_store import open_store
 from planproof.runs.summary import RunningSummary
-from planproof.usage import Usage
-from planproof.verdict import Outcome, Verdict
 from tests.command_line import CommandLine
 from tests.hand_written import did, noted, trace
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS

@@ -12,8 +12,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from planproof.runs.nouns import Result, Run, RunState
-from planproof.runs.store.opening import open_store
+from planproof.runs.run_records import Result, Run, RunState
+from planproof.runs.store.open_store import open_store
 from scripts.doc_blocks import blocks_for
 from tests.command_line import CommandLine
 from tests.hand_made_runs import RUN, found, run_of, run_scoring

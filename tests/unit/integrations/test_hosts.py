@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from planproof.checking.rules import Rules
+from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
 from planproof.integrations.hosts import as_json, judge_for, plan_in, text_in, trace_in
-from planproof.judges.rules import Rules
-from planproof.vocabulary import Vocabulary
 from scripts.doc_blocks import ROOT
 from tests.fake_model import FakeModel
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from planproof.judges.rules import Rules
+from planproof.checking.rules import Rules
+from planproof.core.trace import Event, Kind
 from planproof.monitor.outlook import Outlook
-from planproof.planning.parse import parse_plan
-from planproof.trace import Event, Kind
+from planproof.planning.plan_parser import parse_plan
 
 
 def test_what_is_old_and_shows_nothing_is_forgotten() -> None:

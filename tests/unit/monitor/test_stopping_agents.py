@@ -13,7 +13,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from planproof import Monitor
 from planproof.monitor import Certainty, OffPlan
-from planproof.monitor.monitor import RaiseOn
+from planproof.monitor.plan_monitor import RaiseOn
 
 PLAN = ["Look up order 5817", "Refund order 5817", "Tell the customer the amount refunded"]
 Calls = list[tuple[str, dict[str, Any]]]

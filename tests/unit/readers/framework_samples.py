@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from planproof.readers.pieces.shapes import is_list, is_object
+from planproof.core.json_values import is_list, is_object
 
 
 def call_of_graph(name: str, args: dict[str, Any], call_id: str) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from planproof.core.trace import Event, Trace
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
-from planproof.trace import Event, Trace
 from tests.unit.readers import api_samples, span_samples
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from planproof.core.trace import Accounted, Trace
 from planproof.readers.accounting import why_not_understood
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.native_form import native_form
-from planproof.readers.source import Source
-from planproof.trace import Accounted, Trace
+from planproof.readers.write_native import native_form
 from tests.unit.readers.samples import ALL, read
 
 

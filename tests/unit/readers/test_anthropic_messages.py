@@ -1,8 +1,8 @@
 from __future__ import annotations
 
+from planproof.core.trace import EventStatus
 from planproof.readers.anthropic_messages import AnthropicMessagesReader
-from planproof.readers.source import Source
-from planproof.trace import EventStatus
+from planproof.readers.decoding.source import Source
 from tests.unit.readers.api_samples import ANTHROPIC, BLOCKS, EXCHANGES
 from tests.unit.readers.samples import actions, brief, read
 

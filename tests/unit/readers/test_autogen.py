@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.trace import EventStatus
+from planproof.core.trace import EventStatus
 from tests.unit.readers.samples import GROUP_CHAT, actions, brief, lines, read, tool_call
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.trace import EventStatus, Trace
+from planproof.core.trace import EventStatus, Trace
 from tests.unit.readers.samples import CODING_SESSION, actions, brief, lines, read
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from planproof.trace import EventStatus
+from planproof.core.trace import EventStatus
 from tests.unit.readers.samples import ROLLOUT, actions, brief, lines, read
 
 

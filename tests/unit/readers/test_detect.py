@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
+from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, UnknownName
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
-from planproof.vocabulary import Vocabulary
 from tests.unit.readers import api_samples, span_samples
 from tests.unit.readers.samples import ALL, OPENAI, brief, read, tool_call
 

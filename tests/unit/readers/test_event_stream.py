@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from planproof.pointer import resolve
-from planproof.readers.source import Source
+from planproof.core.pointer import resolve
+from planproof.readers.decoding.source import Source
 from tests.unit.readers.samples import STREAM, actions, brief, read
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.trace import EventStatus
+from planproof.core.trace import EventStatus
 from tests.unit.readers.framework_samples import ADK, ADK_EVENTS, adk_call, adk_event, adk_response
 from tests.unit.readers.samples import actions, brief, read
 

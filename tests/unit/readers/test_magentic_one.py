@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.trace import EventStatus
+from planproof.core.trace import EventStatus
 from tests.unit.readers.samples import STAGED_CHAT, actions, brief, read
 
 SEEN = "Here is a screenshot of [A page](https://example.org). The viewport shows 10%."

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from planproof.content import Image
+from planproof.core.content import Image
+from planproof.core.trace import EventStatus, Kind
 from planproof.errors import InvalidInput
-from planproof.trace import EventStatus, Kind
 from tests.unit.readers.samples import NATIVE, lines, read
 
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from planproof.core.trace import EventStatus
+from planproof.readers.decoding.source import Source
 from planproof.readers.openai_messages import OpenAIMessagesReader
-from planproof.readers.source import Source
-from planproof.trace import EventStatus
 from tests.unit.readers.samples import ALL, OPENAI, actions, brief, lines, read, tool_call
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from planproof.core.trace import EventStatus
+from planproof.readers.decoding.source import Source
 from planproof.readers.openai_responses import OpenAIResponsesReader
-from planproof.readers.source import Source
-from planproof.trace import EventStatus
 from tests.unit.readers.api_samples import (
     HOSTED_TOOLS,
     RESPONSE_ITEMS,

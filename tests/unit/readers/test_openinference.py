@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from planproof.core.trace import EventStatus
+from planproof.readers.decoding.source import Source
 from planproof.readers.openinference import OpenInferenceReader
-from planproof.readers.source import Source
-from planproof.trace import EventStatus
 from tests.unit.readers.samples import ALL, actions, brief, read
 from tests.unit.readers.span_samples import SPAN_TREE, exported, flat_span, model_span, nested_span
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from planproof.planning.locate import locate
+from planproof.core.trace import EventStatus
+from planproof.planning.locate_plan import locate
+from planproof.readers.decoding.source import Source
 from planproof.readers.opentelemetry import OpenTelemetryReader
-from planproof.readers.source import Source
-from planproof.trace import EventStatus
 from tests.unit.readers.samples import ALL, actions, brief, lines, read
 from tests.unit.readers.span_samples import (
     FLAT_SPANS,

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from planproof.trace import EventStatus
+from planproof.core.trace import EventStatus
 from tests.unit.readers.framework_samples import MODEL_MESSAGES, request, response
 from tests.unit.readers.samples import actions, brief, read
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from planproof.core.trace import EventStatus
+from planproof.readers.decoding.source import Source
 from planproof.readers.smolagents import SmolagentsReader
-from planproof.readers.source import Source
-from planproof.trace import EventStatus
 from tests.unit.readers.samples import ALL, actions, brief, lines, read, tool_call
 from tests.unit.readers.span_samples import MEMORY
 

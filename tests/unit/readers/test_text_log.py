@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
+from planproof.core.pointer import resolve
+from planproof.core.trace import EventStatus
 from planproof.errors import InvalidInput
-from planproof.pointer import resolve
-from planproof.readers.source import Source
+from planproof.readers.decoding.source import Source
 from planproof.readers.text_log import TextLogReader
-from planproof.trace import EventStatus
 from tests.unit.readers.samples import INFO, LOG, NOTEBOOK, REACT, actions, brief, read
 
 

@@ -10,11 +10,11 @@ from xml.etree import ElementTree as ET
 import pytest
 from xmlschema import XMLSchema
 
-from planproof.finding import Status
+from planproof.core.finding import Status
+from planproof.core.verdict import Outcome
 from planproof.reports.junit import junit
-from planproof.runs.nouns import Result, Run
+from planproof.runs.run_records import Result, Run
 from planproof.runs.summary import summarize
-from planproof.verdict import Outcome
 from tests.hand_made_runs import RUN, failed, found, result, run_of
 from tests.unit.findings_made import findings, step
 from tests.unit.reports.hostile_text import HOSTILE

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
-from planproof.finding import Status
+from planproof.core.finding import Status
+from planproof.core.verdict import Coverage
 from planproof.reports.markdown import markdown
-from planproof.verdict import Coverage
 from tests.unit.reports.hostile_text import HOSTILE
 from tests.unit.reports.verdicts import SCORED, UNJUDGED, extra, step
 

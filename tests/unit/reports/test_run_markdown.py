@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 from markdown_it import MarkdownIt
 
+from planproof.core.usage import Usage
+from planproof.core.verdict import Verdict
 from planproof.reports.run_markdown import comparison_markdown, gate_markdown, summary_markdown
-from planproof.runs.comparison import compare
+from planproof.runs.compare import compare
 from planproof.runs.gate import Check, Conditions, checks
 from planproof.runs.summary import summarize
-from planproof.usage import Usage
-from planproof.verdict import Verdict
 from tests.hand_made_runs import RUN, failed, found, result, run_of, run_scoring
 from tests.unit.findings_made import findings
 from tests.unit.reports.hostile_text import HOSTILE

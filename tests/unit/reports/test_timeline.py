@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planproof.finding import Extra, Status, StepFinding
+from planproof.core.finding import Extra, Status, StepFinding
+from planproof.core.verdict import Outcome, Verdict
 from planproof.reports.timeline import in_time
-from planproof.verdict import Outcome, Verdict
 from tests.unit.reports.verdicts import SCORED, extra, step
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planproof.finding import Evidence, Extra, Severity, Status, StepFinding
-from planproof.verdict import Coverage, JudgeSummary, NearestBetter, Outcome, Verdict
+from planproof.core.finding import Evidence, Extra, Severity, Status, StepFinding
+from planproof.core.verdict import Coverage, JudgeSummary, NearestBetter, Outcome, Verdict
 
 
 def step(

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from planproof.errors import InvalidInput
-from planproof.runs.comparison import compare
+from planproof.runs.compare import compare
 from planproof.runs.gate import Conditions, checks
-from planproof.runs.nouns import RunState
+from planproof.runs.run_records import RunState
 from planproof.runs.summary import summarize
 from tests.hand_made_runs import RUN, run_scoring
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planproof.finding import Status
+from planproof.core.finding import Status
 from planproof.runs.step_counts import StepCount, StepCounts
 
 

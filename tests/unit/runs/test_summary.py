@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from planproof.finding import Findings
+from planproof.core.finding import Findings
+from planproof.core.usage import Usage
+from planproof.core.verdict import Outcome
 from planproof.runs.summary import RunningSummary, summarize
-from planproof.usage import Usage
-from planproof.verdict import Outcome
 from tests.hand_made_runs import failed, found, result, run_of, run_scoring, scored
 from tests.unit.findings_made import findings, step
 

@@ -11,17 +11,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import RLock
 
-from planproof.content import Content, Json
+from planproof.core.content import Content, Json
+from planproof.core.plan import Plan
+from planproof.core.verdict import Verdict
+from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate
 from planproof.monitor import Deviation, Monitor, OffPlan, RaiseOn
-from planproof.monitor.following import Follower
-from planproof.plan import Plan
+from planproof.monitor.trace_follower import Follower
 from planproof.preparation import in_file
+from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.source import Source
-from planproof.verdict import Verdict
-from planproof.vocabulary import Vocabulary
 
 
 class Recorder:

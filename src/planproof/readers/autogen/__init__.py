@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_object, text_at
+from planproof.core.trace import Trace
 from planproof.readers.autogen.group_chat import GroupChat, proxies_in
 from planproof.readers.autogen.team import Team, is_team_message
-from planproof.readers.pieces.entries import entries, first_entries
-from planproof.readers.pieces.shapes import is_object, text_at
-from planproof.readers.pieces.speakers import Speakers, speak_by_name
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.speakers import Speakers, speak_by_name
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _HOLDERS = ("messages", "chat_history", "history", "trajectory")
 _TELL_A_CHAT = frozenset(("name", "tool_responses"))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from planproof.content import Json
-from planproof.readers.pieces.code_runs import is_executor, is_report
-from planproof.readers.pieces.conversation import Conversation
-from planproof.readers.pieces.places import Place, among_lines, at
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
-from planproof.readers.pieces.speakers import Speakers
-from planproof.readers.pieces.transcript import Transcript
-from planproof.trace import Kind
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at, time_of
+from planproof.core.trace import Kind
+from planproof.readers.toolkit.code_runs import is_executor, is_report
+from planproof.readers.toolkit.conversation import Conversation
+from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.text_pointers import Place, among_lines, at
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _TASK = "You are given: (1) a task"
 _PLAN = re.compile(r"^## Plan for solving the task[^\n]{0,80}\n", re.MULTILINE)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import takewhile
 
-from planproof.content import Image, Json
-from planproof.readers.pieces.calls import as_call
-from planproof.readers.pieces.places import at, held_at
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of, written
-from planproof.readers.pieces.speakers import Speakers
-from planproof.readers.pieces.transcript import Result, Transcript
-from planproof.trace import EventStatus, Kind
+from planproof.core.content import Image, Json
+from planproof.core.json_values import is_list, is_object, text_at, time_of, written
+from planproof.core.trace import EventStatus, Kind
+from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.text_pointers import at, held_at
+from planproof.readers.toolkit.tool_calls import as_call
+from planproof.readers.toolkit.trace_builder import Result, Transcript
 
 _SPOKEN = frozenset(("TextMessage", "StopMessage", "MultiModalMessage", "CodeGenerationEvent"))
 # The pieces of a message that comes whole after them.

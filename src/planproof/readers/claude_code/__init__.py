@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_object
+from planproof.core.trace import Trace
 from planproof.readers.claude_code.order import in_order
 from planproof.readers.claude_code.session import ASIDE, SPEAKERS, Session
-from planproof.readers.pieces.entries import LOOKED_AT, entries
-from planproof.readers.pieces.shapes import is_object
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.entries import LOOKED_AT, entries
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _MARKS = frozenset(("uuid", "parentUuid", "sessionId", "session_id", "leafUuid", "messageId"))
 

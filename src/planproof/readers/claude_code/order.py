@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from operator import itemgetter
 
-from planproof.content import Json
-from planproof.readers.pieces.shapes import is_object, text_at
+from planproof.core.content import Json
+from planproof.core.json_values import is_object, text_at
 
 
 def in_order(lines: list[tuple[str, Json]]) -> list[tuple[str, Json]]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_object, key_with_text, text_at, time_of
+from planproof.core.trace import Kind
 from planproof.readers.claude_code.subagents import Subagents
-from planproof.readers.pieces.calls import as_call
-from planproof.readers.pieces.conversation import Conversation
-from planproof.readers.pieces.parts import Part, parts_of
-from planproof.readers.pieces.shapes import is_object, key_with_text, text_at, time_of
-from planproof.readers.pieces.transcript import Draft, Transcript
-from planproof.trace import Kind
+from planproof.readers.toolkit.content_parts import Part, parts_of
+from planproof.readers.toolkit.conversation import Conversation
+from planproof.readers.toolkit.tool_calls import as_call
+from planproof.readers.toolkit.trace_builder import Draft, Transcript
 
 SPEAKERS = frozenset(("user", "assistant"))
 ASIDE = frozenset(

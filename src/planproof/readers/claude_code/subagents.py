@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from planproof.content import Json
-from planproof.readers.pieces.shapes import is_list, is_object, text_at
-from planproof.readers.pieces.transcript import Draft
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at
+from planproof.readers.toolkit.trace_builder import Draft
 
 
 class Subagents:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from planproof.core.json_values import is_list
+from planproof.core.trace import Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.accounting import account, account_lines
+from planproof.readers.decoding.source import Source
 from planproof.readers.general.walk import Walk
-from planproof.readers.pieces.shapes import is_list
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import Kind, Trace
+from planproof.readers.toolkit.trace_builder import Transcript
 
 
 class GeneralReader:

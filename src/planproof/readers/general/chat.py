@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from planproof.content import Json
-from planproof.readers.pieces.code_runs import is_run_result
-from planproof.readers.pieces.conversation import AGENTS, ROLES, TOOLS, USERS, Conversation, role_of
-from planproof.readers.pieces.places import at
-from planproof.readers.pieces.shapes import key_with_text, text_at, time_of
-from planproof.readers.pieces.speakers import Speakers
-from planproof.readers.pieces.transcript import Transcript
+from planproof.core.content import Json
+from planproof.core.json_values import key_with_text, text_at, time_of
+from planproof.readers.toolkit.code_runs import is_run_result
+from planproof.readers.toolkit.conversation import (
+    AGENTS,
+    ROLES,
+    TOOLS,
+    USERS,
+    Conversation,
+    role_of,
+)
+from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.text_pointers import at
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _SPEAKERS = ("name", "source", "speaker", "agent", "sender")
 _SPEECH = ("content", "text", "message")

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from planproof.content import Json
-from planproof.readers.general.chat import Chat
-from planproof.readers.pieces.calls import (
-    Call,
-    arguments_of,
-    as_call,
-    looks_like_call,
-    raw_arguments,
-)
-from planproof.readers.pieces.commands import command_name
-from planproof.readers.pieces.conversation import is_message
-from planproof.readers.pieces.outcomes import stated
-from planproof.readers.pieces.response_items import ITEM_TYPES, ResponseItems
-from planproof.readers.pieces.shapes import (
+from planproof.core.content import Json
+from planproof.core.json_values import (
     is_object,
     key_with_text,
     text_at,
     time_of,
     written,
 )
-from planproof.readers.pieces.transcript import Draft, Transcript
-from planproof.trace import EventStatus, Kind
+from planproof.core.trace import EventStatus, Kind
+from planproof.readers.general.chat import Chat
+from planproof.readers.toolkit.call_outcomes import stated
+from planproof.readers.toolkit.command_tools import command_name
+from planproof.readers.toolkit.conversation import is_message
+from planproof.readers.toolkit.response_items import ITEM_TYPES, ResponseItems
+from planproof.readers.toolkit.tool_calls import (
+    Call,
+    arguments_of,
+    as_call,
+    looks_like_call,
+    raw_arguments,
+)
+from planproof.readers.toolkit.trace_builder import Draft, Transcript
 
 _ENVELOPES = ("message", "payload", "item", "record", "event", "content")
 _TIMES = ("timestamp", "time", "created_at", "ts", "start_time")

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import text_at
 from planproof.readers.openinference import OPENINFERENCE
 from planproof.readers.opentelemetry import GEN_AI
-from planproof.readers.pieces.shapes import text_at
-from planproof.readers.pieces.span import Span, is_span
-from planproof.readers.pieces.span_dialect import Dialect, SpanSort
-from planproof.readers.pieces.span_reading import SpanReading
-from planproof.readers.pieces.span_tree import spans_of
-from planproof.readers.pieces.spoken import Spoken, said_in
-from planproof.readers.pieces.transcript import Transcript
+from planproof.readers.toolkit.nested_messages import Spoken, said_in
+from planproof.readers.toolkit.span import Span, is_span
+from planproof.readers.toolkit.span_dialect import Dialect, SpanSort
+from planproof.readers.toolkit.span_reading import SpanReading
+from planproof.readers.toolkit.span_tree import spans_of
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _KINDS = ("mlflow.spanType", "span.type", "type")
 _KINDS_BESIDE = ("run_type", "span_type", "type")

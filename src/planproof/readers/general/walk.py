@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from planproof.content import Json
-from planproof.pointer import escape
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object
+from planproof.core.pointer import escape
 from planproof.readers.accounting import ASIDE
 from planproof.readers.general.chat import Chat, is_turn
 from planproof.readers.general.records import Records
 from planproof.readers.general.spans import read_spans
 from planproof.readers.intercode import read_arrays
-from planproof.readers.pieces.conversation import is_message
-from planproof.readers.pieces.shapes import is_list, is_object
-from planproof.readers.pieces.span import is_span
-from planproof.readers.pieces.transcript import Transcript
+from planproof.readers.toolkit.conversation import is_message
+from planproof.readers.toolkit.span import is_span
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _HOLDERS = (
     "messages traj trajectory turn_history history chat_history conversation turns steps events "

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object
+from planproof.core.trace import Trace
+from planproof.readers.decoding.source import Source
 from planproof.readers.inspect_ai.messages import Messages
 from planproof.readers.inspect_ai.sample import read_events
-from planproof.readers.pieces.dialects import is_inspect
-from planproof.readers.pieces.entries import entries, first_entries
-from planproof.readers.pieces.shapes import is_list, is_object
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import Trace
+from planproof.readers.toolkit.chat_dialects import is_inspect
+from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _HOLDERS = ("messages",)
 _ROLES = frozenset(("system", "user", "assistant", "tool"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from planproof.content import Json
-from planproof.pointer import escape
-from planproof.readers.pieces.calls import Call
-from planproof.readers.pieces.parts import Part, parts_of, plain_text
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, written
-from planproof.readers.pieces.transcript import Draft, Result, Transcript
-from planproof.trace import EventStatus, Kind
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at, written
+from planproof.core.pointer import escape
+from planproof.core.trace import EventStatus, Kind
+from planproof.readers.toolkit.content_parts import Part, parts_of, plain_text
+from planproof.readers.toolkit.tool_calls import Call
+from planproof.readers.toolkit.trace_builder import Draft, Result, Transcript
 
 _REFERENCE = "attachment://"
 _DEEPEST = 20

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at, time_of
+from planproof.core.trace import Kind
 from planproof.readers.inspect_ai.messages import Messages
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
-from planproof.readers.pieces.transcript import Draft, Transcript
-from planproof.trace import Kind
+from planproof.readers.toolkit.trace_builder import Draft, Transcript
 
 _SCORING = frozenset(("scorer", "scorers"))
 _DEEPEST = 40

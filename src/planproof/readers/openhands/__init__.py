@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at, time_of
+from planproof.core.trace import Trace
+from planproof.readers.decoding.source import Source
 from planproof.readers.openhands.events import Events, is_event
 from planproof.readers.openhands.sdk import SdkEvents, is_sdk_event
-from planproof.readers.pieces.entries import LOOKED_AT, entries
-from planproof.readers.pieces.shapes import is_list, is_object, text_at, time_of
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
-from planproof.trace import Trace
+from planproof.readers.toolkit.entries import LOOKED_AT, entries
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _HOLDERS = ("history", "trajectory", "events", "items")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from planproof.content import Image, Json
-from planproof.readers.pieces.calls import Call
-from planproof.readers.pieces.parts import as_image
-from planproof.readers.pieces.places import held_at
-from planproof.readers.pieces.shapes import is_list, is_object, key_with_text, text_at, written
-from planproof.readers.pieces.transcript import Draft, Result, Transcript
-from planproof.trace import EventStatus, Kind
+from planproof.core.content import Image, Json
+from planproof.core.json_values import is_list, is_object, key_with_text, text_at, written
+from planproof.core.trace import EventStatus, Kind
+from planproof.readers.toolkit.content_parts import as_image
+from planproof.readers.toolkit.text_pointers import held_at
+from planproof.readers.toolkit.tool_calls import Call
+from planproof.readers.toolkit.trace_builder import Draft, Result, Transcript
 
 _SOURCES = frozenset(("agent", "user", "environment"))
 _OWN = frozenset(("action", "observation"))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from planproof.content import Json
-from planproof.readers.pieces.calls import Call, arguments_of
-from planproof.readers.pieces.parts import parts_of, plain_text
-from planproof.readers.pieces.shapes import (
+from planproof.core.content import Json
+from planproof.core.json_values import (
     is_list,
     is_object,
     key_with_text,
     text_at,
 )
-from planproof.readers.pieces.transcript import Draft, Result, Transcript
-from planproof.trace import EventStatus, Kind
+from planproof.core.trace import EventStatus, Kind
+from planproof.readers.toolkit.content_parts import parts_of, plain_text
+from planproof.readers.toolkit.tool_calls import Call, arguments_of
+from planproof.readers.toolkit.trace_builder import Draft, Result, Transcript
 
 _RESULTS = frozenset(("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"))
 _BESIDE = frozenset(

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, key_with_list
+from planproof.core.trace import Kind, Trace
 from planproof.readers.accounting import account_lines
-from planproof.readers.pieces.places import Place
-from planproof.readers.pieces.shapes import is_list, is_object, key_with_list
-from planproof.readers.pieces.transcript import Transcript
-from planproof.readers.source import Source
+from planproof.readers.decoding.source import Source
 from planproof.readers.text_log.records import has_records, log_lines, read_log
 from planproof.readers.text_log.turns import has_turns, read_turns
-from planproof.trace import Kind, Trace
+from planproof.readers.toolkit.text_pointers import Place
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _HOLDERS = ("trajectory", "log", "logs", "lines")
 _LOOKED_AT = 400

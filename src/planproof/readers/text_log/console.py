@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from planproof.readers.pieces.calls import Call, arguments_of
-from planproof.readers.pieces.places import Place
-from planproof.readers.pieces.speakers import Speakers
-from planproof.readers.pieces.transcript import Result, Transcript
-from planproof.trace import EventStatus, Kind
+from planproof.core.trace import EventStatus, Kind
+from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.text_pointers import Place
+from planproof.readers.toolkit.tool_calls import Call, arguments_of
+from planproof.readers.toolkit.trace_builder import Result, Transcript
 
 _LITERAL = r"(?:'((?:[^'\\]|\\.){0,50000})'|\"((?:[^\"\\]|\\.){0,50000})\")"
 _CALL = re.compile(

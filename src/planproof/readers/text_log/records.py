@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from planproof.readers.pieces.calls import Call, arguments_of
-from planproof.readers.pieces.checklists import checklists
-from planproof.readers.pieces.places import Place
-from planproof.readers.pieces.transcript import Draft, Result, Transcript
-from planproof.trace import Kind
+from planproof.core.trace import Kind
+from planproof.readers.toolkit.checklists import checklists
+from planproof.readers.toolkit.text_pointers import Place
+from planproof.readers.toolkit.tool_calls import Call, arguments_of
+from planproof.readers.toolkit.trace_builder import Draft, Result, Transcript
 
 _START = re.compile(
     r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]?\d{0,9})\s{0,4}[|\-\[]?\s{0,4}"

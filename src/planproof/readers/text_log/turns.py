@@ -7,14 +7,14 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import islice
 
-from planproof.readers.pieces.checklists import checklists
-from planproof.readers.pieces.conversation import AGENTS, ROLES, TOOLS, USERS
-from planproof.readers.pieces.markup import segments
-from planproof.readers.pieces.places import Place
-from planproof.readers.pieces.speakers import Speakers
-from planproof.readers.pieces.transcript import Transcript
+from planproof.core.trace import Kind
 from planproof.readers.text_log.console import read_console_turn
-from planproof.trace import Kind
+from planproof.readers.toolkit.call_markup import segments
+from planproof.readers.toolkit.checklists import checklists
+from planproof.readers.toolkit.conversation import AGENTS, ROLES, TOOLS, USERS
+from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.text_pointers import Place
+from planproof.readers.toolkit.trace_builder import Transcript
 
 _ANSI = re.compile(r"\x1b?\[\d{1,3}(?:;\d{1,3}){0,3}m")
 _LABEL = re.compile(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planproof.content import Json
-from planproof.finding import Severity, Status
-from planproof.reports.html.boards import Counted, counted
+from planproof.core.content import Json
+from planproof.core.finding import Severity, Status
+from planproof.reports.html.summary_view import Counted, counted
 from planproof.reports.wording import LEVELS, MARKS, OUTCOMES, Show, score_digits
-from planproof.runs.nouns import Result
+from planproof.runs.run_records import Result
 
 LETTERS = {
     Status.EXECUTED: "e",

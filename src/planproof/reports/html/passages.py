@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TypeAlias
 
-from planproof.quotes import ELLIPSIS
+from planproof.core.quotes import ELLIPSIS
 from planproof.reports.plain_text import many_lines
 from planproof.reports.redaction import redact
 

@@ -7,15 +7,16 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any
 
-from planproof.case_file import CaseLine
+from planproof.core.limits import Limits
+from planproof.core.pointer import unescape
 from planproof.errors import InvalidInput
-from planproof.pointer import unescape
 from planproof.preparation import in_file
-from planproof.readers.parsing import Limits
-from planproof.readers.rewinding import Rewound
-from planproof.readers.task import read_task
-from planproof.runs.datasets.extent import Extent, size_of
-from planproof.runs.datasets.files import (
+from planproof.readers.decoding.case_files import CaseLine
+from planproof.readers.decoding.rewinding import Rewound
+from planproof.readers.decoding.trace_files import first_byte, read_many, read_trace_file
+from planproof.readers.task_content import read_task
+from planproof.runs.datasets.compressed_files import opened
+from planproof.runs.datasets.dataset_files import (
     TABLES,
     TEXT,
     DataFile,
@@ -23,10 +24,9 @@ from planproof.runs.datasets.files import (
     files_of,
     is_single,
 )
-from planproof.runs.datasets.mapping import FIELDS, FieldMap
-from planproof.runs.datasets.opening import opened
+from planproof.runs.datasets.field_mapping import FIELDS, FieldMap
+from planproof.runs.datasets.read_extent import Extent, size_of
 from planproof.runs.datasets.selection import Selection
-from planproof.trace_file import first_byte, read_many, read_trace_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
-from planproof.case_file import CaseLine
 from planproof.errors import InvalidInput
-from planproof.runs.datasets.conditions import Condition
+from planproof.readers.decoding.case_files import CaseLine
+from planproof.runs.datasets.where_conditions import Condition
 
 _T = TypeVar("_T")
 _SHARD = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")

@@ -9,15 +9,15 @@ from datetime import date, time, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from planproof.case_file import CaseLine, CaseMaker, case_line, too_long
-from planproof.content import Json
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object
+from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
-from planproof.readers.parsing import Limits
-from planproof.readers.pieces.shapes import is_list, is_object
-from planproof.readers.rewinding import Readable
-from planproof.runs.datasets.files import DataFile
-from planproof.runs.datasets.mapping import FieldMap
-from planproof.runs.datasets.opening import opened
+from planproof.readers.decoding.case_files import CaseLine, CaseMaker, case_line, too_long
+from planproof.readers.decoding.rewinding import Readable
+from planproof.runs.datasets.compressed_files import opened
+from planproof.runs.datasets.dataset_files import DataFile
+from planproof.runs.datasets.field_mapping import FieldMap
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq

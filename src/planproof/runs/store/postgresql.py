@@ -10,7 +10,7 @@ from sqlalchemy.exc import ArgumentError
 
 from planproof.errors import InvalidInput, StoreFailed
 from planproof.runs.store.database import Database
-from planproof.runs.store.sql import SqlStore
+from planproof.runs.store.sql_store import SqlStore
 
 _PATIENCE = 10
 """Seconds to wait for a connection."""

@@ -13,7 +13,7 @@ from sqlalchemy.engine import URL, make_url
 
 from planproof.errors import StoreFailed
 from planproof.runs.store.database import Database
-from planproof.runs.store.sql import SqlStore
+from planproof.runs.store.sql_store import SqlStore
 
 _PATIENCE = 60.0
 """Seconds to wait for others who write."""

@@ -7,11 +7,11 @@ import asyncio
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from planproof.content import Json
-from planproof.server.answers import json_answer
-from planproof.server.api.described import answers
-from planproof.server.api.forms import Health
-from planproof.server.errors import Busy
+from planproof.core.content import Json
+from planproof.server.api.route_docs import answers
+from planproof.server.api.schemas import Health
+from planproof.server.http_problems import Busy
+from planproof.server.json_responses import json_answer
 from planproof.server.services import ServicesDep
 
 router = APIRouter(tags=["health"])

@@ -10,15 +10,15 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from planproof.errors import PlanproofError
-from planproof.server.errors import Refused, problem
 from planproof.server.guard import sign_in
-from planproof.server.guard.keys import Key, Role, digest_of
+from planproof.server.guard.api_keys import Key, Role, digest_of
+from planproof.server.guard.client_rates import Rates, WrongKeys
 from planproof.server.guard.origins import SAFE, check_host, check_origin
-from planproof.server.guard.rates import Rates, WrongKeys
 from planproof.server.guard.sessions import Sessions
+from planproof.server.http_problems import Refused, problem
 from planproof.server.pages.rendering import problem_for, wants_page
+from planproof.server.server_settings import ServerSettings
 from planproof.server.services import Services
-from planproof.server.settings import ServerSettings
 
 OPEN = frozenset(("/healthz", "/readyz"))
 """Answered without a key: who watches over servers has none."""

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-from planproof.server.errors import Refused
-from planproof.server.settings import is_loopback
+from planproof.server.http_problems import Refused
+from planproof.server.server_settings import is_loopback
 
 SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 _OURS = frozenset(("same-origin", "none"))

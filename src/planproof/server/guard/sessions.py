@@ -6,7 +6,7 @@ from collections import OrderedDict
 from secrets import token_urlsafe
 from time import monotonic
 
-from planproof.server.guard.keys import digest_of
+from planproof.server.guard.api_keys import digest_of
 
 _LONGEST = 12 * 60 * 60.0
 _MOST = 1_000

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from planproof.reports.html.environment import environment
+from planproof.reports.html.page_templates import environment
 from planproof.server.pages.rendering import place_at
 
 COOKIE = "planproof_session"

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypeVar
 
 from msgspec import Struct, convert
 
-from planproof.content import Json
+from planproof.core.content import Json
 
 Number: TypeAlias = int | float | str
 _Message = TypeVar("_Message", bound=Struct)

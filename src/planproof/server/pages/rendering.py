@@ -14,10 +14,10 @@ from starlette.types import Scope
 
 import planproof
 from planproof.errors import PlanproofError
-from planproof.reports.html.environment import environment
+from planproof.reports.html.page_templates import environment
 from planproof.reports.wording import many, shows
-from planproof.server.errors import Refused, problem, refused_for
-from planproof.server.pages.static import digest
+from planproof.server.http_problems import Refused, problem, refused_for
+from planproof.server.pages.static_files import digest
 
 SHOW = shows(secrets=False)
 """Text of a case on a page: what looks like a secret is masked."""

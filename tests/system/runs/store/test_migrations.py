@@ -9,7 +9,7 @@ from sqlalchemy import create_engine, inspect, text
 from sqlalchemy.engine import Engine, make_url
 
 from planproof.runs.store.migrations import MIGRATIONS, migrate
-from planproof.runs.store.opening import open_store
+from planproof.runs.store.open_store import open_store
 from planproof.runs.store.schema import tables
 
 

@@ -8,8 +8,8 @@ from time import time
 
 import pytest
 
-from planproof.runs.store.opening import open_store
-from planproof.runs.store.sql import SqlStore
+from planproof.runs.store.open_store import open_store
+from planproof.runs.store.sql_store import SqlStore
 from tests.virtual_time import VirtualTime
 
 
@@ -17,7 +17,7 @@ from tests.virtual_time import VirtualTime
 def clock(monkeypatch: pytest.MonkeyPatch) -> VirtualTime:
     """The time that leases go by: none passes unless a test lets it."""
     made = VirtualTime(time())
-    for module in ("finishing", "outgoing"):
+    for module in ("finished_traces", "verdict_export"):
         monkeypatch.setattr(f"planproof.server.ingestion.{module}.time", made)
     return made
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from planproof.runs.nouns import RunState
-from planproof.runs.store.opening import open_store
+from planproof.runs.run_records import RunState
+from planproof.runs.store.open_store import open_store
 from tests.hand_made_runs import RUN
 from tests.kept_runs import LONG, NIGHTLY, filled_store
 from tests.serving import in_process, settings

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from planproof import evaluate
-from planproof.content import Json
+from planproof.core.content import Json
 from planproof.errors import InvalidConfiguration, InvalidInput
 from planproof.integrations.capture import Recorder
-from planproof.integrations.capture.hosting import framework
+from planproof.integrations.capture.framework_import import framework
 from planproof.monitor import Deviation, OffPlan
 
 PLAN = ["Read the file report-12.txt", "Delete the file draft-7.txt"]

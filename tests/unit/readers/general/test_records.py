@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.trace import Trace
+from planproof.core.trace import Trace
 from tests.unit.readers.samples import (
     actions,
     brief,

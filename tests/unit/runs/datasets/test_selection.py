@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.case_file import CaseLine
 from planproof.errors import InvalidInput
-from planproof.runs.datasets.conditions import parse_condition
+from planproof.readers.decoding.case_files import CaseLine
 from planproof.runs.datasets.selection import Selection, parse_shard
+from planproof.runs.datasets.where_conditions import parse_condition
 
 EVEN = parse_condition("even=true")
 

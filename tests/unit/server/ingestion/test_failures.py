@@ -12,20 +12,20 @@ from typing import cast
 import pytest
 from sqlalchemy import func, select, update
 
-from planproof.case_file import CaseLine
+from planproof.core.verdict import Outcome, Verdict
 from planproof.errors import StoreFailed
-from planproof.runs.judging import Judging
-from planproof.runs.nouns import Result
-from planproof.runs.processes import Timed
-from planproof.runs.store.opening import open_sql_store
+from planproof.readers.decoding.case_files import CaseLine
+from planproof.runs.engines.case_judging import Judging
+from planproof.runs.engines.process_pool import Timed
+from planproof.runs.run_records import Result
+from planproof.runs.store.open_store import open_sql_store
 from planproof.runs.store.schema import spans, traces
-from planproof.runs.store.sql import SqlStore
-from planproof.server.desk import Desk
-from planproof.server.ingestion.finishing import Finishing, Judged
-from planproof.server.ingestion.inbox import Inbox
-from planproof.server.ingestion.verdicts import TraceVerdicts
-from planproof.server.settings import ServerLimits
-from planproof.verdict import Outcome, Verdict
+from planproof.runs.store.sql_store import SqlStore
+from planproof.server.ingestion.finished_traces import Finishing, Judged
+from planproof.server.ingestion.span_inbox import Inbox
+from planproof.server.ingestion.trace_judging import TraceVerdicts
+from planproof.server.judge_queue import Desk
+from planproof.server.server_settings import ServerLimits
 from tests.otlp_traces import spans_of
 from tests.serving import settings
 from tests.taking_in import OLDEST, QUIET, came, take

@@ -1,0 +1,363 @@
+"""What of a call can have an effect: not what it only prints, comments, notes or never runs.
+
+`echo "Step 2: check the policy"` checks nothing. Such words count as text, unless a step names the
+very tool, program or flag. Commands are taken apart here by their outline alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import sys
+import tokenize
+import warnings
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple, cast
+
+from planproof.checking.call_text import Leaves, leaves_of
+from planproof.checking.shell_commands import INTERPRETERS, NOT_NAMED, Code, Names, strip_shell
+from planproof.contracts.terms import pieces_of
+from planproof.core.content import Json
+from planproof.core.trace import Event, Kind
+
+_LONGEST = 20_000
+
+_IDLE_TOOLS = frozenset(
+    "noop nop pass nothing null dummy placeholder idle wait ack log logger logging note notes echo "
+    "print println debug trace".split()
+)
+_NEUTRAL = frozenset(
+    "take make my the a to self message msg text entry line string step progress info event action "
+    "tool function do use call".split()
+)
+_SHELL_KEYS = frozenset(
+    "command cmd commands bash shell script cmdline commandline shellcommand bashcommand".split()
+)
+_CODE_KEYS = frozenset("code python pythoncode sourcecode codeaction cell snippet".split())
+_KEYS = _SHELL_KEYS | _CODE_KEYS
+_FREE_KEYS = frozenset({"", "input", "text"})
+"""Keys of the one argument of a tool that runs code."""
+_SHELLS = frozenset("bash sh shell zsh terminal console cmd command powershell exec".split())
+_CODES = frozenset("python python3 ipython jupyter notebook code interpreter repl".split())
+
+_PRINTING = frozenset(
+    "print pprint info debug warning warn error critical exception log write".split()
+)
+_LOGGERS = frozenset({"log", "logger", "logging", "console", "stdout", "stderr", "warnings"})
+_EFFECTS = (
+    *(ast.Call, ast.Await, ast.BinOp, ast.Compare, ast.BoolOp, ast.Subscript, ast.AugAssign),
+    *(ast.Delete, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.comprehension),
+    *(ast.Raise, ast.Assert, ast.With),
+)
+_MAGIC = re.compile(r"^[!%]{1,2}", re.MULTILINE)
+_OTHER_COMMENT = re.compile(r"^[ \t]*(?://|#|--[ \t])[^\n]*$", re.MULTILINE)
+_OTHER_PRINT = re.compile(
+    r"\b(?:print(?:ln|f)?|puts|console\.[a-z]{1,10})\s?\(?\s?(?:'[^'\n]*'|\"[^\"\n]*\")\s?\)?;?"
+)
+
+
+class Effect(NamedTuple):
+    """A call as far as it can have an effect, and the rest of it.
+
+    `text` and `leaves` are what is left of the call. `spoken` is what it only says, and `names`
+    are what a step must name to mean just that.
+    """
+
+    text: str
+    leaves: Leaves
+    spoken: str
+    names: Names
+    is_idle: bool = False
+    """Whether all of the call is without effect."""
+    is_harmless: bool = False
+    """Whether it does nothing but print, as far as anybody can see."""
+
+
+def effect_of(event: Event, leaves: Leaves) -> Effect | None:
+    """Return what of an action can have an effect; None where all of it can."""
+    idle, language = _known_of(event.name or "")
+    if idle:
+        return Effect("", (), "", idle, is_idle=True)
+    if language is None and not _may_hold_code(event.arguments, leaves):
+        return None
+    found = [_strip(value, _language_of_leaf(key, language)) for key, value in leaves]
+    own = _strip(event.text, language)
+    stripped = [code for code in (*found, own) if code is not None]
+    if not stripped:
+        return None
+    kept: list[tuple[str, Json]] = [
+        (key, value if code is None else code.left)
+        for (key, value), code in zip(leaves, found, strict=True)
+    ]
+    # Beside code, most arguments only say how long or where to run it.
+    runs = any(code.left for code in stripped) or any(
+        _runs(key, value)
+        for (key, value), code in zip(
+            (*leaves, ("command", event.text)), (*found, own), strict=True
+        )
+        if code is None
+    )
+    return Effect(
+        event.text if own is None else own.left,
+        kept,
+        "\n".join(code.spoken for code in stripped if code.spoken),
+        NOT_NAMED.union(*(code.names for code in stripped)),
+        is_idle=not runs,
+        is_harmless=not runs and all(code.is_harmless for code in stripped),
+    )
+
+
+def idle_names(event: Event) -> Names | None:
+    """Return what a step must name to mean a call without any effect; None for all others."""
+    if event.kind is not Kind.ACTION:
+        return None
+    effect = effect_of(event, leaves_of(event.arguments))
+    return effect.names if effect is not None and effect.is_idle else None
+
+
+def only_prints(event: Event) -> bool:
+    """Return whether an action is a command or program that only prints something."""
+    if event.kind is not Kind.ACTION:
+        return False
+    effect = effect_of(event, leaves_of(event.arguments))
+    return effect is not None and effect.is_harmless
+
+
+def names_any(step: str, names: Names) -> bool:
+    """Return whether a step, folded, asks for one of these tools, programs or flags itself."""
+    return any(_named(name).search(step) for name in names)
+
+
+@lru_cache(maxsize=256)
+def _named(name: str) -> re.Pattern[str]:
+    if name.startswith("--"):
+        return re.compile(rf"\b{name[2:].replace('-', '[ -]')}\b")
+    # As a verb, or as what is to be used: "with a note on it" names no tool.
+    before = (
+        r"(?:^|[.;:,(`\"']\s?|\b(?:and|then|or|to|use|using|call|run|via|invoke|will) (?:the )?)"
+    )
+    return re.compile(rf"{before}{re.escape(name)}(?:s|ing|ed)?(?!\w)")
+
+
+def _runs(key: str, value: Json) -> bool:
+    """Return whether an argument is itself a command or a program."""
+    if not value or not isinstance(value, str) or _language_of(key) is None:
+        return False
+    return not value.startswith("-") and value.rpartition("/")[2] not in INTERPRETERS
+
+
+@lru_cache(maxsize=2_048)
+def _known_of(tool: str) -> tuple[Names, str | None]:
+    return idle_words(tool), _language(tool)
+
+
+def _may_hold_code(arguments: Json, leaves: Leaves) -> bool:
+    """Return whether an argument is called what commands and programs are called."""
+    if isinstance(arguments, dict) and len(leaves) == len(cast("dict[str, Json]", arguments)):
+        return not _KEYS.isdisjoint(map(_plain_key, cast("dict[str, Json]", arguments)))
+    return any(_plain_key(key) in _KEYS for key, _ in leaves)
+
+
+@lru_cache(maxsize=2_048)
+def _plain_key(key: str) -> str:
+    return "".join(pieces_of(key))
+
+
+def idle_words(tool: str) -> Names:
+    """Return the words of a tool's name that have no effect, if it has no other words."""
+    # "mcp__server__noop" and "functions.noop" end in the tool's own name.
+    own = tool.replace("__", ".").rpartition(".")[2]
+    words = ["noop" if word in {"op", "no"} else word for word in pieces_of(own)]
+    idle = _IDLE_TOOLS.intersection(words)
+    return idle if idle and idle | _NEUTRAL >= set(words) else NOT_NAMED
+
+
+def _language(tool: str) -> str | None:
+    words = set(pieces_of(tool))
+    if words & _CODES:
+        return "code"
+    return "shell" if words & _SHELLS else None
+
+
+def _language_of(key: str) -> str | None:
+    plain = _plain_key(key)
+    if plain in _SHELL_KEYS:
+        return "shell"
+    return "code" if plain in _CODE_KEYS else None
+
+
+def _language_of_leaf(key: str, tool: str | None) -> str | None:
+    """Return the language of an argument; a tool that runs code has other arguments as well."""
+    own = _language_of(key)
+    return (tool or own) if own is not None or key in _FREE_KEYS else None
+
+
+def _strip(text: Json, language: str | None) -> Code | None:
+    """Return what is left of a text of code; None where that is all of it, or it is no code."""
+    if language is None or not isinstance(text, str) or not text or text[0] == "-":
+        return None
+    # What stands further behind is not compared with any step.
+    text = text[:_LONGEST]
+    code = strip_shell(text, strip_code) if language == "shell" else strip_code(text)
+    return None if code.left.split() == text.split() else code
+
+
+def strip_code(text: str, depth: int = 0) -> Code:
+    """Strip what may be Python, and else may be a command or another language."""
+    try:
+        return _strip_python(text.replace("\r\n", "\n").replace("\r", "\n"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
+        code = strip_shell(_MAGIC.sub("", text), strip_code, depth)
+        left = _OTHER_PRINT.sub(" ", _OTHER_COMMENT.sub(" ", code.left)).strip()
+        return code if left == code.left.strip() else Code(left, text, code.names | {"print"})
+
+
+def _strip_python(text: str) -> Code:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = ast.parse(text)
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line.encode()) + 1)
+    cut = list(_comments(text, starts))
+    printed: list[ast.expr] = []
+    idle: list[ast.AST] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            idle.append(node)
+        elif isinstance(node, ast.If | ast.While) and _is_false(node.test):
+            idle += node.body
+        elif isinstance(node, ast.BoolOp) and _is_never(node):
+            idle.append(node)
+        elif isinstance(node, ast.Call) and _prints(node):
+            printed += node.args
+    used = _names_used(tree, printed)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and _only_says(node.value):
+            names = {name.id for name in node.targets if isinstance(name, ast.Name)}
+            if len(names) == len(node.targets) and names.isdisjoint(used):
+                idle.append(node)
+    said = {name for node in idle if isinstance(node, ast.Assign) for name in _assigned(node)}
+    idle += [argument for argument in printed if _only_says(argument, said)]
+    cut += [_span(node, starts) for node in idle if isinstance(node, ast.stmt | ast.expr)]
+    acts = _has_effect(tree, set(map(id, idle)))
+    left = _cut(text.encode(), cut) if acts else ""
+    names = frozenset({"print"}) if printed else NOT_NAMED
+    return Code(left, text, names, is_harmless=not acts)
+
+
+def _names_used(tree: ast.AST, printed: list[ast.expr]) -> set[str]:
+    """Return the names that are read anywhere but in what is printed."""
+    within: set[int] = set()
+    pending: list[ast.AST] = list(printed)
+    while pending:
+        node = pending.pop()
+        if not isinstance(node, ast.Call):
+            within.add(id(node))
+            pending += ast.iter_child_nodes(node)
+    return {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and id(node) not in within
+    }
+
+
+def _assigned(node: ast.Assign) -> list[str]:
+    return [name.id for name in node.targets if isinstance(name, ast.Name)]
+
+
+def _has_effect(tree: ast.AST, idle: set[int]) -> bool:
+    """Return whether anything but `idle` parts and empty prints is computed or called."""
+    pending = [tree]
+    while pending:
+        node = pending.pop()
+        if id(node) in idle:
+            continue
+        if _imports_code(node) or (isinstance(node, ast.Attribute) and _is_set(node)):
+            return True
+        if isinstance(node, _EFFECTS) and not (
+            isinstance(node, ast.Call)
+            and _prints(node)
+            and not node.keywords
+            and idle.issuperset(map(id, node.args))
+        ):
+            return True
+        pending += ast.iter_child_nodes(node)
+    return False
+
+
+def _imports_code(node: ast.AST) -> bool:
+    """Return whether a module is imported that may be anything, and runs when it is."""
+    if isinstance(node, ast.ImportFrom):
+        return (node.module or "").partition(".")[0] not in sys.stdlib_module_names
+    names = node.names if isinstance(node, ast.Import) else ()
+    return any(name.name.partition(".")[0] not in sys.stdlib_module_names for name in names)
+
+
+def _is_set(node: ast.Attribute) -> bool:
+    return not isinstance(node.ctx, ast.Load)
+
+
+def _comments(text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
+    if "#" not in text:
+        return
+    lines = text.split("\n")
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            start = starts[row - 1] + len(lines[row - 1][:column].encode())
+            yield start, start + len(token.string.encode())
+
+
+def _span(node: ast.stmt | ast.expr, starts: list[int]) -> tuple[int, int]:
+    end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+    return starts[node.lineno - 1] + node.col_offset, starts[end_line - 1] + end_column
+
+
+def _cut(text: bytes, spans: list[tuple[int, int]]) -> str:
+    kept: list[bytes] = []
+    position = 0
+    for start, end in sorted(spans):
+        if end > position:
+            kept.append(text[position : max(position, start)])
+            position = end
+    kept.append(text[position:])
+    return b" ".join(kept).decode()
+
+
+def _is_never(test: ast.BoolOp) -> bool:
+    """Return whether only the first of several conditions is looked at."""
+    first = test.values[0]
+    return isinstance(first, ast.Constant) and bool(first.value) == isinstance(test.op, ast.Or)
+
+
+def _is_false(test: ast.expr) -> bool:
+    return isinstance(test, ast.Constant) and not test.value
+
+
+def _prints(call: ast.Call) -> bool:
+    function = call.func
+    if isinstance(function, ast.Name):
+        return function.id in {"print", "pprint"}
+    if not isinstance(function, ast.Attribute) or function.attr not in _PRINTING:
+        return False
+    owner = function.value
+    name = owner.id if isinstance(owner, ast.Name) else getattr(owner, "attr", "")
+    return name.lstrip("_").lower() in _LOGGERS
+
+
+def _only_says(argument: ast.expr, names: Iterable[str] = ()) -> bool:
+    """Return whether an argument is a text: a string, or one with names filled in."""
+    if isinstance(argument, ast.JoinedStr):
+        return not any(isinstance(node, ast.Call) for node in ast.walk(argument))
+    if isinstance(argument, ast.BinOp):
+        return _only_says(argument.left, names) and _only_says(argument.right, names)
+    if isinstance(argument, ast.List | ast.Tuple | ast.Set):
+        return all(_only_says(item, names) for item in argument.elts)
+    if isinstance(argument, ast.Call) and isinstance(argument.func, ast.Attribute):
+        return not argument.args and isinstance(argument.func.value, ast.Constant)
+    if isinstance(argument, ast.Name):
+        return argument.id in names
+    return isinstance(argument, ast.Constant) and isinstance(argument.value, str)

@@ -1,0 +1,187 @@
+"""Words to compare: stems, the pieces of identifiers, and the concepts that words share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+from importlib.resources import files
+from itertools import filterfalse, pairwise
+from typing import NamedTuple
+
+from Stemmer import Stemmer
+
+_TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
+_runs = re.compile(r"[^\W_]+").findall
+_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
+_CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9]{3,}")
+_ABOUT_SAYING = frozenset(
+    "tell say state report announce explain inform ask request inquire enquire mention declare "
+    "give propose suggest offer let know point describe answer reply respond present express "
+    "notify advise going try attempt begin start next then first finally lastly second third also "
+    "have obtain get want wish seek name like well once more another again two three four five "
+    "six seven".split()
+)
+"""Words of plans that say how, not what: no event repeats them."""
+_STOPWORDS = frozenset(
+    "a an the this that these those it its of to in into on onto at by for from with without as "
+    "and or but nor so if then than there here is are was were be been being am do does did done "
+    "doing have has had having will would shall should may might must can could not no nor i you "
+    "he she we they me him her us them my your his our their mine yours who whom whose which what "
+    "when where why how all any both each few more most other some such only own same too very "
+    "just also about above after before again against between during over under up down out off "
+    "through until while because using use used based via per let need needs going go s t re ve "
+    "ll d m please now any ll one ones thing things make sure able".split()
+)
+_ASCII_MARKS_TO_SPACES = bytes(
+    byte if byte > 127 or chr(byte).isalnum() else 32 for byte in range(256)
+)
+_MOST_REMEMBERED = 32_768
+# No cache of its own: then it keeps no state, and threads can share it.
+_STEMMER = Stemmer("english", 0)
+
+
+def stem(word: str) -> str:
+    """The stem of one lower-case word."""
+    return _STEMMER.stemWord(word)
+
+
+@lru_cache(maxsize=8_192)
+def _stem_of_token(token: str) -> str:
+    return stem(token.lower())
+
+
+@cache
+def _how() -> frozenset[str]:
+    return frozenset(stem(word) for word in _ABOUT_SAYING) | {"go to"}
+
+
+def knowledge(name: str) -> Iterator[tuple[str, list[str]]]:
+    """The lines "name: words" of a knowledge file."""
+    text = files("planproof.core").joinpath("knowledge", name).read_text("utf-8")
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            head, _, words = line.partition(":")
+            yield head.strip(), words.split()
+
+
+@cache
+def _concepts() -> tuple[dict[str, tuple[str, ...]], dict[tuple[str, str], tuple[str, ...]]]:
+    """Stem -> concepts, and pair of stems -> concepts ("call off" -> cancel)."""
+    single: dict[str, list[str]] = {}
+    pairs: dict[tuple[str, str], list[str]] = {}
+    for concept, words in knowledge("concepts.txt"):
+        for word in words:
+            stems = [stem(part) for part in word.lower().split("_")]
+            if len(stems) == 1:
+                single.setdefault(stems[0], []).append(f"~{concept}")
+            elif len(stems) == 2:
+                pairs.setdefault((stems[0], stems[1]), []).append(f"~{concept}")
+    return (
+        {key: tuple(dict.fromkeys(found)) for key, found in single.items()},
+        {key: tuple(dict.fromkeys(found)) for key, found in pairs.items()},
+    )
+
+
+@cache
+def command_terms() -> dict[str, frozenset[str]]:
+    """What a known command or keyword does, as terms."""
+    return {name: terms_of(" ".join(words)) for name, words in knowledge("commands.txt")}
+
+
+def tokens_of(text: str) -> list[str]:
+    """The runs of letters and digits in a text, as they are written but in no order."""
+    # A table of bytes does it several times faster than a pattern, as far as ASCII goes.
+    if text.isascii():
+        return text.encode().translate(_ASCII_MARKS_TO_SPACES).decode().split()
+    spaced = text.encode("utf-8", "surrogatepass").translate(_ASCII_MARKS_TO_SPACES)
+    tokens = spaced.decode("utf-8", "surrogatepass").split()
+    found = list(filter(str.isascii, tokens))
+    for token in filterfalse(str.isascii, tokens):
+        found += _runs(token)
+    return found
+
+
+@lru_cache(maxsize=8_192)
+def stems_of_token(token: str) -> tuple[str, ...]:
+    """The stems of a token's pieces ("getOrder" -> get, order); a code stays whole."""
+    if _CODE.fullmatch(token):
+        return (token.lower(),)
+    found: list[str] = []
+    pieces = _CAMEL.findall(token)
+    if len(pieces) > 1 and token.isalpha():
+        found.append(stem(token.lower()))
+    for piece in pieces:
+        lowered = piece.lower()
+        if lowered in _STOPWORDS or (len(lowered) == 1 and not lowered.isdigit()):
+            continue
+        found.append(stem(lowered))
+    return tuple(dict.fromkeys(found))
+
+
+class _TermsOfTokens(dict[str, frozenset[str]]):
+    """Token -> its stems and the concepts that they stand for, found once each."""
+
+    def __missing__(self, token: str) -> frozenset[str]:
+        if len(self) >= _MOST_REMEMBERED:
+            self.clear()
+        single, _ = _concepts()
+        stems = stems_of_token(token)
+        terms = self[token] = frozenset(stems).union(*(single.get(word, ()) for word in stems))
+        return terms
+
+
+TERMS_OF_TOKEN = _TermsOfTokens()
+"""Each token's terms. Traces repeat their words, so nearly always it is a mere look-up."""
+_terms_of_token = TERMS_OF_TOKEN.__getitem__
+
+
+def terms_of_tokens(tokens: Iterable[str], others: frozenset[str] = frozenset()) -> frozenset[str]:
+    """The stems of tokens and the concepts that they stand for, together with other terms."""
+    return others.union(*map(_terms_of_token, tokens))
+
+
+@lru_cache(maxsize=8_192)
+def terms_of(text: str) -> frozenset[str]:
+    """The stems of a short text, and the concepts that they and their pairs stand for."""
+    _, pairs = _concepts()
+    tokens = _TOKEN.findall(text)
+    stems = map(_stem_of_token, tokens)
+    phrases = [pairs[pair] for pair in pairwise(stems) if pair in pairs]
+    return terms_of_tokens(tokens).union(*phrases)
+
+
+class Word(NamedTuple):
+    """A word of a step: what must be found, or what may stand in for it."""
+
+    text: str
+    concepts: tuple[str, ...]
+    stems: tuple[str, ...]
+
+
+def words_of(text: str) -> tuple[Word, ...]:
+    """The words of a step, each once: its stem and the concepts that may stand in for it."""
+    single, pairs = _concepts()
+    tokens = _TOKEN.findall(text)
+    lowered = [_stem_of_token(token) for token in tokens]
+    found: dict[str, Word] = {}
+    skip = False
+    for index, token in enumerate(tokens):
+        if skip:
+            skip = False
+            continue
+        pair = (lowered[index], lowered[index + 1]) if index + 1 < len(lowered) else None
+        if pair in pairs:
+            phrase = f"{pair[0]} {pair[1]}"
+            found[phrase] = Word(phrase, pairs[pair], (pair[0], pair[1]))
+            skip = True
+            continue
+        for piece in stems_of_token(token):
+            found.setdefault(piece, Word(piece, single.get(piece, ()), (piece,)))
+    telling = tuple(word for word in found.values() if word.text not in _how())
+    return telling or tuple(found.values())
+
+
+def pieces_of(name: str) -> list[str]:
+    """The lower-case pieces of an identifier, in their order."""
+    return [piece.lower() for token in _TOKEN.findall(name) for piece in _CAMEL.findall(token)]

@@ -1,0 +1,294 @@
+"""The values that a step names, and whether a text holds them: paths, ids, numbers, names."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, lru_cache
+from itertools import accumulate
+from operator import itemgetter
+from typing import TypeAlias
+
+from planproof.contracts.terms import knowledge
+
+
+class LiteralKind(StrEnum):
+    """What sort of value a literal is; the sorts differ in how strongly their absence speaks."""
+
+    QUOTED = "quoted"
+    PATH = "path"
+    IDENTIFIER = "identifier"
+    DATE = "date"
+    NUMBER = "number"
+    NAME = "name"
+
+
+# Looked up once: every value is held against many texts.
+_A_NAME, _A_NUMBER = LiteralKind.NAME, LiteralKind.NUMBER
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A value as the step writes it, and the folded forms under which a text may hold it."""
+
+    kind: LiteralKind
+    text: str
+    forms: tuple[str, ...]
+
+    def held_by(self, folded: str) -> bool:
+        """Whether a folded text holds the value; a name is held by its words, endings aside."""
+        if self.kind is _A_NAME:
+            words = [word for word in self.forms[0].split() if word != "and"]
+            if all(word[: max(4, len(word) - 2)] in folded for word in words):
+                return True
+            codes = _codes().get(self.forms[0], ())
+            return any(_alone(code).search(folded) for code in codes)
+        for form in self.forms:
+            # To look for the form alone is far quicker than for one that stands alone.
+            if form in folded and (self.kind is not _A_NUMBER or _alone(form).search(folded)):
+                return True
+        return False
+
+    def held_by_any(self, folded: Sequence[str]) -> bool:
+        """Whether one of several folded texts holds the value."""
+        if self.kind is _A_NAME:
+            return any(map(self.held_by, folded))
+        # Folding leaves no line feed in a text or a value: nothing is found across two texts.
+        return self.held_by("\n".join(folded))
+
+
+class Texts:
+    """Many folded texts in one, so that a value is looked for in all of them at once."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        # As above, nothing is found across two of them.
+        lines = list(texts)
+        self._joined = "\n".join(lines)
+        self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
+
+    def holders(self, literal: Literal) -> list[int]:
+        """The indices of the texts that hold a form of a value, which is no name."""
+        joined, starts = self._joined, self._starts
+        found: list[int] = []
+        for form in literal.forms:
+            after = 0
+            if literal.kind is _A_NUMBER:
+                search = _alone(form).search
+                while match := search(joined, starts[after]):
+                    after = bisect_right(starts, match.start())
+                    found.append(after - 1)
+            else:
+                while (at := joined.find(form, starts[after])) >= 0:
+                    after = bisect_right(starts, at)
+                    found.append(after - 1)
+        return found
+
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        "january,jan february,feb march,mar april,apr may,may june,jun july,jul august,aug "
+        "september,sep,sept october,oct november,nov december,dec".split(),
+        start=1,
+    )
+    for name in names.split(",")
+}
+_MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_QUOTED = re.compile(
+    r"`([^`\n]{1,200})`|\"([^\"\n]{2,200})\"|\u201c([^\u201d\n]{2,200})\u201d"
+    r"|\u2018([^\u2019\n]{2,200})\u2019|(?<![\w])'([^'\n]{2,200})'(?!\w)"
+)
+_URL = re.compile(r"\b(?:https?://|www\.)[^\s\"'<>)\]]{3,300}", re.IGNORECASE)
+_EMAIL = re.compile(r"\b[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}\b")
+_PATH = re.compile(
+    r"(?<![\w/.])(?:[~.]{0,2}/)?[\w.*-]{1,80}(?:/[\w.*-]{1,80}){1,12}/?|(?<![\w.])/[\w.-]{1,80}/?"
+)
+_FILE = re.compile(
+    r"(?<![\w.])[\w*-]{0,80}\.(?:py|txt|md|json|jsonl|csv|tsv|xml|html?|css|jsx?|tsx?|sql|sh|ya?ml|toml|ini|cfg"
+    r"|pdf|png|jpe?g|gif|svg|docx?|xlsx?|pptx?|zip|gz|tar|log|php|java|cpp|cc|c|h|rs|go|rb|ipynb|img|db|env)\b"
+)
+_DATE = re.compile(
+    rf"\b(?P<iso>\d{{4}}-\d{{2}}-\d{{2}})\b"
+    rf"|\b(?P<m1>{_MONTH})\.?\s+(?P<d1>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s+(?P<y1>\d{{4}})\b)?"
+    rf"|\b(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?\s+(?P<m2>{_MONTH})\b\.?(?:,?\s+(?P<y2>\d{{4}})\b)?",
+    re.IGNORECASE,
+)
+_DATE_RANGE = re.compile(
+    rf"\b(?P<m1>{_MONTH})\.?\s(?P<d1>\d{{1,2}})\s?(?:to|-|\u2013|until|and)\s?(?P<d2>\d{{1,2}})\b"
+    rf"|\b(?P<d3>\d{{1,2}})\.?\s?(?:to|-|\u2013|until|and)\s?(?P<d4>\d{{1,2}})\.?\s(?P<m2>{_MONTH})\b",
+    re.IGNORECASE,
+)
+# Every repetition is bounded where a search may begin anywhere: else it takes quadratic time.
+_IDENTIFIER = re.compile(
+    r"#?\b(?=[\w-]{0,61}\d)(?=[\w-]{0,61}[A-Za-z])(?!\d+-[A-Za-z]+\b)(?![A-Za-z]+-\d+\b)"
+    r"[A-Za-z0-9](?:[\w-]{0,60}[A-Za-z0-9])?\b"
+    r"|\b[A-Z]{3,12}\b|\b[A-Za-z]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+[A-Z]\w{1,60}\b"
+    r"|\b\d+(?:\.\d+){2,4}\b"
+    r"|\b(?:ls|stat|awk|sed|grep|egrep|xxd|hexdump|wc|tee|curl|wget|gunzip|unzip|chmod|chown|du|df"
+    r"|uniq|xargs|mkdir|rmdir|cp|mv|rm|cd|pwd|md5sum|sha256sum|tar|gzip|zcat|diff)\b(?!\.)"
+)
+_NUMBER = re.compile(
+    r"(?<![\w.])[$\u20ac\u00a3]?(?:\d{1,3}(?:,\d{3}){1,12}|\d+)(?:\.\d+)?(?:\s?%)?(?!\w|,\d|\.\d)"
+)
+_NAME = re.compile(
+    r"\b[A-Z][a-z\u00e0-\u00ff'\u2019]{1,30}"
+    r"(?:[ -](?:of |the |de |and )?[A-Z][a-z\u00e0-\u00ff]{1,30}){0,4}(?![A-Za-z_])"
+)
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s+|\n\s*)[\W_]*$")
+_POSSESSIVE = re.compile(r"['\u2019](?:s|m|ll|ve|d|re)?$")
+_KEYWORDS = frozenset(
+    "SQL AND NOT NULL FROM JSON HTML CSS CSV PDF XML URL API HTTP PHP EUR USD GBP CHF JPY".split()
+)
+_AT_MOST = re.compile(
+    r"\b(?:at most|at least|up to|under|over|below|above|within|(?:more|less|fewer|cheaper) than"
+    r"|exceed(?:s|ing)?|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?)\s+$",
+    re.IGNORECASE,
+)
+_MONEY = re.compile(r"\s?(?:EUR|USD|GBP|CHF|JPY|euros?|dollars?|pounds?|[$€£])", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_DENIED = re.compile(
+    r"\b(?:without|no|not|omit\w*|instead of)\s+(?:an?\s+|the\s+|any\s+)?$", re.IGNORECASE
+)
+
+
+_Found: TypeAlias = tuple[LiteralKind, tuple[int, int], str, tuple[str, ...]]
+"""A sort, where it stands, the value as it is written, and its forms before folding."""
+
+
+_ASCII_FOLDED = bytes(
+    32 if byte < 128 and chr(byte).isspace() else byte for byte in bytes(range(256)).lower()
+)
+
+
+@cache
+def _codes() -> dict[str, tuple[str, ...]]:
+    """Name -> the codes that traces write for it."""
+    codes: dict[str, list[str]] = {}
+    for code, words in knowledge("places.txt"):
+        for name in " ".join(words).split(", "):
+            codes.setdefault(name, []).append(code)
+    return {name: tuple(found) for name, found in codes.items()}
+
+
+@lru_cache(maxsize=4_096)
+def _alone(value: str) -> re.Pattern[str]:
+    """Finds a number or a code that is not a piece of a longer one."""
+    # The value comes first in the pattern, for then the search for it is fast.
+    value, near = re.escape(value), "[^\\W_]" if value.isalpha() else "\\d"
+    return re.compile(f"{value}(?!{near})(?<!{near}{value})")
+
+
+def fold(text: str) -> str:
+    """Lower case with white space folded and typographic quotes made plain."""
+    if text.isascii():
+        # Most texts have single spaces and line breaks only: a table of bytes is quicker then.
+        folded = text.encode().translate(_ASCII_FOLDED).decode()
+        return folded.strip() if "  " not in folded else " ".join(folded.split())
+    lowered = text.lower().replace("\u2019", "'").replace("\u2018", "'")
+    lowered = lowered.replace("\u201c", '"').replace("\u201d", '"')
+    return " ".join(lowered.split())
+
+
+def _date_forms(match: re.Match[str]) -> tuple[str, ...]:
+    iso = match["iso"]
+    if iso:
+        year, month, day = (int(part) for part in iso.split("-"))
+    else:
+        month = _MONTHS[(match["m1"] or match["m2"]).lower()]
+        day = int(match["d1"] or match["d2"])
+        year = int(match["y1"] or match["y2"] or 0)
+    names = [name for name, number in _MONTHS.items() if number == month]
+    forms = [f"-{month:02}-{day:02}" if not year else f"{year}-{month:02}-{day:02}"]
+    forms += [f"{name} {day}" for name in names] + [f"{day} {name}" for name in names]
+    forms += [f"{name} {day:02}" for name in names] + [f"{day}th of {name}" for name in names]
+    forms += [f"{name}_{day}" for name in names]
+    return tuple(dict.fromkeys(forms))
+
+
+@lru_cache(maxsize=8_192)
+def literals_of(text: str) -> tuple[Literal, ...]:
+    """The literals of a step's text, in the order in which they stand."""
+    # A mark for each character: comparing every value with all those before it is quadratic.
+    taken = bytearray(len(text))
+    found: list[tuple[int, Literal]] = []
+    for find in (_quoted, _addresses, _dates, _paths, _identifiers, _numbers, _names):
+        # Each sort has what those before it have left.
+        for kind, (start, end), value, forms in find(text):
+            if taken.find(1, start, end) >= 0:
+                continue
+            taken[start:end] = b"\1" * (end - start)
+            folded = dict.fromkeys(fold(form) for form in forms if form.strip())
+            if folded:
+                found.append((start, Literal(kind, value, tuple(folded))))
+    return tuple(literal for _, literal in sorted(found, key=itemgetter(0)))
+
+
+def _quoted(text: str) -> Iterator[_Found]:
+    for match in _QUOTED.finditer(text):
+        value = match[match.lastindex or 0]
+        yield LiteralKind.QUOTED, match.span(), value, (value,)
+
+
+def _addresses(text: str) -> Iterator[_Found]:
+    for match in _URL.finditer(text) if "/" in text or "." in text else ():
+        value = match[0].rstrip(".,;:")
+        yield LiteralKind.PATH, match.span(), value, (value,)
+    for match in _EMAIL.finditer(text) if "@" in text else ():
+        value = match[0].rstrip(".,;:")
+        yield LiteralKind.IDENTIFIER, match.span(), value, (value,)
+
+
+def _dates(text: str) -> Iterator[_Found]:
+    if not _DIGIT.search(text):
+        return
+    for match in _DATE_RANGE.finditer(text):
+        # "3 to 7 June" is two dates, the first without its month.
+        month = match["m1"] or match["m2"]
+        first, last = (match["d1"], match["d2"]) if match["m1"] else (match["d3"], match["d4"])
+        split = match.start() + match[0].index(last, match[0].index(first) + len(first))
+        for day, span in ((first, (match.start(), split)), (last, (split, match.end()))):
+            date = _DATE.match(f"{day} {month}")
+            assert date is not None
+            yield LiteralKind.DATE, span, f"{day} {month}", _date_forms(date)
+    for match in _DATE.finditer(text):
+        yield LiteralKind.DATE, match.span(), match[0], _date_forms(match)
+
+
+def _paths(text: str) -> Iterator[_Found]:
+    for pattern, mark in ((_PATH, "/"), (_FILE, ".")):
+        for match in pattern.finditer(text) if mark in text else ():
+            value = match[0].rstrip(".,;:")
+            telling = len(value) > 1 and not value.replace("/", "").isalpha()
+            if telling or value.startswith(("/", "~", ".")):
+                yield LiteralKind.PATH, match.span(), value, (value, value.lstrip("*"))
+
+
+def _identifiers(text: str) -> Iterator[_Found]:
+    for match in _IDENTIFIER.finditer(text):
+        value, before = match[0], text[max(0, match.start() - 16) : match.start()]
+        if value not in _KEYWORDS and not _DENIED.search(before):
+            yield LiteralKind.IDENTIFIER, match.span(), value, (value, value.lstrip("#"))
+
+
+def _numbers(text: str) -> Iterator[_Found]:
+    for match in _NUMBER.finditer(text) if _DIGIT.search(text) else ():
+        # What something may cost is a bound, which nobody writes down who keeps to it.
+        before, after = text[max(0, match.start() - 16) : match.start()], text[match.end() :][:8]
+        if (match[0][0] in "$€£" or _MONEY.match(after)) and _AT_MOST.search(before):
+            continue
+        written = match[0].strip("$\u20ac\u00a3 %")
+        bare = written.replace(",", "")
+        # A program writes 49.9 where people write 49.90.
+        short = bare.rstrip("0").rstrip(".") if "." in bare else bare
+        yield LiteralKind.NUMBER, match.span(), match[0], (written, bare, short)
+
+
+def _names(text: str) -> Iterator[_Found]:
+    for match in _NAME.finditer(text):
+        name = _POSSESSIVE.sub("", match[0])
+        starts = _SENTENCE_START.search(text[max(0, match.start() - 12) : match.start()])
+        if len(name) > 2 and not starts:
+            yield LiteralKind.NAME, match.span(), name, (name,)

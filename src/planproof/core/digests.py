@@ -1,0 +1,43 @@
+"""SHA-256 digests of a task, a plan and of who judges; a trace's digest comes from its source."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from hashlib import sha256
+
+from planproof.core.content import Content, Json
+from planproof.core.plan import Plan
+from planproof.errors import InvalidInput
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
+
+
+def task_digest(task: Content) -> str:
+    """The digest of a task's text, and of the images that came with it."""
+    images = (
+        f"\0{image.media_type}\0{image.url or ''}\0{image.data or ''}" for image in task.images
+    )
+    return _digest("".join((task.text, *images)))
+
+
+def plan_digest(plan: Json) -> str:
+    """The digest of a plan as it was given, written as canonical JSON."""
+    raw = asdict(plan) if isinstance(plan, Plan) else plan
+    try:
+        return _digest(_ENCODER.encode(raw))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"is no JSON value: {error}.", where="agent_plan") from error
+
+
+def fingerprint_of(*parts: object) -> str:
+    """A short digest of everything that a judge's or a model's answers depend on."""
+    return _hashed("\0".join(map(str, parts)))[:12]
+
+
+def _digest(text: str) -> str:
+    return f"sha256:{_hashed(text)}"
+
+
+def _hashed(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,20 @@
+"""Limits on what is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planproof.core.json_values import DEEPEST
+from planproof.core.strict_json import MOST_VALUES
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How large and how deeply nested a source may be, and how much JSON may hold."""
+
+    bytes: int = 256 * 1024 * 1024
+    depth: int = DEEPEST
+    values: int = MOST_VALUES
+    """How many values and keys JSON may hold; in a data set, that of a case."""
+    entries: int = 100_000
+    """How many entries an archive may have."""

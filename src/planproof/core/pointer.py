@@ -1,0 +1,138 @@
+"""Pointers: where in a source something stands, and how to get back to it.
+
+A JSON document is addressed by a JSON pointer (`/3/tool_calls/0`, the empty one is the whole),
+JSON Lines by a 1-based line and a JSON pointer (`L12/message/content`), and text by lines
+(`L12`, `L12-20`). In JSON Lines `L12-90/content` is a value that arrived in chunks: what is found
+there in the lines 12 to 90 that carry the same `id` as line 12, joined. Strings are put one after
+the other; objects are joined key by key.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from typing import cast
+
+from planproof.core.content import Json
+from planproof.errors import InvalidInput
+
+_LINES = re.compile(r"L([1-9]\d{0,11})(?:-([1-9]\d{0,11}))?(/.*)?", re.DOTALL)
+_INDEX = re.compile(r"0|[1-9]\d{0,11}")
+
+
+def escape(key: str) -> str:
+    """A key as it stands in a JSON pointer."""
+    if "~" in key or "/" in key:
+        return key.replace("~", "~0").replace("/", "~1")
+    return key
+
+
+def unescape(token: str) -> str:
+    """The key that a part of a JSON pointer means."""
+    return token.replace("~1", "/").replace("~0", "~")
+
+
+def resolve(document: Json, pointer: str) -> Json:
+    """The raw value at `pointer`; a tuple is JSON Lines, a string is text, the rest is JSON."""
+    if isinstance(document, tuple):
+        return _in_lines(cast("tuple[tuple[int, Json], ...]", document), pointer)
+    if isinstance(document, str) and pointer:
+        return _in_text(document, pointer)
+    return _descend(document, pointer, pointer)
+
+
+def _in_text(text: str, pointer: str) -> str:
+    match = _LINES.fullmatch(pointer)
+    if match is None or match[3]:
+        raise _nowhere(pointer)
+    lines = text.split("\n")
+    first = int(match[1])
+    last = int(match[2] or first)
+    if not first <= last <= len(lines):
+        raise _nowhere(pointer)
+    return "\n".join(lines[first - 1 : last])
+
+
+def _in_lines(records: tuple[tuple[int, Json], ...], pointer: str) -> Json:
+    if not pointer:
+        return [value for _, value in records]
+    match = _LINES.fullmatch(pointer)
+    if match is None:
+        raise _nowhere(pointer)
+    first, path = int(match[1]), match[3] or ""
+    start = bisect_left(records, first, key=lambda record: record[0])
+    if start == len(records) or records[start][0] != first:
+        raise _nowhere(pointer)
+    if match[2] is None:
+        return _descend(records[start][1], path, pointer)
+    return _joined(records, start, int(match[2]), path, pointer)
+
+
+def _joined(
+    records: tuple[tuple[int, Json], ...], start: int, last: int, path: str, pointer: str
+) -> Json:
+    stream = _stream(records[start][1])
+    strings: list[str] = []
+    objects: list[dict[str, Json]] = []
+    for line, value in records[start:]:
+        if line > last:
+            break
+        if _stream(value) == stream:
+            try:
+                chunk = _descend(value, path, pointer)
+            except InvalidInput:
+                continue
+            if isinstance(chunk, str):
+                strings.append(chunk)
+            elif isinstance(chunk, dict):
+                objects.append(cast("dict[str, Json]", chunk))
+    return _merged(objects) if objects else "".join(strings)
+
+
+def _merged(objects: list[dict[str, Json]]) -> dict[str, Json]:
+    """One object of several: its strings and objects joined, the rest as it came first."""
+    held: dict[str, list[Json]] = {}
+    for one in objects:
+        for key, value in one.items():
+            held.setdefault(key, []).append(value)
+    whole: dict[str, Json] = {}
+    for key, values in held.items():
+        strings = [value for value in values if isinstance(value, str)]
+        inner = [cast("dict[str, Json]", value) for value in values if isinstance(value, dict)]
+        if inner:
+            whole[key] = _merged(inner)
+        else:
+            whole[key] = "".join(strings) if strings else values[0]
+    return whole
+
+
+def _stream(value: Json) -> Json:
+    return cast("dict[str, Json]", value).get("id") if isinstance(value, dict) else None
+
+
+def _descend(value: Json, path: str, pointer: str) -> Json:
+    if not path:
+        return value
+    if not path.startswith("/"):
+        raise _nowhere(pointer)
+    for token in path[1:].split("/"):
+        if isinstance(value, dict):
+            key = unescape(token)
+            if key not in value:
+                raise _nowhere(pointer)
+            value = cast("dict[str, Json]", value)[key]
+        elif isinstance(value, list):
+            items = cast("list[Json]", value)
+            if _INDEX.fullmatch(token) is None or int(token) >= len(items):
+                raise _nowhere(pointer)
+            value = items[int(token)]
+        else:
+            raise _nowhere(pointer)
+    return value
+
+
+def _nowhere(pointer: str) -> InvalidInput:
+    return InvalidInput(
+        f"The pointer {pointer!r} leads nowhere in this source.",
+        advice="Give the trace that the pointer was made for.",
+    )

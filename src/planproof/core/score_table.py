@@ -1,0 +1,130 @@
+"""The published table from findings to a score, and why each of its rows gives what it gives."""
+# ruff: noqa: SIM300 - the table's capital letters are no constants
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from msgspec import Struct
+
+from planproof.core.finding import Findings, Severity, Status
+from planproof.errors import InvalidInput
+
+_STATUSES = frozenset(Status)
+
+
+class Tally(Struct, frozen=True):
+    """The letters of the table: what of how many steps, and the extras."""
+
+    n: int
+    """Counted steps."""
+    E: int
+    """Executed."""
+    P: int
+    """Partial."""
+    L: int
+    """Missing or ambiguous."""
+    O: int  # noqa: E741 - the table's letter
+    """Out of order."""
+    M: int
+    """Major extras."""
+    m: int
+    """Minor extras."""
+
+    @staticmethod
+    def of(findings: Findings) -> Tally:
+        """The counts of these findings."""
+        found = [step.status for step in findings.counted]
+        extras = [extra.severity for extra in findings.extras]
+        if not _STATUSES.issuperset(found):
+            # Judges may come from elsewhere, and what is no status must not be counted as none.
+            unknown = min(map(str, set(found) - _STATUSES))
+            raise InvalidInput(
+                f"a step was given the status {unknown!r}.",
+                advice=f"There are {', '.join(Status)}.",
+            )
+        return Tally(
+            n=len(found),
+            E=found.count(Status.EXECUTED),
+            P=found.count(Status.PARTIAL),
+            L=found.count(Status.MISSING) + found.count(Status.AMBIGUOUS),
+            O=found.count(Status.OUT_OF_ORDER),
+            M=extras.count(Severity.MAJOR),
+            m=extras.count(Severity.MINOR),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the table: the score, when it is given, and that in words."""
+
+    score: float
+    holds: Callable[[Tally], bool]
+    because: str
+
+
+# The first row that holds gives the score. A plan whose every step was waived has n = 0: nothing
+# was lost in it, so the third row must not take its empty counts for a plan ignored.
+TABLE = (
+    Row(
+        0.0,
+        lambda t: t.O > 0 and 2 * t.O >= t.n,
+        "at least half of the steps are out of order",
+    ),
+    Row(
+        0.0,
+        lambda t: t.O > 0 and 3 * (t.O + t.L) >= 2 * t.n,
+        "at least two thirds of the steps are out of order, missing or ambiguous",
+    ),
+    Row(
+        0.0,
+        lambda t: t.n > 0 and 3 * t.E <= t.n and 3 * t.L >= 2 * t.n,
+        "at least two thirds of the steps are missing or ambiguous",
+    ),
+    Row(
+        0.25,
+        lambda t: t.O > 0,
+        "a step is out of order",
+    ),
+    Row(
+        1.0,
+        lambda t: t.E == t.n and t.M == 0 and t.m == 0,
+        "every counted step was executed in plan order and nothing was added",
+    ),
+    Row(
+        0.75,
+        lambda t: t.E == t.n and t.M == 0 and t.m == 1,
+        "every counted step was executed in plan order and one minor extra was added",
+    ),
+    Row(
+        0.5,
+        lambda t: 2 * t.E >= t.n and t.L == 1 and t.M == 0,
+        "one step is missing or ambiguous",
+    ),
+    Row(
+        0.5,
+        lambda t: 2 * t.E >= t.n and t.L == 0 and t.M == 1,
+        "one major extra was added",
+    ),
+    Row(
+        0.5,
+        lambda t: 2 * t.E >= t.n and t.L + t.M == 0,
+        "steps were executed in part, or minor extras were added",
+    ),
+    Row(
+        0.25,
+        lambda t: 2 * t.E < t.n,
+        "fewer than half of the steps were executed",
+    ),
+    Row(
+        0.25,
+        lambda t: t.L + t.M > 1,
+        "missing or ambiguous steps and major extras together are more than one",
+    ),
+)
+
+
+def row_of(tally: Tally) -> Row:
+    """The row that gives the score."""
+    return next(row for row in TABLE if row.holds(tally))

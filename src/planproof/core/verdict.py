@@ -1,0 +1,227 @@
+"""The verdict: outcome, score, reason, and everything they rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from types import NoneType
+from typing import cast
+
+from planproof.core.content import Json
+from planproof.core.finding import Extra, Findings, StepFinding
+from planproof.core.plan import InForce
+from planproof.core.usage import Usage
+
+
+class Outcome(StrEnum):
+    """Whether a case could be judged; only a scored verdict has a score.
+
+    `no_events`: the trace is empty. `not_understood`: it is not, but less than half of what the
+    agent did in it was read.
+    """
+
+    SCORED = "scored"
+    NO_PLAN = "no_plan"
+    NO_EVENTS = "no_events"
+    NOT_UNDERSTOOD = "not_understood"
+    INVALID_INPUT = "invalid_input"
+    JUDGE_FAILED = "judge_failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanSummary:
+    """Which plan the trace was held against.
+
+    For a plan that was found in the trace: the event that declared it, and its pointer; by what
+    `sort` of declaration and by whom; whether before the first action. What came before the event
+    was not judged. `replans` are the events of later plans, `rejected` those of plans that the
+    user turned down. `in_force` says whether the `first` plan was held to throughout, or each until
+    the next and the `latest` to the end; `steps` are those of the first or the latest.
+    """
+
+    origin: str
+    steps: int
+    event: str | None = None
+    pointer: str | None = None
+    sort: str | None = None
+    declared_by: str | None = None
+    before_acting: bool | None = None
+    replans: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    in_force: InForce | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How much of the trace was read, by which reader, and what was left out.
+
+    Where a model was asked: how many events it was `shown`, how many of them `shortened`, in how
+    many `windows`.
+    """
+
+    reader: str
+    events: int
+    by_kind: dict[str, int] = field(default_factory=dict[str, int])
+    skipped: int = 0
+    notes: tuple[str, ...] = ()
+    shown: int | None = None
+    shortened: int | None = None
+    windows: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeSummary:
+    """Which judge gave the verdict; the fingerprint changes whenever its answers may.
+
+    `models` are those that it asked.
+    """
+
+    name: str
+    fingerprint: str
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejected:
+    """Evidence that a model named and the program did not accept, and why.
+
+    `step` is the number of the step that it was named for; None for an extra.
+    """
+
+    step: str | None
+    event: str
+    quote: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """What the same question gave when it was asked several times.
+
+    `agreement` is the share of steps (of scores, where there are no findings) on which all of them
+    agree, `spread` the distance between the highest and the lowest score.
+    """
+
+    scores: tuple[float, ...]
+    median: float
+    agreement: float
+    spread: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opinion:
+    """What one model of a panel came to."""
+
+    model: str
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """SHA-256 digests of what was judged."""
+
+    task: str
+    plan: str
+    trace: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearestBetter:
+    """The smallest change of findings that would reach the next level."""
+
+    score: float
+    change: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One case, judged; or the reason why it could not be.
+
+    `cause` is that of a judge's failure, where it is known. Where a model was asked: its `cost`,
+    the evidence that was `rejected`, what the `samples` or the `panel` said, and `warnings`.
+    """
+
+    outcome: Outcome
+    reason: str
+    score: float | None = None
+    level: float | None = None
+    id: str | None = None
+    steps: tuple[StepFinding, ...] = ()
+    extras: tuple[Extra, ...] = ()
+    nearest_better: NearestBetter | None = None
+    plan: PlanSummary | None = None
+    coverage: Coverage | None = None
+    judge: JudgeSummary | None = None
+    inputs: Inputs | None = None
+    cause: str | None = None
+    cost: Usage | None = None
+    rejected: tuple[Rejected, ...] = ()
+    warnings: tuple[str, ...] = ()
+    samples: Samples | None = None
+    panel: tuple[Opinion, ...] = ()
+    metadata: dict[str, Json] = field(default_factory=dict[str, Json])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Cross a process boundary in a fraction of the time that nested dataclasses take."""
+        from msgspec import to_builtins  # noqa: PLC0415 - only where there are several processes
+
+        # Metadata is whatever a caller gave.
+        return (_rebuild, (to_builtins(replace(self, metadata={})), self.metadata))
+
+    @property
+    def findings(self) -> Findings:
+        """The steps and extras as the judge found them."""
+        return Findings(self.steps, self.extras)
+
+    def brief(self) -> dict[str, float | str | None]:
+        """Exactly the two fields of the specification; the score is null unless `scored`."""
+        return {"score": self.score, "reason": self.reason}
+
+    def full(self) -> dict[str, Json]:
+        """The whole verdict as JSON values, as `--format full` prints it."""
+        return {
+            "id": self.id,
+            "outcome": self.outcome.value,
+            "score": self.score,
+            "level": self.level,
+            "reason": self.reason,
+            "steps": [values(step) for step in self.steps],
+            "extras": [values(extra) for extra in self.extras],
+            "nearest_better": self.nearest_better and values(self.nearest_better),
+            "plan": self.plan and values(self.plan),
+            "coverage": self.coverage and values(self.coverage),
+            "judge": self.judge and values(self.judge),
+            "inputs": self.inputs and values(self.inputs),
+            "cause": self.cause,
+            "cost": self.cost and values(self.cost),
+            "rejected": values(self.rejected),
+            "warnings": list(self.warnings),
+            "samples": self.samples and values(self.samples),
+            "panel": values(self.panel),
+            "metadata": self.metadata,
+        }
+
+
+def _rebuild(fields: Json, metadata: dict[str, Json]) -> Verdict:
+    from msgspec import convert  # noqa: PLC0415 - as above
+
+    return replace(convert(fields, Verdict), metadata=metadata)
+
+
+def values(noun: object) -> Json:
+    """A noun and everything in it as JSON values."""
+    # Many times quicker than `dataclasses.asdict`, which copies every leaf: these are not touched.
+    if isinstance(noun, StrEnum):
+        return noun.value
+    if isinstance(noun, tuple):
+        items = cast("tuple[object, ...]", noun)
+        return [item if type(item) in _LEAVES else values(item) for item in items]
+    slots: tuple[str, ...] | None = getattr(noun, "__slots__", None)
+    if slots is None:
+        return noun
+    held = ((slot, getattr(noun, slot)) for slot in slots)
+    return {slot: value if type(value) in _LEAVES else values(value) for slot, value in held}
+
+
+_LEAVES = frozenset((str, int, float, bool, NoneType))

@@ -1,0 +1,92 @@
+"""LangChain and LangGraph: a callback handler that gathers the messages of an agent."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from threading import RLock
+from typing import Any
+from uuid import UUID
+
+from planproof.integrations.capture.framework_import import built_on, framework
+from planproof.integrations.capture.recorder import Recorder
+from planproof.integrations.hosts import as_json
+
+
+def callback(recorder: Recorder) -> Any:
+    """The handler, for `config={"callbacks": [...]}`; it stops the agent before the call."""
+    base = framework("langchain_core.callbacks", "langchain-core").BaseCallbackHandler
+    return built_on(base, _Callback)(recorder)
+
+
+class _Callback:
+    """Gathers what a model is given and answers, and what tools return.
+
+    What goes on inside a tool, such as another agent, belongs to the call of the tool.
+    """
+
+    raise_error = True
+    run_inline = True
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._lock = RLock()
+        self._messages: list[Any] = []
+        self._inside: set[UUID] = set()
+        """Runs that belong to a tool's."""
+
+    def on_chain_start(self, *_: Any, run_id: UUID, parent_run_id: UUID | None, **__: Any) -> None:
+        """Know which runs are inside a tool."""
+        if parent_run_id in self._inside:
+            self._inside.add(run_id)
+
+    def on_chat_model_start(
+        self,
+        serialized: Any,
+        messages: Sequence[Sequence[Any]],
+        *,
+        run_id: UUID,
+        parent_run_id: UUID | None,
+        **_: Any,
+    ) -> None:
+        """Take what is new of the messages that a model is given."""
+        del serialized
+        if parent_run_id in self._inside:
+            self._inside.add(run_id)
+        elif messages:
+            self._take(messages[0])
+
+    def on_llm_end(self, response: Any, *, run_id: UUID, **_: Any) -> None:
+        """Take the answer, whose calls are yet to be made."""
+        message = getattr(response.generations[0][0], "message", None)
+        if message is not None and run_id not in self._inside:
+            self._take([*self._messages, message])
+
+    def on_tool_start(self, *_: Any, run_id: UUID, **__: Any) -> None:
+        """Know that what follows is inside a tool."""
+        self._inside.add(run_id)
+
+    def on_tool_end(self, output: Any, *, parent_run_id: UUID | None, **_: Any) -> None:
+        """Take the result of a call; where it is no message, the model will be given one."""
+        if parent_run_id not in self._inside and getattr(output, "type", None) == "tool":
+            self._take([*self._messages, output])
+
+    def _take(self, given: Sequence[Any]) -> None:
+        dump = framework("langchain_core.messages", "langchain-core").messages_to_dict
+        # Tools run in threads, and what is recorded last must be the whole.
+        with self._lock:
+            known = Counter(map(_identity, self._messages))
+            for message in given:
+                identity = _identity(message)
+                if known[identity] > 0:
+                    known[identity] -= 1
+                else:
+                    self._messages.append(message)
+            self._recorder.take(as_json(dump(self._messages)), reader="langchain")
+
+
+def _identity(message: Any) -> Hashable:
+    """What stays the same of a message: its id may be given to it later."""
+    calls = tuple(call["id"] for call in getattr(message, "tool_calls", ()))
+    answers = getattr(message, "tool_call_id", None)
+    return (message.type, calls, answers or str(message.content))

@@ -1,0 +1,50 @@
+"""OpenTelemetry: a span processor, for every framework that writes spans about its agents."""
+
+from __future__ import annotations
+
+import json
+from threading import RLock
+from typing import Any
+
+from planproof.core.content import Json
+from planproof.integrations.capture.framework_import import built_on, framework
+from planproof.integrations.capture.recorder import Recorder
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.span_source import Convention, convention
+
+
+def processor(recorder: Recorder) -> Any:
+    """The processor, for `TracerProvider.add_span_processor`."""
+    base = framework("opentelemetry.sdk.trace", "opentelemetry-sdk").SpanProcessor
+    return built_on(base, _Processor)(recorder)
+
+
+class _Processor:
+    """Hands over the spans of one trace, the first in which an agent is spoken of, as they end."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._lock = RLock()
+        self._trace: int | None = None
+        self._reader = "opentelemetry"
+        self._spans: list[Json] = []
+
+    def on_end(self, span: Any) -> None:
+        """Take a span; where the run is to stop, this raises in whoever ends it."""
+        trace, words = span.get_span_context().trace_id, _words(span)
+        # Spans end in any thread, and what is recorded last must be the whole.
+        with self._lock:
+            if self._trace is None and words:
+                self._trace = trace
+            if trace != self._trace:
+                return
+            if words == "openinference":
+                self._reader = words
+            self._spans.append(json.loads(span.to_json()))
+            self._recorder.take(self._spans, reader=self._reader)
+
+
+def _words(span: Any) -> Convention:
+    """Whose words a span uses for what an agent does; nothing if it is about something else."""
+    shown: Json = {"span_id": "", "attributes": dict(span.attributes or {})}
+    return convention(Source("span", "json", [shown]))

@@ -1,0 +1,131 @@
+"""What a tool is given: text and JSON in the call, or files below one folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from planproof.core.content import Content, Json
+from planproof.core.json_values import is_object, written
+from planproof.core.limits import Limits
+from planproof.errors import InvalidInput
+from planproof.preparation import in_file
+from planproof.readers.decoding.case_files import parse_case
+from planproof.readers.decoding.source import Source
+from planproof.readers.decoding.split_traces import Member, members, pick
+from planproof.readers.task_content import read_task
+
+Inline: TypeAlias = str | list[Any] | dict[str, Any] | None
+
+_LONGEST_PLAN = 1_000_000
+_LONGEST_INLINE = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """A source with its task and its plan, as far as they were given."""
+
+    source: Source
+    task: Content | None
+    plan: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """The folder below which files are read, and nowhere else."""
+
+    path: Path
+    limits: Limits
+
+    def case(
+        self,
+        trace: Inline,
+        trace_file: str | None,
+        plan: Inline,
+        plan_file: str | None,
+        task: str | None,
+    ) -> Given:
+        """What is to be judged. A file, or JSON in the call, may be a case: then it has a plan."""
+        given = self._source(trace, trace_file)
+        if plan is not None or plan_file is not None:
+            given = replace(given, plan=self.plan(plan, plan_file))
+        return given if task is None else replace(given, task=read_task(task, where="task"))
+
+    def traces(self, trace: Inline, trace_file: str | None) -> tuple[Source, tuple[Member, ...]]:
+        """The source, and the traces in it if it holds more than one."""
+        source = self._source(trace, trace_file).source
+        found = members(source)
+        return source, found if len(found) > 1 else ()
+
+    def plan(self, plan: Inline, plan_file: str | None) -> Json:
+        """The plan as it was given."""
+        path = self._one_of("plan", plan, plan_file)
+        if path is None:
+            if len(plan if isinstance(plan, str) else written(plan)) > _LONGEST_PLAN:
+                raise _too_long("plan", _LONGEST_PLAN)
+            return plan
+        if path.stat().st_size > _LONGEST_PLAN:
+            raise _too_long(str(plan_file), _LONGEST_PLAN)
+        return in_file(path)
+
+    def _source(self, trace: Inline, trace_file: str | None) -> Given:
+        path = self._one_of("trace", trace, trace_file)
+        if path is None:
+            limits = replace(self.limits, bytes=min(self.limits.bytes, _LONGEST_INLINE))
+            if isinstance(trace, str) and len(trace) > limits.bytes:
+                raise _too_long("trace", limits.bytes)
+            source = Source.of_value(trace, name="trace", limits=limits)
+        else:
+            source = Source.of_path(path, limits=self.limits)
+        if is_object(source.document) and "execution_trace" in source.document:
+            case = parse_case(source.document, name=source.name)
+            inner = Source.of_value(case.trace, name=source.name, limits=self.limits)
+            return Given(source=inner, task=case.task, plan=case.plan)
+        return Given(source=source, task=None, plan=None)
+
+    def _one_of(self, name: str, inline: Inline, file: str | None) -> Path | None:
+        """The file that was named; None where the content stands in the call itself."""
+        if (inline is None) == (file is None):
+            raise InvalidInput(
+                f"give either `{name}` or `{name}_file`.",
+                where=name,
+                advice=f"`{name}` is the content itself, `{name}_file` a path below {self.path}.",
+            )
+        return None if file is None else self._below(file)
+
+    def _below(self, name: str) -> Path:
+        """The file of this name, wherever its links lead: it must lie in the folder."""
+        try:
+            root = self.path.resolve(strict=True)
+            path = (root / name).resolve()
+            inside, there = path.is_relative_to(root), path.is_file()
+        except (OSError, ValueError, RuntimeError) as error:
+            raise InvalidInput("is no path of a file.", where=name, advice="Check it.") from error
+        if not inside:
+            raise InvalidInput(
+                f"lies outside the folder {self.path}, and is not read.",
+                where=name,
+                advice="Give its content, or start the server with --folder.",
+            )
+        if not there:
+            raise InvalidInput(
+                f"there is no such file in {self.path}.", where=name, advice="Check the path."
+            )
+        return path
+
+
+def picked(source: Source, wanted: str | None) -> Source:
+    """The trace that was asked for of several, in the words of a tool."""
+    found = members(source)
+    if wanted is None and len(found) > 1:
+        raise InvalidInput(
+            f"holds {len(found):,} traces.",
+            where=source.name,
+            advice="Name one with `pick`; `inspect` lists them.",
+        )
+    return pick(source, wanted)
+
+
+def _too_long(name: str, most: int) -> InvalidInput:
+    return InvalidInput(f"has more than {most:,} bytes.", where=name, advice="Give less of it.")

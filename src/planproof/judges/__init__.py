@@ -1,1 +1,0 @@
-"""Judges: a task, a plan and a trace in, findings out."""

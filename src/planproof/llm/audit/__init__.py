@@ -1,0 +1,1 @@
+"""The judge `audit`: a model names evidence, the program verifies it."""

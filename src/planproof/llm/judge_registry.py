@@ -1,0 +1,37 @@
+"""Judges by name."""
+
+from __future__ import annotations
+
+from planproof import extensions
+from planproof.core.judge import AnyJudge, Asking, MakesJudge, MakesModelJudge
+from planproof.core.model import Model
+from planproof.core.vocabulary import Vocabulary
+from planproof.errors import InvalidInput
+
+DEFAULT = "rules"
+
+
+def find_judge(
+    name: str = DEFAULT,
+    *,
+    vocabulary: Vocabulary | None = None,
+    model: Model | None = None,
+    asking: Asking | None = None,
+) -> AnyJudge:
+    """The judge that is registered under this name; one that asks a model needs to be given it."""
+    known = vocabulary or Vocabulary()
+    if not asks_model(name):
+        make: MakesJudge = extensions.load("judges", name)
+        return make(vocabulary=known)
+    if model is None:
+        raise InvalidInput(
+            f"the judge `{name}` asks a model, and none is named.",
+            advice="Name one: --model openai:NAME.",
+        )
+    make_asking: MakesModelJudge = extensions.load("judges", name)
+    return make_asking(vocabulary=known, model=model, asking=asking or Asking())
+
+
+def asks_model(name: str) -> bool:
+    """Whether the judge of this name asks a model."""
+    return getattr(extensions.load("judges", name), "asks_model", False) is True

@@ -1,0 +1,104 @@
+"""Judges that ask models, opened by name: one model or a panel, asked once or several times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NoReturn, cast
+
+from planproof.core.judge import AnyJudge, Asking, ModelJudge
+from planproof.core.model import Model, Question
+from planproof.core.vocabulary import Vocabulary
+from planproof.errors import InvalidInput
+from planproof.llm.judge_registry import asks_model, find_judge
+
+if TYPE_CHECKING:
+    from planproof.llm.model_settings import ModelSettings
+
+_VARIED = 0.7
+"""The temperature of samples: at 0 they would all be the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """A model by its name alone, for looking at what it would be asked."""
+
+    name: str
+
+    @property
+    def fingerprint(self) -> str:
+        """Its name, for there is nothing else."""
+        return self.name
+
+    async def ask(self, question: Question, *, deadline: float) -> NoReturn:
+        """Nobody asks it."""
+        del question, deadline
+        raise InvalidInput(f"the model `{self.name}` was not opened.")
+
+
+def open_judge(
+    name: str,
+    models: Sequence[str | Model] = (),
+    *,
+    vocabulary: Vocabulary | None = None,
+    asking: Asking | None = None,
+    samples: int = 1,
+    base_url: str | None = None,
+    settings: ModelSettings | None = None,
+) -> AnyJudge:
+    """The judge of this name, ready to ask these models.
+
+    A model is named as in `openai:NAME`, or is one that is open already. Of several, the lower
+    verdict stands. With several `samples`, what they disagree on is ambiguous.
+    """
+    if not asks_model(name):
+        if models:
+            raise InvalidInput(
+                f"the judge `{name}` asks no model.", advice="Take `audit`, `prompt` or `cascade`."
+            )
+        return find_judge(name, vocabulary=vocabulary)
+    if not models:
+        return find_judge(name)  # which says what is missing
+    how = asking or Asking()
+    judges = [
+        _sampled(name, _opened(model, base_url, settings, samples), vocabulary, how, samples)
+        for model in models
+    ]
+    if len(judges) == 1:
+        return judges[0]
+    from planproof.llm.panel import Panel  # noqa: PLC0415 - only for panels
+
+    return Panel(tuple(judges))
+
+
+def _sampled(
+    name: str, model: Model, vocabulary: Vocabulary | None, asking: Asking, samples: int
+) -> ModelJudge:
+    judges = tuple(
+        cast(
+            "ModelJudge",
+            find_judge(
+                name, vocabulary=vocabulary, model=model, asking=replace(asking, sample=sample)
+            ),
+        )
+        for sample in range(samples)
+    )
+    if samples == 1:
+        return judges[0]
+    from planproof.llm.panel import Sampled  # noqa: PLC0415 - only for samples
+
+    return Sampled(judges)
+
+
+def _opened(
+    model: str | Model, base_url: str | None, settings: ModelSettings | None, samples: int
+) -> Model:
+    if not isinstance(model, str):
+        return model
+    from planproof.llm.model_settings import ModelSettings  # noqa: PLC0415 - with the models
+    from planproof.llm.providers import open_model  # noqa: PLC0415 - heavy
+
+    how = settings or ModelSettings()
+    if samples > 1:
+        how = replace(how, temperature=max(how.temperature, _VARIED))
+    return open_model(model, base_url=base_url, settings=how)

@@ -1,0 +1,79 @@
+"""Text of a case as data: on one line, in which nothing hides and nothing commands.
+
+What is escaped is escaped as JSON does it, so that a model may quote it either way: whoever looks
+for a quote undoes the escapes on both sides.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from planproof.core.content import Json
+from planproof.core.phrases import ELLIPSIS
+
+# Control tokens of chat formats: servers of open models may take them for the end of a message.
+_CONTROL_TOKEN = re.compile(
+    r"<(?=[|｜]|/?s>|<SYS>>|</SYS>>|(?:start|end)_of_turn>)|\[(?=/?INST\])|(?<=[|｜])>"
+)
+# Line ends as JSON has them; quotation marks and backslashes stay, for code and JSON to be legible.
+_LINES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "«": "\\u00ab", "»": "\\u00bb"}
+_LONGEST_ID = 64
+_PLAIN_NAME = re.compile(rf"[\w.:#/@-]{{1,{_LONGEST_ID}}}")
+_LONGEST_NAME = 80
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def as_json(value: Json) -> str:
+    """A value as compact JSON on one line."""
+    return escaped(_ENCODER.encode(value))
+
+
+def escaped(text: str) -> str:
+    """JSON text without control tokens, and with nothing in it that can't be seen."""
+    # One of these stands in every control token, and few texts have one.
+    if "<" in text or "|>" in text or "INST]" in text or "｜>" in text:
+        text = _CONTROL_TOKEN.sub(_as_code, text)
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else _code(each) for each in text)
+
+
+def in_marks(text: str) -> str:
+    """A text on one line, between marks that nothing inside it can close."""
+    # Most have none of these: to look for each takes a tenth of what a table of all takes.
+    for character, code in _LINES.items():
+        if character in text:
+            text = text.replace(character, code)
+    return f"«{escaped(text)}»"
+
+
+def name_written(name: str) -> str:
+    """The name of a tool or an agent: as it is where it is plain, else a JSON string."""
+    if _PLAIN_NAME.fullmatch(name):
+        return name
+    return as_json(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + ELLIPSIS)
+
+
+def id_written(event_id: str) -> str:
+    """The id of an event: never shortened, for it has to be found again."""
+    if event_id.isalnum() and len(event_id) <= _LONGEST_ID:
+        return event_id
+    return event_id if _PLAIN_NAME.fullmatch(event_id) else as_json(event_id)
+
+
+def clipped(text: str, most: int) -> str:
+    """Head and tail of a text, with an ellipsis between; all of it if it is short enough."""
+    if len(text) <= most:
+        return text
+    tail = most // 3
+    return f"{text[: most - tail]}{ELLIPSIS}{text[len(text) - tail :] if tail else ''}"
+
+
+def _as_code(found: re.Match[str]) -> str:
+    return _code(found[0])
+
+
+def _code(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))

@@ -1,0 +1,186 @@
+"""The images of a case: which are sent, where they stand, and why others are not.
+
+Each is named in the text by a mark that nobody who wrote the case could know; where the mark
+stands, the image follows as a part of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from binascii import Error, a2b_base64, b2a_base64
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from planproof.core.content import Content, Image
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
+from planproof.llm.prompting.escaping import as_json
+
+_FORMS = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+_HELD = "data:image/"
+_IN_TEXT = re.compile(r"data:(image/[a-z.+-]{1,40});base64,([A-Za-z0-9+/]{16,}={0,2})")
+_LONGEST_ADDRESS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRules:
+    """Which images may be sent: how many, how large, and whether by an address elsewhere.
+
+    Local files are read only below `folder`, for a trace may name any file; no address is ever
+    fetched, and it is passed on only where `allow_urls` says so.
+    """
+
+    allow_urls: bool = False
+    folder: Path = field(default_factory=Path)
+    most: int = 20
+    most_bytes: int = 5_000_000
+    most_bytes_together: int = 20_000_000
+
+
+class Gallery:
+    """The images of one case, numbered in the order of task, plan and trace."""
+
+    def __init__(self, mark: str, rules: ImageRules) -> None:
+        self._mark = mark
+        self._rules = rules
+        self._numbers: dict[Image, int] = {}
+        self._sent: dict[int, Image] = {}
+        self._bytes = 0
+        self.left_out: list[str] = []
+        """Which images are not sent, and why."""
+
+    @classmethod
+    def of(cls, task: Content, plan: Plan, trace: Trace, mark: str, rules: ImageRules) -> Gallery:
+        """All the images of a case."""
+        gallery = cls(mark, rules)
+        texts = (text for step in plan.steps for text in (step.text,))
+        for image in (*task.images, *_in(task.text), *plan.images, *_in(*texts)):
+            gallery.add(image)
+        for event in trace.events:
+            if event.images or _HELD in event.text or _HELD in event.output:
+                for image in (*event.images, *_in(event.text, event.output)):
+                    gallery.add(image)
+        return gallery
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @property
+    def sent(self) -> int:
+        """How many images are sent."""
+        return len(self._sent)
+
+    def add(self, image: Image) -> None:
+        """Number an image; the same one again has the same number."""
+        if image in self._numbers:
+            return
+        number = self._numbers[image] = len(self._numbers) + 1
+        admitted = self._admitted(image)
+        if isinstance(admitted, str):
+            self.left_out.append(f"image {number}: {admitted}")
+        else:
+            self._sent[number] = admitted
+
+    def marks(self, images: Iterable[Image]) -> tuple[str, ...]:
+        """What stands in the text for images."""
+        return tuple(self._named(self._numbers[image]) for image in images)
+
+    def lifted(self, text: str) -> str:
+        """The text with marks in the place of the images that are written out in it."""
+        if _HELD not in text:
+            return text
+        return _IN_TEXT.sub(
+            lambda found: self._named(self._numbers[Image(found[1], data=found[2])]), text
+        )
+
+    def parts(self, text: str) -> tuple[str | Image, ...]:
+        """A text with marks as parts: each image follows the line that mentions it first."""
+        if not self._sent:
+            return (text,) if text else ()
+        place = re.compile(rf"\[image (\d+) {re.escape(self._mark)}\]")
+        parts: list[str | Image] = []
+        said = ""
+        shown: set[int] = set()
+        for line in text.splitlines(keepends=True):
+            numbers = [int(found[1]) for found in place.finditer(line)]
+            said += place.sub(r"[image \1]", line)
+            for number in numbers:
+                if number not in shown:
+                    shown.add(number)
+                    parts += (said, self._sent[number])
+                    said = ""
+        parts.append(said)
+        return tuple(part for part in parts if part != "")
+
+    def _named(self, number: int) -> str:
+        if number in self._sent:
+            return f"[image {number} {self._mark}]"
+        return f"[image {number}: not shown]"
+
+    def _admitted(self, image: Image) -> Image | str:
+        """The image as it is sent, or why it is not."""
+        if len(self._sent) >= self._rules.most:
+            return f"only the first {self._rules.most} are sent"
+        if image.data is None and image.url is not None and _is_remote(image.url):
+            if not self._rules.allow_urls:
+                return "it stands at an address elsewhere (--allow-image-urls passes it on)"
+            fits = len(image.url) <= _LONGEST_ADDRESS
+            return Image(image.media_type, url=image.url) if fits else "its address is too long"
+        content = self._content(image)
+        if isinstance(content, str):
+            return content
+        media_type = _media_type(content)
+        if media_type is None:
+            return "it is no PNG, JPEG, GIF or WebP"
+        size = len(content)
+        if size > self._rules.most_bytes:
+            return f"it has {size:,} bytes, more than {self._rules.most_bytes:,}"
+        if self._bytes + size > self._rules.most_bytes_together:
+            return f"all images together have more than {self._rules.most_bytes_together:,} bytes"
+        self._bytes += size
+        return Image(media_type, data=b2a_base64(content, newline=False).decode())
+
+    def _content(self, image: Image) -> bytes | str:
+        if image.data is not None:
+            if len(image.data) > 2 * self._rules.most_bytes:
+                return f"it has more than {self._rules.most_bytes:,} bytes"
+            try:
+                return a2b_base64(image.data)
+            except (Error, ValueError):
+                return "its data is not base64"
+        return self._in_file((image.url or "").removeprefix("file://"))
+
+    def _in_file(self, name: str) -> bytes | str:
+        """What stands in a local file, if it is in the folder: links are followed first."""
+        try:
+            folder = self._rules.folder.resolve()
+            path = (folder / name).resolve()
+            if not path.is_relative_to(folder):
+                return f"the file {as_json(name[:200])} is outside the working folder"
+            with path.open("rb") as file:
+                return file.read(self._rules.most_bytes + 1)
+        except (OSError, ValueError):
+            return f"the file {as_json(name[:200])} can't be read"
+
+
+def _in(*texts: str) -> Iterator[Image]:
+    """The images that are written out in texts."""
+    for text in texts:
+        if _HELD in text:
+            yield from (Image(found[1], data=found[2]) for found in _IN_TEXT.finditer(text))
+
+
+def _is_remote(url: str) -> bool:
+    return url[:8].lower().startswith(("http://", "https://"))
+
+
+def _media_type(content: bytes) -> str | None:
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    return next((form for magic, form in _FORMS.items() if content.startswith(magic)), None)

@@ -1,0 +1,130 @@
+"""Prompts are templates: the project's own, with fragments, and those that users bring along.
+
+Templates see only data. They run in a sandbox, and a name that does not exist is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import TYPE_CHECKING, NoReturn
+
+from planproof.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from jinja2 import TemplateError
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+_VARIABLES = ("user_task", "agent_plan", "execution_trace_json", "_fragments")
+_NEEDED = ("agent_plan", "execution_trace_json")
+_ADVICE = (
+    "A template may use user_task, agent_plan, execution_trace_json and "
+    "_fragments.multimodal_input_rules."
+)
+_LARGEST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class UserTemplate:
+    """A template that a user brought along, under the name by which messages call it."""
+
+    source: str
+    name: str = "template"
+
+    @property
+    def digest(self) -> str:
+        """Tells this template from others."""
+        return sha256(self.source.encode("utf-8", "surrogatepass")).hexdigest()
+
+    def checked(self) -> UserTemplate:
+        """The same template, if it can be used at all."""
+        from jinja2 import TemplateError, meta  # noqa: PLC0415 - only for whoever has a template
+
+        if len(self.source) > _LARGEST:
+            raise InvalidInput(f"has more than {_LARGEST:,} characters.", where=self.name)
+        try:
+            used = meta.find_undeclared_variables(_environment().parse(self.source))
+        except TemplateError as error:
+            _refuse(error, self.name)
+        absent = [name for name in _NEEDED if name not in used]
+        if absent:
+            what = f"does not use `{absent[0]}`, so nothing could be judged."
+            raise InvalidInput(what, where=self.name, advice=_ADVICE)
+        unknown = sorted(used.difference(_VARIABLES))
+        if unknown:
+            what = f"uses `{unknown[0]}`, which is unknown."
+            raise InvalidInput(what, where=self.name, advice=_ADVICE)
+        return self
+
+    def rendered(self, *, task: str, plan: str, trace: str, images: bool) -> str:
+        """The words for a case. The multimodal rules are empty where there are no images."""
+        from jinja2 import TemplateError  # noqa: PLC0415 - only for whoever has a template
+
+        rules = render("fragments/multimodal_input_rules.jinja") if images else ""
+        try:
+            return (
+                _environment()
+                .from_string(self.source)
+                .render(
+                    user_task=task,
+                    agent_plan=plan,
+                    execution_trace_json=trace,
+                    _fragments={"multimodal_input_rules": rules},
+                )
+            )
+        except TemplateError as error:
+            _refuse(error, self.name)
+        except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
+            raise InvalidInput(
+                f"fails: {type(error).__name__}: {error}.", where=self.name, advice=_ADVICE
+            ) from error
+
+
+def render(name: str, **values: object) -> str:
+    """One of the project's own prompts, such as "prompt.jinja", or a fragment of them."""
+    return _environment().get_template(name).render(**values).strip()
+
+
+@cache
+def digest_of_prompts() -> str:
+    """Changes whenever a word of the project's own prompts does."""
+    digest = sha256()
+    for source in _sources():
+        digest.update(source.read_bytes())
+    return digest.hexdigest()
+
+
+@cache
+def _sources() -> tuple[Traversable, ...]:
+    folder = files("planproof.llm").joinpath("prompts")
+    found = [*folder.iterdir(), *folder.joinpath("fragments").iterdir()]
+    return tuple(sorted((each for each in found if each.is_file()), key=lambda each: each.name))
+
+
+@cache
+def _environment() -> ImmutableSandboxedEnvironment:
+    from jinja2 import PackageLoader, StrictUndefined  # noqa: PLC0415 - heavy, and only here
+    from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
+
+    return ImmutableSandboxedEnvironment(
+        loader=PackageLoader("planproof.llm", "prompts"),
+        undefined=StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        auto_reload=False,
+    )
+
+
+def _refuse(error: TemplateError, name: str) -> NoReturn:
+    line = getattr(error, "lineno", None)
+    place = f"{name}, line {line}" if line else name
+    raise InvalidInput(
+        f"is no template that can be used: {error.message or type(error).__name__}.",
+        where=place,
+        advice=_ADVICE,
+    ) from error

@@ -1,0 +1,107 @@
+"""What is said of a plan that was found in a trace: where, by whom, how, and what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from planproof.core.plan import Plan
+
+
+class Sort(StrEnum):
+    """By what sort of declaration a plan was made known."""
+
+    TODO_LIST = "todo_list"
+    """A to-do tool: TodoWrite, update_plan, write_todos and the like."""
+    PLAN_MODE = "plan_mode"
+    """A plan put before the user: ExitPlanMode."""
+    PLANNING_STEP = "planning_step"
+    """A span, a step or a ledger that its format itself marks as the plan."""
+    JSON_PLAN = "json_plan"
+    """A message that is a plan written as JSON, as planner agents do."""
+    CHECKLIST = "checklist"
+    """Items with boxes to tick."""
+    ANNOUNCED_LIST = "announced_list"
+    """A list that is announced ("here is my plan"), or that is all that was said."""
+    PRESCRIBED_STEPS = "prescribed_steps"
+    """Steps that a prompt tells the agent to follow."""
+    REQUESTED_STEPS = "requested_steps"
+    """What the user asked for, one thing after the other."""
+
+
+class Declarer(StrEnum):
+    """Who declared a plan."""
+
+    AGENT = "agent"
+    PLANNER = "planner"
+    """A planner, a manager or an orchestrator, for the agents that act."""
+    SCAFFOLD = "scaffold"
+    """The prompt around the user's request."""
+    USER = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """A plan, and the event that declared it. `actor` is what the trace calls the one who did."""
+
+    plan: Plan
+    event: str
+    pointer: str
+    sort: Sort
+    declared_by: Declarer
+    actor: str | None
+    before_acting: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replan:
+    """A later plan, and what of the one before it it adds, drops and says in other words.
+
+    `plan` is the whole of it: a list that goes on from a later number leaves the others standing.
+    `reordered` says that items of both stand in another order.
+    """
+
+    event: str
+    pointer: str
+    plan: Plan
+    added: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    renamed: tuple[tuple[str, str], ...] = ()
+    reordered: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rejection:
+    """A plan that the user turned down, and the event that says so."""
+
+    declaration: Declaration
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """How much was searched for a plan."""
+
+    prompts: int = 0
+    """System prompts and what the user wrote before the agent acted."""
+    messages: int = 0
+    """Messages and reasoning of the agent."""
+    notes: int = 0
+    """To-do lists, plan spans and other bookkeeping."""
+    calls: int = 0
+    """Calls of tools."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Located:
+    """The plan in force, if any was declared; later plans, rejected ones, and what was searched."""
+
+    declaration: Declaration | None = None
+    replans: tuple[Replan, ...] = ()
+    rejected: tuple[Rejection, ...] = ()
+    looked_at: LookedAt = LookedAt()
+
+    @property
+    def plan(self) -> Plan | None:
+        """The plan in force."""
+        return self.declaration.plan if self.declaration else None

@@ -1,0 +1,229 @@
+"""What a step asks for: its text taken apart where a new thing to do begins, and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from planproof.planning.hinted_patterns import hinted
+from planproof.planning.instruction_verbs import (
+    after_lead_in,
+    begins_accompaniment,
+    begins_clause,
+    begins_finite,
+    begins_order,
+    is_plain_verb,
+    is_verb,
+)
+from planproof.planning.masking import shield
+
+_LONGEST_CONDITION = 200
+# Beyond this a step is a document: it is kept whole.
+_LONGEST_SPLIT = 8_000
+
+_APPENDIX = re.compile(
+    r"\n\s*(?:#{1,6}\s|-{3,}\s*(?:\n|$)|```|here(?:['’]s|\s+is|\s+are)\b|notes?:|this assumes\b)",
+    re.IGNORECASE,
+)
+_BULLET_LINE = re.compile(
+    r"^[ \t]*(?:[-*+•–‣◦▪·]|\d{1,3}[.)]|\(?[a-z][.)])[ \t]+(?=\S)", re.MULTILINE
+)
+_ASIDE = re.compile(
+    r"\W*(?:for example|for instance|e\.g|i\.e|this (?:will|would|is|can|may|requires|step)|these|"
+    r"note that|that is|such as|there (?:may|might|is|are)|we can|it (?:is|can|may))\b",
+    re.IGNORECASE,
+)
+_OPTIONAL = hinted(
+    r"\b(?:(?:if|when|where|whenever|wherever)\s+(?:it\s+is\s+)?(?:needed|necessary|required|"
+    r"desired|appropriate|applicable|you\s+(?:like|want|wish))|as\s+(?:needed|necessary|desired)|"
+    r"if\s+need\s+be|optionally)\b|"
+    r"\(\s*optional\s*\)|^\W*optional\b",
+    "need necessary required desired appropriate applicable you optional",
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"”’)\x00]*\s+(?=[\"'“‘`*(\[\x00]*[A-Z\x00])|\n[ \t]*\n\s*")
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|etc|vs|dr|mr|mrs|ms|no|approx|fig|st|cf)|\b[A-Za-z])\.$", re.IGNORECASE
+)
+_SUBORDINATE = re.compile(
+    r"(?:if|when|whenever|once|after|before|unless|while|until|in case|in the event|using|to|for|"
+    r"based on|on|upon|with|as|from|by|told|given|where|since|because|should|in order to|in|at|"
+    r"without|instead of|having)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"(?:if|when|unless|once|in case)\b", re.IGNORECASE)
+_BOUNDARY = re.compile(
+    r"(?:(?P<strong>\s*(?:;|→|->|=>)\s*)|(?P<comma>,\s+)|\s+(?=(?:and|then|&|but)[\s,]))"
+    r"(?P<joined>(?:and|&|but),?\s+)?"
+    r"(?P<then>(?:then|afterwards?|after that|next|finally|lastly|subsequently|thereafter)\b,?\s+)?"
+)
+_BOUNDARY_HINTS = (",", ";", "and", "then", "&", "but", "→", "->", "=>")
+_MODAL_CLAUSE = re.compile(
+    r"\b(?:that|which|who|whether|how|so)\b.*\b(?:can|could|will|would|may)\b"
+)
+_RELATIVE = re.compile(r"\b(?:that|which|who)\b")
+_WORDS = re.compile(r"[\w\-]+\s*")
+_EMPHASIS = re.compile(r"\*\*|__")
+
+
+def required_parts(text: str) -> tuple[str, ...]:
+    """The things that a step's text asks for, each of which must be done; at least one."""
+    if len(text) > _LONGEST_SPLIT:
+        return (text,)
+    parts = tuple(_clean(part) for block in _blocks(text) for part in _clauses_of(block))
+    parts = tuple(part for part in parts if part)
+    required = tuple(part for part in parts if not is_optional(part)) or parts
+    return required if len(required) > 1 else (_only_part(text, parts, required),)
+
+
+def _only_part(text: str, parts: tuple[str, ...], required: tuple[str, ...]) -> str:
+    if len(parts) > 1:
+        return required[0]
+    return text[: _end_of_instructions(text)].strip() or text
+
+
+def is_optional(text: str) -> bool:
+    """Whether the text leaves it to the agent to do this at all."""
+    return _OPTIONAL.search(text) is not None
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text; full stops in quotes, code, names and abbreviations end nothing."""
+    shielded = shield(text)
+    found: list[str] = []
+    start = 0
+    for gap in _SENTENCE_END.finditer(shielded):
+        if _ABBREVIATION.search(shielded, max(start, gap.start() - 8), gap.start()):
+            continue
+        found.append(text[start : gap.end()].strip())
+        start = gap.end()
+    found.append(text[start:].strip())
+    return [sentence for sentence in found if sentence]
+
+
+def opens_subordinate(text: str) -> bool:
+    """Whether the text begins with a clause such as "If ..." or "Once ..." that ends in a comma."""
+    return _SUBORDINATE.match(text) is not None
+
+
+def gives_order(sentence: str) -> bool:
+    """Whether a sentence says what is to be done, in so many words or as an announcement."""
+    text = _EMPHASIS.sub("", sentence)
+    start = after_lead_in(text)
+    if begins_order(text, start, certain=True) or begins_clause(text, start):
+        return True
+    if opens_subordinate(text):
+        comma = shield(text).find(", ")
+        return comma > 0 and (
+            begins_order(text, comma + 2, certain=True) or begins_clause(text, comma + 2)
+        )
+    return False
+
+
+def _end_of_instructions(text: str) -> int:
+    appendix = _APPENDIX.search(text, 1) if "\n" in text else None
+    return appendix.start() if appendix else len(text)
+
+
+def _blocks(text: str) -> list[str]:
+    """The sentences that ask for something, bullets first: a heading only sums them up."""
+    body = text[: _end_of_instructions(text)]
+    bullets = list(_BULLET_LINE.finditer(body, body.find("\n") if "\n" in body else len(body)))
+    if bullets:
+        edges = [*(bullet.start() for bullet in bullets), len(body)]
+        listed = [body[b.end() : edge] for b, edge in zip(bullets, edges[1:], strict=True)]
+        wanted = [block for item in listed for block in _asking(item)]
+        if wanted:
+            return wanted
+        body = body[: bullets[0].start()]
+    return _asking(body) or [body]
+
+
+def _asking(text: str) -> list[str]:
+    """The sentences of a text, with those that order nothing joined to the one before."""
+    blocks: list[str] = []
+    for sentence in sentences(text):
+        if _ASIDE.match(sentence):
+            continue
+        if not blocks or gives_order(sentence):
+            blocks.append(sentence)
+        else:
+            blocks[-1] = f"{blocks[-1]} {sentence}"
+    return blocks
+
+
+def _clauses_of(sentence: str) -> Iterator[str]:
+    if not any(map(sentence.__contains__, _BOUNDARY_HINTS)):
+        yield sentence
+        return
+    shielded = shield(sentence)
+    start = 0
+    told = begins_clause(shielded, after_lead_in(shielded))
+    inside_part = _first_boundary(shielded)
+    for boundary in _BOUNDARY.finditer(shielded, inside_part):
+        if boundary.start() < inside_part:
+            continue
+        left = shielded[start : boundary.start()]
+        starts = (
+            _starts_part(shielded, boundary)
+            or (told and begins_finite(shielded, boundary.end()) and not _RELATIVE.search(left))
+            or _order_after_condition(shielded, boundary) > 0
+        )
+        if starts and not _shares_object(left, after_comma=bool(boundary["comma"])):
+            yield sentence[start : boundary.start()]
+            start = boundary.end()
+            inside_part = max(start, _order_after_condition(shielded, boundary))
+    yield sentence[start:]
+
+
+def _first_boundary(shielded: str) -> int:
+    """Past the comma of "If X, ...": what stands before it is no part of its own."""
+    lead = after_lead_in(shielded)
+    if opens_subordinate(shielded[lead : lead + 20]):
+        comma = shielded.find(", ", lead)
+        return comma + 2 if comma > 0 else lead
+    return lead
+
+
+def _starts_part(shielded: str, boundary: re.Match[str]) -> bool:
+    end = boundary.end()
+    certain = bool(boundary["strong"] or boundary["then"])
+    if (certain or boundary["comma"]) and begins_accompaniment(shielded, end):
+        return True
+    if not (certain or boundary["joined"]) and shielded.startswith("to ", end):
+        return False  # "..., to find X" says what for
+    if begins_order(shielded, end, certain=certain):
+        return True
+    return bool(certain or boundary["comma"]) and begins_clause(shielded, end)
+
+
+def _order_after_condition(shielded: str, boundary: re.Match[str]) -> int:
+    """Where the order stands in "..., and if X, do Y"; 0 when there is none."""
+    end = boundary.end()
+    if not (boundary["joined"] or boundary["strong"]) or not _CONDITION.match(shielded, end):
+        return 0
+    comma = shielded.find(", ", end, end + _LONGEST_CONDITION)
+    return comma + 2 if comma > 0 and begins_order(shielded, comma + 2, certain=True) else 0
+
+
+def _shares_object(left: str, *, after_comma: bool) -> bool:
+    """Whether the left side lacks what it acts on: "identify and extract the dates"."""
+    words = _WORDS.findall(left[-80:])
+    if not words:
+        return True
+    last = words[-1].rstrip()
+    # What a comma parts does not belong together: "collect, clean".
+    joined = len(words) > 1 and words[-2][-1:].isspace()
+    before = words[-2].rstrip() if joined else None
+    if after_comma:
+        return before is None and is_verb(last)  # "collect, clean, and plot the data"
+    if is_plain_verb(last):
+        return True
+    if is_verb(last) and (
+        before is None or is_verb(before) or before.lower() in {"to", "then", "will"}
+    ):
+        return True
+    return _MODAL_CLAUSE.search(left) is not None
+
+
+def _clean(part: str) -> str:
+    return _EMPHASIS.sub("", part).strip().strip(",;").rstrip(".").strip()

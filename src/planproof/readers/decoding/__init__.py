@@ -1,0 +1,1 @@
+"""From bytes to parsed documents: JSON, JSON Lines, archives, case files, trace files."""

@@ -1,0 +1,103 @@
+"""Archives: the ZIP files that Inspect writes its logs into, with one sample an entry."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+
+from planproof.core.limits import Limits
+from planproof.errors import InvalidInput
+
+_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
+_ENTRY = b"PK\x01\x02"
+_ZSTANDARD = 93
+_ENCRYPTED = 0x1
+# A log may unpack to so many times what a single trace may have: it is never unpacked at once.
+_TIMES_UNPACKED = 16
+
+
+def is_archive(data: bytes) -> bool:
+    """Whether the bytes are a ZIP file."""
+    return data.startswith(_MARKS)
+
+
+class Archive:
+    """The samples of a log. Entries are read one by one, into memory, within the limits."""
+
+    def __init__(self, data: bytes, name: str, limits: Limits) -> None:
+        self.name = name
+        self.limits = limits
+        # Counted before anything is made of them: a directory costs more memory than bytes.
+        if data.count(_ENTRY) > limits.entries:
+            raise InvalidInput(
+                f"is an archive with more than {limits.entries:,} entries.",
+                where=name,
+                advice="Split the log.",
+            )
+        try:
+            self._file = zipfile.ZipFile(io.BytesIO(data))
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise self._broken(name, error) from error
+        self._samples = [entry for entry in self._file.infolist() if _is_sample(entry.filename)]
+        if not self._samples:
+            raise InvalidInput(
+                "is a ZIP archive that holds no samples of an Inspect log.",
+                where=name,
+                advice="Unpack it, and give the trace itself.",
+            )
+        unpacked = sum(entry.file_size for entry in self._samples)
+        if unpacked > limits.bytes * _TIMES_UNPACKED:
+            raise InvalidInput(
+                f"unpacks to {unpacked:,} bytes, more than {_TIMES_UNPACKED} times the limit of "
+                f"{limits.bytes:,}.",
+                where=name,
+                advice="Raise the limit, or split the log.",
+            )
+
+    @property
+    def names(self) -> list[str]:
+        """What the samples are called: `<id>_epoch_<n>`."""
+        return [_stem(entry.filename) for entry in self._samples]
+
+    def read(self, number: int) -> bytes:
+        """The bytes of one sample, however many the archive says that it has."""
+        entry = self._samples[number]
+        where = f"{self.name}#{_stem(entry.filename)}"
+        if entry.flag_bits & _ENCRYPTED:
+            raise InvalidInput("is encrypted.", where=where, advice="Write the log without that.")
+        try:
+            with self._file.open(entry) as file:
+                data = file.read(self.limits.bytes + 1)
+        except NotImplementedError as error:
+            packed = "Zstandard" if entry.compress_type == _ZSTANDARD else "a method"
+            raise InvalidInput(
+                f"is packed with {packed} that this Python can't unpack.",
+                where=where,
+                advice="Write the log as JSON: `inspect log convert --to json`.",
+            ) from error
+        except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
+            raise self._broken(where, error) from error
+        if len(data) > self.limits.bytes:
+            raise InvalidInput(
+                f"unpacks to more than the limit of {self.limits.bytes:,} bytes.",
+                where=where,
+                advice="Raise the limit.",
+            )
+        return data
+
+    @staticmethod
+    def _broken(where: str, error: Exception) -> InvalidInput:
+        return InvalidInput(
+            f"is a ZIP archive that can't be read: {error}.",
+            where=where,
+            advice="Copy it again; it may have been cut off.",
+        )
+
+
+def _is_sample(name: str) -> bool:
+    return name.startswith("samples/") and name.endswith(".json")
+
+
+def _stem(name: str) -> str:
+    return name.removeprefix("samples/").removesuffix(".json")

@@ -1,0 +1,212 @@
+"""Case files: one case as JSON, or a data set with one case a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from types import NoneType
+from typing import Protocol
+
+from planproof.core.case import Case
+from planproof.core.content import Json
+from planproof.core.json_values import DEEPEST, is_deeper_than, is_object
+from planproof.core.limits import Limits
+from planproof.core.strict_json import holds_more_values
+from planproof.errors import InvalidInput
+from planproof.readers.decoding.json_parsing import too_many_values
+from planproof.readers.decoding.rewinding import Readable
+from planproof.readers.task_content import read_task
+
+_FORM = 'A case is {"user_task": ..., "agent_plan": ..., "execution_trace": ...}.'
+_DEEPEST = 2 * DEEPEST
+"""What is nested more deeply can be parsed, but neither kept nor sent to another process."""
+_SPOKEN: dict[type, str] = {
+    NoneType: "null",
+    bool: "true or false",
+    int: "a number",
+    float: "a number",
+    str: "text",
+    list: "a list",
+    dict: "an object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseLine:
+    """A line of a data set: the case in it, or what is wrong with it. `where` is its place.
+
+    `record` is what stands there, as far as it is JSON.
+    """
+
+    where: str
+    case: Case | None = None
+    error: InvalidInput | None = None
+    id: str | None = None
+    record: Json = None
+
+
+class CaseMaker(Protocol):
+    """Makes a case of a record; the fields of a case are where it looks for them."""
+
+    def __call__(self, value: Json, *, name: str) -> Case:
+        """The case in a JSON value; `name` is its place, for errors."""
+        ...
+
+
+def read_case(data: bytes, *, name: str, limits: Limits | None = None) -> Case:
+    """The case in a file."""
+    line = raw_line(data, name, limits or Limits())
+    if line.error is not None:
+        raise line.error
+    return parse_case(_parsed(data, name), name=name)
+
+
+@dataclass(frozen=True, slots=True)
+class RawLine:
+    """A line that is not blank, as it stands in a file; `error` when there is too much in it."""
+
+    where: str
+    data: bytes
+    error: InvalidInput | None = None
+
+
+def raw_line(data: bytes, where: str, limits: Limits) -> RawLine:
+    """Return a line or another record, after counting the values in it."""
+    if len(data) > limits.values:
+        text = data.decode(json.detect_encoding(data), "replace")
+        if holds_more_values(text, limits.values):
+            return RawLine(where, b"", too_many_values(limits.values, where))
+    return RawLine(where, data)
+
+
+def raw_lines(file: Readable, *, name: str, limits: Limits) -> Iterator[RawLine]:
+    """The lines of a file, one at a time."""
+    number = 0
+    while line := file.readline(limits.bytes + 1):
+        number += 1
+        where = f"{name}, line {number}"
+        if len(line) > limits.bytes and not line.endswith(b"\n"):
+            _skip_rest_of_line(file, limits.bytes)
+            yield RawLine(where, b"", too_long(where, limits))
+        elif not line.isspace():
+            yield raw_line(line, where, limits)
+
+
+def cases_in(lines: Iterable[RawLine], make: CaseMaker | None = None) -> Iterator[CaseLine]:
+    """The cases of a data set, one a line; a line that holds none does not stop the rest."""
+    for line in lines:
+        if line.error is not None:
+            yield CaseLine(line.where, error=line.error)
+            continue
+        try:
+            value = _parsed(line.data.strip(), line.where)
+        except InvalidInput as error:
+            yield CaseLine(line.where, error=error)
+        else:
+            yield case_line(value, line.where, make)
+
+
+def case_line(value: Json, where: str, make: CaseMaker | None = None) -> CaseLine:
+    """The case in a record of a data set, or what is wrong with it."""
+    id_ = value.get("id") if is_object(value) else None
+    try:
+        case = (make or parse_case)(value, name=where)
+    except InvalidInput as error:
+        return CaseLine(where, error=error, id=id_ if isinstance(id_, str) else None, record=value)
+    return CaseLine(where, case, id=case.id, record=value)
+
+
+def parse_case(value: Json, *, name: str) -> Case:
+    """The case in a JSON value. Fields that planproof does not know are left alone."""
+    if not is_object(value):
+        raise InvalidInput(
+            f"must be an object, not {_SPOKEN[type(value)]}.", where=name, advice=_FORM
+        )
+    for field in ("user_task", "agent_plan", "execution_trace"):
+        if field not in value:
+            _refuse_misnamed(field, value, name)
+    plan = _typed(value, "agent_plan", (str, list, dict, NoneType), name)
+    trace = _typed(value, "execution_trace", (str, list, dict), name)
+    id_ = _typed(value, "id", (str, int, NoneType), name)
+    metadata = _typed(value, "metadata", (dict, NoneType), name)
+    task = value["user_task"]
+    return Case(
+        # What is kept of a bare trace has none: it is given back so, and can be handed in again.
+        task=None if task is None else read_task(task, where=_place(name, "user_task")),
+        plan=plan,
+        trace=trace,
+        id=None if id_ is None else str(id_),
+        metadata=metadata or {},
+    )
+
+
+def _typed(fields: dict[str, Json], field: str, types: tuple[type, ...], name: str) -> Json:
+    value = fields.get(field)
+    if type(value) in types:
+        return value
+    expected = " or ".join(_SPOKEN[kind] for kind in types if kind is not NoneType)
+    raise InvalidInput(
+        f"must be {expected}, not {_SPOKEN[type(value)]}.", where=_place(name, field), advice=_FORM
+    )
+
+
+def _refuse_misnamed(field: str, fields: dict[str, Json], name: str) -> None:
+    """A case without a plan can be told so; one whose plan has the wrong name must be."""
+    misnamed = next((key for key in fields if len(key) > 3 and key in field), None)
+    if misnamed is not None or field != "agent_plan":
+        raise InvalidInput(
+            f"`{field}` is missing.",
+            where=name,
+            advice=_FORM if misnamed is None else f"Rename `{misnamed}` to `{field}`.",
+        )
+
+
+def _place(name: str, field: str) -> str:
+    return f"{name}#/{field}"
+
+
+def too_long(where: str, limits: Limits) -> InvalidInput:
+    """The error for a line that is longer than the limit."""
+    return InvalidInput(
+        f"has more than {limits.bytes:,} bytes.",
+        where=where,
+        advice="Raise `max_bytes` in [tool.planproof.limits], or split the trace.",
+    )
+
+
+def _parsed(data: bytes, name: str) -> Json:
+    if not data.strip():
+        raise InvalidInput("is empty.", where=name, advice=_FORM)
+    try:
+        value = json.loads(data)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, " if b"\n" in data else ""
+        raise InvalidInput(
+            f"is not valid JSON: {error.msg} ({place}column {error.colno}).",
+            where=name,
+            advice=_FORM,
+        ) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"byte {error.start} is not valid {error.encoding.upper()}.",
+            where=name,
+            advice="Save the file as UTF-8 text.",
+        ) from error
+    except RecursionError as error:
+        raise _too_deep(name) from error
+    except ValueError as error:
+        raise InvalidInput(f"holds a number that is too long ({error}).", where=name) from error
+    opened = data.count(b"{") + data.count(b"[")
+    if opened > _DEEPEST and is_deeper_than(value, _DEEPEST):
+        raise _too_deep(name)
+    return value
+
+
+def _too_deep(name: str) -> InvalidInput:
+    return InvalidInput("is nested too deeply.", where=name, advice="Check how the file was made.")
+
+
+def _skip_rest_of_line(lines: Readable, at_once: int) -> None:
+    while (rest := lines.readline(at_once)) and not rest.endswith(b"\n"):
+        pass

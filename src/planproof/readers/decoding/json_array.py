@@ -1,0 +1,110 @@
+"""The elements of a JSON array, one at a time, however long the array is.
+
+They are taken apart, not parsed: what is read is handed on byte by byte, so that an element means
+what the same bytes mean on a line of their own, and a broken one does not cost those after it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from planproof.core.limits import Limits
+from planproof.errors import InvalidInput
+
+_CHUNK = 1 << 16
+_MARK = b"\xef\xbb\xbf"
+_STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+# What has nothing to say about where an element ends; a comma does only outside all brackets.
+_AMONG = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+", re.DOTALL)
+_WITHIN = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+", re.DOTALL)
+_REST_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
+_QUOTE, _COMMA = ord('"'), ord(",")
+_OPENS, _CLOSES = frozenset(b"[{"), frozenset(b"]}")
+
+
+@dataclass(slots=True)
+class ArrayElements:
+    """The elements of an array in a file that begins with its `[`; None for one that is too long.
+
+    `name` is the file's, for errors: an array that breaks off, and anything that follows it.
+    """
+
+    read: Callable[[int], bytes]
+    name: str
+    limits: Limits
+    _held: bytearray = field(default_factory=bytearray, init=False)
+    """What was read of the element that comes next, and what may follow it."""
+    _at: int = field(default=0, init=False)
+    _too_long: bool = field(default=False, init=False)
+
+    def __iter__(self) -> Iterator[bytes | None]:
+        """Every element, once."""
+        self._more()
+        begins = self._held.removeprefix(_MARK).lstrip()
+        assert begins.startswith(b"[")
+        del self._held[: len(self._held) - len(begins) + 1]
+        first = True
+        while True:
+            closed = self._find_end()
+            self._too_long = self._too_long or self._at > self.limits.bytes
+            element = None if self._too_long else bytes(self._held[: self._at])
+            del self._held[: self._at + 1]
+            self._at, self._too_long = 0, False
+            # An empty array has no element, and JSON ends with none.
+            if not (closed and first and element is not None and not element.strip()):
+                yield element
+            if closed:
+                break
+            first = False
+        while self._held or self._more():
+            if self._held.strip():
+                raise InvalidInput(
+                    "goes on behind the end of its array.",
+                    where=self.name,
+                    advice="Write one array, or one case a line.",
+                )
+            self._held.clear()
+
+    def _more(self) -> bool:
+        chunk = self.read(_CHUNK)
+        self._held += chunk
+        return bool(chunk)
+
+    def _find_end(self) -> bool:
+        """Move to the comma or bracket behind the element; whether it closes the array."""
+        depth = 0
+        in_string = False
+        while True:
+            skip = _REST_OF_STRING if in_string else _WITHIN if depth else _AMONG
+            found = skip.match(self._held, self._at)
+            assert found is not None
+            self._at = found.end()
+            # A backslash that ends what was read belongs to what comes next.
+            if self._at == len(self._held) or (in_string and self._held[self._at] != _QUOTE):
+                self._read_on()
+                continue
+            byte = self._held[self._at]
+            if byte == _QUOTE:
+                in_string = not in_string
+            elif byte in _OPENS:
+                depth += 1
+            elif depth == 0:
+                return byte != _COMMA
+            elif byte in _CLOSES:
+                depth -= 1
+            self._at += 1
+
+    def _read_on(self) -> None:
+        if self._at > self.limits.bytes:
+            self._too_long = True
+        if self._too_long:
+            del self._held[: self._at]
+            self._at = 0
+        if not self._more():
+            raise InvalidInput(
+                "is a JSON array that breaks off.",
+                where=self.name,
+                advice="Write the file again; JSON Lines may lose its last line, JSON may not.",
+            )

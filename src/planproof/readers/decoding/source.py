@@ -1,0 +1,186 @@
+"""The source of a trace: what was given, decoded and parsed, before anyone has made sense of it."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from planproof.core.content import Json
+from planproof.core.limits import Limits
+from planproof.core.trace import Skipped
+from planproof.errors import InvalidInput
+from planproof.readers.decoding.archives import Archive, is_archive
+from planproof.readers.decoding.gc_pause import collector_at_rest
+from planproof.readers.decoding.json_parsing import Parser, without_lone_surrogates
+
+Form: TypeAlias = Literal["json", "jsonl", "text", "archive"]
+
+_LONGEST_SCALAR = 400
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A trace as it came in.
+
+    `document` is a JSON value, a tuple of (line number, value) for JSON Lines and for streams of
+    server-sent events, the text, or an `Archive`, which holds traces and is none.
+    `skipped` names what could not be parsed.
+    """
+
+    name: str
+    form: Form
+    document: Json
+    skipped: tuple[Skipped, ...] = ()
+    _digest: str | None = field(default=None, repr=False, compare=False)
+    _text: str | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the trace as it was given: of its text, or of a value written as JSON."""
+        if self._digest is None and self._text is not None:
+            # Not before it is asked for: it takes half as long as to parse the text.
+            object.__setattr__(self, "_digest", _digest_of(self._text.encode()))
+            object.__setattr__(self, "_text", None)
+        return self.canonical_digest if self._digest is None else self._digest
+
+    @property
+    def canonical_digest(self) -> str:
+        """The digest that a JSON value has, however a file writes it."""
+        if self.form != "json":
+            return self.digest
+        return _digest_of(json.dumps(self.document, separators=(",", ":")).encode())
+
+    @property
+    def given(self) -> Json:
+        """The trace as a JSON value that reads as the same source: its text, if it still has it."""
+        if self._text is not None:
+            return self._text
+        if self.form != "jsonl":
+            return self.document
+        lines: list[str] = []
+        for number, value in self.document:
+            lines += [""] * (number - 1 - len(lines))
+            lines.append(json.dumps(value, separators=(",", ":")))
+        return "\n".join(lines)
+
+    @classmethod
+    def of_path(cls, path: Path, *, limits: Limits | None = None) -> Source:
+        """Read a file."""
+        limits = limits or Limits()
+        try:
+            size = path.stat().st_size
+            if size > limits.bytes:
+                raise _too_big(size, limits, str(path))
+            data = path.read_bytes()
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise InvalidInput(f"can't be read: {why}.", where=str(path)) from error
+        return cls.of_bytes(data, name=str(path), limits=limits)
+
+    @classmethod
+    def of_bytes(cls, data: bytes, *, name: str = "trace", limits: Limits | None = None) -> Source:
+        """Decode bytes: UTF-8, or UTF-16 and UTF-32 that begin with a byte order mark; or a ZIP."""
+        limits = limits or Limits()
+        if len(data) > limits.bytes:
+            raise _too_big(len(data), limits, name)
+        if is_archive(data):
+            return cls(name, "archive", Archive(data, name, limits), _digest=_digest_of(data))
+        encoding, start = "utf-8", 0
+        for mark, marked in _MARKS:
+            if data.startswith(mark):
+                encoding, start = marked, len(mark)
+                break
+        try:
+            text = str(memoryview(data)[start:], encoding)
+        except UnicodeDecodeError as error:
+            raise InvalidInput(
+                f"byte {error.start + start} is not valid {encoding.upper()}.",
+                where=name,
+                advice="Save the trace as UTF-8 text; unpack it first if it is an archive.",
+            ) from error
+        # Whoever gave them away need not hold the bytes while their text is parsed.
+        del data
+        return cls._of_clean_text(text, Parser(name, limits))
+
+    @classmethod
+    def of_text(cls, text: str, *, name: str = "trace", limits: Limits | None = None) -> Source:
+        """Find out whether a text is JSON, JSON Lines, an event stream, or just text."""
+        parser = Parser(name, limits or Limits())
+        return cls._of_clean_text(
+            without_lone_surrogates(text.removeprefix("\ufeff"), parser), parser
+        )
+
+    @classmethod
+    @collector_at_rest()
+    def _of_clean_text(cls, text: str, parser: Parser) -> Source:
+        name = parser.name
+        failure: json.JSONDecodeError | None = None
+        while True:
+            start = text[:_LONGEST_SCALAR].strip()
+            if not start and not text.strip():
+                raise InvalidInput("is empty.", where=name, advice="Give a trace with content.")
+            if start[:1] not in ("{", "[", '"') and len(text) > _LONGEST_SCALAR:
+                break
+            try:
+                value = parser.parse(text)
+            except json.JSONDecodeError as error:
+                failure = error
+                break
+            if not start.startswith('"'):
+                return cls(name, "json", value, tuple(parser.skipped), _text=text)
+            # A JSON string that holds a trace: what counts is the trace.
+            text = value
+        records = parser.lines(text)
+        if records is not None:
+            return cls(name, "jsonl", records, tuple(parser.skipped), _text=text)
+        if failure is not None and parser.is_broken_json(text, failure):
+            raise InvalidInput(
+                f"is JSON that breaks off or is malformed ({failure.msg}).",
+                where=f"{name}, line {failure.lineno} column {failure.colno}",
+                advice="Write the file again; JSON Lines may lose its last line, JSON may not.",
+            )
+        return cls(name, "text", text, tuple(parser.skipped), _text=text)
+
+    @classmethod
+    def of_value(cls, value: Json, *, name: str = "trace", limits: Limits | None = None) -> Source:
+        """Take a parsed JSON value, or a string that holds a trace."""
+        if isinstance(value, str):
+            return cls.of_text(value, name=name, limits=limits)
+        # Written and parsed again: what holds for a file then holds for a value, whatever it is.
+        parser = Parser(name, limits or Limits())
+        try:
+            text = json.dumps(value, separators=(",", ":"))
+        except RecursionError as error:
+            raise parser.too_deep() from error
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"is no JSON value: {error}.",
+                where=name,
+                advice="Give what json.loads gives: dicts, lists, strings, numbers.",
+            ) from error
+        parsed = parser.parse(text)
+        digest = None if parser.skipped else _digest_of(text.encode())
+        return cls(name, "json", parsed, tuple(parser.skipped), digest)
+
+
+def _digest_of(data: bytes) -> str:
+    return "sha256:" + hashlib.sha256(data).hexdigest()
+
+
+def _too_big(size: int, limits: Limits, name: str) -> InvalidInput:
+    return InvalidInput(
+        f"has {size:,} bytes, more than the limit of {limits.bytes:,}.",
+        where=name,
+        advice="Raise the limit, or split the trace.",
+    )

@@ -1,0 +1,46 @@
+"""The user task: text, or content parts with images."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from planproof.core.content import Content, Json
+from planproof.core.trace import Kind, Trace
+from planproof.errors import InvalidInput
+from planproof.readers.toolkit.content_parts import parts_of
+
+_ADVICE = 'Give text, or parts such as {"type": "text", "text": "..."} and image parts.'
+
+
+def read_task(value: Json, *, where: str = "/user_task") -> Content:
+    """The text and the images of a task; anything else in it is an error."""
+    if isinstance(value, str):
+        return Content(value)
+    if not isinstance(value, list):
+        raise InvalidInput(
+            f"must be text or a list of content parts, not {type(value).__name__}.",
+            where=where,
+            advice=_ADVICE,
+        )
+    for index, item in enumerate(cast("list[Json]", value)):
+        if not isinstance(item, str | dict):
+            raise InvalidInput(
+                f"must be a content part, not {type(item).__name__}.",
+                where=f"{where}/{index}",
+                advice=_ADVICE,
+            )
+    parts, images = parts_of(value, where)
+    for part in parts:
+        if part.sort != "text":
+            raise InvalidInput(
+                "is neither a text part nor an image part.", where=part.pointer, advice=_ADVICE
+            )
+    return Content("\n".join(part.value for part in parts), images)
+
+
+def task_of(trace: Trace) -> Content:
+    """What the user says first in a trace; no words where nobody says anything."""
+    for event in trace.events:
+        if event.actor == "user" and event.kind is Kind.MESSAGE and event.parent is None:
+            return Content(event.text, event.images)
+    return Content()

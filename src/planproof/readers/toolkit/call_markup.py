@@ -1,0 +1,159 @@
+"""Calls that an agent writes inside its text: XML-like tags and Thought/Action/Observation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from planproof.core.json_values import embedded, is_object
+from planproof.readers.toolkit.code_fences import blocks
+from planproof.readers.toolkit.tool_calls import Call, arguments_of, as_call
+
+Sort: TypeAlias = Literal["prose", "call", "result", "thought", "answer"]
+
+_OPENING = re.compile(
+    r"<(?:function=(?P<function>[\w.\-]{1,80})"
+    r"|invoke name=\"(?P<invoke>[\w.\-]{1,80})\""
+    r"|(?P<json>tool_call|function_call|tool_use)"
+    r"|(?P<run>execute(?:_[a-z]{1,20})?|bash|run_code)"
+    r"|(?P<result>observation|tool_response|function_results?|tool_results?|execution_result))>"
+)
+_PARAMETER = re.compile(r"<parameter(?:=|\s+name=\")([\w.\-]{1,80})\"?>")
+_LABEL = re.compile(
+    r"^[ \t*#]{0,8}(?P<label>Thought|Action Input|Action|Observation|Final Answer)"
+    r"[ \t]{0,4}(?:\d{1,4}[ \t]{0,4})?:[ \t*]{0,8}",
+    re.MULTILINE,
+)
+_SIGNATURE = re.compile(r"([\w.\-]{1,80})[ \t]?[\[(](.*)[\])]", re.DOTALL)
+_LONGEST_NAME = 80
+_SORTS: dict[str, Sort] = {
+    "Observation": "result",
+    "Thought": "thought",
+    "Final Answer": "answer",
+}
+
+
+@dataclass(slots=True)
+class Segment:
+    """A stretch of a text: prose, or a call that stands in it, or what it is labelled as."""
+
+    start: int
+    end: int
+    sort: Sort = "prose"
+    call: Call | None = None
+
+
+def segments(text: str) -> list[Segment]:
+    """The stretches of a text in order; just one when there is no call in it."""
+    if "<" in text:
+        found = list(_tagged(text))
+        if any(part.sort != "prose" for part in found):
+            return found
+    if _may_be_labelled(text):
+        found = list(_labelled(text))
+        if any(part.sort == "call" for part in found):
+            return found
+    return [Segment(0, len(text))]
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is prose at first sight: then it is all one segment."""
+    return "<" not in text and not _may_be_labelled(text)
+
+
+def _may_be_labelled(text: str) -> bool:
+    # To look for single letters first takes a tenth of the time, and many texts have none.
+    return "A" in text and ":" in text and "Action" in text
+
+
+def _tagged(text: str) -> Iterator[Segment]:
+    position = 0
+    closed: dict[str, int] = {}
+    for match in _OPENING.finditer(text):
+        if match.start() < position:
+            continue
+        tag = match[0][1:-1].partition("=")[0].partition(" ")[0]
+        # Looked up once for each closing tag, not once for each opening one.
+        if closed.get(tag, 0) >= 0 and closed.get(tag, 0) < match.end():
+            closed[tag] = text.find(f"</{tag}>", match.end())
+        closing = closed[tag]
+        if match["json"] and (closing < 0 or text.find(match[0], match.end(), closing) >= 0):
+            continue  # cut off, or only the last of several openings is closed
+        body_end = len(text) if closing < 0 else closing
+        end = len(text) if closing < 0 else closing + len(tag) + 3
+        if match["result"]:
+            segment = Segment(match.end(), body_end, "result")
+        else:
+            call = _call_in(match, text[match.end() : body_end])
+            if call is None:
+                continue
+            segment = Segment(match.start(), end, "call", call)
+        if match.start() > position:
+            yield Segment(position, match.start())
+        yield segment
+        position = end
+    if position < len(text):
+        yield Segment(position, len(text))
+
+
+def _call_in(match: re.Match[str], body: str) -> Call | None:
+    name = match["function"] or match["invoke"]
+    if name:
+        return Call(name, _parameters(body))
+    if match["run"]:
+        language = match["run"].removeprefix("execute").removeprefix("run_code").strip("_")
+        return Call(language or "python", text=body.strip("\n"))
+    return as_call(embedded(body))
+
+
+def _parameters(body: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    opened = list(_PARAMETER.finditer(body))
+    for index, match in enumerate(opened):
+        limit = opened[index + 1].start() if index + 1 < len(opened) else len(body)
+        closing = body.find("</parameter>", match.end(), limit)
+        found[match[1]] = body[match.end() : closing if closing >= 0 else limit].strip("\n")
+    return found
+
+
+def _labelled(text: str) -> Iterator[Segment]:
+    labels = list(_LABEL.finditer(text))
+    names = [match["label"] for match in labels]
+    # "Action:" alone is a word of many reports; with a thought or an input it is a call.
+    if "Action" not in names or not ("Thought" in names or "Action Input" in names):
+        return
+    if labels[0].start() > 0:
+        yield Segment(0, labels[0].start())
+    starts = [match.start() for match in labels] + [len(text)]
+    for index, match in enumerate(labels):
+        end = starts[index + 1]
+        if names[index] == "Action":
+            action = text[match.end() : end].strip()
+            if names[index + 1 : index + 2] == ["Action Input"]:
+                end = starts[index + 2]
+                call = _given(action, text[labels[index + 1].end() : end].strip())
+            else:
+                call = _written(action)
+            yield Segment(match.start(), end, "call" if call is not None else "prose", call)
+        elif names[index] != "Action Input" or names[index - 1 : index] != ["Action"]:
+            yield Segment(match.end(), end, _SORTS.get(names[index], "prose"))
+
+
+def _given(name: str, raw: str) -> Call:
+    arguments, text = arguments_of(raw)
+    return Call(name[:_LONGEST_NAME], arguments, text)
+
+
+def _written(action: str) -> Call | None:
+    value = embedded(action)
+    if is_object(value):
+        return as_call(value)
+    code = next(blocks(f"{action}\n```"), None) if action.startswith("```") else None
+    if code is not None:
+        return Call(code.runs_as or code.language, text=code.code)
+    match = _SIGNATURE.fullmatch(action)
+    if match is not None:
+        return _given(match[1], match[2])
+    return Call(action.split(None, 1)[0][:_LONGEST_NAME], text=action) if action else None

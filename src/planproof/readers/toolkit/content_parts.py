@@ -1,0 +1,121 @@
+"""The content of a message: text, thoughts, calls, results and images, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from planproof.core.content import Image, Json
+from planproof.core.json_values import is_list, is_object, key_with_text, text_at
+from planproof.core.quotes import ELLIPSIS
+
+Sort: TypeAlias = Literal["text", "thought", "call", "result", "unread"]
+
+_TEXT_KEYS = ("text", "content", "value", "output_text", "refusal")
+_THOUGHT_TYPES = frozenset(("thinking", "reasoning", "thought"))
+_CALL_TYPES = frozenset(
+    "tool_use tool-call tool_call function_call server_tool_use mcp_tool_use toolCall".split()
+)
+_RESULT_TYPES = frozenset(
+    "tool_result tool-result tool_call_response function_call_output toolResult".split()
+)
+# A hosted tool gives its own results, such as "web_search_tool_result".
+_HOSTED_RESULT = "_tool_result"
+_IMAGE_TYPES = frozenset(("image", "image_url", "input_image"))
+
+
+@dataclass(slots=True)
+class Part:
+    """One part of a message; `value` is text, or the object that is a call or a result."""
+
+    sort: Sort
+    value: Json
+    pointer: str
+
+
+def parts_of(content: Json, pointer: str) -> tuple[list[Part], tuple[Image, ...]]:
+    """The parts of a message's content, whatever form it has, and its images."""
+    if isinstance(content, str):
+        is_blank = not content or content.isspace()
+        return ([] if is_blank else [Part("text", content, pointer)]), ()
+    if is_object(content):
+        inner = content.get("parts")
+        if is_list(inner):
+            return parts_of(inner, f"{pointer}/parts")
+        part = _part(content, pointer)
+        image = as_image(content)
+        return ([part] if part else []), ((image,) if image else ())
+    if not is_list(content):
+        return [], ()
+    parts: list[Part] = []
+    images: list[Image] = []
+    for index, item in enumerate(content):
+        place = f"{pointer}/{index}"
+        if isinstance(item, str):
+            if item and not item.isspace():
+                parts.append(Part("text", item, place))
+        elif is_object(item):
+            image = as_image(item)
+            if image is not None:
+                images.append(image)
+                continue
+            part = _part(item, place)
+            if part is not None:
+                parts.append(part)
+    return parts, tuple(images)
+
+
+def plain_text(content: Json, pointer: str) -> tuple[str, str, tuple[Image, ...]]:
+    """All the text of a content, the pointer to it, and its images."""
+    if isinstance(content, str):
+        return content, pointer, ()
+    parts, images = parts_of(content, pointer)
+    texts = [part for part in parts if part.sort in ("text", "thought")]
+    if len(texts) == 1:
+        return texts[0].value, texts[0].pointer, images
+    # What stands between the texts is no text: a quote that crosses it must say so.
+    return f"\n{ELLIPSIS}\n".join(part.value for part in texts), pointer, images
+
+
+def as_image(part: dict[str, Json]) -> Image | None:
+    """The image that a part holds, by address or as base64 data."""
+    if text_at(part, "type") not in _IMAGE_TYPES and "image_url" not in part:
+        return None
+    where = part.get("image_url", part.get("source", part.get("image")))
+    if is_object(where):
+        kind = text_at(where, "media_type", "mime_type", "mimeType")
+        data = text_at(where, "data")
+        if data is not None:
+            return Image(kind or "image/*", data=data)
+        where = text_at(where, "url")
+    if not isinstance(where, str):
+        return None
+    if where.startswith("data:"):
+        head, _, data = where[5:].partition(",")
+        return Image(head.partition(";")[0] or "image/*", data=data)
+    return Image("image/*", url=where)
+
+
+def _part(item: dict[str, Json], pointer: str) -> Part | None:
+    kind = text_at(item, "type")
+    if kind in _CALL_TYPES or "functionCall" in item or "toolUse" in item:
+        return Part("call", item, pointer)
+    if kind in _RESULT_TYPES or "functionResponse" in item or "toolResult" in item:
+        return Part("result", item, pointer)
+    if kind is not None and kind.endswith(_HOSTED_RESULT) and "tool_use_id" in item:
+        return Part("result", item, pointer)
+    if kind in _THOUGHT_TYPES or item.get("thought") is True:
+        key = key_with_text(item, ("thinking", "reasoning", "text", "summary", "content"))
+        if key is None and is_list(item.get("summary")):
+            text, place, _ = plain_text(item["summary"], f"{pointer}/summary")
+            if text:
+                return Part("thought", text, place)
+        if key is None:
+            return Part("unread", "encrypted or empty reasoning", pointer)
+        return Part("thought", item[key], f"{pointer}/{key}")
+    key = key_with_text(item, _TEXT_KEYS)
+    if key is not None:
+        return Part("text", item[key], f"{pointer}/{key}")
+    if any(isinstance(item.get(k), str) for k in _TEXT_KEYS):
+        return None  # an empty text says nothing, and nothing is lost
+    return Part("unread", f"content of the type {kind!r}", pointer)

@@ -1,0 +1,62 @@
+"""The entries of a source: lines, the items of a list, or of a list that an object holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, key_with_list
+from planproof.readers.decoding.source import Source
+
+LOOKED_AT = 20
+"""How many entries a reader looks at to find out whether a source is of its format."""
+
+
+def entries(
+    source: Source,
+    holders: Sequence[str] = (),
+    is_entry: Callable[[dict[str, Json]], bool] | None = None,
+) -> Iterator[tuple[str, Json]]:
+    """Each entry with its pointer; `holders` are the keys under which an object has its list.
+
+    An object that `is_entry` takes is itself the only entry: JSON Lines of one line are JSON.
+    """
+    if source.form == "jsonl":
+        for line, value in source.document:
+            yield f"L{line}", value
+        return
+    document, pointer = source.document, ""
+    if is_object(document):
+        if is_entry is not None and is_entry(document):
+            yield pointer, document
+            return
+        key = key_with_list(document, holders)
+        if key is None:
+            return
+        document, pointer = document[key], f"/{key}"
+    if is_list(document):
+        for index, value in enumerate(document):
+            yield f"{pointer}/{index}", value
+
+
+def first_entries(
+    source: Source,
+    holders: Sequence[str] = (),
+    is_entry: Callable[[dict[str, Json]], bool] | None = None,
+) -> Sequence[Json]:
+    """As many of the same entries, without their pointers, as it takes to know a format."""
+    document = source.document
+    if source.form == "jsonl":
+        return [value for _, value in document[:LOOKED_AT]]
+    if is_object(document):
+        if is_entry is not None and is_entry(document):
+            return (document,)
+        key = key_with_list(document, holders)
+        document = document[key] if key is not None else ()
+    return document[:LOOKED_AT] if is_list(document) else ()
+
+
+def listed(value: Json, pointer: str) -> Iterator[tuple[str, Json]]:
+    """The items of a list with their pointers; nothing when it is no list."""
+    for index, item in enumerate(value if is_list(value) else ()):
+        yield f"{pointer}/{index}", item

@@ -1,0 +1,104 @@
+"""Prompts that are sent again and again: each holds all of the conversation up to then."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator
+
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, text_at
+from planproof.core.trace import Kind
+from planproof.readers.toolkit.tool_calls import call_id_of
+from planproof.readers.toolkit.trace_builder import Transcript
+
+_IDS = ("call_id", "tool_call_id", "tool_use_id")
+_SAYS = ("text", "thinking", "content", "arguments", "output", "encrypted_content", "data")
+
+
+class Told:
+    """Remembers what has been told, so that only what is new in a prompt becomes events.
+
+    `alone` says that there is one prompt, in which nothing can come again.
+    """
+
+    def __init__(self, *, alone: bool = False) -> None:
+        self._times: Counter[Hashable] = Counter()
+        self._alone = alone
+
+    def note(self, message: Json) -> None:
+        """Remember something that was told outside a prompt, such as the model's answer."""
+        if not self._alone:
+            self._times[_fingerprint(message)] += 1
+
+    def new_in(self, prompt: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Json]]:
+        """What a prompt holds that was not told before; the same words may well be said twice."""
+        if self._alone:
+            yield from prompt
+            return
+        here: Counter[Hashable] = Counter()
+        for pointer, message in prompt:
+            key = _fingerprint(message)
+            here[key] += 1
+            if here[key] > self._times[key]:
+                self._times[key] = here[key]
+                yield pointer, message
+
+
+class Seen:
+    """Tells what is in a file a second time, by the id that it has there."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._ids: set[str] = set()
+
+    def again(self, identity: str | None, pointer: str) -> bool:
+        """Whether something with this id came before; it is then noted as left out."""
+        if identity is None:
+            return False
+        if identity in self._ids:
+            self._transcript.skip(pointer, "is here for the second time")
+            return True
+        self._ids.add(identity)
+        return False
+
+
+class Instructions:
+    """Writes system prompts that every request carries, each only where it differs."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._last = ""
+
+    def write(self, text: str | None, pointer: str) -> None:
+        """Write a system prompt unless it is the last one again."""
+        if text and text != self._last:
+            self._last = text
+            self._transcript.begin_turn()
+            self._transcript.say(Kind.SYSTEM, text, pointer, "system")
+
+
+def _fingerprint(message: Json) -> Hashable:
+    """What makes a message itself, whether it stands in an answer or in the next prompt."""
+    if not is_object(message):
+        return message if isinstance(message, str) else None
+    calls = message.get("tool_calls")
+    return (
+        text_at(message, "role", "type"),
+        text_at(message, *_IDS),
+        tuple(call_id_of(call) for call in calls if is_object(call)) if is_list(calls) else (),
+        _said(message),
+    )
+
+
+def _said(message: dict[str, Json]) -> Hashable:
+    content = message.get("content")
+    if is_list(content):
+        return tuple(
+            text_at(part, *_IDS, "id", *_SAYS) or text_at(part, "type")
+            if is_object(part)
+            else str(part)
+            for part in content
+        )
+    # A bare text and a single part with that text are the same.
+    said = text_at(message, *_SAYS) or text_at(message, "id")
+    return (said,) if said is not None else ()

@@ -1,0 +1,41 @@
+"""The templates of pages: everything that they are given is escaped."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING
+
+from planproof.core.content import Json
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_HERE = "planproof.reports.html"
+
+
+@cache
+def environment(*packages: str) -> Environment:
+    """Templates of these packages, and those here, from which they may import."""
+    from jinja2 import (  # noqa: PLC0415 - heavy
+        ChoiceLoader,
+        Environment,
+        PackageLoader,
+        StrictUndefined,
+    )
+
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, _HERE)]),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["embeddable"] = embeddable
+    return made
+
+
+def embeddable(value: Json) -> str:
+    """JSON in which nothing can end or open an element, whatever the texts in it say."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -1,0 +1,1 @@
+"""Verdicts, plans and runs as text in a terminal, 80 columns wide."""

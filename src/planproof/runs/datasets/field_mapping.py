@@ -1,0 +1,90 @@
+"""Foreign field names: `--map plan=/meta/plan` says where the parts of a case stand in a record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from planproof.core.case import Case
+from planproof.core.content import Json
+from planproof.core.json_values import is_object
+from planproof.core.pointer import resolve
+from planproof.core.suggestions import did_you_mean
+from planproof.errors import InvalidInput
+from planproof.readers.decoding.case_files import parse_case
+
+FIELDS = {
+    "task": "user_task",
+    "plan": "agent_plan",
+    "trace": "execution_trace",
+    "id": "id",
+    "metadata": "metadata",
+}
+_FORM = "Write FIELD=POINTER, as in plan=/meta/plan; an empty pointer is the whole record."
+
+
+@dataclass(frozen=True, slots=True)
+class FieldMap:
+    """Makes cases of records by JSON pointers; what has none stands under its own name."""
+
+    pointers: Mapping[str, str]
+
+    def __call__(self, value: Json, *, name: str) -> Case:
+        """The case in a record."""
+        fields = dict(value) if is_object(value) else {}
+        for field, pointer in self.pointers.items():
+            fields[FIELDS[field]] = _found(value, field, pointer, name)
+        # As where a trace stands alone: the task is what the user asks for first.
+        fields.setdefault("user_task", None)
+        return parse_case(fields, name=name)
+
+
+def parse_map(pairs: Iterable[str]) -> FieldMap | None:
+    """The map that `--map` asks for; None where nothing is mapped."""
+    pointers: dict[str, str] = {}
+    for pair in pairs:
+        field, equals, pointer = pair.partition("=")
+        if not equals or (pointer and not pointer.startswith("/")):
+            raise InvalidInput(f"`{pair}` is no mapping.", where="--map", advice=_FORM)
+        if field not in FIELDS:
+            raise InvalidInput(
+                f"a case has no field `{field}`.",
+                where="--map",
+                advice=did_you_mean(field, FIELDS),
+            )
+        pointers[field] = pointer
+    return FieldMap(pointers) if pointers else None
+
+
+def looks_mapped(word: str) -> bool:
+    """Whether a word of the command line reads as a mapping."""
+    field, equals, pointer = word.partition("=")
+    return field in FIELDS and bool(equals) and pointer.startswith("/")
+
+
+def value_at(record: Json, pointer: str) -> Json:
+    """What stands at a pointer; it leads into a field that holds JSON as text as well."""
+    first, slash, rest = pointer[1:].partition("/")
+    if slash and is_object(record):
+        held = resolve(record, f"/{first}")
+        if isinstance(held, str):
+            try:
+                return resolve(json.loads(held), f"/{rest}")
+            except (ValueError, RecursionError) as error:
+                raise InvalidInput(f"/{first} holds no JSON.") from error
+    return resolve(record, pointer)
+
+
+def _found(record: Json, field: str, pointer: str, name: str) -> Json:
+    try:
+        return value_at(record, pointer)
+    except InvalidInput as error:
+        has = (
+            ", ".join(f"/{key}" for key in list(record)[:12]) if is_object(record) else "no fields"
+        )
+        raise InvalidInput(
+            f"there is nothing at {pointer}, where --map looks for the {field}.",
+            where=name,
+            advice=f"The record has {has}.",
+        ) from error

@@ -1,0 +1,1 @@
+"""Engines that judge many cases: this machine, or a Ray cluster."""

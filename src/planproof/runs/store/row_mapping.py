@@ -1,0 +1,140 @@
+"""Nouns to rows and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from msgspec import to_builtins
+
+from planproof.core.content import Json
+from planproof.core.usage import Usage
+from planproof.core.verdict import JudgeSummary, Verdict
+from planproof.core.verdict_json import verdict_of
+from planproof.runs.run_records import Result, Run, RunState
+
+_ELSEWHERE = ("id", "metadata", "cost")
+
+
+def run_row(run: Run) -> dict[str, Any]:
+    """A run as a row."""
+    return {
+        "id": run.id,
+        "created": written_time(run.created),
+        "finished": run.finished and written_time(run.finished),
+        "state": run.state.value,
+        "source": plain(run.source),
+        "judge": run.judge.name,
+        "judge_fingerprint": run.judge.fingerprint,
+        "models": json.dumps(run.judge.models),
+        "fingerprint": run.fingerprint,
+        "tags": json.dumps(dict(run.tags)),
+    }
+
+
+def run_of(row: Any, cases: int) -> Run:
+    """The run in a row."""
+    return Run(
+        id=row.id,
+        created=datetime.fromisoformat(row.created),
+        finished=None if row.finished is None else datetime.fromisoformat(row.finished),
+        state=RunState(row.state),
+        source=row.source,
+        judge=JudgeSummary(
+            name=row.judge, fingerprint=row.judge_fingerprint, models=tuple(json.loads(row.models))
+        ),
+        fingerprint=row.fingerprint,
+        tags=json.loads(row.tags),
+        cases=cases,
+    )
+
+
+def verdict_row(verdict: Verdict) -> dict[str, Any]:
+    """A verdict as a row, without what stands with the result."""
+    values: dict[str, Json] = to_builtins(replace(verdict, metadata={}))
+    for field in _ELSEWHERE:
+        del values[field]
+    content = json.dumps(values, separators=(",", ":"))
+    return {
+        "hash": sha256(content.encode("ascii")).hexdigest(),
+        "outcome": verdict.outcome.value,
+        "cause": verdict.cause,
+        "score": verdict.score,
+        "level": verdict.level,
+        "reason": plain(verdict.reason),
+        "content": content,
+    }
+
+
+def finding_rows(verdict: Verdict, verdict_hash: str) -> Iterator[dict[str, Any]]:
+    """The findings of a verdict as rows: steps, then extras."""
+    found = [
+        ("step", step.number, step.status.value, step, step.evidence[:1], step.text)
+        for step in verdict.steps
+    ]
+    found += [
+        ("extra", None, extra.severity.value, extra, (extra,), extra.what)
+        for extra in verdict.extras
+    ]
+    for place, (sort, number, status, finding, cited, words) in enumerate(found):
+        yield {
+            "verdict": verdict_hash,
+            "place": place,
+            "sort": sort,
+            "number": number and plain(number),
+            "status": status,
+            "sureness": finding.sureness,
+            "event": plain(cited[0].event) if cited else None,
+            "text": plain(words),
+        }
+
+
+def result_row(run_id: str, result: Result, verdict_hash: str) -> dict[str, Any]:
+    """A result as a row."""
+    verdict = result.verdict
+    about: dict[str, Json] = {"id": result.id}
+    if verdict.metadata:
+        about["metadata"] = verdict.metadata
+    if verdict.cost is not None:
+        about["cost"] = asdict(verdict.cost)
+    return {
+        "run": run_id,
+        "position": result.position,
+        "case": result.case,
+        "id": result.id and plain(result.id),
+        "verdict": verdict_hash,
+        "seconds": result.seconds,
+        "about": json.dumps(about, separators=(",", ":")),
+    }
+
+
+def result_of(row: Any) -> Result:
+    """The result in a row that holds the content of its verdict, too."""
+    about: dict[str, Json] = json.loads(row.about)
+    cost = about.get("cost")
+    verdict = replace(
+        verdict_in(row.content),
+        id=about["id"],
+        metadata=about.get("metadata", {}),
+        cost=None if cost is None else Usage(**cost),
+    )
+    return Result(row.position, row.case, about["id"], verdict, row.seconds)
+
+
+def verdict_in(content: str) -> Verdict:
+    """The verdict in the content of a row; without id, metadata and cost."""
+    return verdict_of(json.loads(content))
+
+
+def written_time(time: datetime) -> str:
+    """A time as text that sorts."""
+    return time.astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def plain(text: str) -> str:
+    """Text that every database takes: no NUL, no lone surrogates."""
+    return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")

@@ -1,0 +1,39 @@
+"""A case in, a verdict out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from planproof.core.verdict import Verdict
+from planproof.readers.decoding.case_files import CaseLine, parse_case
+from planproof.server.api.route_docs import WRITES, answers, body, demo_case, schema_of
+from planproof.server.api.schemas import PostedCase
+from planproof.server.guard.json_bodies import json_body
+from planproof.server.json_responses import json_answer
+from planproof.server.services import ServicesDep
+
+router = APIRouter(prefix="/v1", tags=["verdicts"])
+
+JudgeQuery = Annotated[
+    str | None,
+    Query(description="The judge; without it, the usual one of this server.", examples=["rules"]),
+]
+
+
+@router.post(
+    "/verdicts",
+    summary="Judge one case.",
+    responses=answers("judge_case", Verdict, "The whole verdict.", WRITES),
+    openapi_extra=body("A case.", schema_of(PostedCase), demo_case("claimed")),
+)
+async def judge_case(request: Request, services: ServicesDep, judge: JudgeQuery = None) -> Response:
+    """Judge a case, and keep nothing of it.
+
+    A case that can be read but not judged gets a verdict that says so, without a score.
+    """
+    case = parse_case(await json_body(request, services.settings.limits), name="body")
+    verdict, _ = await services.desk.verdict(CaseLine("body", case, id=case.id), judge)
+    return json_answer(verdict.full())

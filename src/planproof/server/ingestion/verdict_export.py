@@ -1,0 +1,176 @@
+"""Verdicts on their way out: as events on their traces, to wherever traces are looked at.
+
+They are log records of OTLP that bear the ids of the trace and of its root span, in the words of
+OpenTelemetry's conventions for generative AI (`gen_ai.evaluation.result`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import urllib.error
+import urllib.request
+from collections.abc import Mapping, Sequence
+from http.client import HTTPException
+from logging import ERROR
+from time import time, time_ns
+from typing import Any, NoReturn
+
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
+from opentelemetry.proto.common.v1.common_pb2 import KeyValue
+from opentelemetry.proto.logs.v1.logs_pb2 import SEVERITY_NUMBER_INFO, LogRecord
+from sqlalchemy import select, update
+
+import planproof
+from planproof.core.verdict import Outcome, Verdict
+from planproof.errors import InvalidInput
+from planproof.reports.redaction import redact
+from planproof.reports.wording import LEVELS
+from planproof.runs.store.schema import traces
+from planproof.runs.store.sql_store import SqlStore
+from planproof.server.json_logs import tell, tell_fault
+
+EVENT = "gen_ai.evaluation.result"
+NAME = "planproof.plan_adherence"
+"""What the evaluation is called in `gen_ai.evaluation.name`."""
+_AT_ONCE = 200
+_AGAIN_AFTER = 10.0
+_PATIENCE = 10.0
+_WAIT = 1.0
+_RETRYABLE = frozenset({408, 429, 502, 503, 504})
+
+
+class Outgoing:
+    """Sends the verdicts that are marked as untold to an endpoint of OTLP/HTTP."""
+
+    def __init__(
+        self, store: SqlStore, endpoint: str, headers: Mapping[str, str] | None = None
+    ) -> None:
+        self._store = store
+        self._url = f"{endpoint.rstrip('/')}/v1/logs"
+        self._headers = {**(headers or {}), "Content-Type": "application/x-protobuf"}
+        self._opener = urllib.request.build_opener(_NoRedirect)
+        self.told = 0
+        """Verdicts that were sent since the server started."""
+
+    async def work(self, judged: asyncio.Event) -> NoReturn:
+        """Send what there is to send whenever something was `judged`, and again what failed."""
+        while True:
+            try:
+                sent = await asyncio.to_thread(self.send)
+            except Exception as error:
+                # Whatever it was: verdicts that come after it are to be sent as well.
+                tell_fault("sending verdicts failed", error)
+                sent = 0
+            if not sent:
+                judged.clear()
+                try:
+                    async with asyncio.timeout(_WAIT):
+                        await judged.wait()
+                except TimeoutError:
+                    continue
+
+    def send(self) -> int:
+        """Send some verdicts; how many there were."""
+        lease = time() + _PATIENCE + _AGAIN_AFTER
+        found = self._untold(lease)
+        records: list[LogRecord] = []
+        for row in found:
+            try:
+                verdict = self._store.result(row.run, row.position).verdict
+            except InvalidInput:
+                continue  # somebody has removed it
+            records.append(_record(row, verdict))
+        if not records or self._sent(records):
+            self._mark([row.trace for row in found], lease)
+            self.told += len(records)
+        return len(found)
+
+    def _untold(self, lease: float) -> Sequence[Any]:
+        """What is to be told; until then, or until it is told, no server tries again."""
+        due = select(traces).where(traces.c.untold <= time()).order_by(traces.c.untold)
+        with self._store.database.reading() as connection:
+            if connection.execute(due.limit(1)).first() is None:
+                return []
+        with self._store.database.writing() as connection:
+            found = connection.execute(due.limit(_AT_ONCE).with_for_update(skip_locked=True)).all()
+            names = [row.trace for row in found]
+            connection.execute(update(traces).where(traces.c.trace.in_(names)).values(untold=lease))
+        return found
+
+    def _mark(self, names: list[str], lease: float) -> None:
+        # A trace that was judged anew meanwhile is marked with another time, and told again.
+        told = update(traces).where(traces.c.trace.in_(names), traces.c.untold == lease)
+        with self._store.database.writing() as connection:
+            connection.execute(told.values(untold=None))
+
+    def _sent(self, records: list[LogRecord]) -> bool:
+        """Whether they need not be sent again."""
+        request = urllib.request.Request(  # noqa: S310 - the endpoint is configured, and is HTTP
+            self._url, _export(records).SerializeToString(), self._headers, method="POST"
+        )
+        try:
+            with self._opener.open(request, timeout=_PATIENCE):
+                return True
+        except urllib.error.HTTPError as error:
+            error.close()
+            tell("verdicts were refused", level=ERROR, status=error.code)
+            return error.code not in _RETRYABLE
+        except (OSError, HTTPException) as error:
+            tell_fault("sending verdicts failed", error)
+            return False
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Goes where it was told to, and nowhere else."""
+
+    def redirect_request(self, *_: object, **__: object) -> None:
+        """Follow none."""
+        return
+
+
+def _record(row: Any, verdict: Verdict) -> LogRecord:
+    attributes: dict[str, str | float] = {
+        "gen_ai.evaluation.name": NAME,
+        "gen_ai.evaluation.score.label": verdict.outcome.value
+        if verdict.level is None
+        else LEVELS[verdict.level],
+        "gen_ai.evaluation.explanation": redact(verdict.reason),
+        "planproof.run": row.run,
+        "planproof.position": row.position,
+    }
+    if verdict.score is not None:
+        attributes["gen_ai.evaluation.score.value"] = verdict.score
+    if verdict.outcome in (Outcome.JUDGE_FAILED, Outcome.INVALID_INPUT):
+        attributes["error.type"] = verdict.cause or verdict.outcome.value
+    now = time_ns()
+    return LogRecord(
+        time_unix_nano=now,
+        observed_time_unix_nano=now,
+        severity_number=SEVERITY_NUMBER_INFO,
+        event_name=EVENT,
+        trace_id=bytes.fromhex(row.trace),
+        span_id=bytes.fromhex(row.root or ""),
+        attributes=[_pair(key, value) for key, value in attributes.items()],
+    )
+
+
+def _export(records: list[LogRecord]) -> ExportLogsServiceRequest:
+    request = ExportLogsServiceRequest()
+    resource = request.resource_logs.add()
+    resource.resource.attributes.append(_pair("service.name", "planproof"))
+    scope = resource.scope_logs.add()
+    scope.scope.name = "planproof"
+    scope.scope.version = planproof.__version__
+    scope.log_records.extend(records)
+    return request
+
+
+def _pair(key: str, value: str | float) -> KeyValue:
+    pair = KeyValue(key=key)
+    if isinstance(value, str):
+        pair.value.string_value = value
+    elif isinstance(value, int):
+        pair.value.int_value = value
+    else:
+        pair.value.double_value = value
+    return pair

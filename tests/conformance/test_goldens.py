@@ -1,0 +1,123 @@
+"""What a person counted in real files of every format is what the readers find in them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from planproof import evaluate
+from planproof.core.trace import Event, Kind
+from planproof.extensions import load, registered
+from planproof.planning.locate_plan import locate
+from planproof.planning.plan_parser import parse_plan
+from tests.golden_files import EXAMPLES, GOLDENS, ROOT, Golden
+
+FIELDS = {"reader", "made_by", "kinds", "actions", "plan", "plan_before_acting", "skipped"}
+ROW = {"name", "holds", "output", "status", "parent"}
+DEDICATED = [name for name in registered("readers") if name != "general"]
+
+# What the rules still get wrong; each says why, and is gone once they get it right.
+MISJUDGED = {
+    "autogen-swarm": "to say that a parcel is refunded passes for sending one",
+}
+
+every_golden = pytest.mark.parametrize("golden", GOLDENS, ids=lambda golden: golden.name)
+every_example = pytest.mark.parametrize("golden", EXAMPLES, ids=lambda golden: golden.name)
+every_case = pytest.mark.parametrize(
+    "golden",
+    [
+        pytest.param(
+            golden,
+            id=golden.name,
+            marks=[pytest.mark.xfail(reason=MISJUDGED[golden.name], raises=AssertionError)]
+            if golden.name in MISJUDGED
+            else [],
+        )
+        for golden in EXAMPLES
+    ],
+)
+
+
+def _row(event: Event, wanted: dict[str, Any]) -> dict[str, Any]:
+    """The row of an action; a wanted text that is in it is given back as it was wanted."""
+    shown = f"{event.text}\n{json.dumps(event.arguments, ensure_ascii=False)}"
+    output = wanted["output"]
+    return {
+        "name": event.name,
+        "holds": wanted["holds"] if wanted["holds"] in shown else shown,
+        "output": output if output is not None and output in event.output else event.output or None,
+        "status": event.status.value,
+        "parent": event.parent,
+    }
+
+
+@every_golden
+def test_it_says_what_was_counted_and_how_it_was_made(golden: Golden) -> None:
+    expected = golden.expected
+    assert expected.keys() - {"score", "pick"} == FIELDS
+    assert expected["made_by"].endswith(".")
+    assert all(row.keys() == ROW and row["holds"] for row in expected["actions"])
+
+
+@every_golden
+def test_exactly_one_reader_claims_it(golden: Golden) -> None:
+    source = golden.source
+    claimed = [name for name in DEDICATED if load("readers", name)().sniff(source)]
+    assert claimed == [golden.expected["reader"]]
+    assert golden.trace.reader == golden.expected["reader"]
+
+
+@every_golden
+def test_every_action_is_one_event_with_its_result(golden: Golden) -> None:
+    wanted = golden.expected["actions"]
+    actions = [event for event in golden.trace.events if event.kind is Kind.ACTION]
+    assert [event.name for event in actions] == [row["name"] for row in wanted]
+    assert [_row(*pair) for pair in zip(actions, wanted, strict=True)] == wanted
+
+
+@every_golden
+def test_there_are_as_many_events_of_each_kind(golden: Golden) -> None:
+    kinds = Counter(event.kind.value for event in golden.trace.events)
+    assert dict(kinds) == golden.expected["kinds"]
+
+
+@every_golden
+def test_as_much_is_left_out_as_was_counted(golden: Golden) -> None:
+    assert len(golden.trace.skipped) == golden.expected["skipped"]
+
+
+@every_golden
+def test_the_plan_is_found_where_it_was_declared(golden: Golden) -> None:
+    expected = golden.expected
+    found = locate(golden.trace).declaration
+    steps = None if found is None else [step.text for step in found.plan.steps]
+    assert steps == expected["plan"]
+    assert (found and found.before_acting) == expected["plan_before_acting"]
+
+
+@every_case
+def test_an_example_is_judged_as_it_says(golden: Golden) -> None:
+    task, plan = golden.folder / "task.txt", golden.folder / "plan.txt"
+    verdict = evaluate(task=task, plan=plan, trace=golden.file)
+    assert verdict.score == golden.expected["score"], verdict.reason
+    read_already = evaluate(task=task, plan=plan, trace=golden.trace)
+    assert (read_already.score, read_already.reason) == (verdict.score, verdict.reason)
+    if golden.expected["plan"] is not None:
+        found = evaluate(task=task, plan=None, trace=golden.file)
+        assert found.score == golden.expected["score"], found.reason
+
+
+@every_example
+def test_an_example_declares_the_plan_that_it_is_judged_by(golden: Golden) -> None:
+    given = parse_plan(golden.folder.joinpath("plan.txt").read_text(encoding="utf-8"))
+    declared = golden.expected["plan"]
+    assert declared in (None, [step.text for step in given.steps])
+
+
+def test_every_example_can_be_made_again_and_was_counted() -> None:
+    made = {script.parent for script in ROOT.glob("examples/*/make.py")}
+    assert made
+    assert made == {golden.folder for golden in EXAMPLES}

@@ -1,0 +1,93 @@
+"""A run that is killed and started again asks only for what it lacks."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from planproof.runs.store.open_store import open_store
+from tests.auditing_models import honest
+from tests.patience import wait_until
+from tests.run_processes import ended, started
+from tests.scripted_model import Asked, ScriptedModel
+from tests.small_cases import FOLLOWED
+
+CASES = 500
+FEWER = 150
+COMPARED = 250
+"""Of the cases that a killed run had asked about, and of those that it had not."""
+AT_ONCE = 8
+ANSWER = json.dumps(honest(FOLLOWED))
+
+
+def _answer(_: Asked) -> str:
+    return ANSWER
+
+
+def _data_set(path: Path, cases: int) -> Path:
+    lines = (
+        json.dumps({**FOLLOWED, "id": str(n), "user_task": f"Tidy up folder {n}."})
+        for n in range(cases)
+    )
+    path.write_text("\n".join(lines), encoding="utf-8")
+    return path
+
+
+def _run(
+    cases: Path, output: Path, server: ScriptedModel, cache: Path, store: str = "none"
+) -> BaseProcess:
+    asking = ("--judge", "audit", "--model", "openai:x", "--base-url", server.url)
+    rest = ("--resume", "--concurrency", str(AT_ONCE))
+    settings = {"OPENAI_API_KEY": "k", "PLANPROOF_CACHE": str(cache)}
+    return started(cases.parent, store, cases, "-o", output, *asking, *rest, settings=settings)
+
+
+def _verdicts(path: Path) -> list[dict[str, Any]]:
+    # What a verdict cost is all that may differ: what is kept costs nothing.
+    return [{**json.loads(line), "cost": None} for line in path.read_text("utf-8").splitlines()]
+
+
+def test_a_killed_run_pays_nothing_twice(tmp_path: Path) -> None:
+    cases = _data_set(tmp_path / "cases.jsonl", CASES)
+    broken, whole = tmp_path / "broken.jsonl", tmp_path / "whole.jsonl"
+    with ScriptedModel(_answer, latency=0.01) as server:
+        killed = _run(cases, broken, server, tmp_path / "kept.sqlite3")
+        wait_until(lambda: len(server.calls) >= CASES // 3)
+        killed.kill()
+        ended(killed)
+        asked = len(server.calls)
+        assert CASES // 3 <= asked < CASES
+        assert not broken.exists()
+
+        assert ended(_run(cases, broken, server, tmp_path / "kept.sqlite3")) == 0
+        # What was under way when the run was killed had been asked for, but not been kept.
+        assert CASES <= len(server.calls) <= CASES + AT_ONCE
+
+        before = len(server.calls)
+        some = _data_set(tmp_path / "some.jsonl", COMPARED)
+        assert ended(_run(some, whole, server, tmp_path / "other.sqlite3")) == 0
+        assert len(server.calls) - before == COMPARED
+    verdicts = _verdicts(broken)
+    assert [verdict["id"] for verdict in verdicts] == [str(n) for n in range(CASES)]
+    assert verdicts[:COMPARED] == _verdicts(whole)
+
+
+def test_a_killed_run_without_a_cache_asks_only_for_what_was_not_kept(tmp_path: Path) -> None:
+    cases = _data_set(tmp_path / "cases.jsonl", FEWER)
+    output, store = tmp_path / "out.jsonl", str(tmp_path / "runs.db")
+    with ScriptedModel(_answer, latency=0.01) as server:
+        killed = _run(cases, output, server, tmp_path / "one.sqlite3", store)
+        # What was judged is kept after 64 cases at the latest.
+        wait_until(lambda: len(server.calls) >= FEWER * 2 // 3)
+        killed.kill()
+        ended(killed)
+        with closing(open_store(store)) as kept:
+            there = kept.find("latest").cases
+        assert there
+        before = len(server.calls)
+        assert ended(_run(cases, output, server, tmp_path / "two.sqlite3", store)) == 0
+        assert len(server.calls) - before == FEWER - there
+    assert len(_verdicts(output)) == FEWER

@@ -1,0 +1,85 @@
+"""A case that is pasted is judged as it would be from files, and nothing of it is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from planproof.evaluation import evaluate
+from planproof.server.pages.try_page import fields_of
+from tests.serving import in_process, settings
+from tests.small_cases import FOLLOWED, PLAN
+
+ORIGIN = {"origin": "http://127.0.0.1"}
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    with in_process(settings(tmp_path_factory.mktemp("served") / "runs.db")) as made:
+        yield made
+
+
+def verdict_on(client: TestClient, **fields: str) -> dict[str, object]:
+    answer = client.post("/try", data=fields, headers=ORIGIN)
+    assert answer.status_code == 200, answer.text
+    _, _, after = answer.text.partition('id="case-0">')
+    return json.loads(after.partition("</script>")[0])
+
+
+def test_task_plan_and_trace_are_judged(client: TestClient) -> None:
+    plan = "\r\n".join(f"{number}. {step}" for number, step in enumerate(PLAN, 1))
+    trace = json.dumps(FOLLOWED["execution_trace"])
+    found = verdict_on(client, task=FOLLOWED["user_task"], plan=plan, trace=trace)
+    expected = evaluate(task=FOLLOWED["user_task"], plan=PLAN, trace=FOLLOWED["execution_trace"])
+    assert (found["score"], found["reason"]) == (str(expected.score), expected.reason)
+
+
+def test_a_whole_case_may_stand_in_the_place_of_the_trace(client: TestClient) -> None:
+    assert verdict_on(client, trace=json.dumps(FOLLOWED))["score"] == "1.0"
+
+
+def test_nothing_is_kept(client: TestClient) -> None:
+    verdict_on(client, trace=json.dumps(FOLLOWED))
+    assert "There are no runs yet" in client.get("/").text
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"trace": "  "}, "there is no trace"),
+        ({"trace": '{"execution_trace": 3, "user_task": "x", "agent_plan": []}'}, "must be"),
+        ({"trace": "[]", "judge": "nobody"}, "no judge `nobody` is configured here"),
+    ],
+)
+def test_what_is_wrong_is_told_beside_what_was_pasted(
+    client: TestClient, fields: dict[str, str], told: str
+) -> None:
+    answer = client.post("/try", data={"plan": "1. <b>Sing</b>", **fields}, headers=ORIGIN)
+    assert answer.status_code == 422
+    assert told in answer.text
+    assert "1. &lt;b&gt;Sing&lt;/b&gt;</textarea>" in answer.text
+    assert 'role="alert"' in answer.text
+
+
+def test_another_site_cannot_have_a_case_judged(client: TestClient) -> None:
+    for origin in ("https://example.invalid", "null"):
+        answer = client.post("/try", data={"trace": "[]"}, headers={"origin": origin})
+        assert answer.status_code == 403
+
+
+def test_a_body_that_is_no_form_is_told(client: TestClient) -> None:
+    answer = client.post("/try", content=b"\xff", headers=ORIGIN)
+    assert answer.status_code == 400
+    assert "is no form" in answer.text
+
+
+def test_lines_of_a_form_end_as_they_were_typed() -> None:
+    assert fields_of(b"plan=1.+A%0D%0A2.+B&trace=%5B%5D") == {
+        "task": "",
+        "plan": "1. A\n2. B",
+        "trace": "[]",
+        "judge": "",
+    }

@@ -1,0 +1,28 @@
+"""A trace that a server takes in is shown with its verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from planproof.server.live_traces import LiveTrace
+from tests.otlp_traces import export, spans_of
+from tests.patience import wait_until
+from tests.serving import in_process, settings
+
+
+def test_a_trace_that_is_judged_shows_its_verdict(tmp_path: Path) -> None:
+    with in_process(settings(tmp_path / "served.db", quiet=0.1)) as client:
+        assert client.post("/v1/traces", json=export(spans_of(1))).status_code == 200
+        live = client.app.state.services.live  # pyright: ignore
+        views: list[LiveTrace] = []
+
+        def judged() -> bool:
+            views[:] = client.portal.call(live.snapshot)  # pyright: ignore
+            return bool(views) and views[0].outcome is not None
+
+        wait_until(judged)
+        (view,) = views
+        assert (view.outcome, view.score, view.ceiling) == ("scored", 1.0, 1.0)
+        assert [step.status for step in view.steps] == ["executed"] * 3
+        assert (view.service, view.position) == ("desk", 0)
+        assert client.get(f"/runs/{view.run}").status_code == 200

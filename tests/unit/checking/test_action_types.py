@@ -1,0 +1,101 @@
+"""Sorts of deed: what steps ask for, and what events are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planproof.checking.action_types import deeds_asked, deeds_done, deeds_said
+from planproof.core.plan import Step
+from planproof.core.trace import Event, Kind
+from tests.unit.checking.alignment_cases import call, says, thinks
+
+NONE: frozenset[str] = frozenset()
+
+
+def asked(text: str) -> frozenset[str]:
+    (deeds,) = deeds_asked(Step(number="1", text=text))
+    return deeds
+
+
+@pytest.mark.parametrize(
+    ("text", "deed"),
+    [
+        pytest.param("Cancel the order", "remove", id="the verb stands first"),
+        pytest.param("Then I will cancel the order", "remove", id="after a preamble"),
+        pytest.param("If it rains, cancel the trip", "remove", id="after a condition"),
+        pytest.param("Have the manager cancel it", "delegate", id="somebody is to do it"),
+        pytest.param("Call off the trip", "remove", id="a verb of two words"),
+        pytest.param("Zebras cancel", "remove", id="a second word"),
+        pytest.param("Zebras and yaks cancel", "remove", id="a verb further on"),
+        pytest.param("Zebras, yaks, gnus and elks cancel", "remove", id="a verb at the end"),
+    ],
+)
+def test_a_step_asks_for_the_deed_of_its_verb(text: str, deed: str) -> None:
+    assert deed in asked(text)
+
+
+def test_words_that_are_no_verbs_ask_for_nothing_known() -> None:
+    assert asked("Zebras") == NONE
+
+
+def test_each_part_of_a_step_asks_for_its_own() -> None:
+    step = Step(number="1", text="Delete it and write it", parts=("Delete it", "write it"))
+    removing, writing = deeds_asked(step)
+    assert "remove" in removing
+    assert "write" in writing
+
+
+def done(event: Event, *commands: str, closing: bool = False) -> frozenset[str]:
+    return deeds_done(event, frozenset(commands), closing=closing)
+
+
+def test_whatever_is_called_is_run() -> None:
+    assert done(call("zebra")) == {"run"}
+    assert done(call(None)) == {"run"}
+
+
+def test_the_first_verb_of_a_tool_says_what_it_does() -> None:
+    assert "lookup" in done(call("get_order"))
+    assert "transact" not in done(call("get_order"))
+
+
+def test_commands_add_what_they_do() -> None:
+    assert "remove" in done(call("bash"), "rm")
+
+
+def test_a_closing_call_finishes_and_tells() -> None:
+    assert {"finish", "tell"} <= done(call("submit"), closing=True)
+
+
+def test_an_agent_who_turns_to_another_delegates() -> None:
+    turned = replace(call("WebSurfer"), actor="Orchestrator")
+    assert {"delegate", "ask"} <= done(turned)
+    assert "ask" not in done(replace(turned, arguments={"page": 1}))
+    assert "ask" not in done(replace(turned, actor=None))
+    assert "ask" not in done(replace(turned, name="web_surfer"))
+
+
+@pytest.mark.parametrize(
+    ("text", "deeds"),
+    [
+        pytest.param("Done.", {"tell", "think"}, id="it tells"),
+        pytest.param("Which one?", {"tell", "think", "ask", "delegate"}, id="it asks"),
+        pytest.param("TERMINATE", {"tell", "think", "finish"}, id="it ends"),
+        pytest.param(
+            "Which one? TERMINATE", {"tell", "think", "ask", "delegate", "finish"}, id="both"
+        ),
+        pytest.param("Why? " + "x" * 900, {"tell", "think", "ask", "delegate"}, id="at the head"),
+        pytest.param("x" * 900 + " why?", {"tell", "think", "ask", "delegate"}, id="at the end"),
+        pytest.param("x" * 900 + "? " + "x" * 900, {"tell", "think"}, id="in the middle"),
+    ],
+)
+def test_a_message_may_ask_or_end(text: str, deeds: set[str]) -> None:
+    assert deeds_said(text) == deeds == done(says(text))
+
+
+def test_other_kinds_are_what_they_are() -> None:
+    assert done(thinks("so")) == {"think", "plan", "tell"}
+    assert "plan" in done(replace(call("todo"), kind=Kind.BOOKKEEPING))
+    assert "lookup" in done(replace(call("x"), kind=Kind.OBSERVATION))

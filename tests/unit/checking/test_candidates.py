@@ -1,0 +1,92 @@
+"""The agent's own events, ready to be compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planproof.checking.candidates import units_of
+from planproof.core.trace import Kind, Trace
+from planproof.core.vocabulary import Vocabulary
+from tests.unit.checking.alignment_cases import call, says, thinks, units
+
+
+def test_users_and_systems_are_left_out() -> None:
+    system = replace(says("Be brief."), kind=Kind.SYSTEM)
+    found = units(says("Hello", actor="user"), system, call("read_file"))
+    assert [(unit.position, unit.event.name) for unit in found] == [(2, "read_file")]
+
+
+def test_words_alone_are_said() -> None:
+    assert [unit.said for unit in units(says("Hi"), thinks("So"), call("x"))] == [True, True, False]
+
+
+def test_a_unit_has_the_words_of_its_call_and_of_its_tool() -> None:
+    (unit,) = units(call("read_file", path="notes.txt", output="Dear Ann"))
+    assert {"read", "file", "path", "note"} <= unit.terms
+    assert "ann" not in unit.terms
+    assert {"dear", "ann"} <= unit.output_terms
+    assert unit.call_text == "read_file path: notes.txt"
+    assert unit.output_text == "dear ann"
+
+
+def test_of_a_long_call_only_the_beginning_is_read_its_name_included() -> None:
+    before = len("do_it code: ")
+    (whole,) = units(call("do_it", code="-" * (20_000 - before - len("zebra")) + "zebra"))
+    assert "zebra" in whole.terms
+    (cut,) = units(call("do_it", code="-" * (20_001 - before - len("zebra")) + "zebra"))
+    assert "zebra" not in cut.terms
+
+
+def test_texts_are_folded_once() -> None:
+    (unit,) = units(call("read_file", path="A", output="B  C"))
+    assert unit.call_text is unit.call_text
+    assert unit.output_text is unit.output_text
+
+
+def test_a_command_adds_what_it_is_known_to_do() -> None:
+    (unit,) = units(call("bash", command="rm a"))
+    assert "delet" in unit.terms
+    assert "remove" in unit.deeds
+
+
+def test_words_add_no_commands() -> None:
+    assert "remove" not in units(says("rm a"))[0].deeds
+
+
+def test_who_did_it_is_among_the_words() -> None:
+    coder, nobody = units(says("x", actor="Coder"), says("x", actor="agent"))
+    assert "coder" in coder.terms
+    assert "agent" not in nobody.terms
+
+
+def test_events_of_one_manner_share_it() -> None:
+    one, two, other = units(call("read", path="a"), call("read", path="b"), call("write", path="a"))
+    assert one.manner is two.manner
+    assert one.manner is not other.manner
+
+
+def test_messages_that_ask_are_of_another_manner() -> None:
+    asks, tells = units(says("Which one?"), says("That one."))
+    assert "ask" in asks.deeds
+    assert "ask" not in tells.deeds
+
+
+def test_a_closing_call_is_known_by_its_name() -> None:
+    events = (call("submit"), call("wave_goodbye"))
+    declared = Vocabulary().declaring(closing=frozenset({"wave_goodbye"}))
+    assert [unit.closing for unit in units(*events)] == [True, False]
+    assert [unit.closing for unit in units_of(Trace(events), declared)] == [True, True]
+
+
+def test_a_long_message_is_read_by_passages() -> None:
+    paragraphs = [f"{word} " * 40 for word in ("alpha", "beta", "gamma", "delta")]
+    found = units(says("\n".join(paragraphs)))
+    assert len(found) == 4
+    assert {unit.position for unit in found} == {0}
+    assert "alpha" in found[0].terms
+    assert "alpha" not in found[-1].terms
+
+
+def test_passages_are_no_more_than_a_dozen_and_none_is_empty() -> None:
+    assert len(units(says("\n".join("word " * 60 for _ in range(40))))) == 12
+    assert len(units(says(" " * 700 + "\n" + "word " * 80))) == 1

@@ -1,0 +1,78 @@
+"""Another action on the same thing is no execution of the step."""
+
+from __future__ import annotations
+
+import pytest
+
+from planproof import evaluate
+from planproof.checking.action_types import (
+    distinct_deeds_asked,
+    distinct_deeds_done,
+    stems_in_order,
+)
+from planproof.checking.distinct_actions import distinct_deeds
+from planproof.contracts.terms import stem
+from planproof.core.finding import Status
+from tests.hand_written import did, trace
+
+
+@pytest.mark.parametrize(
+    ("step", "tool"),
+    [
+        ("Cancel the order 4711", "refund_order"),
+        ("Compress the file 4711", "copy_file"),
+        ("Publish the page 4711", "clear_page"),
+        ("Apply the discount 4711", "approve_discount"),
+        ("Lock the account 4711", "unlock_account"),
+        ("Look up the order 4711", "cancel_order"),
+        ("Look up the order 4711", "create_order"),
+    ],
+)
+def test_another_deed_on_the_same_thing_is_a_missing_step_and_an_extra(
+    step: str, tool: str
+) -> None:
+    verdict = evaluate(plan=[step], trace=trace(did(tool, "done", id="4711")))
+    assert [finding.status for finding in verdict.steps] == [Status.MISSING]
+    assert [extra.severity for extra in verdict.extras] == ["major"]
+
+
+@pytest.mark.parametrize(
+    ("step", "tool"),
+    [
+        ("Cancel the order 4711", "cancel_order"),
+        ("Call off the order 4711", "cancel_order"),
+        ("Cancel the order 4711", "update_order"),
+        ("Delete the file 4711", "remove_file"),
+        ("Look up the order 4711", "open_order"),
+        ("Issue a refund for order 4711", "refund_order"),
+        ("Cancel the order 4711 and refund it", "refund_order"),
+    ],
+)
+def test_words_for_the_same_deed_are_no_other_deed(step: str, tool: str) -> None:
+    verdict = evaluate(plan=[step], trace=trace(did(tool, "done", id="4711")))
+    assert verdict.steps[0].status in {Status.EXECUTED, Status.PARTIAL}
+    assert verdict.extras == ()
+
+
+def test_a_verb_may_belong_to_several_deeds() -> None:
+    assert {"move", "transfer"} <= distinct_deeds([stem("move")])
+    assert distinct_deeds([stem("update")]) == frozenset()
+    assert distinct_deeds([stem("call"), stem("off")]) == distinct_deeds([stem("cancel")]) & {
+        "cancel"
+    }
+
+
+def test_only_the_first_verb_of_a_name_counts() -> None:
+    assert distinct_deeds_done("get_refund") == frozenset()
+    assert distinct_deeds_done("refund_payment") == {"refund"}
+
+
+def test_a_part_that_begins_with_another_verb_may_be_done_by_anything() -> None:
+    assert distinct_deeds_asked("Update the order after the refund") == frozenset()
+    assert distinct_deeds_asked("Check the refund") == {"look"}
+
+
+def test_what_stands_in_the_name_of_a_file_is_no_word() -> None:
+    assert stems_in_order("Compress notes/may.md, ./list or /tell/me and read/write it") == [
+        stem(word) for word in ("compress", "or", "and", "read", "write", "it")
+    ]

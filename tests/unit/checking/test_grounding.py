@@ -1,0 +1,204 @@
+"""What a step asks for and its events do not show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from planproof.checking.grounding import ungrounded
+from tests.hand_written import Event, did, said, thought
+from tests.unit.checking.judge_cases import demand, units
+
+
+def lacking(step: str, *events: Event, beside: Sequence[Event] = ()) -> list[str]:
+    """What a step lacks that is explained by these events, in a trace with others beside them."""
+    whole = units(*events, *beside)
+    actors = frozenset(unit.manner.actor for unit in whole)
+    return ungrounded(demand(step), whole[: len(events)], whole, actors)
+
+
+LIST_TABLES = did("sql", "[('flights',), ('airlines',)]", query="SHOW TABLES")
+
+
+@pytest.mark.parametrize(
+    ("step", "event", "lacks"),
+    [
+        # values
+        ("Read report-12.txt", did("read_file", path="report-12.txt"), ""),
+        ("Read report-12.txt", did("read_file", path="report-13.txt"), "12.txt stands in"),
+        ("Read report-12.txt", did("read_file", "report-12.txt", path="x"), ""),
+        ("Cancel reservation K1NW8N", did("cancel", "K1NW8N gone", id="K1NW9N"), "8N stands in"),
+        ("Find a table for 12 guests", did("find_table", "table for 12"), ""),
+        ("Find a table for 12 guests", did("find_table", "table for 120"), "12 stands in"),
+        ("Book the flight on May 3", did("book_flight", date="2024-05-03"), ""),
+        ("Book the flight on May 3", did("book_flight", date="2024-05-04"), "May 3 stands in"),
+        # steps written as calls
+        ('read_file({"path": "a.txt"})', did("read_file", path="a.txt"), ""),
+        ('read_file({"path": "a.txt"})', did("read_file", path="b.txt"), "other arguments"),
+        # keeping
+        ("Fetch the page and save it", did("fetch_page"), "nothing was saved"),
+        ("Fetch the page and save it", did("write_file", page="x"), ""),
+        ("Fetch the page and save it", said("Here is the page."), ""),
+        # sorting
+        ("List the users sorted by age", did("sql", query="select * from users"), "was sorted"),
+        ("List the users sorted by age", did("sql", query="select * from users order by age"), ""),
+        (
+            "List the users in descending order of age",
+            did("sql", query="select * from users order by age"),
+            "the other way",
+        ),
+        (
+            "List the users in descending order of age",
+            did("sql", query="select * from users order by age desc"),
+            "",
+        ),
+        (
+            "List the users in ascending order of age",
+            did("sql", query="select * from users order by age desc"),
+            "the other way",
+        ),
+        ("List the users sorted by age", did("run", command="sort -k2 users.txt"), ""),
+        # later parts
+        (
+            "Open the page and delete the draft",
+            did("open_page", page="draft"),
+            "nothing was done to delete the draft",
+        ),
+        ("Open the page and delete the draft", did("delete_page", page="draft"), ""),
+        ("Open the page and delete the draft", said("The draft page is open."), ""),
+        # alternatives
+        ("Mail it to ann@a.org or bo@b.org", did("send_mail", to="bo@b.org"), ""),
+        ("Mail it to ann@a.org or bo@b.org", did("send_mail", to="cy@c.org"), "ann@a.org stands"),
+        ("Print the page or save it", did("print_page"), ""),
+    ],
+)  # fmt: skip
+def test_what_one_event_does_not_show(step: str, event: Event, lacks: str) -> None:
+    found = "; ".join(lacking(step, event))
+    assert lacks in found if lacks else not found
+
+
+def test_a_value_may_come_from_another_event_of_the_run() -> None:
+    found = did("find_user", "ann_1", name="Ann"), did("book_flight", user="ann_1", flight="HAT030")
+    assert lacking("Find the user Ann, then book flight HAT030", *found) == []
+
+
+def test_words_may_speak_of_a_value_that_only_the_trace_knows() -> None:
+    step, told = "Tell Ann that order 4711 has arrived", said("It has arrived, Ann.")
+    assert lacking(step, told, beside=[did("get_order", id=4711)]) == []
+    assert lacking(step, told) == ["4711 stands in no event of it"]
+
+
+def test_a_code_must_stand_in_the_action_that_tells() -> None:
+    step, sent = "Tell Ann the code K1NW8N", did("send_message", to="Ann")
+    assert lacking(step, sent, beside=[did("get_code", "K1NW8N")]) == [
+        "K1NW8N stands in no event of it"
+    ]
+
+
+def test_a_name_may_be_left_unsaid_where_the_trace_knows_it() -> None:
+    step, call = "Look up the hotels in Paris", did("find_hotels")
+    assert lacking(step, call, beside=[did("find_city", city="Paris")]) == []
+    assert lacking(step, call) == ["Paris stands in no event of it"]
+
+
+def test_a_call_without_a_recorded_output_may_have_returned_the_value() -> None:
+    known = [did("list_files", "app.log db.log")]
+    assert lacking("Read app.log", did("read_next_file", ""), beside=known) == []
+    assert lacking("Read app.log", did("read_file", "", path="db.log"), beside=known) == [
+        "app.log stands in no event of it"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("table", "lacks"), [("airlines", ["flights was not described"]), ("flights", [])]
+)
+def test_another_table_was_described(table: str, lacks: list[str]) -> None:
+    described: Event = {"kind": "action", "name": "sql", "text": f"DESCRIBE {table}"}
+    assert lacking("Describe the flights table", described, beside=[LIST_TABLES]) == lacks
+
+
+def test_a_table_that_the_step_does_not_name_is_none_of_its_business() -> None:
+    described: Event = {"kind": "action", "name": "sql", "text": "DESCRIBE airlines"}
+    assert lacking("Describe a table", described, beside=[LIST_TABLES]) == []
+
+
+def test_somebody_else_did_it() -> None:
+    by_coder = {**thought("2 and 2 are 4."), "actor": "Programmer"}
+    by_checker = {**thought("It is 4."), "actor": "Checker"}
+    step = "The Checker compares the sums"
+    assert lacking(step, by_coder, beside=[by_checker]) == ["checker had no part in it"]
+    assert lacking(step, by_checker, beside=[by_coder]) == []
+
+
+def test_a_number_may_count_the_calls() -> None:
+    days = [did("get_weather", station="K", day=f"d{n}") for n in "abc"]
+    step = "Fetch the weather at station K for {} days"
+    assert lacking(step.format(3), *days) == []
+    assert lacking(step.format(4), *days) == ["4 stands in no event of it"]
+    assert lacking(step.format(1), days[0]) == ["1 stands in no event of it"]
+
+
+def test_an_amount_of_money_is_told_by_whoever_tells_of_it() -> None:
+    paid = did("pay", amount="$414")
+    step = "Tell Ann that $414 went back"
+    assert lacking(step, said("It went back, Ann."), beside=[paid]) == [
+        "$414 stands in no event of it"
+    ]
+    assert lacking(step, said("$414 went back, Ann."), beside=[paid]) == []
+
+
+def test_an_agent_that_the_step_gives_the_work_to_must_have_a_part_in_it() -> None:
+    searched = {**said("Here is the list from the web."), "actor": "WebSurfer"}
+    step = demand("**Assistant**: once WebSurfer has the list, sort it out")
+    run = units(searched)
+    assert ungrounded(step, run, run, frozenset({"websurfer", "assistant"})) == [
+        "assistant had no part in it"
+    ]
+    assert ungrounded(step, run, run, frozenset({"websurfer"})) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [("ls -r /tmp", ["-R stands in no event of it"]), ("ls -R /tmp", []), ("ls -aR /tmp", [])],
+)
+def test_options_keep_their_case(command: str, found: list[str]) -> None:
+    assert lacking("List the folder with `ls` and its option `-R`", did("ls", c=command)) == found
+
+
+def test_each_table_is_to_be_described() -> None:
+    described = did("sql", "...", query="DESCRIBE flights")
+    step = "Inspect each table to see what it holds"
+    assert lacking(step, described, beside=[LIST_TABLES]) == ["airlines was not described"]
+    both = [described, did("sql", "...", query="DESCRIBE airlines")]
+    assert lacking(step, *both, beside=[LIST_TABLES]) == []
+
+
+def test_who_is_handed_over_to_has_a_part_in_the_hand_over() -> None:
+    handed = did("transfer_to_delivery_desk", to_agent="Delivery desk")
+    beside = {**did("book_slot"), "actor": "Delivery desk"}
+    assert lacking("Hand over to the delivery desk", handed, beside=[beside]) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "call"),
+    [
+        ("Refund 49.90", did("refund", amount=49.9)),
+        ("Refund 1,250.00 to the card", did("refund", amount=1250, to="card")),
+        ("Create a meeting with Mira and Tom", did("create_meeting", people=["Mira", "Tom"])),
+        ("Edit dates.py so that parse_day strips spaces", did("edit_file", path="dates.py")),
+    ],
+)
+def test_a_value_may_be_written_as_programs_write_it(step: str, call: Event) -> None:
+    assert lacking(step, call) == []
+
+
+@pytest.mark.parametrize(
+    ("step", "call", "absent"),
+    [
+        ("Refund 49.90", did("refund", amount=49.95), "49.90"),
+        ("Create a meeting with Mira and Tom", did("create_meeting", who=["Mira"]), "Mira and Tom"),
+    ],
+)
+def test_another_value_is_another_value(step: str, call: Event, absent: str) -> None:
+    assert lacking(step, call) == [f"{absent} stands in no event of it"]

@@ -1,0 +1,70 @@
+"""Which steps an event can be put under at all; and the prices that the argument rests on."""
+
+from __future__ import annotations
+
+import pytest
+
+from planproof.checking.alignment import CLAIM, FAR, NEAR, OTHER_CALL, Prices, may_be_shared
+from planproof.checking.possible_steps import steps_possible
+from planproof.checking.similarity import SIGNS, shipped_weights
+from tests.hand_written import Event, did, said, thought
+from tests.unit.checking.judge_cases import demand, units
+
+CAKE = did("bake_cake", "in the oven", size="large")
+PIZZA = did("order_pizza", "on its way", size="large")
+OTHER = demand("Taste the cake")
+"""A step with which the cake has a word in common."""
+
+
+@pytest.mark.parametrize(
+    ("step", "event", "may"),
+    [
+        ("Delete draft-7.txt", CAKE, False),
+        ("Delete draft-7.txt", did("remove", path="a"), True),
+        ("Delete draft-7.txt", did("bake_cake", "draft-7.txt is no cake"), True),
+        ("Delete the draft", did("bake_cake", note="a draft"), True),
+        ("Delete the old drafts", did("bake_cake", "old drafts"), True),
+        # To order is a deed of its own, whatever it is done to.
+        ("Delete draft-7.txt", did("order", "gone", what="draft-7.txt"), False),
+        # A verb that nobody knows may be any deed, and everything that is called is run.
+        ("Frobnicate it", CAKE, True),
+        ("Run the tests", CAKE, True),
+        ("Delete draft-7.txt again", CAKE, True),
+        ("Tell the user", CAKE, False),
+        ("Delete draft-7.txt", said("Nothing."), True),
+        ("Delete draft-7.txt", thought("Nothing."), False),
+        ("Decide what to do", thought("Nothing."), True),
+        ('remove({"path": "a"})', did("remove", path="b"), True),
+        ('remove({"path": "a"})', did("delete", path="a"), False),
+        ('remove({"path": "a"})', said("remove a"), False),
+    ],
+)
+def test_what_may_be_under_a_step(step: str, event: Event, may: bool) -> None:
+    assert (0 in steps_possible(units(event)[0], [demand(step), OTHER])) is may
+
+
+@pytest.mark.parametrize("step", ["Frobnicate it", "Run the tests", "Delete draft-7.txt again"])
+def test_what_has_nothing_in_common_with_any_step_fits_none(step: str) -> None:
+    assert steps_possible(units(CAKE)[0], [demand(step)]) == set()
+
+
+def test_a_result_that_is_yet_to_come_may_be_anything() -> None:
+    plan = [demand("Delete draft-7.txt"), demand('remove({"path": "a"})')]
+    assert steps_possible(units(CAKE)[0], plan, answered=False) == {0}
+    assert steps_possible(units(PIZZA)[0], plan, answered=False) == set()
+
+
+@pytest.mark.parametrize("prices", [FAR, NEAR])
+def test_the_prices_that_the_argument_rests_on(prices: Prices) -> None:
+    """If one of these fails, a monitor may call proven what is not: see its decision record."""
+    # Another call than the step's is never worth what leaving it over and skipping the step cost.
+    assert prices.leave + prices.skip < -OTHER_CALL
+    # A claim is never worth a jump, where leaving it over costs nothing.
+    assert prices.jump < -CLAIM
+    assert not may_be_shared(units(thought("ls && ls"))[0], demand("Delete it"), CLAIM)
+
+
+def test_the_weights_that_the_argument_rests_on() -> None:
+    weights = dict(zip(SIGNS, shipped_weights().of, strict=True))
+    for name, weight in weights.items():
+        assert weight * SIGNS[name] >= 0

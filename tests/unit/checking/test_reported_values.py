@@ -1,0 +1,48 @@
+"""Values that a step is to tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from planproof.checking.reported_values import untold
+from tests.hand_written import Event, did, said
+from tests.unit.checking.judge_cases import demand, units
+
+
+@pytest.mark.parametrize(
+    ("step", "event", "sort"),
+    [
+        ("Tell Ann the price of the room", said("It is a nice room."), "amount of money"),
+        ("Tell Ann the price of the room", said("It is $40."), None),
+        ("Tell Ann the price of the room", said("It is 40 euros."), None),
+        ("Decline it, quoting its cost", said("I can't."), "amount of money"),
+        ("Say no, naming its cost", said("I can't."), "amount of money"),
+        ("Report the date of the trip", said("It is booked."), "date"),
+        ("Report the date of the trip", said("It is on May 3."), None),
+        ("Give the phone number of the shop", said("Call the shop."), "telephone number"),
+        ("Give the phone number of the shop", said("Call 555 123 4567."), None),
+        ("Write notes.md with a link to the source", did("write_file", text="Facts."), "link"),
+        ("Write notes.md with a link to the source", did("write_file", text="https://a.b"), None),
+        ("Tell Ann how many rooms are left", said("There are some left."), "number"),
+        ("Tell Ann how many rooms are left", said("Three rooms are left."), None),
+        ("Tell Ann the departure time", said("It leaves soon."), "time of day"),
+        ("Tell Ann the departure time", said("It leaves at 10:30."), None),
+        ("Tell Ann the e-mail address of the shop", said("Write to them."), "e-mail address"),
+        ("Give a summary of the findings", said("FINAL ANSWER: 20"), "summary"),
+        ("Give a summary of the findings", said("We found " + "one more " * 5), None),
+        ("Write a summary of the findings", did("write_file", text="Rain."), None),
+        # What is told is about the value, or somebody is to do something with it.
+        ("Tell Ann that the price is too high", said("It is too much."), None),
+        ("Tell Ann to follow the links", said("Please go on."), None),
+        ("Explain why the fare rules it out", said("The rules say no."), None),
+        ("Ask Ann for the price", said("What is it?"), None),
+        ("Search for the price", did("search", q="room"), None),
+    ],
+)
+def test_a_value_that_is_to_be_told(step: str, event: Event, sort: str | None) -> None:
+    assert untold(demand(step), units(event)) == ([f"no {sort} is told"] if sort else [])
+
+
+def test_any_event_of_the_step_may_tell_it() -> None:
+    told = units(said("It is a nice room."), said("It is $40."))
+    assert untold(demand("Tell Ann the price of the room"), told) == []

@@ -1,0 +1,155 @@
+"""How well events fit steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from planproof.checking.similarity import SIGNS, Affinity, affinity_of, features, shipped_weights
+from planproof.core.trace import Event, Kind
+from tests.unit.checking.alignment_cases import call, demands, says, thinks, units
+
+STEPS = ("Read invoice A-17b", "Delete file draft.txt")
+
+
+def compared(*events: Event, steps: tuple[str, ...] = STEPS) -> list[list[dict[str, float]]]:
+    """For each event, for each step, the features by name."""
+    return [
+        [dict(zip(SIGNS, pair, strict=True)) for pair in row]
+        for row in features(units(*events), demands(*steps))
+    ]
+
+
+def fits(*events: Event, steps: tuple[str, ...] = STEPS) -> Affinity:
+    return affinity_of(units(*events), demands(*steps), shipped_weights())
+
+
+def test_weights_never_let_less_evidence_look_better() -> None:
+    weights = shipped_weights()
+    assert len(weights.of) == len(SIGNS)
+    assert all(weight * sign >= 0 for weight, sign in zip(weights.of, SIGNS.values(), strict=True))
+
+
+def test_an_event_fits_the_step_that_it_carries_out_best() -> None:
+    reads, deletes = fits(
+        call("read_invoice", id="A-17b"), call("delete_file", path="draft.txt")
+    ).fits
+    assert reads[0] > 0 > reads[1]
+    assert deletes[1] > 0 > deletes[0]
+
+
+def test_fits_are_the_weighted_sums_of_the_features() -> None:
+    events = (call("read_invoice", id="A-17b", output="draft.txt"), says("I delete the file."))
+    found = features(units(*events), demands(*STEPS))
+    weights = shipped_weights()
+    summed = [
+        [
+            100 * (weights.bias + sum(w * f for w, f in zip(weights.of, pair, strict=True)))
+            for pair in row
+        ]
+        for row in found
+    ]
+    # What a manner, a word and a value come to is rounded each for itself.
+    for row, expected in zip(fits(*events).fits, summed, strict=True):
+        assert row == pytest.approx(expected, abs=2.5)
+
+
+def test_words_in_common_speak_for_a_pair() -> None:
+    ((pair, other),) = compared(call("zebra", invoice="some"))
+    assert pair["share"] > other["share"] == 0
+    assert pair["best_step"] == 1 > other["best_step"]
+
+
+def test_an_event_with_few_words_stands_out() -> None:
+    short, long = compared(
+        call("zebra", invoice="x"), call("zebra", invoice="alpha beta gamma delta epsilon")
+    )
+    assert short[0]["best_event"] == pytest.approx(1)
+    assert short[0]["best_event"] > long[0]["best_event"]
+
+
+def test_a_concept_stands_in_for_a_word_but_is_worth_less() -> None:
+    same, akin = compared(call("delete"), call("erase"))
+    assert same[1]["share"] > akin[1]["share"] > 0
+
+
+def test_a_phrase_counts_where_all_of_it_stands() -> None:
+    steps = ("Give the final answer",)
+    ((whole,),) = compared(call("zebra", text="the answer is final"), steps=steps)
+    ((part,),) = compared(call("zebra", text="the end is final"), steps=steps)
+    assert whole["share"] > part["share"]
+
+
+def test_values_speak_against_the_events_that_hold_none() -> None:
+    holds, reports, neither = compared(
+        call("zebra", id="A-17b"), call("zebra", output="A-17b"), call("zebra")
+    )
+    assert [row[0]["values_elsewhere"] for row in (holds, reports, neither)] == [0, 1, 1]
+
+
+def test_what_came_back_changes_nothing() -> None:
+    called = call("zebra", invoice="x")
+    assert compared(replace(called, output="Read invoice A-17b")) == compared(called)
+
+
+def test_a_name_is_no_value_to_compare_by() -> None:
+    ((pair,),) = compared(call("zebra", who="Ann"), steps=("Tell the good Ann",))
+    assert pair["values_elsewhere"] == 0
+
+
+def test_a_step_that_names_a_tool_is_not_done_by_another() -> None:
+    named, other = compared(call("web_search"), call("zebra"), steps=("Use web_search for it",))
+    assert (named[0]["other_tool"], other[0]["other_tool"]) == (0, 1)
+
+
+def test_a_piece_of_a_name_names_no_tool() -> None:
+    ((pair,),) = compared(call("search"), steps=("Use web_search for it",))
+    assert pair["other_tool"] == 0
+
+
+def test_a_step_may_name_who_does_it() -> None:
+    coder, other = compared(
+        replace(call("zebra"), actor="Coder"),
+        replace(call("zebra"), actor="Boss"),
+        steps=("Let the Coder do it",),
+    )
+    assert (coder[0]["actor"], other[0]["actor"]) == (1, 0)
+
+
+def test_the_sort_of_deed_counts() -> None:
+    ((_, pair),) = compared(call("erase"))
+    assert pair["no_deed"] == 0
+    ((_, pair),) = compared(thinks("so"))
+    assert pair["no_deed"] == 1
+
+
+@pytest.mark.parametrize(
+    ("event", "step", "feature"),
+    [
+        (says("x"), "Tell the user", "said_as_asked"),
+        (says("x"), "Delete the file", "said_unasked"),
+        (call("x"), "Tell the user", "done_for_saying"),
+        (thinks("x"), "Decide on one", None),
+        (thinks("x"), "Delete the file", "thought_unasked"),
+        (replace(call("x"), kind=Kind.BOOKKEEPING), "Delete the file", None),
+        (replace(call("x"), kind=Kind.OBSERVATION), "Decide on one", None),
+        (call("x"), "Delete the file", None),
+    ],
+)
+def test_kinds_of_events_suit_kinds_of_steps(event: Event, step: str, feature: str | None) -> None:
+    ((pair,),) = compared(event, steps=(step,))
+    of_kind = list(SIGNS)[-4:]
+    assert {name for name in of_kind if pair[name]} == ({feature} if feature else set())
+
+
+def test_nearness_is_the_share_of_the_words_that_the_best_events_have() -> None:
+    near = fits(call("read_invoice", id="A-17b"), call("delete_file", path="draft.txt"))
+    far = fits(call("zebra"))
+    assert near.nearness > far.nearness == 0
+
+
+def test_no_events_and_no_steps_give_no_fits() -> None:
+    assert fits() == Affinity([], 0.0)
+    assert fits(call("x"), steps=()) == Affinity([[]], 0.0)
+    assert features([], demands(*STEPS)) == []

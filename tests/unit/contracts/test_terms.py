@@ -1,0 +1,108 @@
+"""Words to compare."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from planproof.contracts import terms
+from planproof.contracts.terms import (
+    TERMS_OF_TOKEN,
+    command_terms,
+    pieces_of,
+    stem,
+    stems_of_token,
+    terms_of,
+    terms_of_tokens,
+    tokens_of,
+    words_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        pytest.param("Read report_12, twice!", ["Read", "report", "12", "twice"], id="ASCII"),
+        pytest.param("Zürich–“Köln”_2", ["Zürich", "Köln", "2"], id="other letters and dashes"),
+        pytest.param("half \ud800 a character", ["half", "a", "character"], id="half a character"),
+        pytest.param("", [], id="nothing"),
+    ],
+)
+def test_tokens_are_runs_of_letters_and_digits(text: str, tokens: list[str]) -> None:
+    assert sorted(tokens_of(text)) == sorted(tokens)
+
+
+@pytest.mark.parametrize(
+    ("token", "stems"),
+    [
+        pytest.param("orders", ("order",), id="a word"),
+        pytest.param("getOrderDetails", ("getorderdetail", "get", "order", "detail"), id="camel"),
+        pytest.param("HTTPServer", ("httpserver", "http", "server"), id="capitals, then a word"),
+        pytest.param("HAT057", ("hat057",), id="a code stays whole"),
+        pytest.param("Q4", ("4",), id="too short for a code"),
+        pytest.param("007", ("007",), id="a number"),
+        pytest.param("the", (), id="a stopword"),
+        pytest.param("x", (), id="a single letter"),
+    ],
+)
+def test_a_token_has_the_stems_of_its_pieces(token: str, stems: tuple[str, ...]) -> None:
+    assert stems_of_token(token) == stems
+
+
+def test_words_that_mean_the_same_share_a_concept() -> None:
+    assert terms_of("remove") & terms_of("delete")
+
+
+def test_a_phrase_stands_for_a_concept() -> None:
+    assert "~cancel" in terms_of("call off the trip")
+    assert "~cancel" not in terms_of("call the trip off")
+
+
+def test_tokens_one_by_one_make_no_phrase() -> None:
+    assert "~cancel" not in terms_of_tokens(["call", "off"])
+
+
+def test_terms_come_on_top_of_others() -> None:
+    assert {"order", "else"} <= terms_of_tokens(["orders"], frozenset({"else"}))
+
+
+def test_what_is_known_of_tokens_is_forgotten_when_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(terms, "_MOST_REMEMBERED", 10)
+    for number in range(100):
+        assert f"ab{number}" in TERMS_OF_TOKEN[f"ab{number}"]
+    assert len(TERMS_OF_TOKEN) <= 10
+
+
+def test_the_words_of_a_step_leave_out_how_it_is_said() -> None:
+    assert [word.text for word in words_of("Then tell them to open the invoices")] == [
+        "open",
+        "invoic",
+    ]
+
+
+def test_a_step_that_only_says_how_keeps_its_words() -> None:
+    assert [word.text for word in words_of("Begin again")] == ["begin"]
+
+
+def test_a_phrase_of_a_step_is_one_word() -> None:
+    words = {word.text: word for word in words_of("Call off the call")}
+    assert words["call off"].stems == ("call", "off")
+    assert "~cancel" in words["call off"].concepts
+    assert words["call"].stems == ("call",)
+
+
+def test_a_command_is_known_by_what_it_does() -> None:
+    assert {"search", "find"} <= command_terms()["grep"]
+
+
+def test_the_pieces_of_a_name_keep_their_order() -> None:
+    assert pieces_of("mcp__getOrder-details2") == ["mcp", "get", "order", "details", "2"]
+
+
+def test_threads_do_not_mix_up_stems() -> None:
+    words = ["relational", "customers", "generalizations"] * 200
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(stem, words)) == ["relat", "custom", "general"] * 200

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from planproof.core.async_bridge import wait_for
+
+
+async def _two() -> int:
+    return 2
+
+
+def test_work_is_awaited_from_inside_a_running_loop_too() -> None:
+    async def inside() -> int:
+        return wait_for(_two())
+
+    assert (wait_for(_two()), asyncio.run(inside())) == (2, 2)
+
+
+def test_waiting_for_oneself_is_an_error_and_no_standstill() -> None:
+    async def on_the_loop() -> int:
+        return wait_for(_two())
+
+    with pytest.raises(RuntimeError, match="aevaluate"):
+        wait_for(on_the_loop())

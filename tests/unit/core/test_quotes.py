@@ -1,0 +1,59 @@
+"""Whether a quote stands in a part of the source."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from planproof.core.content import Json
+from planproof.core.quotes import quotable, stands_in
+
+CALL = {"name": "search", "arguments": json.dumps({"query": 'say "é"\n twice', "n": 2})}
+
+
+@pytest.mark.parametrize(
+    ("quote", "value"),
+    [
+        pytest.param("two words", "in two words", id="in a text"),
+        pytest.param("two words", "in two \n\t words", id="white space folded in the source"),
+        pytest.param("two\n  words ", "in two words", id="white space folded in the quote"),
+        pytest.param("search", CALL, id="in an object"),
+        pytest.param('say "é" twice', CALL, id="escaped twice in the source"),
+        pytest.param('{"query": "say', CALL, id="JSON inside JSON"),
+        pytest.param('{"query":"say \\"é', CALL, id="escaped in the quote"),
+        pytest.param("\\u00e9", "é", id="a code point in the quote"),
+        pytest.param("😀 smile", json.dumps("😀 smile"), id="halves of one character"),
+        pytest.param("😀", '"\\\\ud83d\\\\ude00"', id="halves of one character, escaped twice"),
+        pytest.param('{"a": 1, "b": [2]}', '{"a":1,"b":[2]}', id="JSON written more widely"),
+        pytest.param("C:\\new\\table", "in C:\\new\\table", id="backslashes of a path"),
+        pytest.param("the begin … the end", "the begin of it and the end", id="an ellipsis"),
+        pytest.param("the begin ... the end", "the begin of it and the end", id="three dots"),
+        pytest.param("the begin [...] end", "the begin and the end", id="dots in brackets"),
+        pytest.param("cd ... && ls", "run cd ... && ls", id="dots of the source"),
+        pytest.param("…the end", "and the end", id="an ellipsis first"),
+        pytest.param("wait… what", "wait… what", id="an ellipsis of the source"),
+        pytest.param("null", None, id="nothing but null"),
+        pytest.param("3.5", 3.5, id="a number"),
+    ],
+)
+def test_a_quote_that_stands_there(quote: str, value: Json) -> None:
+    assert stands_in(quote, quotable(value))
+
+
+@pytest.mark.parametrize(
+    ("quote", "value"),
+    [
+        pytest.param("three words", "in two words", id="other words"),
+        pytest.param("Two words", "in two words", id="another case"),
+        pytest.param("twowords", "in two words", id="a space dropped"),
+        pytest.param("the end … the begin", "the begin of it and the end", id="pieces exchanged"),
+        pytest.param("the begin … no end", "the begin of it and the end", id="a piece made up"),
+        pytest.param("", "anything", id="empty"),
+        pytest.param("the begin ... no end", "the begin and the end", id="made up after dots"),
+        pytest.param(" ... ", "anything at all", id="only dots"),
+        pytest.param(" … ", "anything … at all", id="only an ellipsis"),
+    ],
+)
+def test_a_quote_that_does_not(quote: str, value: Json) -> None:
+    assert not stands_in(quote, quotable(value))

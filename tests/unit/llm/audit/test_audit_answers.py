@@ -1,0 +1,40 @@
+"""How a model's answer is read: the kinds of steps, and what several answers come to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planproof.llm.audit.audit_answers import AuditAnswer, Claims, claims_in, merged
+from tests.audited import answer, step
+
+
+def claims(*steps: dict[str, Any]) -> Claims:
+    return claims_in(AuditAnswer.model_validate(answer(*steps)), ["e1", "e2"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "read"),
+    [("tell", {"tell"}), (["act", "tell"], {"act", "tell"}), ([], {"act"})],
+)
+def test_a_step_has_a_kind_or_several(kind: Any, read: set[str]) -> None:
+    (claim,) = claims({**step("1", "executed"), "kind": kind}).steps.values()
+    assert claim.kinds == read
+
+
+@pytest.mark.parametrize("kind", ["do", None, ["act", "do"]])
+def test_no_other_kinds_are_taken(kind: Any) -> None:
+    with pytest.raises(ValueError, match="kind"):
+        claims({**step("1", "executed"), "kind": kind})
+
+
+def test_a_step_that_one_window_calls_an_action_is_one() -> None:
+    one = claims(step("1", "missing", kind="act"))
+    other = claims(step("1", "executed", ("e2", "x"), kind="tell"))
+    assert merged([one, other]).steps["1"].kinds == {"act", "tell"}
+
+
+def test_a_claim_is_written_as_it_was_answered() -> None:
+    said = step("1", "condition_failed", ("e1", "x"), events=["e2"], kind="act tell")
+    assert claims(said).steps["1"].as_answer() == said

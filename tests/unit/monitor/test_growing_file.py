@@ -1,0 +1,116 @@
+"""A file that is still being written: in halves, cut, written anew, replaced."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from planproof.core.limits import Limits
+from planproof.errors import InvalidInput
+from planproof.monitor.growing_file import GrowingFile
+from planproof.readers.decoding.source import Source
+
+ONE = '{"kind": "action", "name": "one"}'
+TWO = '{"kind": "action", "name": "two"}'
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "trace.jsonl"
+
+
+def growing(path: Path, size: int = 10_000) -> GrowingFile:
+    return GrowingFile(path, Limits(bytes=size))
+
+
+def append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
+def names(source: Source | None) -> list[str]:
+    assert source is not None
+    if source.form == "json":
+        return [source.document["name"]]
+    return [value["name"] for _, value in source.document]
+
+
+def test_lines_are_read_as_they_come(path: Path) -> None:
+    file = growing(path)
+    assert file.news() is None
+    append(path, f"{ONE}\n")
+    assert names(file.news()) == ["one"]
+    assert file.news() is None
+    append(path, f"\n{TWO}\nno JSON\n")
+    source = file.news()
+    assert names(source) == ["one", "two"]
+    assert source is not None
+    assert [skipped.pointer for skipped in source.skipped] == ["L4"]
+    assert source.document[1][0] == 3
+    assert file.beginnings == 1
+
+
+def test_what_was_read_in_pieces_is_what_is_read_at_once(path: Path) -> None:
+    file, last = growing(path), None
+    text = f"\ufeff{ONE}\n{TWO}\n[1]\n2\n{ONE}\n"
+    for start in range(0, len(text), 7):
+        append(path, text[start : start + 7])
+        last = file.news() or last
+    assert last is not None
+    assert last.document == Source.of_path(path).document
+
+
+def test_half_a_line_waits_for_the_other_half(path: Path) -> None:
+    file = growing(path)
+    append(path, f"{ONE}\n{TWO[:9]}")
+    assert names(file.news()) == ["one"]
+    append(path, TWO[9:])
+    assert file.news() is None
+    append(path, "\n")
+    assert names(file.news()) == ["one", "two"]
+
+
+@pytest.mark.parametrize("anew", [f"{TWO}\n", f"{TWO}\n{TWO}\n{TWO}\n"])
+def test_a_file_that_is_written_anew_begins_again(path: Path, anew: str) -> None:
+    file = growing(path)
+    append(path, f"{ONE}\n{ONE}\n")
+    assert names(file.news()) == ["one", "one"]
+    path.write_text(anew, "utf-8")
+    assert set(names(file.news())) == {"two"}
+    assert file.beginnings == 2
+
+
+def test_a_file_that_is_replaced_begins_again(path: Path) -> None:
+    file = growing(path)
+    append(path, f"{ONE}\n")
+    assert names(file.news()) == ["one"]
+    path.rename(path.with_suffix(".1"))
+    assert file.news() is None
+    append(path, f"{ONE}\n{TWO}\n")
+    assert names(file.news()) == ["one", "two"]
+    assert file.beginnings == 2
+
+
+def test_a_document_is_read_once_it_is_whole(path: Path) -> None:
+    file = growing(path)
+    document = json.dumps({"events": [json.loads(ONE)]}, indent=1)
+    path.write_text(document[:20], "utf-8")
+    assert file.news() is None
+    path.write_text(document, "utf-8")
+    source = file.news()
+    assert source is not None
+    assert (source.form, source.document) == ("json", json.loads(document))
+    path.write_text(document.replace("one", "three"), "utf-8")
+    source = file.news()
+    assert source is not None
+    assert source.document["events"][0]["name"] == "three"
+
+
+def test_what_can_not_be_read_is_told(path: Path, tmp_path: Path) -> None:
+    append(path, f"{ONE}\n" * 10)
+    with pytest.raises(InvalidInput, match="more than 50 bytes"):
+        growing(path, size=50).news()
+    with pytest.raises(InvalidInput, match="can't be read"):
+        growing(tmp_path).news()

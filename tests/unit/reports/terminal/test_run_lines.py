@@ -1,0 +1,247 @@
+"""Runs on a terminal: every figure, in 80 columns, and nothing that the trace could do to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import pytest
+
+from planproof.core.usage import Usage
+from planproof.core.verdict import Outcome
+from planproof.reports.terminal.comparison_lines import comparison_lines, gate_lines
+from planproof.reports.terminal.lines import Line, bar, columns, cut, plain, titled
+from planproof.reports.terminal.run_lines import (
+    run_summary_lines,
+    runs_lines,
+    source_name,
+)
+from planproof.reports.wording import shows
+from planproof.runs.compare import compare
+from planproof.runs.gate import Conditions, checks
+from planproof.runs.run_records import RunState
+from planproof.runs.summary import summarize
+from tests.hand_made_runs import RUN, failed, found, result, run_of, run_scoring
+from tests.unit.findings_made import findings
+
+SHOW = shows(secrets=False)
+OTHER = replace(RUN, id="20260102-030000-def456", fingerprint="g")
+
+
+def _told(lines: Iterable[Line]) -> list[str]:
+    told = [plain(line) for line in lines]
+    assert all(len(line) <= 80 for line in told)
+    return told
+
+
+def test_a_run_shows_all_that_it_comes_to() -> None:
+    usage = Usage(calls=2, tokens_in=300, tokens_out=20, cost=0.01)
+    run = [
+        result(0, found(findings("EEE")), id="a", seconds=1.25),
+        result(1, found(findings("EEE")), id="b"),
+        result(2, found(findings("ELE", major=1)), id="c"),
+        result(3, failed(Outcome.NO_PLAN), id="d"),
+        result(4, failed(cause="timeout", cost=usage), seconds=30),
+    ]
+    assert _told(run_summary_lines(RUN, summarize(run), SHOW)) == [
+        "20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
+        "",
+        "mean 0.750 over 3 scored cases; 2 of them at 0.75 or above",
+        "  1.0          2  ████████████████████████████████████████",
+        "  0.75         0",
+        "  0.5          0",
+        "  0.25         1  ████████████████████",
+        "  0.0          0",
+        "steps: 8 executed, 1 missing",
+        "extras: 1 major",
+        "not scored: 1 judge_failed (timeout), 1 no_plan",
+        "3 judged before",
+        "asked: 2 calls, 300 tokens in, 20 out, 0.0100 dollars",
+        "",
+        "steps most often missed",
+        "  1 of 3  Do thing 2  1 missing",
+        "",
+        "lowest scores",
+        "  0.25  c  It scores 0.25.",
+        "",
+        "not judged",
+        "  no_plan       d       It could not be judged.",
+        "  judge_failed  case 4  It could not be judged.",
+        "",
+        "slowest",
+        "  30.00 s  case 4",
+        "  1.25 s   a",
+    ]
+
+
+def test_an_empty_run_and_one_without_scores() -> None:
+    empty = _told(run_summary_lines(RUN, summarize([]), SHOW))
+    assert empty[2:] == ["0 cases, none with a score"]
+    unscored = _told(run_summary_lines(RUN, summarize(run_scoring([None])), SHOW))
+    assert unscored[2:4] == ["1 case, none with a score", "not scored: 1 judge_failed"]
+
+
+def test_runs_are_listed_in_columns() -> None:
+    second = replace(OTHER, state=RunState.INTERRUPTED, cases=12_000, source="s" * 100, tags={})
+    first, other = _told(runs_lines([RUN, second], SHOW))
+    assert first == ("20260101-030000-abc123  finished     2       rules  cases.jsonl branch=main")
+    assert other.startswith("20260102-030000-def456  interrupted  12,000  rules  sssss")
+    assert other.endswith("s…")
+    assert list(runs_lines([], SHOW)) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("cases.jsonl", "cases.jsonl"),
+        ("data/cases.jsonl", "data/cases.jsonl"),
+        ("/srv/data/cases.jsonl --limit 5", "cases.jsonl --limit 5"),
+        ("/srv/a.jsonl /srv/b.jsonl", "a.jsonl b.jsonl"),
+        ("s3://bucket/cases.jsonl", "s3://bucket/cases.jsonl"),
+        ("/srv/traces/", "traces/"),
+        ("/" * 50_000, "/" * 50_000),
+    ],
+)
+def test_a_data_set_is_called_by_its_name(source: str, name: str) -> None:
+    assert source_name(source) == name
+
+
+def test_a_comparison_shows_all_that_changed() -> None:
+    base = run_of(
+        {
+            "a": found(findings("EEE")),
+            "b": found(findings("EEE")),
+            "c": found(findings("LEE")),
+            "d": 1.0,
+            "e": None,
+            "old": 0.5,
+        }
+    )
+    new = run_of(
+        {
+            "a": found(findings("ELL")),
+            "b": found(findings("EEE")),
+            "c": found(findings("EEE")),
+            "d": None,
+            "e": None,
+            "fresh": 1.0,
+        }
+    )
+    new[1] = replace(new[1], case="another trace")
+    told = _told(comparison_lines(RUN, OTHER, compare(base, new), SHOW))
+    assert told == [
+        "base  20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
+        "new   20260102-030000-def456  finished  rules  cases.jsonl  branch=main",
+        "The runs were judged differently: a change may come from the judge.",
+        "",
+        "3 pairs: 1 better, 1 worse, 1 the same",
+        "mean 0.833 → 0.667, change -0.167, 95 % interval -1.000 to +0.500",
+        "at 0.75 or above: 1 in both, 1 no longer, 1 newly, 0 in neither",
+        "by chance alone such a split has p = 1 (McNemar, exact)",
+        "not compared: 1 no longer scored, 1 scored in neither, 1 only in the base, 1",
+        "only in the new run",
+        "task, plan or trace are others now in 1 pair",
+        "",
+        "steps that broke",
+        "  1 of 3  Do thing 2  1 missing",
+        "  1 of 3  Do thing 3  1 missing",
+        "",
+        "worse",
+        "  1.0 → 0.0  a  step 2 missing, step 3 missing",
+        "",
+        "better",
+        "  0.5 → 1.0  c  It scores 1.0.",
+        "",
+        "no longer scored",
+        "  1.0 → none  d  It could not be judged.",
+        "",
+        "only in the base",
+        "  old",
+        "",
+        "only in the new run",
+        "  fresh",
+    ]
+
+
+def test_a_comparison_of_nothing_says_so() -> None:
+    running = replace(RUN, state=RunState.RUNNING)
+    told = _told(comparison_lines(running, RUN, compare([], []), SHOW))
+    assert told[2:] == [
+        "The base is running: not all of its cases are here.",
+        "",
+        "0 pairs: 0 better, 0 worse, 0 the same",
+    ]
+
+
+def test_of_many_changes_a_few_are_shown_and_all_are_counted() -> None:
+    comparison = compare(run_scoring([1.0] * 1_200), run_scoring([0.5] * 1_200))
+    told = _told(comparison_lines(RUN, RUN, comparison, SHOW))
+    assert "worse, 10 of 1,200" in told
+    assert sum("1.0 → 0.5" in line for line in told) == 10
+    left = compare(run_scoring([1.0] * 30), [])
+    assert "only in the base, 10 of 30" in _told(comparison_lines(RUN, RUN, left, SHOW))
+
+
+def test_a_gate_shows_every_condition() -> None:
+    summary = summarize(run_scoring([1.0, 0.5, None]))
+    asked = Conditions(min_mean=0.8, min_pass_rate=0.5)
+    assert _told(gate_lines(RUN, checks(asked, RUN, summary), SHOW)) == [
+        "gate failed: 20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
+        "  ✓ the run is finished: it is finished",
+        "  ✓ the run has results: 3",
+        "  ✗ at most 0 without a score: 1 of 3; 1 judge_failed",
+        "  ✗ mean score at least 0.8: 0.7500 over 2 scored",
+        "  ✓ at least 0.5 of the cases score 0.75 or more: 0.5000, 1 of 2",
+    ]
+
+
+def test_long_conditions_are_wrapped() -> None:
+    scores = run_scoring([0.5] * 10)
+    against = compare(run_scoring([1.0] * 12), scores)
+    told = _told(gate_lines(RUN, checks(Conditions(), RUN, summarize(scores), against), SHOW))
+    assert told[-2].startswith("  ✗ mean no lower than in the base: -0.5000 over 10 pairs")
+    assert told[-1].startswith("    ")
+
+
+HOSTILE = "\x1b[31mred\x07\x00 \u202egnp \ud800 [bold]x[/bold]\r\n\nnext"
+
+
+def test_text_from_a_case_stays_one_line_of_text() -> None:
+    hostile = replace(found(findings("EL")), reason=HOSTILE, id=HOSTILE)
+    steps = tuple(replace(step, text=HOSTILE) for step in hostile.steps)
+    run = [result(0, replace(hostile, steps=steps), id=HOSTILE)]
+    before = [result(0, found(findings("EE")), id=HOSTILE)]
+    named = replace(RUN, source=HOSTILE, tags={HOSTILE: HOSTILE})
+    told = [
+        *_told(run_summary_lines(named, summarize(run), SHOW)),
+        *_told(comparison_lines(named, named, compare(before, run), SHOW)),
+        *_told(runs_lines([named], SHOW)),
+    ]
+    assert all(line.isprintable() for line in told)
+    assert any("\\x1b[31mred" in line for line in told)
+
+
+def test_secrets_are_masked_unless_asked_for() -> None:
+    token = "sk-" + "a1" * 9
+    verdict = replace(found(findings("EL")), reason=f"It used {token}.")
+    summary = summarize([result(0, verdict, id="a")])
+    assert token not in "".join(_told(run_summary_lines(RUN, summary, SHOW)))
+    assert token in "".join(_told(run_summary_lines(RUN, summary, shows(secrets=True))))
+
+
+@pytest.mark.parametrize(
+    ("count", "most", "length"), [(0, 5, 0), (1, 1_000_000, 1), (5, 5, 40), (5, 10, 20)]
+)
+def test_a_bar_is_as_long_as_its_share_and_something_is_never_nothing(
+    count: int, most: int, length: int
+) -> None:
+    assert bar(count, most) == "█" * length
+
+
+def test_columns_are_cut_and_a_title_without_rows_is_not_shown() -> None:
+    assert [plain(line) for line in columns([("a", "x" * 100), ("bcd", ("y", "red"))])] == [
+        f"a    {'x' * 74}…",
+        "bcd  y",
+    ]
+    assert list(titled("nothing", [])) == []
+    assert (cut("abc", 3), cut("abcd", 3)) == ("abc", "ab…")

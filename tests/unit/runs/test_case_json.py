@@ -1,0 +1,67 @@
+"""Cases as they are kept: the same content, the same hash, the same verdict again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from planproof.core.case import Case
+from planproof.core.content import Content, Image
+from planproof.evaluation import evaluate_case
+from planproof.readers.decoding.case_files import parse_case
+from planproof.readers.decoding.source import Source
+from planproof.runs.case_json import case_in, kept
+from tests.small_cases import FOLLOWED, PLAN, TASK
+
+TRACE = FOLLOWED["execution_trace"]
+LINES = "\n\n".join(json.dumps(message) for message in TRACE)
+
+
+def _case(**fields: object) -> Case:
+    return replace(Case(task=Content(TASK), plan=PLAN, trace=TRACE, id="1"), **fields)
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        _case(),
+        _case(task=None, plan=None),
+        _case(plan="1. Read file report-12.txt\n2. Stop"),
+        _case(task=Content("Look.", (Image("image/png", data="QUJD"),))),
+        _case(task=Content("Look.", (Image("image/*", url="https://example.org/a.png"),))),
+        _case(trace=LINES),
+        _case(trace=Source.of_bytes(LINES.encode(), name="trace.jsonl")),
+        _case(trace=Source.of_bytes(json.dumps(TRACE, indent=1).encode(), name="trace.json")),
+        _case(trace=Source("log#1", "json", TRACE)),
+        _case(trace=[*TRACE, {"role": "assistant", "content": "\ud800 \0 é"}]),
+    ],
+    ids=lambda case: "",
+)
+def test_a_kept_case_gives_the_same_verdict(case: Case) -> None:
+    text = kept(case)
+    again = case_in(text, id="1")
+    assert evaluate_case(again) == evaluate_case(case)
+    assert kept(again) == text
+    assert text.text.isascii()
+
+
+def test_lines_keep_their_numbers_when_their_text_is_gone() -> None:
+    source = Source.of_bytes(LINES.encode(), name="trace.jsonl")
+    _ = source.digest  # which lets go of the text
+    case = replace(_case(), trace=source)
+    again = case_in(kept(case), id="1")
+    before, after = evaluate_case(case), evaluate_case(again)
+    assert after.steps == before.steps
+    # Every other line is blank: the first call stands in the third.
+    assert after.steps[0].evidence[0].pointer.startswith("L3/")
+
+
+def test_id_and_metadata_are_no_part_of_the_content() -> None:
+    assert kept(_case(id="2", metadata={"a": 1})) == kept(_case())
+    assert kept(_case(task=Content("Other."))).hash != kept(_case()).hash
+
+
+def test_a_kept_case_is_a_case_file_but_for_its_id() -> None:
+    assert parse_case(json.loads(kept(_case()).text), name="x") == _case(id=None)

@@ -1,0 +1,54 @@
+"""What becomes of requests is counted and logged, also when it comes to nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+import pytest
+from starlette.requests import ClientDisconnect
+from starlette.types import Message, Receive, Scope, Send
+
+from planproof.server.guard.request_log import Watching
+from planproof.server.prometheus_metrics import Metrics
+
+SCOPE: dict[str, Any] = {"type": "http", "method": "BREW", "path": "/secret", "headers": []}
+
+
+def _asked(error: Exception) -> tuple[list[Message], str]:
+    """What is sent when a route breaks, and the figures."""
+
+    async def breaks(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise error
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    metrics = Metrics()
+    asyncio.run(Watching(breaks, metrics)(dict(SCOPE), receive, send))
+    return sent, metrics.written().decode()
+
+
+def test_a_fault_is_told_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, "planproof.server"):
+        sent, figures = _asked(KeyError("words of a case"))
+    assert sent[0]["status"] == 500
+    assert json.loads(sent[1]["body"])["what"] == "something broke here."
+    assert 'method="other",route="other",status="500"' in figures
+    fault, request = [record.__dict__ for record in caplog.records]
+    assert fault["fields"]["error"] == "KeyError"
+    assert fault["fields"]["place"].startswith("test_request_log.py:")
+    assert "words" not in f"{fault}{request}{sent}"
+
+
+def test_a_client_that_left_is_no_fault() -> None:
+    sent, figures = _asked(ClientDisconnect())
+    assert sent == []
+    assert 'status="499"' in figures

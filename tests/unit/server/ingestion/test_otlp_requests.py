@@ -1,0 +1,299 @@
+"""Bodies of OTLP/HTTP: what is taken, and how the rest is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from copy import copy
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from planproof.core.json_values import is_object
+from planproof.readers.decoding.source import Source
+from planproof.readers.detect import read_trace
+from planproof.server.http_problems import Refused
+from planproof.server.ingestion.otlp_protobuf import count_messages
+from planproof.server.ingestion.otlp_requests import Form, form_of, received, spans_in
+from planproof.server.ingestion.received_spans import document_of, service_of
+from planproof.server.server_settings import ServerLimits
+from tests.otlp_traces import attribute, export, protobuf, span, spans_of, tool
+
+LIMITS = ServerLimits(depth=100)
+
+
+def _json(request: Any) -> bytes:
+    return json.dumps(request).encode()
+
+
+@pytest.mark.parametrize(
+    ("content_type", "form"),
+    [
+        ("application/json", "json"),
+        ("Application/JSON; charset=utf-8", "json"),
+        ("application/x-protobuf", "protobuf"),
+    ],
+)
+def test_the_form_is_what_the_request_says(content_type: str, form: str) -> None:
+    assert form_of(content_type) == form
+
+
+@pytest.mark.parametrize("content_type", [None, "", "text/plain", "application/grpc"])
+def test_other_forms_are_refused(content_type: str | None) -> None:
+    with pytest.raises(Refused) as refused:
+        form_of(content_type)
+    assert refused.value.status == 415
+
+
+@pytest.mark.parametrize("form", ["json", "protobuf"])
+def test_both_forms_give_the_same_spans(form: Form) -> None:
+    request = export(spans_of(7))
+    body = _json(request) if form == "json" else protobuf(request)
+    found = received(body, form, LIMITS)
+    assert not found.unfit
+    assert [(s.trace, s.id, s.ends_root) for s in found.spans] == [
+        (f"{7:032x}", f"{number:016x}", number == 1) for number in (2, 3, 4, 1)
+    ]
+    assert json.loads(document_of(found.spans)) == export(
+        sorted(spans_of(7), key=lambda s: s["startTimeUnixNano"])
+    )
+    assert service_of(found.spans) == "desk"
+
+
+def test_a_document_does_not_depend_on_the_order_or_on_doubles() -> None:
+    spans = received(_json(export(spans_of(7))), "json", LIMITS).spans
+    other = received(_json(export([tool(7, 9, "late")], service="other")), "json", LIMITS).spans
+    document = document_of([*spans, *other])
+    assert document_of([*reversed(other + spans), *spans]) == document
+    assert document_of(spans_in(document)) == document
+    assert len(spans_in(document)) == 5
+
+
+def test_of_two_that_differ_and_bear_one_id_the_one_that_tells_more_is_taken() -> None:
+    short, long = span(1, 2, "a", {}), span(1, 2, "a", {"more": "told"})
+    kept = [received(_json(export([each])), "json", LIMITS).spans[0] for each in (short, long)]
+    for order in (kept, kept[::-1]):
+        assert json.loads(document_of(order)) == export([long])
+
+
+def test_ids_and_times_in_other_spellings_are_the_same() -> None:
+    given = span(0xABC, 0xDEF, "a", {}, parent=0xFED)
+    loud = given | {key: given[key].upper() for key in ("traceId", "spanId", "parentSpanId")}
+    loud["startTimeUnixNano"] = int(given["startTimeUnixNano"])
+    (one,) = received(_json(export([given])), "json", LIMITS).spans
+    (other,) = received(_json(export([loud])), "json", LIMITS).spans
+    assert (one.trace, one.id, one.started) == (other.trace, other.id, other.started)
+    assert json.loads(other.content)["parentSpanId"] == f"{0xFED:016x}"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"traceId": "0" * 32},
+        {"traceId": "12"},
+        {"traceId": 5},
+        {"traceId": "W46f95gDgQPSabYzgT/GDA=="},
+        {"spanId": "0" * 16},
+        {"spanId": None},
+    ],
+)
+def test_a_span_without_ids_is_left_out_and_the_others_are_taken(wrong: dict[str, Any]) -> None:
+    good, bad = tool(1, 2, "a"), tool(1, 3, "b") | wrong
+    found = received(_json(export([bad, good])), "json", LIMITS)
+    assert [span.id for span in found.spans] == [good["spanId"]]
+    assert len(found.unfit) == 1
+    assert "hexadecimal" in found.unfit[0]
+
+
+def _everywhere(value: Any, replacement: Any) -> Iterator[Any]:
+    """Copies of a value, each with another one of the values in it replaced."""
+    keys: list[Any] = [*value] if is_object(value) else [*range(len(value))]
+    for key in keys:
+        yield _with(value, key, replacement)
+        if isinstance(value[key], (dict, list)):
+            for inner in _everywhere(value[key], replacement):
+                yield _with(value, key, inner)
+
+
+def _with(value: Any, key: Any, held: Any) -> Any:
+    changed = copy(value)
+    changed[key] = held
+    return changed
+
+
+# With everything in it that a span may have.
+FULL: dict[str, Any] = tool(1, 2, "full") | {
+    "events": [{"timeUnixNano": "1", "name": "e", "attributes": [attribute("a", ["b"])]}],
+    "links": [{"traceId": f"{3:032x}", "spanId": f"{4:016x}", "attributes": []}],
+    "status": {"code": 2, "message": "no"},
+    "flags": 1,
+    "traceState": "a=b",
+}
+
+
+def _fields_replaced(replacement: Any) -> list[Any]:
+    """Requests for a span and another, in each of which one field of the first is replaced."""
+    spans = _everywhere(FULL, replacement)
+    return [export([changed, tool(2, 5, "other")]) for changed in spans]
+
+
+def test_null_is_an_absent_field() -> None:
+    for changed in _everywhere(FULL, None):
+        without = json.loads(json.dumps(changed), object_hook=_without_nulls)
+        found = received(_json(export([changed, tool(2, 5, "other")])), "json", LIMITS)
+        same = received(_json(export([without, tool(2, 5, "other")])), "json", LIMITS)
+        assert found == same
+        assert len(found.spans) + len(found.unfit) == 2
+        assert b"null" not in b"".join(span.content for span in found.spans)
+
+
+def _without_nulls(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: held for key, held in value.items() if held is not None}
+
+
+@pytest.mark.parametrize("wrong", [5.5, {"a": 1}, [[]], True])
+def test_a_value_of_another_type_costs_its_span_and_no_other(wrong: Any) -> None:
+    rejected = 0
+    for request in _fields_replaced(wrong):
+        found = received(_json(request), "json", LIMITS)
+        assert found.spans[-1].id == f"{5:016x}"
+        assert len(found.spans) + len(found.unfit) == 2
+        rejected += len(found.unfit)
+        for kept in found.spans:
+            assert service_of([kept]) == "desk"
+            read_trace(Source.of_text(document_of([kept])))
+    assert rejected > 20
+
+
+@pytest.mark.parametrize("key", ["resource", "scope"])
+@pytest.mark.parametrize(
+    "described", [5, [], {"attributes": 5}, {"attributes": [None]}, {"attributes": {"a": 1}}]
+)
+def test_a_resource_or_scope_of_another_type_costs_its_spans(key: str, described: Any) -> None:
+    good, bad = export(spans_of(1)), export(spans_of(2))
+    held = bad["resourceSpans"][0]
+    (held if key == "resource" else held["scopeSpans"][0])[key] = described
+    good["resourceSpans"] += bad["resourceSpans"]
+    found = received(_json(good), "json", LIMITS)
+    assert {span.trace for span in found.spans} == {f"{1:032x}"}
+    assert len(found.unfit) == len(spans_of(2))
+    assert f"a {key} that is not valid OTLP" in found.unfit[0]
+
+
+@pytest.mark.parametrize("resource", [None, {"attributes": None}, {}])
+def test_a_resource_without_attributes_has_no_service(resource: Any) -> None:
+    request = export(spans_of(1))
+    request["resourceSpans"][0] |= {"resource": resource, "schemaUrl": None}
+    found = received(_json(request), "json", LIMITS)
+    assert not found.unfit
+    assert service_of(found.spans) is None
+
+
+@pytest.mark.parametrize("span", [None, 5, [], "span"])
+def test_a_span_that_is_no_object_is_left_out(span: Any) -> None:
+    found = received(_json(export([span, tool(1, 2, "a")])), "json", LIMITS)
+    assert (len(found.spans), found.unfit) == (1, ["a span that is not an object"])
+
+
+def test_in_protocol_buffers_too() -> None:
+    good, bad = tool(1, 2, "a"), tool(1, 3, "b") | {"traceId": "12"}
+    found = received(protobuf(export([bad, good, good | {"spanId": "00" * 8}])), "protobuf", LIMITS)
+    assert [span.id for span in found.spans] == [good["spanId"]]
+    assert len(found.unfit) == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "form", "status"),
+    [
+        (b"", "json", 400),
+        (b"\xff\xfe", "json", 400),
+        (b"[]", "json", 400),
+        (b'{"resourceSpans": 5}', "json", 400),
+        (b'{"resourceSpans": [5]}', "json", 400),
+        (b'{"resourceSpans": [{"scopeSpans": {}}]}', "json", 400),
+        (b'{"resourceSpans": [{"scopeSpans": [5]}]}', "json", 400),
+        (b'{"resourceSpans": [{"scopeSpans": [{"spans": 5}]}]}', "json", 400),
+        (b'{"resourceSpans":' + b"[" * 5_000, "json", 413),
+        (b'{"resourceSpans":' + b"[" * 500 + b"]" * 500 + b"}", "json", 413),
+        (b"\xff\xff\xff", "protobuf", 400),
+        (b'{"resourceSpans": []}', "protobuf", 400),
+    ],
+)
+def test_what_is_no_such_request_is_refused(body: bytes, form: Form, status: int) -> None:
+    with pytest.raises(Refused) as refused:
+        received(body, form, LIMITS)
+    assert refused.value.status == status
+
+
+@pytest.mark.parametrize(("body", "form"), [(b"{}", "json"), (b"", "protobuf")])
+def test_a_request_may_be_empty(body: bytes, form: Form) -> None:
+    assert received(body, form, LIMITS).spans == []
+
+
+def test_halves_of_characters_do_not_cost_the_others() -> None:
+    body = _json(export([span(1, 2, "a", {"cut": "\ud83d"}), tool(1, 3, "b")]))
+    assert len(received(body, "json", LIMITS).spans) == 2
+
+
+@pytest.mark.parametrize("form", ["json", "protobuf"])
+def test_too_many_spans_are_refused(form: Form) -> None:
+    nothing: dict[str, Any] = {}
+    request = export([nothing] * 50_001)
+    body = _json(request) if form == "json" else protobuf(request)
+    with pytest.raises(Refused) as refused:
+        received(body, form, LIMITS)
+    assert refused.value.status == 413
+
+
+NOTHING: dict[str, Any] = {}
+EMPTY = {
+    "resources": {"resourceSpans": [NOTHING] * 2_001},
+    "scopes": {"resourceSpans": [{"scopeSpans": [NOTHING] * 2_001}]},
+    "attributes": export([span(1, 2, "a", {}) | {"attributes": [NOTHING] * 2_001}]),
+    "events": export([span(1, 2, "a", {}) | {"events": [NOTHING] * 2_001}]),
+    "values": export([span(1, 2, "a", {"all": [""] * 2_001})]),
+}
+
+
+@pytest.mark.parametrize("form", ["json", "protobuf"])
+@pytest.mark.parametrize("name", EMPTY)
+def test_a_multitude_of_empty_messages_is_refused_before_any_is_an_object(
+    name: str, form: Form, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = _json(EMPTY[name]) if form == "json" else protobuf(EMPTY[name])
+    received(body, form, ServerLimits(values=50_000))
+    for parse in (
+        "readers.decoding.json_parsing.parse_strict",
+        "server.ingestion.otlp_protobuf.ExportTraceServiceRequest.FromString",
+    ):
+        monkeypatch.setattr(f"planproof.{parse}", None)
+    with pytest.raises(Refused, match="more than 2,000 values") as refused:
+        received(body, form, ServerLimits(values=2_000))
+    assert refused.value.status == 413
+    assert "max_values" in (refused.value.advice or "")
+
+
+@pytest.mark.parametrize("request_", [export([FULL, *spans_of(3)]), export([]), {}])
+def test_messages_are_counted_as_they_are_parsed(request_: Any) -> None:
+    body = protobuf(request_)
+    parsed = ExportTraceServiceRequest.FromString(body)
+    assert count_messages(body, 10_000) == _count(parsed) - 1
+
+
+def _count(message: Any) -> int:
+    """Count a message and those in it."""
+    count = 1
+    for field, held in message.ListFields():
+        if field.message_type is not None:
+            inner = [held] if isinstance(held, Message) else held
+            count += sum(map(_count, inner))
+    return count
+
+
+@pytest.mark.parametrize("body", [b"\x0b", b"\x0a\x05\x00", b"\x0a\xff", b"\xff" * 12])
+def test_what_can_not_be_counted_is_no_request(body: bytes) -> None:
+    with pytest.raises(Refused) as refused:
+        count_messages(body, 10)
+    assert refused.value.status == 400

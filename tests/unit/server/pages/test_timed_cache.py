@@ -1,0 +1,46 @@
+"""What takes long is worked out once, whoever asks, and forgotten when there is too much."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
+import pytest
+
+from planproof.server.pages.timed_cache import Remembered
+from tests.patience import PATIENCE
+
+
+def test_a_value_is_made_once_for_all_who_ask_at_once() -> None:
+    remembered: Remembered[int] = Remembered(2)
+    going, made = Event(), list[int]()
+
+    def make() -> int:
+        assert going.wait(PATIENCE)
+        made.append(1)
+        return 7
+
+    with ThreadPoolExecutor(4) as threads:
+        asked = [threads.submit(remembered.get, "key", make) for _ in range(4)]
+        going.set()
+        assert [each.result() for each in asked] == [7] * 4
+    assert made == [1]
+
+
+def test_the_one_that_nobody_asked_for_longest_is_forgotten() -> None:
+    remembered: Remembered[str] = Remembered(2)
+    for key in ("a", "b", "a", "c"):
+        remembered.get(key, lambda: "old")
+    assert remembered.get("a", lambda: "new") == "old"
+    assert remembered.get("b", lambda: "new") == "new"
+
+
+def test_a_failure_is_not_remembered() -> None:
+    remembered: Remembered[int] = Remembered(2)
+
+    def fails() -> int:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        remembered.get("key", fails)
+    assert remembered.get("key", lambda: 3) == 3

@@ -1,0 +1,70 @@
+"""The picture of runs over time: where they stand, and which are bound by lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from planproof.runs.store.queries import Tally
+from planproof.scoring import LEVELS
+from planproof.server.pages.rendering import ago, query, signed
+from planproof.server.pages.trend_chart import trend
+from tests.hand_made_runs import RUN
+
+
+def tally(**levels: int) -> Tally:
+    counts = {level: levels.get(f"at_{int(level * 100)}", 0) for level in LEVELS}
+    total = sum(level * count for level, count in counts.items())
+    return Tally(counts, {}, total, 0)
+
+
+def test_runs_go_from_left_to_right_and_lines_bind_those_over_the_same_data() -> None:
+    runs = [
+        replace(RUN, id="d"),
+        replace(RUN, id="c", source="other"),
+        replace(RUN, id="b"),
+        replace(RUN, id="a"),
+    ]
+    tallies = {"a": tally(at_100=1), "b": Tally(), "c": tally(at_0=1), "d": tally(at_50=3)}
+    made = trend(runs, tallies)
+    assert [(dot.run.id, dot.x, dot.y) for dot in made.dots] == [
+        ("a", 12.5, 0),
+        ("b", 37.5, None),
+        ("c", 62.5, 100),
+        ("d", 87.5, 50),
+    ]
+    (stroke,) = made.strokes
+    assert (stroke.x1, stroke.y1, stroke.x2, stroke.y2) == (12.5, 0, 87.5, 50)
+    assert made.series == ("cases.jsonl", "other")
+    assert [run.id for run in made.ends] == ["a", "d"]
+
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("passed", "told"),
+    [
+        (timedelta(seconds=3), "just now"),
+        (timedelta(seconds=61), "1 minute ago"),
+        (timedelta(minutes=59, seconds=59), "59 minutes ago"),
+        (timedelta(hours=23), "23 hours ago"),
+        (timedelta(days=1), "2026-01-01 00:00"),
+        (-timedelta(seconds=5), "just now"),
+    ],
+)
+def test_how_long_ago_it_was(passed: timedelta, told: str) -> None:
+    assert ago(NOW - passed, NOW) == told
+
+
+def test_changes_and_queries_are_written() -> None:
+    assert [signed(each) for each in (0.0312, -0.0312, 0.0004, -0.0004)] == [
+        "+0.031",
+        "−0.031",
+        "0.000",
+        "0.000",
+    ]
+    assert query(score=["0", "none"], find="", first=0, by="a&b") == "?score=0&score=none&by=a%26b"
+    assert query() == "?"

@@ -1,0 +1,112 @@
+"""Traces under way, as they are seen by who looks: from the first span to the verdict."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planproof.llm.judge_registry import find_judge
+from planproof.runs.engines.case_judging import Judging
+from planproof.runs.store.open_store import open_sql_store
+from planproof.runs.store.sql_store import SqlStore
+from planproof.server.live_traces import LiveTrace, LiveTraces
+from tests.otlp_traces import PLAN, span, spans_of, tool
+from tests.taking_in import came, take
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqlStore]:
+    with closing(open_sql_store(str(tmp_path / "runs.db"))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def live(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> LiveTraces:
+    monkeypatch.setattr("planproof.server.live_traces._GLANCE", 0.0)
+    return LiveTraces(store, Judging(find_judge("rules")))
+
+
+def _plan_span(trace: int) -> dict[str, Any]:
+    said = [{"role": "assistant", "parts": [{"type": "text", "content": PLAN}]}]
+    told = {"gen_ai.operation.name": "plan", "gen_ai.output.messages": json.dumps(said)}
+    return span(trace, 2, "plan", told, parent=1)
+
+
+def _now(live: LiveTraces) -> list[LiveTrace]:
+    return asyncio.run(live.snapshot())
+
+
+def test_the_plan_ticks_off_as_spans_come(store: SqlStore, live: LiveTraces) -> None:
+    assert _now(live) == []
+    take(store, came(tool(1, 3, "look_up")))
+    (view,) = _now(live)
+    assert (view.steps, view.ceiling, view.service) == ((), None, "desk")
+    take(store, came(_plan_span(1)))
+    (view,) = _now(live)
+    assert [step.status for step in view.steps] == ["executed", "to_come", "to_come"]
+    assert (view.ceiling, view.deviations, view.outcome) == (1.0, (), None)
+    take(store, came(tool(1, 4, "compute")))
+    (view,) = _now(live)
+    assert [step.status for step in view.steps] == ["executed", "executed", "to_come"]
+
+
+def test_deviations_show_as_they_come(store: SqlStore, live: LiveTraces) -> None:
+    take(store, came(_plan_span(1), tool(1, 3, "look_up")))
+    before = _now(live)[0]
+    take(store, came(tool(1, 4, "delete_everything"), tool(1, 5, "compute")))
+    after = _now(live)[0]
+    assert before.ceiling is not None
+    assert after.ceiling is not None
+    assert after.ceiling <= before.ceiling
+    assert any("delete_everything" in deviation.why for deviation in after.deviations)
+
+
+def test_the_newest_are_first_and_only_so_many(
+    store: SqlStore, live: LiveTraces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planproof.server.live_traces.SHOWN", 3)
+    for number in range(1, 6):
+        take(store, came(*spans_of(number)))
+    assert [view.trace for view in _now(live)] == [f"{number:032x}" for number in (5, 4, 3)]
+
+
+def test_a_trace_too_long_to_be_followed_is_shown_all_the_same(
+    store: SqlStore, live: LiveTraces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("planproof.server.live_traces._LONGEST", 3)
+    take(store, came(*spans_of(1)))
+    (view,) = _now(live)
+    assert (view.spans, view.steps) == (4, ())
+
+
+def test_a_trace_that_breaks_its_reader_takes_no_other_from_sight(
+    store: SqlStore, live: LiveTraces, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    take(store, came(*spans_of(1)))
+    monkeypatch.setattr("planproof.monitor.trace_follower.Follower.take", broken)
+    (view,) = _now(live)
+    assert (view.spans, view.steps) == (4, ())
+
+
+def test_changes_are_told_until_the_server_ends(store: SqlStore, live: LiveTraces) -> None:
+    async def told() -> list[int]:
+        closing_down = asyncio.Event()
+        counts: list[int] = []
+        async for views in live.changes(closing_down):
+            counts.append(len(views))
+            if len(counts) == 1:
+                await asyncio.to_thread(take, store, came(*spans_of(1)))
+            else:
+                closing_down.set()
+        return counts
+
+    assert asyncio.run(told()) == [0, 1]
