@@ -9,30 +9,37 @@ from itertools import count
 from pathlib import Path
 
 from benchmarks import peers
-from benchmarks.cases import GeneratedCase, generate
+from benchmarks.cases import GeneratedCase, generate_case
 from benchmarks.floor import match_in_order
-from benchmarks.measure import Row, child_cpu_seconds, cpu_seconds, peak_bytes, per_call, show
-from benchmarks.monitoring import monitoring
-from benchmarks.prompts import prompt_characters
+from benchmarks.measure import (
+    BenchmarkRow,
+    format_seconds,
+    measure_child_cpu_seconds,
+    measure_cpu_seconds,
+    measure_peak_bytes,
+    print_rows,
+)
+from benchmarks.monitoring import measure_monitor
+from benchmarks.prompts import measure_prompt_length
 from planproof import evaluate
 
-SMALL = [generate(steps=10, events=50, seed=seed) for seed in range(12)]
+SMALL = [generate_case(steps=10, events=50, seed=seed) for seed in range(12)]
 ROUNDS = 40
-LARGE = generate(steps=100, events=5_000)
+LARGE = generate_case(steps=100, events=5_000)
 
 
 def main() -> int:
     """Print every row; 1 when a budget is missed, else 0."""
     rows = [
-        *small_cases(),
-        *large_case(),
-        *memory(),
-        *start_up(),
-        *prompt_characters(),
-        *monitoring(),
+        *measure_small_cases(),
+        *measure_large_case(),
+        *measure_memory(),
+        *measure_start_up(),
+        *measure_prompt_length(),
+        *measure_monitor(),
     ]
-    show(rows)
-    return 0 if all(row.holds for row in rows) else 1
+    print_rows(rows)
+    return 0 if all(row.is_within_budget for row in rows) else 1
 
 
 def judge(case: GeneratedCase) -> None:
@@ -41,56 +48,57 @@ def judge(case: GeneratedCase) -> None:
         raise RuntimeError(f"a generated case was not judged: {verdict.reason}")
 
 
-def small_cases() -> Iterator[Row]:
+def measure_small_cases() -> Iterator[BenchmarkRow]:
     """Raw JSON in, verdict out, against parsing it and matching tool names in order."""
     tools: dict[str, Callable[[GeneratedCase], object]] = {
         "floor": lambda case: match_in_order(case.trace, case.tools),
         "rules": judge,
-        **peers.found(),
+        **peers.find_peers(),
     }
     # Plans are remembered, so these stand for many traces of one plan; the last row is for others.
-    unseen = (generate(steps=10, events=50, seed=seed) for seed in count(len(SMALL)))
+    unseen = (generate_case(steps=10, events=50, seed=seed) for seed in count(len(SMALL)))
     fresh = iter([[next(unseen) for _ in SMALL] for _ in range(ROUNDS)])
     work: dict[str, Callable[[], object]] = {
         name: lambda run=run: [run(case) for case in SMALL] for name, run in tools.items()
     }
     work["rules, new plans"] = lambda: [judge(case) for case in next(fresh)]
-    times = cpu_seconds(work, ROUNDS)
+    times = measure_cpu_seconds(work, ROUNDS)
     floor = times.pop("floor") / len(SMALL)
     for name, seconds in times.items():
-        each = seconds / len(SMALL)
+        seconds_per_case = seconds / len(SMALL)
         budget = 22 if name == "rules" else None
-        yield Row(
+        yield BenchmarkRow(
             f"{name}, 10 steps x 50 events / floor",
-            per_call(each),
-            per_call(floor),
-            each / floor,
+            format_seconds(seconds_per_case),
+            format_seconds(floor),
+            seconds_per_case / floor,
             budget,
         )
 
 
-def large_case() -> Iterator[Row]:
+def measure_large_case() -> Iterator[BenchmarkRow]:
     """A long run against only parsing its JSON."""
-    times = cpu_seconds(
+    times = measure_cpu_seconds(
         {"parse": lambda: json.loads(LARGE.trace), "rules": lambda: judge(LARGE)}, rounds=5
     )
-    yield Row(
+    yield BenchmarkRow(
         "rules, 100 steps x 5,000 events / json.loads",
-        per_call(times["rules"]),
-        per_call(times["parse"]),
+        format_seconds(times["rules"]),
+        format_seconds(times["parse"]),
         times["rules"] / times["parse"],
         50,
     )
 
 
-def memory() -> Iterator[Row]:
+def measure_memory() -> Iterator[BenchmarkRow]:
     """Four times the events may take four times the memory, and a quarter of that for slack."""
-    cases = {events: generate(steps=100, events=events) for events in (1_250, 2_500, 5_000)}
+    cases = {events: generate_case(steps=100, events=events) for events in (1_250, 2_500, 5_000)}
     peaks = {
-        events: peak_bytes(lambda case=case: judge(case)) / 1e6 for events, case in cases.items()
+        events: measure_peak_bytes(lambda case=case: judge(case)) / 1e6
+        for events, case in cases.items()
     }
     for events, budget in ((2_500, 2.5), (5_000, 5.0)):
-        yield Row(
+        yield BenchmarkRow(
             f"memory, 100 steps, {events:,} / 1,250 events",
             f"{peaks[events]:.1f} MB",
             f"{peaks[1_250]:.1f} MB",
@@ -99,10 +107,10 @@ def memory() -> Iterator[Row]:
         )
 
 
-def start_up() -> Iterator[Row]:
+def measure_start_up() -> Iterator[BenchmarkRow]:
     """What it costs to start, against importing pydantic alone."""
     python, script = sys.executable, str(Path(sys.executable).with_name("planproof"))
-    times = child_cpu_seconds(
+    times = measure_child_cpu_seconds(
         {
             "pydantic": [python, "-c", "import pydantic"],
             "import planproof": [python, "-c", "import planproof"],
@@ -111,10 +119,10 @@ def start_up() -> Iterator[Row]:
         rounds=7,
     )
     for name, budget in (("import planproof", 1.3), ("planproof --help", 3.0)):
-        yield Row(
+        yield BenchmarkRow(
             f"{name} / import pydantic",
-            per_call(times[name]),
-            per_call(times["pydantic"]),
+            format_seconds(times[name]),
+            format_seconds(times["pydantic"]),
             times[name] / times["pydantic"],
             budget,
         )

@@ -23,10 +23,10 @@ from typing import Any
 from openai import AsyncOpenAI
 
 from benchmarks import asking_peers
-from benchmarks.cases import GeneratedCase, generate
-from benchmarks.measure import Row, show
+from benchmarks.cases import GeneratedCase, generate_case
+from benchmarks.measure import BenchmarkRow, print_rows
 from planproof import Verdict, aevaluate, evaluate
-from planproof.core.judge import Asking, ModelJudge
+from planproof.core.judge import ModelJudge, ModelOptions
 from planproof.core.model import Answer, Question, Usage
 from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit.audit_judge import Audit
@@ -37,26 +37,26 @@ from planproof.llm.providers import open_model
 CASES = 200
 LATENCY = 0.2
 ROUNDS = 10
-MARK = "Bring the quarter to a close: "
-LETTERS = 60
-SCORE = json.dumps({"score": 1.0, "reason": "Steps 1 to 10 were executed in order."})
+TASK_PREFIX = "Bring the quarter to a close: "
+KEY_LENGTH = 60
+SCORE_ANSWER = json.dumps({"score": 1.0, "reason": "Steps 1 to 10 were executed in order."})
 # For whoever asks in another form: the tools that are measured beside.
-ANYTHING = json.dumps(
+FALLBACK_ANSWER = json.dumps(
     {"task": "x", "plan": ["1. x"], "score": 1.0, "reason": "x", "reasoning": "x"}
 )
 
-Work = Callable[[], Awaitable[None]]
+AsyncWork = Callable[[], Awaitable[None]]
 
 
 def main() -> int:
     """Print every row; 1 when a budget is missed, else 0."""
-    cases = [generate(steps=10, events=50, seed=seed) for seed in range(CASES)]
-    with scripted_model(cases) as address:
-        times = asyncio.run(measured(cases, address))
-        times |= asking_peers.measured(cases, address)
+    cases = [generate_case(steps=10, events=50, seed=seed) for seed in range(CASES)]
+    with run_scripted_model(cases) as address:
+        times = asyncio.run(measure_judges(cases, address))
+        times |= asking_peers.measure_peers(cases, address)
     floor = times.pop("bare client")
     rows = [
-        Row(
+        BenchmarkRow(
             f"{name}, {CASES} cases at once / bare client",
             f"{seconds:.2f} s",
             f"{floor:.2f} s",
@@ -65,11 +65,11 @@ def main() -> int:
         )
         for name, seconds in times.items()
     ]
-    show(rows)
-    return 0 if all(row.holds for row in rows) else 1
+    print_rows(rows)
+    return 0 if all(row.is_within_budget for row in rows) else 1
 
 
-async def measured(cases: list[GeneratedCase], address: str) -> dict[str, float]:
+async def measure_judges(cases: list[GeneratedCase], address: str) -> dict[str, float]:
     """The best wall time of each; the rounds go by turns, so that noise hits all alike."""
     model = open_model(
         "openai:scripted",
@@ -77,13 +77,15 @@ async def measured(cases: list[GeneratedCase], address: str) -> dict[str, float]
         settings=ModelSettings(concurrency=CASES),
     )
     judges: dict[str, ModelJudge] = {
-        "prompt": Prompt(model=model, asking=Asking()),
-        "audit": Audit(model=model, asking=Asking(), vocabulary=Vocabulary()),
+        "prompt": Prompt(model=model, options=ModelOptions()),
+        "audit": Audit(model=model, options=ModelOptions(), vocabulary=Vocabulary()),
     }
     async with AsyncOpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client:
-        questions = await written(cases)
-        works: dict[str, Work] = {"bare client": lambda: bare(questions, client)}
-        works |= {name: lambda judge=judge: judged(cases, judge) for name, judge in judges.items()}
+        questions = await collect_questions(cases)
+        works: dict[str, AsyncWork] = {"bare client": lambda: ask_bare_client(questions, client)}
+        works |= {
+            name: lambda judge=judge: judge_all(cases, judge) for name, judge in judges.items()
+        }
         best = dict.fromkeys(works, float("inf"))
         for _ in range(ROUNDS):
             for name, work in works.items():
@@ -94,13 +96,13 @@ async def measured(cases: list[GeneratedCase], address: str) -> dict[str, float]
     return best
 
 
-async def bare(questions: list[Question], client: AsyncOpenAI) -> None:
+async def ask_bare_client(questions: list[Question], client: AsyncOpenAI) -> None:
     """The least that anybody could do: one client, and the answer read as JSON."""
 
-    async def one(question: Question) -> None:
+    async def ask_question(question: Question) -> None:
         text = "\n".join(part for part in question.parts if isinstance(part, str))
         schema = question.answer.model_json_schema()
-        said = await client.chat.completions.create(
+        completion = await client.chat.completions.create(
             model="scripted",
             temperature=0,
             messages=[
@@ -112,12 +114,12 @@ async def bare(questions: list[Question], client: AsyncOpenAI) -> None:
                 "json_schema": {"name": "Answer", "schema": schema, "strict": True},
             },
         )
-        assert "score" in json.loads(said.choices[0].message.content or "")
+        assert "score" in json.loads(completion.choices[0].message.content or "")
 
-    await asyncio.gather(*map(one, questions))
+    await asyncio.gather(*map(ask_question, questions))
 
 
-class Kept:
+class RecordingModel:
     """Stands for a model and keeps what it is asked."""
 
     name = fingerprint = "kept"
@@ -127,33 +129,33 @@ class Kept:
 
     async def ask(self, question: Question, *, deadline: float) -> Answer:
         self.questions.append(question)
-        return Answer(question.answer.model_validate_json(SCORE), Usage(calls=1), self.name)
+        return Answer(question.answer.model_validate_json(SCORE_ANSWER), Usage(calls=1), self.name)
 
 
-async def written(cases: list[GeneratedCase]) -> list[Question]:
+async def collect_questions(cases: list[GeneratedCase]) -> list[Question]:
     """The questions that `prompt` asks about some cases."""
-    kept = Kept()
-    await judged(cases, Prompt(model=kept, asking=Asking()))
-    return kept.questions
+    recording_model = RecordingModel()
+    await judge_all(cases, Prompt(model=recording_model, options=ModelOptions()))
+    return recording_model.questions
 
 
-async def judged(cases: list[GeneratedCase], judge: ModelJudge) -> None:
+async def judge_all(cases: list[GeneratedCase], judge: ModelJudge) -> None:
     """Every case judged, from its raw text to its verdict."""
 
-    async def one(case: GeneratedCase) -> Verdict:
+    async def judge_case(case: GeneratedCase) -> Verdict:
         return await aevaluate(task=case.task, plan=case.plan, trace=case.trace, judge=judge)
 
-    for verdict in await asyncio.gather(*map(one, cases)):
+    for verdict in await asyncio.gather(*map(judge_case, cases)):
         if verdict.score is None or (verdict.cost and verdict.cost.calls != 1):
             raise RuntimeError(f"a generated case was not judged at once: {verdict.reason}")
 
 
 @contextmanager
-def scripted_model(cases: list[GeneratedCase]) -> Generator[str, None, None]:
+def run_scripted_model(cases: list[GeneratedCase]) -> Generator[str, None, None]:
     """The address of a server, in a process of its own, that knows a good answer for each case."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "book.json"
-        file.write_text(json.dumps(book_of(cases)), encoding="utf-8")
+        file.write_text(json.dumps(build_answer_book(cases)), encoding="utf-8")
         command = [sys.executable, "-m", "tests.scripted_model", str(LATENCY), str(file)]
         server = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         try:
@@ -163,20 +165,25 @@ def scripted_model(cases: list[GeneratedCase]) -> Generator[str, None, None]:
             server.communicate()
 
 
-def book_of(cases: list[GeneratedCase]) -> dict[str, Any]:
+def build_answer_book(cases: list[GeneratedCase]) -> dict[str, Any]:
     """A good answer for each case, whoever asks: what the rules have found."""
-    book: dict[str, Any] = {"mark": MARK, "letters": LETTERS, "else": ANYTHING, "answers": {}}
+    book: dict[str, Any] = {
+        "mark": TASK_PREFIX,
+        "letters": KEY_LENGTH,
+        "else": FALLBACK_ANSWER,
+        "answers": {},
+    }
     for case in cases:
-        key = case.task.removeprefix(MARK)[:LETTERS]
-        found = evaluate(task=case.task, plan=case.plan, trace=case.trace)
+        key = case.task.removeprefix(TASK_PREFIX)[:KEY_LENGTH]
+        verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace)
         book["answers"][key] = {
-            "reason+score": json.dumps(found.brief()),
-            "extras+steps": json.dumps(audit_answer(found)),
+            "reason+score": json.dumps(verdict.brief()),
+            "extras+steps": json.dumps(build_audit_answer(verdict)),
         }
     return book
 
 
-def audit_answer(found: Verdict) -> dict[str, Any]:
+def build_audit_answer(verdict: Verdict) -> dict[str, Any]:
     """What a model would say that sees what the rules see."""
     return {
         "steps": [
@@ -184,14 +191,16 @@ def audit_answer(found: Verdict) -> dict[str, Any]:
                 "step": step.number,
                 "kind": ["act"],
                 "status": step.status.value if step.status.value != "out_of_order" else "executed",
-                "evidence": [{"event": one.event, "quote": one.quote} for one in step.evidence],
+                "evidence": [
+                    {"event": evidence.event, "quote": evidence.quote} for evidence in step.evidence
+                ],
                 "events": list(step.covers),
             }
-            for step in found.steps
+            for step in verdict.steps
         ],
         "extras": [
             {"events": [extra.event], "severity": extra.severity.value, "quote": extra.quote}
-            for extra in found.extras
+            for extra in verdict.extras
         ],
     }
 

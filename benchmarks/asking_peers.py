@@ -20,43 +20,45 @@ from typing import Any
 from benchmarks.cases import GeneratedCase
 from scripts.environments import ENVIRONMENTS
 
-SCRIPTS = Path(__file__).parent / "peers_asking"
-PEERS = {"deepeval": "deepeval", "agentevals": "openevals"}
+SCRIPTS_FOLDER = Path(__file__).parent / "peers_asking"
+ENVIRONMENT_BY_PEER = {"deepeval": "deepeval", "agentevals": "openevals"}
 """Each with the environment that it is installed in."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class PeerTool:
     """A tool that asks: its script and interpreter, what is set for it, how long it may take."""
 
     script: str
     python: Path
-    settings: Mapping[str, str] = field(default_factory=dict[str, str])
-    seconds: float = 300
+    environment_variables: Mapping[str, str] = field(default_factory=dict[str, str])
+    timeout_seconds: float = 300
 
 
-def measured(cases: list[GeneratedCase], address: str) -> dict[str, float]:
+def measure_peers(cases: list[GeneratedCase], address: str) -> dict[str, float]:
     """Wall seconds of each; what is not installed or can't be run is said and left out."""
     times: dict[str, float] = {}
-    with written(cases) as file:
-        for name, environment in PEERS.items():
+    with write_cases_file(cases) as file:
+        for name, environment in ENVIRONMENT_BY_PEER.items():
             try:
-                found = said(Asking(name, python_of(environment)), file, address, warm=True)
+                peer_output = run_peer(
+                    PeerTool(name, find_python(environment)), file, address, warm=True
+                )
             except (OSError, subprocess.CalledProcessError) as error:
                 print(f"{name}: left out, {error}", file=sys.stderr)
                 continue
-            assert all(isinstance(score, float) for score in found["found"]), found
-            times[name] = found["seconds"]
+            assert all(isinstance(score, float) for score in peer_output["found"]), peer_output
+            times[name] = peer_output["seconds"]
     return times
 
 
-def python_of(environment: str) -> Path:
+def find_python(environment: str) -> Path:
     """The interpreter of an environment that make has made."""
     return ENVIRONMENTS / environment / "bin" / "python"
 
 
 @contextmanager
-def written(cases: list[GeneratedCase]) -> Generator[Path, None, None]:
+def write_cases_file(cases: list[GeneratedCase]) -> Generator[Path, None, None]:
     """A file of the cases, in a folder of its own."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "cases.json"
@@ -64,19 +66,19 @@ def written(cases: list[GeneratedCase]) -> Generator[Path, None, None]:
         yield file
 
 
-def said(tool: Asking, file: Path, address: str, *, warm: bool) -> dict[str, Any]:
+def run_peer(tool: PeerTool, file: Path, address: str, *, warm: bool) -> dict[str, Any]:
     """What a tool's script prints of the cases in a file."""
     # Keys and settings of whoever runs this stay out of it.
-    kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    inherited = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     quiet = {"DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "OPENAI_API_KEY": "none"}
-    script = SCRIPTS / f"ask_{tool.script}.py"
-    given = [str(file), f"{address}/v1", str(tool.seconds), *["warm"] * warm]
-    done = subprocess.run(
-        [tool.python, script, *given],
-        env={**kept, **quiet, **tool.settings},
+    script = SCRIPTS_FOLDER / f"ask_{tool.script}.py"
+    arguments = [str(file), f"{address}/v1", str(tool.timeout_seconds), *["warm"] * warm]
+    process = subprocess.run(
+        [tool.python, script, *arguments],
+        env={**inherited, **quiet, **tool.environment_variables},
         cwd=file.parent,
         capture_output=True,
         check=True,
         text=True,
     )
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(process.stdout.splitlines()[-1])

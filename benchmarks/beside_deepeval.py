@@ -18,23 +18,23 @@ from itertools import product, starmap
 from pathlib import Path
 from typing import Any
 
-from benchmarks.asking import LATENCY, book_of
-from benchmarks.asking_peers import Asking, python_of, said, written
-from benchmarks.cases import generate
+from benchmarks.asking import LATENCY, build_answer_book
+from benchmarks.asking_peers import PeerTool, find_python, run_peer, write_cases_file
+from benchmarks.cases import generate_case
 from tests.scripted_model import Asked, HttpError, Reply, ScriptedModel
 from tests.scripted_model.book import answers_of
 from tests.scripted_model.faults import MODES, SCORES, Good
 
 CASES = 50
-LONGEST = 300
+TIMEOUT_SECONDS = 300
 ROUNDS = 3
-AT_ONCE = 4
+CONCURRENT_FAULTS = 4
 """Faults that are tried at the same time; nearly all of it is waiting."""
 TOOLS = {
-    "DeepEval": Asking("deepeval", python_of("deepeval"), seconds=LONGEST),
+    "DeepEval": PeerTool("deepeval", find_python("deepeval"), timeout_seconds=TIMEOUT_SECONDS),
     **{
-        f"planproof `{judge}`": Asking(
-            "planproof", Path(sys.executable), {"PLANPROOF_JUDGE": judge}, LONGEST
+        f"planproof `{judge}`": PeerTool(
+            "planproof", Path(sys.executable), {"PLANPROOF_JUDGE": judge}, TIMEOUT_SECONDS
         )
         for judge in ("prompt", "audit", "rules")
     },
@@ -42,17 +42,17 @@ TOOLS = {
 Fault = Callable[[Good], Callable[[Asked], Reply | str]]
 
 
-def one_in_three(reply: Reply) -> Fault:
+def fail_every_third(reply: Reply) -> Fault:
     """A fault that hits every third question, and goes away when it is asked again."""
     return lambda good: lambda asked: good(asked) if asked.number % 3 else reply
 
 
 FAULTS: dict[str, Fault] = {
-    "429 to one question in three": one_in_three(
+    "429 to one question in three": fail_every_third(
         HttpError(429, "slow down", "rate_limit_exceeded", {"retry-after": "1"})
     ),
     "429 for ever": MODES["429 for ever, retry-after"],
-    "500 to one question in three": one_in_three(HttpError(500, "it broke")),
+    "500 to one question in three": fail_every_third(HttpError(500, "it broke")),
     "500 for ever": MODES["500 for ever"],
     "no answer, the line stays open": MODES["hang"],
     "an answer cut off in the middle": MODES["truncated, length"],
@@ -67,65 +67,69 @@ FAULTS: dict[str, Fault] = {
 
 def main() -> int:
     """Print the table."""
-    cases = [generate(steps=10, events=50, seed=seed) for seed in range(CASES)]
-    good = answers_of(book_of(cases))
-    with written(cases) as file:
-        rows = asked_well(file, good)
+    cases = [generate_case(steps=10, events=50, seed=seed) for seed in range(CASES)]
+    good = answers_of(build_answer_book(cases))
+    with write_cases_file(cases) as file:
+        rows = measure_without_faults(file, good)
         pairs = list(product(FAULTS, TOOLS))
-        with ThreadPoolExecutor(AT_ONCE) as threads:
-            cells = list(threads.map(partial(came_to, file, good), *zip(*pairs, strict=True)))
+        with ThreadPoolExecutor(CONCURRENT_FAULTS) as threads:
+            cells = list(
+                threads.map(partial(measure_with_fault, file, good), *zip(*pairs, strict=True))
+            )
     for (fault, _), cell in zip(pairs, cells, strict=True):
         rows.setdefault(fault, []).append(cell)
     print("| |", " | ".join(TOOLS), "|")
     print("|---|", "|".join("---" for _ in TOOLS), "|", sep="")
-    for what, found in rows.items():
-        print(f"| {what} |", " | ".join(found), "|")
+    for what, row_cells in rows.items():
+        print(f"| {what} |", " | ".join(row_cells), "|")
     return 0
 
 
-def asked_well(file: Path, good: Good) -> dict[str, list[str]]:
+def measure_without_faults(file: Path, good: Good) -> dict[str, list[str]]:
     """What is asked, and how long it takes, where nothing goes wrong."""
     rows: dict[str, list[str]] = {"calls": [], "characters sent": [], "scores": [], "wall time": []}
     for tool in TOOLS.values():
         with ScriptedModel(good) as server:
-            found = said(tool, file, server.root, warm=False)
-            asked = list(server.calls)
-        sent = sum(len(text) for call in asked for text in (call.instructions, call.text))
-        rows["calls"].append(f"{len(asked):,}")
+            peer_output = run_peer(tool, file, server.root, warm=False)
+            calls = list(server.calls)
+        sent = sum(len(text) for call in calls for text in (call.instructions, call.text))
+        rows["calls"].append(f"{len(calls):,}")
         rows["characters sent"].append(f"{sent:,}")
-        rows["scores"].append(told(found))
+        rows["scores"].append(format_outcomes(peer_output))
     with ScriptedModel(good, latency=LATENCY) as server:
         for tool in TOOLS.values():
-            times = [said(tool, file, server.root, warm=True)["seconds"] for _ in range(ROUNDS)]
+            times = [run_peer(tool, file, server.root, warm=True)["seconds"] for _ in range(ROUNDS)]
             rows["wall time"].append(f"{min(times):.1f} s")
     return rows
 
 
-def came_to(file: Path, good: Good, fault: str, name: str) -> str:
+def measure_with_fault(file: Path, good: Good, fault: str, name: str) -> str:
     """What a tool makes of a model that misbehaves."""
     tool = TOOLS[name]
-    if tool.settings.get("PLANPROOF_JUDGE") == "rules":
+    if tool.environment_variables.get("PLANPROOF_JUDGE") == "rules":
         return "asks nobody"
     with ScriptedModel(FAULTS[fault](good), latency=LATENCY) as server:
-        found = said(tool, file, server.root, warm=False)
-    return f"{told(found)}; {found['seconds']:.0f} s"
+        peer_output = run_peer(tool, file, server.root, warm=False)
+    return f"{format_outcomes(peer_output)}; {peer_output['seconds']:.0f} s"
 
 
-def told(found: dict[str, Any]) -> str:
+def format_outcomes(peer_output: dict[str, Any]) -> str:
     """How many cases ended in which way."""
-    each: list[float | str | None] = found["found"]
-    ways = Counter(starmap(_way, enumerate(each)))
-    return ", ".join(f"{count} {way}" for way, count in ways.most_common())
+    scores: list[float | str | None] = peer_output["found"]
+    outcome_counts = Counter(starmap(_classify_outcome, enumerate(scores)))
+    return ", ".join(f"{count} {outcome}" for outcome, count in outcome_counts.most_common())
 
 
-def _way(seed: int, found: float | str | None) -> str:
-    if found is None:
+def _classify_outcome(seed: int, score_or_error: float | str | None) -> str:
+    if score_or_error is None:
         return "unfinished"
-    if isinstance(found, str):
-        return f"errors (`{found}`)"
+    if isinstance(score_or_error, str):
+        return f"errors (`{score_or_error}`)"
     # Of every third case a step was done with another thing than planned, which is worth 0.5.
     right = 0.5 if seed % 3 == 2 else 1.0
-    return "right" if found == right else f"**wrong scores ({json.dumps(found)})**"
+    return (
+        "right" if score_or_error == right else f"**wrong scores ({json.dumps(score_or_error)})**"
+    )
 
 
 if __name__ == "__main__":

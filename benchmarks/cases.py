@@ -15,7 +15,7 @@ Arguments = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class StepTemplate:
     """A kind of work: how a plan asks for it, which tool does it, and with what arguments."""
 
     wording: str
@@ -24,20 +24,20 @@ class Work:
     thought: str
 
 
-WORKS = (
-    Work(
+STEP_TEMPLATES = (
+    StepTemplate(
         "Read pages 1 to {calls} of report {thing}",
         "read_page",
         lambda thing, k: {"report": thing, "page": k},
         "Next comes page {k} of report {thing}.",
     ),
-    Work(
+    StepTemplate(
         "Search the orders of customer {thing} over the last {calls} quarters",
         "search_orders",
         lambda thing, k: {"customer_id": thing, "quarter": f"Q{k}", "status": "any"},
         "I look for what {thing} ordered in quarter {k}.",
     ),
-    Work(
+    StepTemplate(
         "Run the test module tests/{thing}.py ({calls} shards)",
         "run_command",
         lambda thing, k: {
@@ -46,26 +46,26 @@ WORKS = (
         },
         "Shard {k} of {thing} has to run now.",
     ),
-    Work(
+    StepTemplate(
         "Convert invoice batch {thing} to euros, {calls} currencies in all",
         "convert_currency",
         lambda thing, k: {"batch": thing, "source": f"C{k:02}", "target": "EUR"},
         "Currency {k} of batch {thing} is still open.",
     ),
-    Work(
+    StepTemplate(
         "Update ticket {thing} in the tracker with the {calls} results",
         "update_ticket",
         lambda thing, k: {"ticket": thing, "field": f"result_{k}", "value": f"checked {k}"},
         "I write result {k} into {thing}.",
     ),
-    Work(
+    StepTemplate(
         "Fetch the weather at station {thing} for {calls} days",
         "get_weather",
         lambda thing, k: {"station": thing, "day": k, "units": "metric"},
         "For {thing} I need day {k} as well.",
     ),
 )
-THOUGHTFUL = 4
+TURNS_PER_THOUGHT = 4
 SYLLABLES = "ka lo mi ten ar sol ver nib dra quo pel ust hem ri zan oth".split()
 
 
@@ -79,19 +79,23 @@ class GeneratedCase:
     tools: tuple[str, ...]
 
 
-def generate(*, steps: int, events: int, seed: int = 0) -> GeneratedCase:
+def generate_case(*, steps: int, events: int, seed: int = 0) -> GeneratedCase:
     """A case whose run, read as OpenAI messages, has exactly `events` events.
 
     The request and the closing answer are an event each, and so is every call, to which its result
     belongs; in every fourth turn the model says something besides. Every third case has a step
     that was done with another thing than the plan names.
     """
-    turns = (events - 2) * THOUGHTFUL // (THOUGHTFUL + 1)
+    turns = (events - 2) * TURNS_PER_THOUGHT // (TURNS_PER_THOUGHT + 1)
     if turns < steps:
         raise ValueError(f"{events} events are too few for {steps} steps")
     chance = random.Random(seed)
     planned = [
-        (chance.choice(WORKS), _name(chance, i), turns // steps + (i < turns % steps))
+        (
+            chance.choice(STEP_TEMPLATES),
+            _generate_name(chance, i),
+            turns // steps + (i < turns % steps),
+        )
         for i in range(steps)
     ]
     altered = chance.randrange(steps) if seed % 3 == 2 else None
@@ -99,8 +103,8 @@ def generate(*, steps: int, events: int, seed: int = 0) -> GeneratedCase:
         f"{number}. {work.wording.format(thing=thing, calls=calls)}."
         for number, (work, thing, calls) in enumerate(planned, 1)
     )
-    done = [
-        (work, thing if i != altered else _name(chance, steps + i), k)
+    calls_made = [
+        (work, thing if i != altered else _generate_name(chance, steps + i), k)
         for i, (work, thing, calls) in enumerate(planned)
         for k in range(1, calls + 1)
     ]
@@ -108,36 +112,36 @@ def generate(*, steps: int, events: int, seed: int = 0) -> GeneratedCase:
     return GeneratedCase(
         task=task,
         plan=plan,
-        trace=json.dumps(list(_messages(task, done, events - 2 - turns, chance))),
+        trace=json.dumps(list(_generate_messages(task, calls_made, events - 2 - turns, chance))),
         tools=tuple(work.tool for work, _, calls in planned for _ in range(calls)),
     )
 
 
-def _messages(
-    task: str, done: list[tuple[Work, str, int]], thoughts: int, chance: random.Random
+def _generate_messages(
+    task: str, calls_made: list[tuple[StepTemplate, str, int]], thoughts: int, rng: random.Random
 ) -> Iterator[dict[str, Any]]:
     yield {"role": "user", "content": task}
-    for turn, (work, thing, k) in enumerate(done):
+    for turn, (work, thing, k) in enumerate(calls_made):
         call_id = f"call_{turn:05}"
         arguments = work.arguments(thing, k)
         function = {"name": work.tool, "arguments": json.dumps(arguments)}
-        thinks = turn % THOUGHTFUL == 0 and turn // THOUGHTFUL < thoughts
+        thinks = turn % TURNS_PER_THOUGHT == 0 and turn // TURNS_PER_THOUGHT < thoughts
         yield {
             "role": "assistant",
             "content": work.thought.format(thing=thing, k=k) if thinks else None,
             "tool_calls": [{"id": call_id, "type": "function", "function": function}],
         }
-        yield {"role": "tool", "tool_call_id": call_id, "content": _result(chance, arguments)}
+        yield {"role": "tool", "tool_call_id": call_id, "content": _generate_result(rng, arguments)}
     yield {"role": "assistant", "content": "The quarter is closed; the results are in the tracker."}
 
 
-def _name(chance: random.Random, index: int) -> str:
-    return "".join(chance.choices(SYLLABLES, k=2)) + f"_{index:03}{chance.randrange(10, 100)}"
+def _generate_name(rng: random.Random, index: int) -> str:
+    return "".join(rng.choices(SYLLABLES, k=2)) + f"_{index:03}{rng.randrange(10, 100)}"
 
 
-def _result(chance: random.Random, arguments: Arguments) -> str:
+def _generate_result(rng: random.Random, arguments: Arguments) -> str:
     rows = [
-        {"id": chance.randrange(10**6), "label": _name(chance, row), "amount": chance.random()}
+        {"id": rng.randrange(10**6), "label": _generate_name(rng, row), "amount": rng.random()}
         for row in range(3)
     ]
     return json.dumps({"ok": True, "query": arguments, "rows": rows})

@@ -13,12 +13,12 @@ def match_in_order(trace: str, tools: Iterable[str]) -> float:
         for message in json.loads(trace)
         for call in message.get("tool_calls", ())
     ]
-    found = position = 0
-    wanted = tuple(tools)
-    for tool in wanted:
+    matched = position = 0
+    planned = tuple(tools)
+    for tool in planned:
         try:
             position = called.index(tool, position) + 1
         except ValueError:
             continue
-        found += 1
-    return found / len(wanted)
+        matched += 1
+    return matched / len(planned)

@@ -18,13 +18,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
-MARK = b"\xaa" * 8
+TRACE_ID_MARK = b"\xaa" * 8
 """Trace ids begin with it: in its place, every request has something of its own."""
 _SEPARATOR = b"\n--next body--\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
+class LoadPlan:
     """What is to be sent, how, and for how long."""
 
     path: str
@@ -36,7 +36,7 @@ class Load:
 
 
 @dataclass(slots=True)
-class Answered:
+class LoadResult:
     """How often each status came, how long the answers took, and over what time."""
 
     statuses: Counter[int] = field(default_factory=Counter[int])
@@ -51,61 +51,63 @@ def write_bodies(path: Path, bodies: list[bytes]) -> None:
     path.write_bytes(_SEPARATOR.join(bodies))
 
 
-async def answered(host: str, port: int, load: Load) -> Answered:
+async def run_load(host: str, port: int, load: LoadPlan) -> LoadResult:
     """Send, and see what comes back."""
-    found = Answered()
+    result = LoadResult()
     bodies = Path(load.bodies).read_bytes().split(_SEPARATOR)
     began = perf_counter()
     clients = [
-        _Client(host, port, load, bodies, found, began, number)
+        _LoadConnection(host, port, load, bodies, result, began, number)
         for number in range(load.connections)
     ]
-    await asyncio.gather(*(client.work() for client in clients))
-    found.wall = perf_counter() - began
-    return found
+    await asyncio.gather(*(client.send_requests() for client in clients))
+    result.wall = perf_counter() - began
+    return result
 
 
-class _Client:
+class _LoadConnection:
     """One connection, which is used again and again."""
 
     def __init__(
         self,
         host: str,
         port: int,
-        load: Load,
+        load: LoadPlan,
         bodies: list[bytes],
-        found: Answered,
-        began: float,
+        result: LoadResult,
+        started_at: float,
         number: int,
     ) -> None:
         self._address = host, port
         self._load = load
         self._bodies = bodies
-        self._found = found
-        self._began = began
+        self._result = result
+        self._started_at = started_at
         self._number = number
 
-    async def work(self) -> None:
+    async def send_requests(self) -> None:
         load, sent = self._load, 0
         streams = await asyncio.open_connection(*self._address)
-        while (now := perf_counter()) - self._began < load.seconds:
+        while (now := perf_counter()) - self._started_at < load.seconds:
             if load.rate:
                 # All connections keep one beat together, each its own share of it.
                 turn = (sent * load.connections + self._number) / load.rate
-                await asyncio.sleep(max(0.0, self._began + turn - now))
+                await asyncio.sleep(max(0.0, self._started_at + turn - now))
             body = self._bodies[(sent + self._number) % len(self._bodies)]
-            asked = perf_counter()
-            status, later, goes_on = await self._ask(streams, _own_traces(body))
-            self._found.seconds.append(perf_counter() - asked)
-            self._found.statuses[status] += 1
-            self._found.retry_after += later
+            sent_at = perf_counter()
+            status, has_retry_after, goes_on = await self._send_request(
+                streams, _replace_trace_ids(body)
+            )
+            self._result.seconds.append(perf_counter() - sent_at)
+            self._result.statuses[status] += 1
+            self._result.retry_after += has_retry_after
             sent += 1
             if not goes_on:
                 streams[1].close()
                 streams = await asyncio.open_connection(*self._address)
         streams[1].close()
 
-    async def _ask(
+    async def _send_request(
         self, streams: tuple[asyncio.StreamReader, asyncio.StreamWriter], body: bytes
     ) -> tuple[int, bool, bool]:
         reader, writer = streams
@@ -123,22 +125,22 @@ class _Client:
         return int(lines[0].split()[1]), b"retry-after" in headers, goes_on
 
 
-def _own_traces(body: bytes) -> bytes:
+def _replace_trace_ids(body: bytes) -> bytes:
     """The body with trace ids that no other request has."""
-    return body.replace(MARK, os.urandom(8)) if MARK in body else body
+    return body.replace(TRACE_ID_MARK, os.urandom(8)) if TRACE_ID_MARK in body else body
 
 
 def main() -> None:
     """Do it, and print what came of it."""
     host, port, plan = sys.argv[1:]
-    found = asyncio.run(answered(host, int(port), Load(**json.loads(plan))))
+    result = asyncio.run(run_load(host, int(port), LoadPlan(**json.loads(plan))))
     print(
         json.dumps(
             {
-                "statuses": found.statuses,
-                "seconds": found.seconds,
-                "wall": found.wall,
-                "retry_after": found.retry_after,
+                "statuses": result.statuses,
+                "seconds": result.seconds,
+                "wall": result.wall,
+                "retry_after": result.retry_after,
             }
         )
     )

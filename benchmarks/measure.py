@@ -12,22 +12,22 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BenchmarkRow:
     """A line of the table: what was measured, against what, and how much it may be."""
 
     what: str
-    measured: str
+    value: str
     against: str
     ratio: float
     budget: float | None = None
 
     @property
-    def holds(self) -> bool:
+    def is_within_budget(self) -> bool:
         """Whether the ratio stays within its budget, if it has one."""
         return self.budget is None or self.ratio <= self.budget
 
 
-def cpu_seconds(work: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+def measure_cpu_seconds(work: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
     """The best CPU time of each piece of work; the rounds go by turns, so noise hits all alike."""
     best = dict.fromkeys(work, float("inf"))
     for _ in range(rounds):
@@ -39,7 +39,9 @@ def cpu_seconds(work: Mapping[str, Callable[[], object]], rounds: int) -> dict[s
     return best
 
 
-def child_cpu_seconds(commands: Mapping[str, Sequence[str]], rounds: int) -> dict[str, float]:
+def measure_child_cpu_seconds(
+    commands: Mapping[str, Sequence[str]], rounds: int
+) -> dict[str, float]:
     """The same for commands, each in a process of its own."""
     best = dict.fromkeys(commands, float("inf"))
     for _ in range(rounds):
@@ -52,7 +54,7 @@ def child_cpu_seconds(commands: Mapping[str, Sequence[str]], rounds: int) -> dic
     return best
 
 
-def peak_bytes(run: Callable[[], object]) -> int:
+def measure_peak_bytes(run: Callable[[], object]) -> int:
     """The most memory that Python objects took while `run` ran."""
     gc.collect()
     tracemalloc.start()
@@ -63,17 +65,15 @@ def peak_bytes(run: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def show(rows: Iterable[Row]) -> None:
+def print_rows(rows: Iterable[BenchmarkRow]) -> None:
     """Print the table."""
     print(f"{'what':<44} {'measured':>9} {'against':>9} {'ratio':>7} {'budget':>7}")
     for row in rows:
         budget = "" if row.budget is None else f"{row.budget:7.1f}"
-        mark = "" if row.budget is None else ("  pass" if row.holds else "  FAIL")
-        print(
-            f"{row.what:<44} {row.measured:>9} {row.against:>9} {row.ratio:7.2f} {budget:>7}{mark}"
-        )
+        mark = "" if row.budget is None else ("  pass" if row.is_within_budget else "  FAIL")
+        print(f"{row.what:<44} {row.value:>9} {row.against:>9} {row.ratio:7.2f} {budget:>7}{mark}")
 
 
-def per_call(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """Seconds as a reader wants them."""
     return f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f} µs"

@@ -16,26 +16,26 @@ from time import perf_counter, process_time
 
 from playwright.sync_api import Browser
 
-from benchmarks.cases import generate
-from benchmarks.measure import Row, per_call, show
+from benchmarks.cases import generate_case
+from benchmarks.measure import BenchmarkRow, format_seconds, print_rows
 from planproof.core.case import Case
 from planproof.core.content import Content
 from planproof.evaluation import evaluate_case
-from planproof.preparation import Reading
-from planproof.reports.html.case_page import judged_case
-from planproof.reports.html.report_page import case_page, run_page
-from planproof.runs.case_json import kept
-from planproof.runs.run_records import Result, RunState, new_run
+from planproof.preparation import ReadOptions
+from planproof.reports.html.case_page import read_judged_case
+from planproof.reports.html.report_page import render_case_page, render_run_page
+from planproof.runs.case_json import serialize_case
+from planproof.runs.run_records import Result, RunState, create_run
 from planproof.runs.store.open_store import open_store
-from scripts.chromium import chromium
+from scripts.chromium import open_chromium
 
 EVENTS = 5_000
 CASES = 1_000
 ROUNDS = 3
-_TWO_FRAMES = (
+_WAIT_TWO_FRAMES_JS = (
     "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 )
-_SCROLLED = """async () => {
+_SCROLL_JS = """async () => {
   const frames = [];
   let last = performance.now();
   for (let frame = 0; frame < 60; frame += 1) {
@@ -50,74 +50,97 @@ _SCROLLED = """async () => {
 
 def main() -> int:
     """Print every row; 1 when a page takes more than two seconds to open, else 0."""
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
-        rows = [*_case(Path(folder), browser), *_run(Path(folder), browser)]
-    show(rows)
-    return 0 if all(row.holds for row in rows) else 1
+    with tempfile.TemporaryDirectory() as folder, open_chromium() as browser:
+        rows = [
+            *_measure_case_page(Path(folder), browser),
+            *_measure_run_page(Path(folder), browser),
+        ]
+    print_rows(rows)
+    return 0 if all(row.is_within_budget for row in rows) else 1
 
 
-def _case(folder: Path, browser: Browser) -> Iterator[Row]:
-    case = _case_of(100, EVENTS, 0)
+def _measure_case_page(folder: Path, browser: Browser) -> Iterator[BenchmarkRow]:
+    case = _make_case(100, EVENTS, 0)
     verdict = evaluate_case(case)
     began = process_time()
-    text = "".join(case_page(judged_case(case, verdict, Reading())))
-    made = process_time() - began
-    yield from _rows(f"{EVENTS:,} events", folder, browser, text, made)
+    text = "".join(render_case_page(read_judged_case(case, verdict, ReadOptions())))
+    making_seconds = process_time() - began
+    yield from _build_rows(f"{EVENTS:,} events", folder, browser, text, making_seconds)
 
 
-def _run(folder: Path, browser: Browser) -> Iterator[Row]:
+def _measure_run_page(folder: Path, browser: Browser) -> Iterator[BenchmarkRow]:
     store = open_store(str(folder / "runs.db"))
-    cases = [_case_of(10, 50, seed) for seed in range(20)]
+    cases = [_make_case(10, 50, seed) for seed in range(20)]
     verdicts = [evaluate_case(case) for case in cases]
     judge = verdicts[0].judge
     assert judge is not None
-    run = new_run(source="generated", judge=judge, fingerprint="f")
+    run = create_run(source="generated", judge=judge, fingerprint="f")
     store.begin(run)
     store.add(
         run.id,
         [
             Result(
-                place, kept(cases[place % 20]).hash, f"case-{place}", verdicts[place % 20], 0.003
+                position,
+                serialize_case(cases[position % 20]).hash,
+                f"case-{position}",
+                verdicts[position % 20],
+                0.003,
             )
-            for place in range(CASES)
+            for position in range(CASES)
         ],
-        [kept(case) for case in cases],
+        [serialize_case(case) for case in cases],
     )
     store.close_run(run.id, RunState.FINISHED)
     began = process_time()
-    text = "".join(run_page(store.find(run.id), store, Reading(), min_score=0.75))
-    made = process_time() - began
+    text = "".join(render_run_page(store.find_run(run.id), store, ReadOptions(), min_score=0.75))
+    making_seconds = process_time() - began
     store.close()
-    yield from _rows(f"{CASES:,} cases", folder, browser, text, made)
+    yield from _build_rows(f"{CASES:,} cases", folder, browser, text, making_seconds)
 
 
-def _rows(what: str, folder: Path, browser: Browser, text: str, made: float) -> Iterator[Row]:
-    whole, bare = folder / "whole.html", folder / "bare.html"
-    whole.write_text(text, encoding="utf-8")
-    bare.write_text(f"<!doctype html><pre hidden>{escape(text)}</pre>", encoding="utf-8")
-    floor = min(_opened(browser, bare)[0] for _ in range(ROUNDS))
-    opened, frame = min(_opened(browser, whole) for _ in range(ROUNDS))
+def _build_rows(
+    label: str, folder: Path, browser: Browser, text: str, making_seconds: float
+) -> Iterator[BenchmarkRow]:
+    page_file, bare_file = folder / "whole.html", folder / "bare.html"
+    page_file.write_text(text, encoding="utf-8")
+    bare_file.write_text(f"<!doctype html><pre hidden>{escape(text)}</pre>", encoding="utf-8")
+    floor = min(_time_opening(browser, bare_file)[0] for _ in range(ROUNDS))
+    opening_seconds, frame = min(_time_opening(browser, page_file) for _ in range(ROUNDS))
     size = f"{len(text) / 1e6:.1f} MB"
-    yield Row(f"{what}, making {size} / opening", per_call(made), per_call(opened), made / opened)
-    yield Row(f"{what}, opening / a bare page", per_call(opened), per_call(floor), opened / floor)
-    yield Row(f"{what}, opening / 2 s", per_call(opened), "2 s", opened / 2, 1)
-    yield Row(f"{what}, a frame of scrolling / 1/60 s", per_call(frame), "16.7 ms", frame * 60)
+    yield BenchmarkRow(
+        f"{label}, making {size} / opening",
+        format_seconds(making_seconds),
+        format_seconds(opening_seconds),
+        making_seconds / opening_seconds,
+    )
+    yield BenchmarkRow(
+        f"{label}, opening / a bare page",
+        format_seconds(opening_seconds),
+        format_seconds(floor),
+        opening_seconds / floor,
+    )
+    yield BenchmarkRow(
+        f"{label}, opening / 2 s", format_seconds(opening_seconds), "2 s", opening_seconds / 2, 1
+    )
+    yield BenchmarkRow(
+        f"{label}, a frame of scrolling / 1/60 s", format_seconds(frame), "16.7 ms", frame * 60
+    )
 
 
-def _opened(browser: Browser, file: Path) -> tuple[float, float]:
+def _time_opening(browser: Browser, file: Path) -> tuple[float, float]:
     page = browser.new_page(viewport={"width": 1280, "height": 800})
     began = perf_counter()
     page.goto(file.as_uri())
-    page.evaluate(_TWO_FRAMES)
-    opened = perf_counter() - began
-    frame: float = page.evaluate(_SCROLLED)
+    page.evaluate(_WAIT_TWO_FRAMES_JS)
+    opening_seconds = perf_counter() - began
+    frame: float = page.evaluate(_SCROLL_JS)
     page.close()
-    return opened, frame
+    return opening_seconds, frame
 
 
-def _case_of(steps: int, events: int, seed: int) -> Case:
-    made = generate(steps=steps, events=events, seed=seed)
-    return Case(task=Content(made.task), plan=made.plan, trace=made.trace)
+def _make_case(steps: int, events: int, seed: int) -> Case:
+    generated = generate_case(steps=steps, events=events, seed=seed)
+    return Case(task=Content(generated.task), plan=generated.plan, trace=generated.trace)
 
 
 if __name__ == "__main__":

@@ -17,33 +17,33 @@ from benchmarks.cases import GeneratedCase
 Peer = Callable[[GeneratedCase], object]
 
 
-def found() -> dict[str, Peer]:
+def find_peers() -> dict[str, Peer]:
     """The peers that can be imported here, by name."""
-    known = {"agentevals": _agentevals, "pm4py": _pm4py}
+    known = {"agentevals": _make_agentevals, "pm4py": _make_pm4py}
     return {name: make() for name, make in known.items() if importlib.util.find_spec(name)}
 
 
-def _agentevals() -> Peer:
+def _make_agentevals() -> Peer:
     match = importlib.import_module("agentevals.trajectory.match")
     evaluator = match.create_trajectory_match_evaluator(
         trajectory_match_mode="superset", tool_args_match_mode="ignore"
     )
 
     def run(case: GeneratedCase) -> object:
-        planned = [{"role": "assistant", "content": "", "tool_calls": _calls(case)}]
+        planned = [{"role": "assistant", "content": "", "tool_calls": _build_calls(case)}]
         return evaluator(outputs=json.loads(case.trace), reference_outputs=planned)
 
     return run
 
 
-def _calls(case: GeneratedCase) -> list[dict[str, Any]]:
+def _build_calls(case: GeneratedCase) -> list[dict[str, Any]]:
     return [
         {"id": str(i), "type": "function", "function": {"name": tool, "arguments": "{}"}}
         for i, tool in enumerate(case.tools)
     ]
 
 
-def _pm4py() -> Peer:
+def _make_pm4py() -> Peer:
     log = importlib.import_module("pm4py.objects.log.obj")
     nets = importlib.import_module("pm4py.objects.petri_net.obj")
     arcs = importlib.import_module("pm4py.objects.petri_net.utils.petri_utils")
@@ -51,19 +51,19 @@ def _pm4py() -> Peer:
 
     def run(case: GeneratedCase) -> object:
         net = nets.PetriNet("plan")
-        places = [nets.PetriNet.Place(f"p{i}") for i in range(len(case.tools) + 1)]
-        net.places.update(places)
+        net_places = [nets.PetriNet.Place(f"p{i}") for i in range(len(case.tools) + 1)]
+        net.places.update(net_places)
         for i, tool in enumerate(case.tools):
             transition = nets.PetriNet.Transition(f"t{i}", tool)
             net.transitions.add(transition)
-            arcs.add_arc_from_to(places[i], transition, net)
-            arcs.add_arc_from_to(transition, places[i + 1], net)
+            arcs.add_arc_from_to(net_places[i], transition, net)
+            arcs.add_arc_from_to(transition, net_places[i + 1], net)
         called = [
             log.Event({"concept:name": call["function"]["name"]})
             for message in json.loads(case.trace)
             for call in message.get("tool_calls", ())
         ]
-        ends = nets.Marking({places[0]: 1}), nets.Marking({places[-1]: 1})
+        ends = nets.Marking({net_places[0]: 1}), nets.Marking({net_places[-1]: 1})
         return alignments.apply_trace(log.Trace(called), net, *ends)
 
     return run

@@ -10,8 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.growing import grown, small_traces
-from benchmarks.measure import Row, cpu_seconds, per_call, show
+from benchmarks.growing import find_small_traces, grow_trace
+from benchmarks.measure import BenchmarkRow, format_seconds, measure_cpu_seconds, print_rows
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 
@@ -19,49 +19,49 @@ MEGABYTE = 1_000_000
 ROUNDS = {1: 5, 10: 2, 50: 1}
 BUDGET = 5.0
 # What json.loads itself loses on larger documents is in both.
-STEADY = 2.0
+SIZE_RATIO_BUDGET = 2.0
 
 
-def main(wanted: list[str]) -> int:
+def main(names: list[str]) -> int:
     """Print every row; 1 when a budget is missed, else 0."""
-    files = small_traces()
-    if unknown := set(wanted) - files.keys():
+    files = find_small_traces()
+    if unknown := set(names) - files.keys():
         sys.exit(f"No JSON trace of {', '.join(sorted(unknown))}. There are {', '.join(files)}.")
-    rows = [row for name in wanted or files for row in reading(name, files[name])]
-    show(rows)
-    return 0 if all(row.holds for row in rows) else 1
+    rows = [row for name in names or files for row in measure_reader(name, files[name])]
+    print_rows(rows)
+    return 0 if all(row.is_within_budget for row in rows) else 1
 
 
-def reading(name: str, file: Path) -> Iterator[Row]:
+def measure_reader(name: str, file: Path) -> Iterator[BenchmarkRow]:
     """A row a size, and one that says whether reading stays as fast as it was."""
     ratios: dict[int, float] = {}
     for size, rounds in ROUNDS.items():
-        data = grown(file, size * MEGABYTE)
-        times = cpu_seconds(
+        data = grow_trace(file, size * MEGABYTE)
+        times = measure_cpu_seconds(
             {
-                "parse": lambda data=data: parse(data, is_lines=file.suffix == ".jsonl"),
-                "read": lambda data=data: read(data, name),
+                "parse": lambda data=data: parse_json(data, is_lines=file.suffix == ".jsonl"),
+                "read": lambda data=data: read_trace_bytes(data, name),
             },
             rounds,
         )
         ratios[size] = times["read"] / times["parse"]
-        yield Row(
+        yield BenchmarkRow(
             f"{name}, {size} MB / json.loads",
-            per_call(times["read"]),
-            per_call(times["parse"]),
+            format_seconds(times["read"]),
+            format_seconds(times["parse"]),
             ratios[size],
             BUDGET,
         )
-    yield Row(f"{name}, 50 MB / 1 MB", "", "", ratios[50] / ratios[1], STEADY)
+    yield BenchmarkRow(f"{name}, 50 MB / 1 MB", "", "", ratios[50] / ratios[1], SIZE_RATIO_BUDGET)
 
 
-def parse(data: bytes, *, is_lines: bool) -> list[object]:
+def parse_json(data: bytes, *, is_lines: bool) -> list[object]:
     # Kept, as all of a document is: values dropped line by line cost a third of it at 50 MB.
     return [json.loads(line) for line in (data.splitlines() if is_lines else [data])]
 
 
-def read(data: bytes, name: str) -> None:
-    trace = read_trace(Source.of_bytes(data))
+def read_trace_bytes(data: bytes, name: str) -> None:
+    trace = read_trace(Source.from_bytes(data))
     if not name.startswith(trace.reader) or not trace.events:
         raise RuntimeError(f"a grown trace of {name} was read by {trace.reader}")
 

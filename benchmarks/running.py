@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 
-from benchmarks.cases import generate
+from benchmarks.cases import generate_case
 
 CASES = 20_000
-FEW = 2_000
+FEW_CASES = 2_000
 """Cases that tell the rate of one process as well as many do."""
-DIFFERENT = 200
-RAY = Path(__file__).parents[1] / ".venvs" / "ray" / "bin" / "python"
-BARE = """
+DISTINCT_CASES = 200
+RAY_PYTHON = Path(__file__).parents[1] / ".venvs" / "ray" / "bin" / "python"
+BARE_LOOP_PROGRAM = """
 import json, sys
 from planproof.readers.decoding.case_files import parse_case
 from planproof.evaluation import evaluate_case
@@ -39,25 +39,25 @@ for line in open(sys.argv[1], encoding="utf-8"):
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RunMeasurement:
     """What a command took, with all processes that it started; memory in bytes at the most."""
 
     cases: int
-    wall: float
-    cpu: float
-    memory: int
+    wall_seconds: float
+    cpu_seconds: float
+    peak_bytes: int
 
 
 def write_cases(path: Path, count: int) -> None:
     """A data set in which no case is like another."""
-    made = [generate(steps=10, events=50, seed=seed) for seed in range(DIFFERENT)]
+    generated = [generate_case(steps=10, events=50, seed=seed) for seed in range(DISTINCT_CASES)]
     with path.open("w", encoding="utf-8") as file:
         for number in range(count):
-            case = made[number % DIFFERENT]
+            case = generated[number % DISTINCT_CASES]
             trace = json.loads(case.trace)
             # Every round leaves out another call, so that plans are broken in other places.
-            if number >= DIFFERENT:
-                gap = 1 + 2 * (number // DIFFERENT % ((len(trace) - 2) // 2))
+            if number >= DISTINCT_CASES:
+                gap = 1 + 2 * (number // DISTINCT_CASES % ((len(trace) - 2) // 2))
                 del trace[gap : gap + 2]
             fields = {
                 "id": f"case-{number}",
@@ -68,27 +68,29 @@ def write_cases(path: Path, count: int) -> None:
             file.write(json.dumps(fields) + "\n")
 
 
-def ran(command: Sequence[str], cases: int) -> Ran:
+def measure_command(command: Sequence[str], cases: int) -> RunMeasurement:
     """Run a command, and look at its memory while it does."""
     began = perf_counter()
     most: list[int] = [0]
-    spent: dict[int, float] = {}
+    cpu_by_pid: dict[int, float] = {}
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        watch = threading.Thread(target=_watch, args=(process, most, spent))
+        watch = threading.Thread(target=_watch_processes, args=(process, most, cpu_by_pid))
         watch.start()
         if process.wait() not in (0, 3):
             raise SystemExit(f"{' '.join(command)} failed")
         watch.join()
-    return Ran(cases, perf_counter() - began, sum(spent.values()), most[0])
+    return RunMeasurement(cases, perf_counter() - began, sum(cpu_by_pid.values()), most[0])
 
 
-def _watch(process: subprocess.Popen[bytes], most: list[int], spent: dict[int, float]) -> None:
+def _watch_processes(
+    process: subprocess.Popen[bytes], peak: list[int], cpu_by_pid: dict[int, float]
+) -> None:
     # Not all of them are waited for by those that started them: they are asked while they live.
     while True:
-        members = list(family(process.pid))
-        most[0] = max(most[0], sum(map(own_memory, members)))
-        for pid in members:
-            spent[pid] = _cpu(pid) or spent.get(pid, 0.0)
+        pids = list(find_process_tree(process.pid))
+        peak[0] = max(peak[0], sum(map(read_private_memory, pids)))
+        for pid in pids:
+            cpu_by_pid[pid] = _read_cpu_seconds(pid) or cpu_by_pid.get(pid, 0.0)
         try:
             process.wait(0.1)
         except subprocess.TimeoutExpired:
@@ -96,19 +98,19 @@ def _watch(process: subprocess.Popen[bytes], most: list[int], spent: dict[int, f
         return
 
 
-def family(pid: int) -> Iterator[int]:
+def find_process_tree(pid: int) -> Iterator[int]:
     """A process and all that it started."""
     yield pid
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
-            found = children.read_text(encoding="ascii")
+            child_pids = children.read_text(encoding="ascii")
         except OSError:
             continue
-        for child in found.split():
-            yield from family(int(child))
+        for child in child_pids.split():
+            yield from find_process_tree(int(child))
 
 
-def _cpu(pid: int) -> float:
+def _read_cpu_seconds(pid: int) -> float:
     """Seconds that a process has spent; 0 when it is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
@@ -117,7 +119,7 @@ def _cpu(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def own_memory(pid: int) -> int:
+def read_private_memory(pid: int) -> int:
     """The bytes that a process has for itself; 0 when it is gone."""
     try:
         pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
@@ -127,26 +129,36 @@ def own_memory(pid: int) -> int:
     return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
 
 
-def rows(folder: Path, count: int) -> Iterator[tuple[str, Ran]]:
+def measure_runs(folder: Path, count: int) -> Iterator[tuple[str, RunMeasurement]]:
     """What is measured, one after another."""
     few, many = folder / "few.jsonl", folder / "many.jsonl"
-    write_cases(few, min(FEW, count))
+    write_cases(few, min(FEW_CASES, count))
     write_cases(many, count)
     run = [sys.executable, "-m", "planproof", "run"]
-    yield "bare loop", ran([sys.executable, "-c", BARE, str(few)], min(FEW, count))
+    yield (
+        "bare loop",
+        measure_command([sys.executable, "-c", BARE_LOOP_PROGRAM, str(few)], min(FEW_CASES, count)),
+    )
     for name, cases, processes, number in (
-        ("1 process", few, 1, min(FEW, count)),
-        ("2 processes", few, 2, min(FEW, count)),
+        ("1 process", few, 1, min(FEW_CASES, count)),
+        ("2 processes", few, 2, min(FEW_CASES, count)),
         ("2 processes", many, 2, count),
     ):
-        options = ["--concurrency", str(processes), *_kept(folder, f"{cases.stem}-{processes}")]
-        yield name, ran([*run, str(cases), *options], number)
-    if RAY.exists():
-        options = ["--engine", "ray", "--concurrency", "2", *_kept(folder, "ray")]
-        yield "Ray, 2 workers", ran([str(RAY), *run[1:], str(many), *options], count)
+        options = [
+            "--concurrency",
+            str(processes),
+            *_store_options(folder, f"{cases.stem}-{processes}"),
+        ]
+        yield name, measure_command([*run, str(cases), *options], number)
+    if RAY_PYTHON.exists():
+        options = ["--engine", "ray", "--concurrency", "2", *_store_options(folder, "ray")]
+        yield (
+            "Ray, 2 workers",
+            measure_command([str(RAY_PYTHON), *run[1:], str(many), *options], count),
+        )
 
 
-def _kept(folder: Path, name: str) -> list[str]:
+def _store_options(folder: Path, name: str) -> list[str]:
     return ["--store", str(folder / f"{name}.db"), "-o", "/dev/null"]
 
 
@@ -156,14 +168,19 @@ def main() -> None:
     print(f"{'':<14} {'cases':>7} {'a second':>9} {'CPU a case':>11} {'over bare':>10}", end="")
     print(f" {'cores busy':>11} {'memory':>8}")
     with tempfile.TemporaryDirectory() as folder:
-        bare: Ran | None = None
-        for name, took in rows(Path(folder), count):
-            bare = bare or took
-            each, floor = took.cpu / took.cases, bare.cpu / bare.cases
+        bare: RunMeasurement | None = None
+        for name, measurement in measure_runs(Path(folder), count):
+            bare = bare or measurement
+            cpu_per_case, floor = (
+                measurement.cpu_seconds / measurement.cases,
+                bare.cpu_seconds / bare.cases,
+            )
             print(
-                f"{name:<14} {took.cases:>7,} {took.cases / took.wall:>9,.0f} "
-                f"{each * 1e3:>8.2f} ms {each / floor:>10.2f} {took.cpu / took.wall:>11.2f} "
-                f"{took.memory / 1e6:>5,.0f} MB",
+                f"{name:<14} {measurement.cases:>7,} "
+                f"{measurement.cases / measurement.wall_seconds:>9,.0f} "
+                f"{cpu_per_case * 1e3:>8.2f} ms {cpu_per_case / floor:>10.2f} "
+                f"{measurement.cpu_seconds / measurement.wall_seconds:>11.2f} "
+                f"{measurement.peak_bytes / 1e6:>5,.0f} MB",
                 flush=True,
             )
 

@@ -25,18 +25,18 @@ from urllib.request import Request, urlopen
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from benchmarks.cases import generate
-from benchmarks.load import MARK, Load, write_bodies
-from benchmarks.running import family, own_memory
+from benchmarks.cases import generate_case
+from benchmarks.load import TRACE_ID_MARK, LoadPlan, write_bodies
+from benchmarks.running import find_process_tree, read_private_memory
 
 STEPS = 10
-BEGAN = 1_767_225_600_000_000_000
-SPANS = 2 * STEPS + 2
-BATCH = 24
+START_NANOSECONDS = 1_767_225_600_000_000_000
+SPANS_PER_TRACE = 2 * STEPS + 2
+TRACES_PER_BATCH = 24
 """Traces in one request of those that batch."""
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
-WORDS = "the order of the customer is looked up and compared with what the policy says of it "
-ECHO = """
+FILLER_TEXT = "the order of the customer is looked up and compared with what the policy says of it "
+ECHO_PROGRAM = """
 import sys, uvicorn
 from fastapi import FastAPI, Request
 from starlette.responses import Response
@@ -47,12 +47,12 @@ app.add_api_route("/{path:path}", echo, methods=["POST"])
 uvicorn.run(app, port=0, access_log=False)
 """
 _ADDRESS = re.compile(r"http://([\d.]+):(\d+)")
-_WIDTHS = (9, 8, 8, 9, 8, 8, 11)
+_COLUMN_WIDTHS = (9, 8, 8, 9, 8, 8, 11)
 _NO_LIMITS = ("--max-rate", "1000000", "--quiet-seconds", "0.5")
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ClientResult:
     """What a client was answered."""
 
     statuses: dict[str, int]
@@ -61,41 +61,41 @@ class Told:
     retry_after: int
 
     @property
-    def a_second(self) -> float:
+    def requests_per_second(self) -> float:
         """Requests that were served."""
         return self.statuses.get("200", 0) / self.wall
 
-    def quantile(self, part: float) -> float:
+    def quantile(self, share: float) -> float:
         """The seconds within which so many of the answers came."""
         ordered = sorted(self.seconds)
-        return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerProcess:
     """A server in a process of its own."""
 
     process: subprocess.Popen[str]
     host: str
     port: int
 
-    def figure(self, name: str) -> float:
+    def read_metric(self, name: str) -> float:
         """What it tells Prometheus."""
         with urlopen(f"http://{self.host}:{self.port}/metrics", timeout=60) as answer:
             lines = answer.read().decode().splitlines()
         return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(f"{name} "))
 
-    def memory(self) -> int:
+    def read_memory(self) -> int:
         """Bytes of it and of the processes that judge."""
-        return sum(map(own_memory, family(self.process.pid)))
+        return sum(map(read_private_memory, find_process_tree(self.process.pid)))
 
 
-def trace_body(number: int, seed: int) -> bytes:
+def make_trace_body(number: int, seed: int) -> bytes:
     """A trace of an agent as a request; its id is to be completed."""
     request = ExportTraceServiceRequest()
     resource = request.resource_spans.add()
-    told = resource.resource.attributes.add(key="service.name")
-    told.value.string_value = "benchmark"
+    attribute = resource.resource.attributes.add(key="service.name")
+    attribute.value.string_value = "benchmark"
     scope = resource.scope_spans.add()
     tools = [
         f"{verb}_{noun}"
@@ -104,52 +104,55 @@ def trace_body(number: int, seed: int) -> bytes:
     ]
     plan = "\n".join(f"{step}. Call {tool} for {seed}." for step, tool in enumerate(tools, 1))
 
-    def add(place: int, name: str, **attributes: str) -> None:
+    def add_span(index: int, name: str, **attributes: str) -> None:
         span = scope.spans.add(
-            trace_id=MARK + number.to_bytes(8),
-            span_id=(place + 1).to_bytes(8),
-            parent_span_id=b"" if place == 0 else (1).to_bytes(8),
+            trace_id=TRACE_ID_MARK + number.to_bytes(8),
+            span_id=(index + 1).to_bytes(8),
+            parent_span_id=b"" if index == 0 else (1).to_bytes(8),
             name=name,
-            start_time_unix_nano=BEGAN + place * 1_000_000,
-            end_time_unix_nano=BEGAN + (SPANS if place == 0 else place + 1) * 1_000_000,
+            start_time_unix_nano=START_NANOSECONDS + index * 1_000_000,
+            end_time_unix_nano=START_NANOSECONDS
+            + (SPANS_PER_TRACE if index == 0 else index + 1) * 1_000_000,
         )
         for key, text in attributes.items():
             span.attributes.add(key=key.replace("__", ".")).value.string_value = text
 
-    said = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": plan}]}])
-    add(1, "plan", gen_ai__operation__name="plan", gen_ai__output__messages=said)
+    plan_message = json.dumps([{"role": "assistant", "parts": [{"type": "text", "content": plan}]}])
+    add_span(1, "plan", gen_ai__operation__name="plan", gen_ai__output__messages=plan_message)
     for step, tool in enumerate(tools):
         arguments = {"for": str(seed)}
-        asked = {"type": "tool_call", "id": str(step), "name": tool, "arguments": arguments}
-        add(
+        tool_call = {"type": "tool_call", "id": str(step), "name": tool, "arguments": arguments}
+        add_span(
             2 + 2 * step,
             "chat model",
             gen_ai__operation__name="chat",
             gen_ai__request__model="model",
-            gen_ai__output__messages=json.dumps([{"role": "assistant", "parts": [asked]}]),
+            gen_ai__output__messages=json.dumps([{"role": "assistant", "parts": [tool_call]}]),
         )
-        add(
+        add_span(
             3 + 2 * step,
             f"execute_tool {tool}",
             gen_ai__operation__name="execute_tool",
             gen_ai__tool__name=tool,
             gen_ai__tool__call__id=str(step),
             gen_ai__tool__call__arguments=json.dumps(arguments),
-            gen_ai__tool__call__result=WORDS * (1 + (seed + step) % 8),
+            gen_ai__tool__call__result=FILLER_TEXT * (1 + (seed + step) % 8),
         )
-    add(0, "invoke_agent desk", gen_ai__operation__name="invoke_agent", gen_ai__agent__name="desk")
+    add_span(
+        0, "invoke_agent desk", gen_ai__operation__name="invoke_agent", gen_ai__agent__name="desk"
+    )
     return request.SerializeToString()
 
 
-def case_body(seed: int) -> bytes:
+def make_case_body(seed: int) -> bytes:
     """A case with 10 steps and 50 events."""
-    case = generate(steps=STEPS, events=50, seed=seed)
+    case = generate_case(steps=STEPS, events=50, seed=seed)
     fields = {"user_task": case.task, "agent_plan": case.plan}
     return json.dumps({**fields, "execution_trace": json.loads(case.trace)}).encode()
 
 
 @contextmanager
-def serving(command: list[str]) -> Generator[Server, None, None]:
+def run_server(command: list[str]) -> Generator[ServerProcess, None, None]:
     """A server, once it can be asked, until it is no longer needed."""
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -162,83 +165,97 @@ def serving(command: list[str]) -> Generator[Server, None, None]:
     rest = threading.Thread(target=process.stderr.read, daemon=True)
     rest.start()
     try:
-        yield Server(process, address[1], int(address[2]))
+        yield ServerProcess(process, address[1], int(address[2]))
     finally:
         process.terminate()
         process.wait(60)
 
 
-def planproof(folder: Path, name: str, *options: str) -> list[str]:
+def make_serve_command(folder: Path, name: str, *options: str) -> list[str]:
     """The command that serves from a store of its own."""
     command = [sys.executable, "-m", "planproof", "serve", "--port", "0"]
     return [*command, "--store", str(folder / f"{name}.db"), *options]
 
 
-def told(server: Server, load: Load) -> Told:
+def run_client(server: ServerProcess, load: LoadPlan) -> ClientResult:
     """What a client in another process is answered."""
     command = [sys.executable, "-m", "benchmarks.load", server.host, str(server.port)]
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, json.dumps(asdict(load))], check=True, stdout=subprocess.PIPE, text=True
     )
-    return Told(**json.loads(done.stdout))
+    return ClientResult(**json.loads(process.stdout))
 
 
-def throughput(folder: Path, seconds: float) -> float:
+def measure_throughput(folder: Path, seconds: float) -> float:
     """Print what goes through, beside the floor; gives back traces that are judged a second."""
     loads = {
-        "spans, 22 a request": (SPANS, "/v1/traces", PROTOBUF, "single", 8),
-        "spans, 528 a request": (SPANS * BATCH, "/v1/traces", PROTOBUF, "batch", 4),
+        "spans, 22 a request": (SPANS_PER_TRACE, "/v1/traces", PROTOBUF, "single", 8),
+        "spans, 528 a request": (
+            SPANS_PER_TRACE * TRACES_PER_BATCH,
+            "/v1/traces",
+            PROTOBUF,
+            "batch",
+            4,
+        ),
         "verdicts, a case each": (1, "/v1/verdicts", JSON, "cases", 8),
     }
-    singles = [trace_body(0, seed) for seed in range(40)]
+    singles = [make_trace_body(0, seed) for seed in range(40)]
     write_bodies(folder / "single", singles)
-    batches = [b"".join(trace_body(n, seed + n) for n in range(BATCH)) for seed in range(4)]
+    batches = [
+        b"".join(make_trace_body(n, seed + n) for n in range(TRACES_PER_BATCH)) for seed in range(4)
+    ]
     write_bodies(folder / "batch", batches)
-    write_bodies(folder / "cases", [case_body(seed) for seed in range(40)])
+    write_bodies(folder / "cases", [make_case_body(seed) for seed in range(40)])
     columns = ("a second", "p50", "p99", "floor", "p50", "p99", "floor/ours")
-    print(" " * 24, *(f"{name:>{width}}" for name, width in zip(columns, _WIDTHS, strict=True)))
+    print(
+        " " * 24, *(f"{name:>{width}}" for name, width in zip(columns, _COLUMN_WIDTHS, strict=True))
+    )
     rate = 0.0
-    for name, (each, path, form, bodies, connections) in loads.items():
-        load = Load(
+    for name, (items_per_request, path, form, bodies, connections) in loads.items():
+        load = LoadPlan(
             path=path,
             content_type=form,
             bodies=str(folder / bodies),
             connections=connections,
             seconds=seconds,
         )
-        with serving([sys.executable, "-c", ECHO]) as echo:
-            floor = told(echo, load)
-        with serving(planproof(folder, bodies, *_NO_LIMITS)) as server:
+        with run_server([sys.executable, "-c", ECHO_PROGRAM]) as echo:
+            floor = run_client(echo, load)
+        with run_server(make_serve_command(folder, bodies, *_NO_LIMITS)) as server:
             began = perf_counter()
-            ours = told(server, load)
+            ours = run_client(server, load)
             assert set(ours.statuses) == {"200"}, ours.statuses
             if bodies == "single":
                 sent = ours.statuses["200"]
-                while server.figure("planproof_traces_judged") < sent:
+                while server.read_metric("planproof_traces_judged") < sent:
                     sleep(0.2)
                 rate = sent / (perf_counter() - began)
         print(
-            f"{name:<24} {ours.a_second * each:>9,.0f} {_ms(ours.quantile(0.5))} "
-            f"{_ms(ours.quantile(0.99))} {floor.a_second * each:>9,.0f} {_ms(floor.quantile(0.5))} "
-            f"{_ms(floor.quantile(0.99))} {floor.a_second / ours.a_second:>11.1f}",
+            f"{name:<24} {ours.requests_per_second * items_per_request:>9,.0f} "
+            f"{_format_milliseconds(ours.quantile(0.5))} "
+            f"{_format_milliseconds(ours.quantile(0.99))} "
+            f"{floor.requests_per_second * items_per_request:>9,.0f} "
+            f"{_format_milliseconds(floor.quantile(0.5))} "
+            f"{_format_milliseconds(floor.quantile(0.99))} "
+            f"{floor.requests_per_second / ours.requests_per_second:>11.1f}",
             flush=True,
         )
     print(f"\ntraces taken in and judged, over both: {rate:,.0f} a second")
     return rate
 
 
-def waiting(folder: Path) -> None:
+def measure_latency(folder: Path) -> None:
     """Print how long a verdict takes from the answer to the root span."""
     count = 40
-    with serving(planproof(folder, "waiting", "--quiet-seconds", "1")) as server:
+    with run_server(make_serve_command(folder, "waiting", "--quiet-seconds", "1")) as server:
         seconds: list[float] = []
         for number in range(1, count + 1):
-            body = trace_body(1, number).replace(MARK, number.to_bytes(8))
+            body = make_trace_body(1, number).replace(TRACE_ID_MARK, number.to_bytes(8))
             url = f"http://{server.host}:{server.port}"
             request = Request(f"{url}/v1/traces", body, {"Content-Type": PROTOBUF})
             with urlopen(request, timeout=60):
                 began = perf_counter()
-            while server.figure("planproof_traces_judged") < number:
+            while server.read_metric("planproof_traces_judged") < number:
                 sleep(0.01)
             seconds.append(perf_counter() - began)
     ordered = sorted(seconds)
@@ -248,9 +265,9 @@ def waiting(folder: Path) -> None:
     )
 
 
-def soak(folder: Path, seconds: float, rate: float) -> None:
+def measure_soak(folder: Path, seconds: float, rate: float) -> None:
     """Print what memory does while traces come, half as many as can be judged."""
-    load = Load(
+    load = LoadPlan(
         path="/v1/traces",
         content_type=PROTOBUF,
         bodies=str(folder / "single"),
@@ -259,29 +276,32 @@ def soak(folder: Path, seconds: float, rate: float) -> None:
         rate=rate / 2,
     )
     samples: list[tuple[float, float]] = []
-    with serving(planproof(folder, "soak", *_NO_LIMITS)) as server:
-        over = threading.Event()
+    with run_server(make_serve_command(folder, "soak", *_NO_LIMITS)) as server:
+        is_finished = threading.Event()
 
-        def look() -> None:
+        def sample_memory() -> None:
             began = perf_counter()
-            while not over.wait(1.0):
-                samples.append((perf_counter() - began, server.memory() / 1e6))
+            while not is_finished.wait(1.0):
+                samples.append((perf_counter() - began, server.read_memory() / 1e6))
 
-        looking = threading.Thread(target=look)
-        looking.start()
-        found = told(server, load)
-        over.set()
-        looking.join()
-        sent = found.statuses["200"]
-        while server.figure("planproof_traces_judged") < sent:
+        sampler = threading.Thread(target=sample_memory)
+        sampler.start()
+        client_result = run_client(server, load)
+        is_finished.set()
+        sampler.join()
+        sent = client_result.statuses["200"]
+        while server.read_metric("planproof_traces_judged") < sent:
             sleep(0.2)
     parts = [[mb for at, mb in samples if n / 5 <= at / seconds < (n + 1) / 5] for n in range(5)]
-    print(f"\nsoak of {seconds:.0f} s at {rate / 2:,.0f} traces a second: {found.statuses}")
-    print(f"all {sent:,} judged; p50 {_ms(found.quantile(0.5))}, p99 {_ms(found.quantile(0.99))}")
+    print(f"\nsoak of {seconds:.0f} s at {rate / 2:,.0f} traces a second: {client_result.statuses}")
+    print(
+        f"all {sent:,} judged; p50 {_format_milliseconds(client_result.quantile(0.5))}, p99 "
+        f"{_format_milliseconds(client_result.quantile(0.99))}"
+    )
     print("memory at the most, fifth by fifth:", ", ".join(f"{max(p):,.0f} MB" for p in parts if p))
 
 
-def too_much(folder: Path) -> None:
+def measure_overload(folder: Path) -> None:
     """Print what becomes of more than a server takes, and how soon it serves again."""
     limits = ("--max-rate", "20", "--max-waiting", "8", "--max-backlog", "2000")
     print()
@@ -291,29 +311,30 @@ def too_much(folder: Path) -> None:
     ):
         for limit in ("rate", "room"):
             options = (*limits[2:], *_NO_LIMITS) if limit == "room" else limits[:2]
-            with serving(planproof(folder, f"{name}-{limit}", *options)) as server:
-                load = Load(
+            with run_server(make_serve_command(folder, f"{name}-{limit}", *options)) as server:
+                load = LoadPlan(
                     path=path,
                     content_type=form,
                     bodies=str(folder / bodies),
                     connections=64,
                     seconds=5,
                 )
-                found = told(server, load)
-                began, again = perf_counter(), 0
-                one = replace(load, connections=1, seconds=0.05)
-                while not told(server, one).statuses.get("200"):
-                    again += 1
+                client_result = run_client(server, load)
+                began, attempts = perf_counter(), 0
+                probe = replace(load, connections=1, seconds=0.05)
+                while not run_client(server, probe).statuses.get("200"):
+                    attempts += 1
                 recovered = perf_counter() - began
-                refused = sum(n for status, n in found.statuses.items() if status != "200")
+                refused = sum(n for status, n in client_result.statuses.items() if status != "200")
                 print(
-                    f"{name}, past the {limit}: {found.statuses}, {found.retry_after} of {refused} "
+                    f"{name}, past the {limit}: {client_result.statuses}, "
+                    f"{client_result.retry_after} of {refused} "
                     f"refusals say when to come back; served again within {recovered:.1f} s; "
-                    f"{server.memory() / 1e6:,.0f} MB"
+                    f"{server.read_memory() / 1e6:,.0f} MB"
                 )
 
 
-def _ms(seconds: float) -> str:
+def _format_milliseconds(seconds: float) -> str:
     return f"{seconds * 1e3:>5.1f} ms"
 
 
@@ -322,13 +343,13 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--soak", type=float, default=300.0, help="seconds of the soak")
     options.add_argument("--for", type=float, default=10.0, dest="each", help="seconds of a row")
-    given = options.parse_args()
+    arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rate = throughput(folder, given.each)
-        waiting(folder)
-        too_much(folder)
-        soak(folder, given.soak, rate)
+        rate = measure_throughput(folder, arguments.each)
+        measure_latency(folder)
+        measure_overload(folder)
+        measure_soak(folder, arguments.soak, rate)
 
 
 if __name__ == "__main__":

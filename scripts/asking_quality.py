@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from planproof.core.content import Content
-from planproof.core.judge import Asking
+from planproof.core.judge import ModelOptions
 from planproof.core.judgement import Judgement
 from planproof.core.model import Answer, Model, Question
 from planproof.core.vocabulary import Vocabulary
@@ -21,15 +21,15 @@ from planproof.llm.audit.audit_judge import Audit
 from planproof.llm.cascade import Cascade
 from planproof.llm.model_settings import ModelSettings
 from planproof.llm.providers import open_model
-from planproof.scoring import score
-from scripts.bench import Labelled
+from planproof.scoring import compute_score
+from scripts.bench import LabelledCase
 from tests import auditing_models
 from tests.auditing_models import model_that_is
 from tests.scripted_model import Asked, ScriptedModel
 
-_ONE_IN = 5
+_SAMPLE_EVERY = 5
 """One case of so many is asked about; 14 belong together, so every kind has its share."""
-_NATURES: tuple[Callable[[dict[str, Any]], dict[str, Any]], ...] = (
+_MODEL_BEHAVIOURS: tuple[Callable[[dict[str, Any]], dict[str, Any]], ...] = (
     auditing_models.honest,
     auditing_models.inventing,
     auditing_models.believing,
@@ -37,11 +37,11 @@ _NATURES: tuple[Callable[[dict[str, Any]], dict[str, Any]], ...] = (
     auditing_models.overlooking,
     auditing_models.citing_anything,
 )
-_PASSES = 0.75
-_CLEAN = ("faithful", "paraphrase")
+_PASSING_SCORE = 0.75
+_CLEAN_KINDS = ("faithful", "paraphrase")
 
 
-class _AskedOnce:
+class _CachingModel:
     """Asks a question once, however many judges ask it, and tells each what it took."""
 
     def __init__(self, model: Model) -> None:
@@ -55,62 +55,66 @@ class _AskedOnce:
         return self._answers[question]
 
 
-def tokens_by_doubt(cases: Iterable[Labelled], doubts: Iterable[float]) -> dict[str, float]:
+def measure_saved_tokens(
+    cases: Iterable[LabelledCase], doubts: Iterable[float]
+) -> dict[str, float]:
     """For each level of doubt the share of `audit`'s tokens that `cascade` saves."""
     levels = tuple(doubts)
-    chosen = list(cases)[::_ONE_IN]
-    spent = dict.fromkeys((None, *levels), 0)
-    with ScriptedModel(partial(_always, "")) as server:
+    sampled = list(cases)[::_SAMPLE_EVERY]
+    tokens_by_level = dict.fromkeys((None, *levels), 0)
+    with ScriptedModel(partial(_answer_always, "")) as server:
         model = open_model("openai:x", base_url=server.url, settings=ModelSettings())
 
-        async def all_of_it() -> None:
-            for case in chosen:
-                answer = json.dumps(auditing_models.honest(case.line))
-                server.behaviour = partial(_always, answer)
-                once = _AskedOnce(model)
-                for level in spent:
-                    spent[level] += _tokens(await _judged(once, case, level))
+        async def judge_all() -> None:
+            for case in sampled:
+                answer = json.dumps(auditing_models.honest(case.record))
+                server.behaviour = partial(_answer_always, answer)
+                caching_model = _CachingModel(model)
+                for level in tokens_by_level:
+                    tokens_by_level[level] += _count_tokens(
+                        await _judge_case(caching_model, case, level)
+                    )
 
-        asyncio.run(all_of_it())
-    return {f"{level:.2f}": 1 - spent[level] / spent[None] for level in levels}
+        asyncio.run(judge_all())
+    return {f"{level:.2f}": 1 - tokens_by_level[level] / tokens_by_level[None] for level in levels}
 
 
-def _always(answer: str, _: Asked) -> str:
+def _answer_always(answer: str, _: Asked) -> str:
     return answer
 
 
-async def _judged(model: Model, case: Labelled, doubt: float | None) -> Judgement:
-    asking = Asking() if doubt is None else Asking(doubt=doubt)
+async def _judge_case(model: Model, case: LabelledCase, doubt: float | None) -> Judgement:
+    model_options = ModelOptions() if doubt is None else ModelOptions(doubt=doubt)
     kind = Audit if doubt is None else Cascade
-    judge = kind(Vocabulary(), model, asking)
-    return await judge.judge(Content(case.line["user_task"] or ""), case.plan, case.trace)
+    judge = kind(Vocabulary(), model, model_options)
+    return await judge.judge(Content(case.record["user_task"] or ""), case.plan, case.trace)
 
 
-def _tokens(judgement: Judgement) -> int:
+def _count_tokens(judgement: Judgement) -> int:
     return judgement.usage.tokens_in + judgement.usage.tokens_out
 
 
-def by_nature(cases: Iterable[Labelled]) -> dict[str, dict[str, float]]:
+def measure_by_behaviour(cases: Iterable[LabelledCase]) -> dict[str, dict[str, float]]:
     """For each nature of a model: how often an audit of it passes what was followed, and flaws."""
-    chosen = [case for case in cases if case.kind is not None][::_ONE_IN]
-    found: dict[str, dict[str, float]] = {}
-    for nature in _NATURES:
+    sampled = [case for case in cases if case.kind is not None][::_SAMPLE_EVERY]
+    figures: dict[str, dict[str, float]] = {}
+    for behaviour in _MODEL_BEHAVIOURS:
         passed: dict[bool, list[bool]] = {True: [], False: []}
         scores: list[float] = []
-        for case in chosen:
-            model = model_that_is(nature, case.line)
-            findings = asyncio.run(_judged(model, case, None)).findings
+        for case in sampled:
+            model = model_that_is(behaviour, case.record)
+            findings = asyncio.run(_judge_case(model, case, None)).findings
             assert findings is not None
-            scores.append(score(findings))
-            passed[case.kind in _CLEAN].append(scores[-1] >= _PASSES)
-        found[nature.__name__] = {
-            "cases": len(chosen),
-            "clean passed": _share(passed[True]),
-            "flawed passed": _share(passed[False]),
+            scores.append(compute_score(findings))
+            passed[case.kind in _CLEAN_KINDS].append(scores[-1] >= _PASSING_SCORE)
+        figures[behaviour.__name__] = {
+            "cases": len(sampled),
+            "clean passed": _compute_share(passed[True]),
+            "flawed passed": _compute_share(passed[False]),
             "mean score": sum(scores) / len(scores),
         }
-    return found
+    return figures
 
 
-def _share(hits: list[bool]) -> float:
+def _compute_share(hits: list[bool]) -> float:
     return sum(hits) / len(hits) if hits else float("nan")

@@ -16,26 +16,26 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any
 
-from planproof.calibration.figures import Figures, Share, figures_of
-from planproof.calibration.followed_cases import built_in
-from planproof.calibration.measurement import Row, measured
+from planproof.calibration.figures import Figures, Share, compute_figures
+from planproof.calibration.followed_cases import load_built_in_cases
+from planproof.calibration.measurement import Measurement, measure
 from planproof.calibration.variant import Attack, Variant
-from planproof.calibration.variant_set import variants_of
+from planproof.calibration.variant_set import generate_variants
 from planproof.checking.rules import Rules
 from planproof.core.content import Content
-from planproof.core.judge import Asking
+from planproof.core.judge import ModelOptions
 from planproof.llm.judge_registry import find_judge
 from planproof.llm.model_settings import ModelSettings
 from planproof.llm.providers import open_model
-from planproof.runs.engines.case_judging import Judging
-from planproof.scoring import score
-from scripts.quality_tables import markdown, write_pages
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.scoring import compute_score
+from scripts.quality_tables import build_markdown_table, write_pages
 from tests import auditing_models
 from tests.auditing_models import plan_and_trace
 from tests.scripted_model import Asked, ScriptedModel
 
-Nature = Callable[[dict[str, Any]], dict[str, Any]]
-NATURES: dict[str, tuple[Nature, ...]] = {
+ModelBehaviour = Callable[[dict[str, Any]], dict[str, Any]]
+BEHAVIOURS_BY_JUDGE: dict[str, tuple[ModelBehaviour, ...]] = {
     "prompt": (auditing_models.honest, auditing_models.credulous, auditing_models.inventing),
     "audit": (
         auditing_models.honest,
@@ -56,76 +56,80 @@ NATURES: dict[str, tuple[Nature, ...]] = {
 
 def main() -> None:
     """Measure, and print a table or JSON."""
-    variants = list(variants_of(built_in()))
-    found = {"rules": told(figures_of(measured(variants, Judging(Rules()))))}
-    for judge, natures in NATURES.items():
-        for nature in natures:
-            found[f"{judge}, {nature.__name__}"] = told(asked(judge, nature, variants))
+    variants = list(generate_variants(load_built_in_cases()))
+    row_by_judge = {
+        "rules": format_figures(compute_figures(measure(variants, CaseEvaluator(Rules()))))
+    }
+    for judge, behaviours in BEHAVIOURS_BY_JUDGE.items():
+        for behaviour in behaviours:
+            row_by_judge[f"{judge}, {behaviour.__name__}"] = format_figures(
+                measure_judge(judge, behaviour, variants)
+            )
     if "--json" in sys.argv:
-        print(json.dumps(found))
+        print(json.dumps(row_by_judge))
         return
-    names = list(next(iter(found.values())))
-    rows = [[_quoted(name), *figures.values()] for name, figures in found.items()]
-    made = markdown(["judge, and the nature of its model", *names], rows)
-    print(made, end="")
+    names = list(next(iter(row_by_judge.values())))
+    rows = [[_quote_words(name), *figures.values()] for name, figures in row_by_judge.items()]
+    table = build_markdown_table(["judge, and the nature of its model", *names], rows)
+    print(table, end="")
     if "--write-docs" in sys.argv:
-        for page in write_pages({"calibration": made}):
+        for page in write_pages({"calibration": table}):
             print(f"{page} written")
 
 
-def _quoted(name: str) -> str:
+def _quote_words(name: str) -> str:
     return ", ".join(f"`{word}`" for word in name.split(", "))
 
 
-def asked(judge: str, nature: Nature, variants: Iterable[Variant]) -> Figures:
+def measure_judge(judge: str, behaviour: ModelBehaviour, variants: Iterable[Variant]) -> Figures:
     """What a judge comes to with a model of this nature, which it asks over HTTP."""
-    with ScriptedModel(partial(_answer, {})) as server:
+    with ScriptedModel(partial(_select_answer, {})) as server:
         model = open_model("openai:x", base_url=server.url, settings=ModelSettings())
-        judging = Judging(find_judge(judge, model=model, asking=Asking()))
+        evaluator = CaseEvaluator(find_judge(judge, model=model, options=ModelOptions()))
 
-        def rows() -> Iterator[Row]:
+        def measure_rows() -> Iterator[Measurement]:
             for variant in variants:
-                server.behaviour = partial(_answer, _answers(nature, variant))
-                yield from measured([variant], judging)
+                server.behaviour = partial(_select_answer, _make_answers(behaviour, variant))
+                yield from measure([variant], evaluator)
 
-        return figures_of(rows())
+        return compute_figures(measure_rows())
 
 
-def _answers(nature: Nature, variant: Variant) -> dict[str, str]:
+def _make_answers(behaviour: ModelBehaviour, variant: Variant) -> dict[str, str]:
     """What a model of this nature says of a variant, as an audit and as a score."""
     case = {"agent_plan": list(variant.plan), "execution_trace": variant.case.trace}
-    audit = nature(case)
+    audit = behaviour(case)
     # Whoever says otherwise than the rules find says that all of it was done.
     believes = audit != auditing_models.honest(case)
-    value = 1.0 if believes else score(Rules().judge(Content(), *plan_and_trace(case)))
-    said = {"score": value, "reason": f"It gives {value}: see step 1."}
-    return {"steps": json.dumps(audit), "score": json.dumps(said)}
+    value = 1.0 if believes else compute_score(Rules().judge(Content(), *plan_and_trace(case)))
+    score_answer = {"score": value, "reason": f"It gives {value}: see step 1."}
+    return {"steps": json.dumps(audit), "score": json.dumps(score_answer)}
 
 
-def _answer(answers: dict[str, str], question: Asked) -> str:
+def _select_answer(answers: dict[str, str], question: Asked) -> str:
     fields: dict[str, Any] = (question.schema or {}).get("properties", {})
     return next((text for field, text in answers.items() if field in fields), "")
 
 
-def told(figures: Figures) -> dict[str, str]:
+def format_figures(figures: Figures) -> dict[str, str]:
     """The figures in a line."""
     flaws = figures.flaws.values()
     text = [share for attack, share in figures.fooled.items() if attack is not Attack.OBSERVATIONS]
     return {
-        "followed plans that pass": _shown([figures.passed]),
-        "flaws caught": _shown([found.caught for found in flaws]),
-        "located": _shown([found.located for found in flaws]),
-        "text attacks with success": _shown(text),
-        "fake observations": _shown([figures.fooled[Attack.OBSERVATIONS]]),
+        "followed plans that pass": _format_share([figures.passed]),
+        "flaws caught": _format_share([flaw_figures.caught for flaw_figures in flaws]),
+        "located": _format_share([flaw_figures.located for flaw_figures in flaws]),
+        "text attacks with success": _format_share(text),
+        "fake observations": _format_share([figures.fooled[Attack.OBSERVATIONS]]),
         "without a score": str(figures.unscored.hits),
         "calls": f"{figures.usage.calls:,}",
         "tokens": f"{figures.usage.tokens_in + figures.usage.tokens_out:,}",
     }
 
 
-def _shown(shares: Iterable[Share]) -> str:
-    found = list(shares)
-    hits, of = sum(share.hits for share in found), sum(share.of for share in found)
+def _format_share(shares: Iterable[Share]) -> str:
+    share_list = list(shares)
+    hits, of = sum(share.hits for share in share_list), sum(share.of for share in share_list)
     return f"{hits} of {of}" if of else "–"
 
 

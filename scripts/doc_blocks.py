@@ -12,59 +12,61 @@ from textwrap import dedent
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "docs" / "examples"
-_FENCED = re.compile(
+_FENCED_BLOCK = re.compile(
     r"^(?: *<!-- (?P<mark>[^\n]*?) -->\n)?"
     r"(?P<indent> *)```(?P<language>[\w-]*)(?P<more>[^\n`]*)\n(?P<text>.*?)^(?P=indent)``` *$",
     re.DOTALL | re.MULTILINE,
 )
-_RUN_BY = "run by "
+_RUN_BY_PREFIX = "run by "
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class DocBlock:
     """One block: where its text begins, and what is said of it."""
 
     page: Path
     line: int
     language: str
-    more: str
+    info: str
     mark: str
     text: str
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where to look for it."""
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
     @property
     def test(self) -> Path | None:
         """The test that runs it, if it is not the one of all pages."""
-        named = self.mark.removeprefix(_RUN_BY)
+        named = self.mark.removeprefix(_RUN_BY_PREFIX)
         return ROOT / named if named != self.mark else None
 
 
-def pages() -> list[Path]:
+def list_pages() -> list[Path]:
     """Every page that may hold examples."""
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-def blocks(page: Path) -> list[Block]:
+def parse_blocks(page: Path) -> list[DocBlock]:
     """The blocks of a page, in their order."""
     text = page.read_text(encoding="utf-8")
     return [
-        Block(
+        DocBlock(
             page,
-            text.count("\n", 0, found.start("text")) + 1,
-            found["language"],
-            found["more"].strip(),
-            found["mark"] or "",
-            dedent(found["text"]),
+            text.count("\n", 0, match.start("text")) + 1,
+            match["language"],
+            match["more"].strip(),
+            match["mark"] or "",
+            dedent(match["text"]),
         )
-        for found in _FENCED.finditer(text)
+        for match in _FENCED_BLOCK.finditer(text)
     ]
 
 
-def blocks_for(test: str | Path) -> list[Block]:
+def find_blocks_for(test: str | Path) -> list[DocBlock]:
     """The blocks that a test runs: those under `<!-- run by ... -->` with the path of its file."""
-    wanted = Path(test).resolve()
-    return [block for page in pages() for block in blocks(page) if block.test == wanted]
+    test_path = Path(test).resolve()
+    return [
+        block for page in list_pages() for block in parse_blocks(page) if block.test == test_path
+    ]

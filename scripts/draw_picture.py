@@ -7,11 +7,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from planproof.evaluation import evaluate_case
-from planproof.preparation import Reading
+from planproof.preparation import ReadOptions
 from planproof.readers.decoding.case_files import read_case
-from planproof.reports.html.case_page import judged_case
-from planproof.reports.html.report_page import case_page
-from scripts.chromium import chromium
+from planproof.reports.html.case_page import read_judged_case
+from planproof.reports.html.report_page import render_case_page
+from scripts.chromium import open_chromium
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "verdict.png"
 _CASE = "reordered.json"
@@ -22,18 +22,20 @@ def main() -> None:
     """Open the page, go to the step that is out of order, and take the picture."""
     data = files("planproof.cli.demo_cases").joinpath(_CASE).read_bytes()
     case = read_case(data, name=_CASE)
-    page = case_page(judged_case(case, evaluate_case(case), Reading()))
+    page = render_case_page(read_judged_case(case, evaluate_case(case), ReadOptions()))
     PICTURE.parent.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder, chromium() as browser:
+    with tempfile.TemporaryDirectory() as folder, open_chromium() as browser:
         file = Path(folder, "verdict.html")
         file.write_text("".join(page), encoding="utf-8")
-        opened = browser.new_page(viewport={"width": _WIDTH, "height": 700}, color_scheme="light")
-        opened.goto(file.as_uri())
-        opened.locator(".proof .lines path").first.wait_for(state="attached")
-        below = opened.locator(".proof").bounding_box()
+        browser_page = browser.new_page(
+            viewport={"width": _WIDTH, "height": 700}, color_scheme="light"
+        )
+        browser_page.goto(file.as_uri())
+        browser_page.locator(".proof .lines path").first.wait_for(state="attached")
+        below = browser_page.locator(".proof").bounding_box()
         assert below is not None
         height = round(below["y"] + below["height"] + 24)
-        opened.screenshot(
+        browser_page.screenshot(
             path=PICTURE, clip={"x": 0, "y": 0, "width": _WIDTH, "height": height}, full_page=True
         )
 

@@ -15,7 +15,7 @@ from planproof.evaluation import evaluate_case
 from planproof.readers.decoding.case_files import read_case
 from planproof.runs.run_records import Result, Run
 from planproof.runs.store.open_store import open_store
-from scripts.chromium import chromium
+from scripts.chromium import open_chromium
 from tests.kept_runs import keep
 from tests.serving import served
 
@@ -30,32 +30,34 @@ def main() -> None:
     """Fill a store, serve it, and take the picture."""
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder, "runs.db")
-        _fill(store)
-        with served(store) as server, chromium() as browser:
+        _fill_store(store)
+        with served(store) as server, open_chromium() as browser:
             size = {"width": _WIDTH, "height": _HEIGHT}
-            opened = browser.new_page(viewport=size, color_scheme="light")  # pyright: ignore[reportArgumentType]
-            opened.goto(server.url)
-            opened.locator(".means circle").first.wait_for(state="attached")
-            opened.screenshot(path=PICTURE)
+            browser_page = browser.new_page(viewport=size, color_scheme="light")  # pyright: ignore[reportArgumentType]
+            browser_page.goto(server.url)
+            browser_page.locator(".means circle").first.wait_for(state="attached")
+            browser_page.screenshot(path=PICTURE)
 
 
-def _fill(path: Path) -> None:
+def _fill_store(path: Path) -> None:
     """Nightly runs that become better, with a few bad nights; and another data set beside."""
     random = Random(7)
     store = open_store(str(path))
-    verdicts = [_verdict(name) for name in ("followed", "claimed", "reordered")]
+    verdicts = [_judge_demo_case(name) for name in ("followed", "claimed", "reordered")]
     for night in range(_NIGHTS):
         bad = 30 if night in {13, 14} else 0
         tags = {"branch": "main", "commit": f"{random.getrandbits(28):07x}"}
-        run = _run("nightly.jsonl", night, tags)
-        keep(store, run, _results(verdicts, [45 + night - bad, 22, 14 + bad], random))
+        run = _make_run("nightly.jsonl", night, tags)
+        keep(store, run, _make_results(verdicts, [45 + night - bad, 22, 14 + bad], random))
         if night % 4 == 3:
-            run = replace(_run("support.jsonl", night, {"branch": "main"}), id=f"support-{night}")
-            keep(store, run, _results(verdicts, [30, 25 - night / 2, 12], random))
+            run = replace(
+                _make_run("support.jsonl", night, {"branch": "main"}), id=f"support-{night}"
+            )
+            keep(store, run, _make_results(verdicts, [30, 25 - night / 2, 12], random))
     store.close()
 
 
-def _run(source: str, night: int, tags: dict[str, str]) -> Run:
+def _make_run(source: str, night: int, tags: dict[str, str]) -> Run:
     created = _FIRST + timedelta(days=night)
     return Run(
         id=f"{created:%Y%m%d-%H%M%S}-{night:06x}",
@@ -67,15 +69,17 @@ def _run(source: str, night: int, tags: dict[str, str]) -> Run:
     )
 
 
-def _results(verdicts: Sequence[Verdict], weights: Sequence[float], random: Random) -> list[Result]:
-    chosen = random.choices(verdicts, weights, k=_CASES)
+def _make_results(
+    verdicts: Sequence[Verdict], weights: Sequence[float], random: Random
+) -> list[Result]:
+    sampled = random.choices(verdicts, weights, k=_CASES)
     return [
-        Result(place, "", f"case-{place}", replace(verdict, id=f"case-{place}"), 0.003)
-        for place, verdict in enumerate(chosen)
+        Result(position, "", f"case-{position}", replace(verdict, id=f"case-{position}"), 0.003)
+        for position, verdict in enumerate(sampled)
     ]
 
 
-def _verdict(name: str) -> Verdict:
+def _judge_demo_case(name: str) -> Verdict:
     data = files("planproof.cli.demo_cases").joinpath(f"{name}.json").read_bytes()
     return evaluate_case(read_case(data, name=name))
 

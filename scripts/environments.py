@@ -10,7 +10,9 @@ from pathlib import Path
 ENVIRONMENTS = Path(__file__).parents[1] / ".venvs"
 
 
-def python_with(name: str, pins: Sequence[str], *, alone: bool = False) -> Path:
+def ensure_environment(
+    name: str, pins: Sequence[str], *, without_dependencies: bool = False
+) -> Path:
     """The interpreter of an environment that has these packages, made if it is not there.
 
     `alone` leaves out what the packages ask for.
@@ -21,6 +23,8 @@ def python_with(name: str, pins: Sequence[str], *, alone: bool = False) -> Path:
         print(f"{name}: making {environment}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*install, *(["--no-deps"] if alone else []), *pins], check=True)
+        subprocess.run(
+            [*install, *(["--no-deps"] if without_dependencies else []), *pins], check=True
+        )
         ready.write_text("\n".join(pins), encoding="utf-8")
     return python

@@ -8,61 +8,71 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from planproof.checking.confidence import SIGNS as SIGNS_OF_SURENESS
-from planproof.checking.similarity import SIGNS
+from planproof.checking.confidence import CONFIDENCE_FEATURES
+from planproof.checking.similarity import FEATURE_SIGNS
 from planproof.core.finding import Status
-from scripts.bench import Labelled, labelled, removed_units
-from scripts.fitting import Pairs, by_group, likelihood
-from scripts.judging import Judged, judge_with
+from scripts.bench import LabelledCase, find_removed_candidates, load_labelled_cases
+from scripts.fitting import StepEventPairs, fit_by_group, fit_correctness
+from scripts.judging import JudgedLabelledCase, judge_with_weights
 
-WEIGHTS = Path("src/planproof/checking/weights.json")
-_LAPSES = frozenset({"missing", "altered", "partial"})
+WEIGHTS_FILE = Path("src/planproof/checking/weights.json")
+_STEP_FLAWS = frozenset({"missing", "altered", "partial"})
 
 
 def main() -> None:
     """Fit, and write the file in one go."""
-    cases = labelled()
-    pairs = Pairs(cases)
-    groups = by_group(cases, pairs.weights)
-    held_out = [judge_with(groups[case.group], case) for case in cases]
-    weights = pairs.weights()
+    cases = load_labelled_cases()
+    pairs = StepEventPairs(cases)
+    groups = fit_by_group(cases, pairs.fit_weights)
+    held_out = [judge_with_weights(groups[case.group], case) for case in cases]
+    weights = pairs.fit_weights()
     stored = {
-        "weights": dict(zip(SIGNS, weights.of, strict=True)),
+        "weights": dict(zip(FEATURE_SIGNS, weights.values, strict=True)),
         "bias": weights.bias,
-        "sureness": _sureness(cases, held_out),
+        "sureness": _fit_confidence(cases, held_out),
     }
-    partial = WEIGHTS.with_suffix(".partial")
+    partial = WEIGHTS_FILE.with_suffix(".partial")
     partial.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
-    partial.replace(WEIGHTS)
-    print(f"{WEIGHTS} made from {len(cases)} cases")
+    partial.replace(WEIGHTS_FILE)
+    print(f"{WEIGHTS_FILE} made from {len(cases)} cases")
 
 
-def _sureness(cases: list[Labelled], judged: list[Judged]) -> dict[str, dict[str, float]]:
+def _fit_confidence(
+    cases: list[LabelledCase], judged_cases: list[JudgedLabelledCase]
+) -> dict[str, dict[str, float]]:
     """How often a finding was right, by its signs, on groups that the weights had not seen."""
-    found: dict[str, tuple[list[tuple[float, ...]], list[bool]]] = {
-        sort: ([], []) for sort in SIGNS_OF_SURENESS
+    samples_by_kind: dict[str, tuple[list[tuple[float, ...]], list[bool]]] = {
+        finding_kind: ([], []) for finding_kind in CONFIDENCE_FEATURES
     }
 
-    def note(sort: str, signs: dict[str, float], *, right: bool) -> None:
-        found[sort][0].append(tuple(signs[name] for name in SIGNS_OF_SURENESS[sort]))
-        found[sort][1].append(right)
+    def add_sample(finding_kind: str, features: dict[str, float], *, right: bool) -> None:
+        samples_by_kind[finding_kind][0].append(
+            tuple(features[name] for name in CONFIDENCE_FEATURES[finding_kind])
+        )
+        samples_by_kind[finding_kind][1].append(right)
 
-    by_id = {case.line["id"]: case for case in cases if case.kind is not None}
-    for case, one in zip(cases, judged, strict=True):
-        flawed = case.line["label"].get("step") if case.kind in _LAPSES else None
+    by_id = {case.record["id"]: case for case in cases if case.kind is not None}
+    for case, judged_case in zip(cases, judged_cases, strict=True):
+        flawed = case.record["label"].get("step") if case.kind in _STEP_FLAWS else None
         if case.kind in ("faithful", "paraphrase") or flawed is not None:
-            for index, finding in enumerate(one.findings.counted):
-                if finding.status.value in found:
+            for index, finding in enumerate(judged_case.findings.counted_steps):
+                if finding.status.value in samples_by_kind:
                     executed = finding.status is Status.EXECUTED
                     right = (index + 1 == flawed) != executed
-                    note(finding.status.value, one.signs_of_step(index), right=right)
+                    add_sample(
+                        finding.status.value, judged_case.compute_step_features(index), right=right
+                    )
         if case.kind == "extra":
-            removed = {case.units[i].event.id for i in removed_units(case, by_id)}
-            for extra in one.findings.extras:
-                note("extra", one.signs_of_extra(extra.event), right=extra.event in removed)
+            removed = {case.candidates[i].event.id for i in find_removed_candidates(case, by_id)}
+            for extra in judged_case.findings.extras:
+                add_sample(
+                    "extra",
+                    judged_case.compute_extra_features(extra.event),
+                    right=extra.event in removed,
+                )
     return {
-        sort: likelihood(rows, right, SIGNS_OF_SURENESS[sort])
-        for sort, (rows, right) in found.items()
+        finding_kind: fit_correctness(rows, right, CONFIDENCE_FEATURES[finding_kind])
+        for finding_kind, (rows, right) in samples_by_kind.items()
     }
 
 

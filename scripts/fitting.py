@@ -12,8 +12,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from planproof.checking.similarity import SIGNS, Weights, features
-from scripts.bench import Labelled
+from planproof.checking.similarity import FEATURE_SIGNS, Weights, compute_features
+from scripts.bench import LabelledCase
 
 Array: TypeAlias = npt.NDArray[np.float64]
 _ROUNDS = 400
@@ -21,34 +21,36 @@ _RATE = 0.1
 _RIDGE = 3e-4
 
 
-class Pairs:
+class StepEventPairs:
     """Every pair of a step and a labelled event, with its features, by group."""
 
-    def __init__(self, cases: Iterable[Labelled]) -> None:
+    def __init__(self, cases: Iterable[LabelledCase]) -> None:
         rows: list[tuple[float, ...]] = []
         right: list[bool] = []
         groups: list[str] = []
         for case in cases:
-            if case.gold is None:
+            if case.step_by_candidate is None:
                 continue
-            found = features(case.units, case.demands)
-            for unit, step in case.gold.items():
-                for other in range(len(case.demands)):
-                    rows.append(found[unit][other])
+            feature_table = compute_features(case.candidates, case.requirements)
+            for candidate, step in case.step_by_candidate.items():
+                for other in range(len(case.requirements)):
+                    rows.append(feature_table[candidate][other])
                     right.append(other == step)
                     groups.append(case.group)
         self._rows: Array = np.array(rows, dtype=np.float64)
-        self._right: Array = np.array(right, dtype=np.float64)
+        self._labels: Array = np.array(right, dtype=np.float64)
         self._groups = np.array(groups)
 
-    def weights(self, without: str | None = None) -> Weights:
+    def fit_weights(self, excluded_group: str | None = None) -> Weights:
         """The weights fitted on all groups, or on all but one."""
-        kept = self._groups != without
-        found = logistic(self._rows[kept], self._right[kept], np.array(list(SIGNS.values())))
-        return Weights(tuple(round(float(w), 3) for w in found[:-1]), round(float(found[-1]), 3))
+        included = self._groups != excluded_group
+        fitted = fit_logistic(
+            self._rows[included], self._labels[included], np.array(list(FEATURE_SIGNS.values()))
+        )
+        return Weights(tuple(round(float(w), 3) for w in fitted[:-1]), round(float(fitted[-1]), 3))
 
 
-def logistic(rows: Array, right: Array, signs: npt.NDArray[np.int_]) -> Array:
+def fit_logistic(rows: Array, labels: Array, signs: npt.NDArray[np.int_]) -> Array:
     """Weights and, last, the bias; a weight whose sign would be wrong is zero (0: any sign)."""
     size = rows.shape[1] + 1
     table: Array = np.ones((len(rows), size))
@@ -58,7 +60,7 @@ def logistic(rows: Array, right: Array, signs: npt.NDArray[np.int_]) -> Array:
     spread: Array = np.array([0.0] * size)
     for turn in range(1, _ROUNDS + 1):
         chance = 1 / (1 + np.exp(-(table @ weights)))
-        slope = table.T @ (chance - right) / len(right)
+        slope = table.T @ (chance - labels) / len(labels)
         slope[:-1] += _RIDGE * weights[:-1]
         mean = 0.9 * mean + 0.1 * slope
         spread = 0.999 * spread + 0.001 * slope**2
@@ -68,21 +70,23 @@ def logistic(rows: Array, right: Array, signs: npt.NDArray[np.int_]) -> Array:
     return weights
 
 
-def likelihood(
-    rows: list[tuple[float, ...]], right: list[bool], names: tuple[str, ...]
+def fit_correctness(
+    rows: list[tuple[float, ...]], is_right: list[bool], names: tuple[str, ...]
 ) -> dict[str, float]:
     """The weights of signs by which findings were right or not, any sign of weight allowed."""
     # One more of each keeps a share away from certainty.
     table: Array = np.array([*rows, *[np.mean(rows, axis=0)] * 2], dtype=np.float64)
     table = table.reshape(len(rows) + 2, len(names))
-    labels: Array = np.array([*right, True, False], dtype=np.float64)
-    found = logistic(table, labels, np.zeros(len(names), dtype=np.int_))
+    labels: Array = np.array([*is_right, True, False], dtype=np.float64)
+    fitted = fit_logistic(table, labels, np.zeros(len(names), dtype=np.int_))
     return {
-        "bias": round(float(found[-1]), 3),
-        **{name: round(float(value), 3) for name, value in zip(names, found, strict=False)},
+        "bias": round(float(fitted[-1]), 3),
+        **{name: round(float(value), 3) for name, value in zip(names, fitted, strict=False)},
     }
 
 
-def by_group(cases: Iterable[Labelled], fitted: Callable[[str], Weights]) -> dict[str, Weights]:
+def fit_by_group(
+    cases: Iterable[LabelledCase], fit: Callable[[str], Weights]
+) -> dict[str, Weights]:
     """For each group the weights that were fitted without it."""
-    return {group: fitted(group) for group in dict.fromkeys(case.group for case in cases)}
+    return {group: fit(group) for group in dict.fromkeys(case.group for case in cases)}

@@ -15,7 +15,7 @@ from typing import Any
 from scripts.parallel_verdicts import Record
 
 _FOLDERS = ("examples", "tests/goldens")
-_NOT_DONE = "Archive the quarterly inventory spreadsheet in the vault."
+_MISSING_STEP = "Archive the quarterly inventory spreadsheet in the vault."
 _ABSTRACT = [
     "Find out what the user needs.",
     "Do it with the tools at hand.",
@@ -24,17 +24,17 @@ _ABSTRACT = [
 ]
 
 
-def golden_cases(root: Path) -> Iterator[Record]:
+def generate_golden_cases(root: Path) -> Iterator[Record]:
     """Yield the cases of all traces in a checkout. An id is a path and the name of a plan."""
     for parent in _FOLDERS:
         for expected in sorted((root / parent).glob("*/expected.json")):
-            yield from _cases_of_folder(f"{parent}/{expected.parent.name}", expected)
+            yield from _generate_folder_cases(f"{parent}/{expected.parent.name}", expected)
     documents = root / "docs" / "examples"
     for file in sorted([*documents.glob("*.json"), *documents.glob("*.jsonl")]):
-        yield from _cases_of_document(f"docs/examples/{file.name}", file)
+        yield from _generate_document_cases(f"docs/examples/{file.name}", file)
 
 
-def derived_plans(actions: list[dict[str, Any]]) -> dict[str, list[str]]:
+def derive_plans(actions: list[dict[str, Any]]) -> dict[str, list[str]]:
     """Return plans by name, made of the actions (`name`, `holds`) that were counted in a trace."""
     calls = [f"Call {action['name']} with {action['holds']}" for action in actions]
     words = [f"{action['name'].replace('_', ' ').capitalize()}." for action in actions]
@@ -44,18 +44,18 @@ def derived_plans(actions: list[dict[str, Any]]) -> dict[str, list[str]]:
         "names": words,
         "reversed": calls[::-1],
         "every-other": calls[::2],
-        "one-more": [*calls[:middle], _NOT_DONE, *calls[middle:]],
+        "one-more": [*calls[:middle], _MISSING_STEP, *calls[middle:]],
         "abstract": _ABSTRACT,
     }
     return {name: plan for name, plan in plans.items() if plan}
 
 
-def _cases_of_folder(id_: str, expected_file: Path) -> Iterator[Record]:
+def _generate_folder_cases(id_: str, expected_file: Path) -> Iterator[Record]:
     folder, expected = expected_file.parent, json.loads(expected_file.read_bytes())
     (trace,) = folder.glob("trace.*")
-    task = _text(folder / "task.txt")
-    plans: dict[str, Any] = derived_plans(expected["actions"])
-    if own := _text(folder / "plan.txt"):
+    task = _read_optional_text(folder / "task.txt")
+    plans: dict[str, Any] = derive_plans(expected["actions"])
+    if own := _read_optional_text(folder / "plan.txt"):
         plans["own"] = own
     if expected["plan"] is not None:
         plans["declared"] = None
@@ -69,28 +69,28 @@ def _cases_of_folder(id_: str, expected_file: Path) -> Iterator[Record]:
         }
 
 
-def _cases_of_document(id_: str, file: Path) -> Iterator[Record]:
+def _generate_document_cases(id_: str, file: Path) -> Iterator[Record]:
     """Yield the cases of a file of the docs: as they are, or its traces with the plan beside it."""
     text = file.read_text(encoding="utf-8")
-    own = _text(file.parent / "plan.md")
+    own = _read_optional_text(file.parent / "plan.md")
     for number, line in enumerate([text] if file.suffix == ".json" else text.split("\n"), 1):
         try:
             value = json.loads(line)
         except ValueError:
             continue  # some examples of the docs have a bad line on purpose
-        place = f"{id_}:{number}"
+        case_id = f"{id_}:{number}"
         if isinstance(value, dict) and "execution_trace" in value:
-            yield {**value, "id": place, "base": place}
+            yield {**value, "id": case_id, "base": case_id}
             continue
         for name, plan in (("own", own), ("declared", None), ("abstract", _ABSTRACT)):
             yield {
-                "id": f"{place}::{name}",
-                "base": place,
+                "id": f"{case_id}::{name}",
+                "base": case_id,
                 "user_task": None,
                 "agent_plan": plan,
                 "execution_trace": value,
             }
 
 
-def _text(file: Path) -> str | None:
+def _read_optional_text(file: Path) -> str | None:
     return file.read_text(encoding="utf-8") if file.is_file() else None

@@ -6,34 +6,34 @@ from dataclasses import dataclass
 from typing import Any
 from unittest.mock import patch
 
-from planproof.checking.alignment import Explanation, explain
-from planproof.checking.confidence import signs_of_extra, signs_of_step
+from planproof.checking.alignment import Alignment, align
+from planproof.checking.confidence import compute_extra_features, compute_step_features
 from planproof.checking.rules import Rules
-from planproof.checking.similarity import Weights, affinity_of
+from planproof.checking.similarity import Weights, compute_similarity
 from planproof.core.content import Content
 from planproof.core.finding import Findings
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
-from planproof.scoring import score
-from scripts.bench import Labelled
+from planproof.scoring import compute_score
+from scripts.bench import LabelledCase
 
-_SHIPPED = "planproof.checking.analysis.shipped_weights"
+_WEIGHTS_FUNCTION = "planproof.checking.analysis.shipped_weights"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedLabelledCase:
     """The findings on a case, and how well events and steps fit each other."""
 
-    case: Labelled
+    case: LabelledCase
     findings: Findings
-    explanation: Explanation
+    alignment: Alignment
 
     @property
-    def prediction(self) -> dict[str, Any]:
+    def projection(self) -> dict[str, Any]:
         """As the bench's scoring program wants it."""
         return {
-            "id": self.case.line["id"],
-            "score": score(self.findings),
+            "id": self.case.record["id"],
+            "score": compute_score(self.findings),
             "steps": [
                 {"number": step.number, "status": step.status.value} for step in self.findings.steps
             ],
@@ -43,25 +43,27 @@ class Judged:
             ],
         }
 
-    def signs_of_step(self, step: int) -> dict[str, float]:
+    def compute_step_features(self, step: int) -> dict[str, float]:
         """What tells whether the finding on a step is right."""
-        return signs_of_step(step, self.case.demands[step], self.explanation, self.case.units)
+        return compute_step_features(
+            step, self.case.requirements[step], self.alignment, self.case.candidates
+        )
 
-    def signs_of_extra(self, event: str) -> dict[str, float]:
+    def compute_extra_features(self, event: str) -> dict[str, float]:
         """What tells whether an event that is listed as an extra is one."""
-        rows = zip(self.case.units, self.explanation.affinity, strict=True)
-        fits = [max(row, default=0) for unit, row in rows if unit.event.id == event]
-        return signs_of_extra(fits, self.explanation.nearness)
+        rows = zip(self.case.candidates, self.alignment.scores, strict=True)
+        scores = [max(row, default=0) for candidate, row in rows if candidate.event.id == event]
+        return compute_extra_features(scores, self.alignment.lexical_overlap)
 
 
-def judge_with(weights: Weights, case: Labelled) -> Judged:
+def judge_with_weights(weights: Weights, case: LabelledCase) -> JudgedLabelledCase:
     """Judge one case with these weights."""
-    affinity = affinity_of(case.units, case.demands, weights)
-    explanation = explain(case.units, case.demands, affinity)
-    return Judged(case, findings_with(weights, case.plan, case.trace), explanation)
+    similarity = compute_similarity(case.candidates, case.requirements, weights)
+    alignment = align(case.candidates, case.requirements, similarity)
+    return JudgedLabelledCase(case, find_with_weights(weights, case.plan, case.trace), alignment)
 
 
-def findings_with(weights: Weights, plan: Plan, trace: Trace) -> Findings:
+def find_with_weights(weights: Weights, plan: Plan, trace: Trace) -> Findings:
     """What `rules` finds with these weights in place of the shipped ones."""
-    with patch(_SHIPPED, return_value=weights):
+    with patch(_WEIGHTS_FUNCTION, return_value=weights):
         return Rules().judge(Content(), plan, trace)

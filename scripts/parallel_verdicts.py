@@ -18,13 +18,13 @@ from planproof.core.case import Case
 from planproof.core.judge import AnyJudge
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput
-from planproof.evaluation import evaluate_case, invalid
+from planproof.evaluation import evaluate_case, invalid_input_verdict
 from planproof.llm.judge_registry import find_judge
-from planproof.preparation import case_of
+from planproof.preparation import build_case
 from planproof.readers.decoding.case_files import parse_case
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import pick
-from planproof.runs.engines.process_pool import cores
+from planproof.readers.decoding.split_traces import select_trace
+from planproof.runs.engines.process_pool import count_cores
 
 Record: TypeAlias = dict[str, Any]
 """A case as the bench has it: `id`, `user_task`, `agent_plan`, `execution_trace`.
@@ -35,17 +35,19 @@ Projection: TypeAlias = dict[str, Any]
 """A verdict as plain values; `project` says which."""
 
 
-def project(verdict: Verdict) -> Projection:
+def project_verdict(verdict: Verdict) -> Projection:
     """Return what a verdict decides and on which evidence, without reasons, notes or costs."""
     return {
         "outcome": str(verdict.outcome),
-        "score": None if verdict.score is None else _digits(verdict.score),
+        "score": None if verdict.score is None else _round_digits(verdict.score),
         "steps": [
             {
                 "number": step.number,
                 "status": str(step.status),
-                "confidence": _digits(step.sureness),
-                "evidence": [[each.event, each.pointer, each.quote] for each in step.evidence],
+                "confidence": _round_digits(step.sureness),
+                "evidence": [
+                    [evidence.event, evidence.pointer, evidence.quote] for evidence in step.evidence
+                ],
                 "covers": list(step.covers),
             }
             for step in verdict.steps
@@ -56,7 +58,7 @@ def project(verdict: Verdict) -> Projection:
                 "pointer": extra.pointer,
                 "quote": extra.quote,
                 "severity": str(extra.severity),
-                "confidence": _digits(extra.sureness),
+                "confidence": _round_digits(extra.sureness),
             }
             for extra in verdict.extras
         ],
@@ -69,17 +71,19 @@ def judge_all(records: Iterable[Record], *, jobs: int | None = None) -> dict[str
     Neighbouring cases with the same trace go to a process together. One job works in this process.
     """
     batches = [list(batch) for _, batch in groupby(records, key=_trace_key)]
-    workers = min(cores() if jobs is None else jobs, len(batches))
+    workers = min(count_cores() if jobs is None else jobs, len(batches))
     if workers <= 1:
         pairs = [pair for batch in batches for pair in _judge_batch(batch)]
     else:
         # Spawned, so that no thread or lock of this process is copied into another.
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             pairs = [pair for batch in pool.map(_judge_batch, batches) for pair in batch]
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError(f"{len(pairs) - len(found)} cases have an id that another case has, too")
-    return found
+    projection_by_id = dict(pairs)
+    if len(projection_by_id) < len(pairs):
+        raise ValueError(
+            f"{len(pairs) - len(projection_by_id)} cases have an id that another case has, too"
+        )
+    return projection_by_id
 
 
 def _trace_key(record: Record) -> str:
@@ -88,23 +92,23 @@ def _trace_key(record: Record) -> str:
 
 def _judge_batch(records: Sequence[Record]) -> list[tuple[str, Projection]]:
     judge = find_judge("rules")
-    return [(record["id"], project(_judge(record, judge))) for record in records]
+    return [(record["id"], project_verdict(_judge(record, judge))) for record in records]
 
 
 def _judge(record: Record, judge: AnyJudge) -> Verdict:
     try:
-        return evaluate_case(_case(record), judge=judge)
+        return evaluate_case(_load_case(record), judge=judge)
     except InvalidInput as error:
-        return invalid(error)
+        return invalid_input_verdict(error)
 
 
-def _case(record: Record) -> Case:
+def _load_case(record: Record) -> Case:
     if "trace_file" not in record:
         return parse_case(record, name=record["id"])
-    source = pick(Source.of_path(Path(record["trace_file"])), record.get("pick"))
-    return case_of(record["user_task"], record["agent_plan"], source)
+    source = select_trace(Source.from_path(Path(record["trace_file"])), record.get("pick"))
+    return build_case(record["user_task"], record["agent_plan"], source)
 
 
-def _digits(value: float) -> float:
+def _round_digits(value: float) -> float:
     """Round to six digits, which are the same on machines whose last bits differ."""
     return round(value, 6)

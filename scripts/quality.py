@@ -29,73 +29,79 @@ _EXAMPLES = """examples:
 
 def main(arguments: list[str] | None = None) -> None:
     """Measure, or read what was measured; print the tables, and write what was asked for."""
-    parser = _parser()
+    parser = _make_parser()
     options = parser.parse_args(arguments)
     if options.only is not None and options.write_docs:
         parser.error("--write-docs needs the figures of both benches: leave out --only")
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     shown: dict[str, str] = {}
-    for found in [_read(options.source)] if options.source else measure(options.only, options.jobs):
-        for name, table in quality_tables.tables(found).items():
+    for figures in (
+        [_read_figures(options.source)]
+        if options.source
+        else measure_benches(options.only, options.jobs)
+    ):
+        for name, table in quality_tables.build_tables(figures).items():
             if shown.get(name) != table:
                 print(f"{name}\n\n{table}", flush=True)
             shown[name] = table
     if options.json is not None:
-        text = json.dumps(found, indent=1, allow_nan=False)
+        text = json.dumps(figures, indent=1, allow_nan=False)
         options.json.write_text(text + "\n", encoding="utf-8")
     if options.write_docs:
         for page in quality_tables.write_pages(shown):
             print(f"{page} written")
 
 
-def measure(only: str | None = None, jobs: int | None = None) -> Iterator[dict[str, Any]]:
+def measure_benches(only: str | None = None, jobs: int | None = None) -> Iterator[dict[str, Any]]:
     """Yield the figures as JSON values: of the second bench, then of both; or of `only` one."""
     if only != "v2":
-        bench.folder()  # where it is missing, say so before minutes of work
-    found: dict[str, Any] = _commit()
+        bench.require_folder()  # where it is missing, say so before minutes of work
+    figures: dict[str, Any] = _describe_commit()
     if only != "first":
-        found["v2"] = {split: v2_quality.measure(split, jobs=jobs) for split in bench.V2_SPLITS}
-        yield _without_nan(found)
+        figures["v2"] = {
+            split: v2_quality.measure_split(split, jobs=jobs) for split in bench.V2_SPLITS
+        }
+        yield _replace_nan(figures)
     if only != "v2":
         from scripts import first_bench_quality  # noqa: PLC0415 - starts servers, needs NumPy
 
-        found["first_bench"] = first_bench_quality.measure()
-        yield _without_nan(found)
+        figures["first_bench"] = first_bench_quality.measure_first_bench()
+        yield _replace_nan(figures)
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read_figures(file: Path) -> dict[str, Any]:
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def _without_nan(value: Any) -> Any:
+def _replace_nan(value: Any) -> Any:
     """Return JSON values with nothing in the place of a share of nothing."""
     if isinstance(value, float) and isnan(value):
         return None
     if isinstance(value, dict):
         items = cast("dict[str, Any]", value).items()
-        return {key: _without_nan(each) for key, each in items}
+        return {key: _replace_nan(item) for key, item in items}
     if isinstance(value, list | tuple):
-        return [_without_nan(each) for each in cast("Iterable[Any]", value)]
+        return [_replace_nan(item) for item in cast("Iterable[Any]", value)]
     return value
 
 
-def _commit() -> dict[str, Any]:
+def _describe_commit() -> dict[str, Any]:
     """Return which commit is measured, its date, and whether the code has been changed since."""
     return {
-        "commit": _git("rev-parse", "--short", "HEAD"),
-        "date": _git("log", "-1", "--format=%cs"),
-        "uncommitted": bool(_git("status", "--porcelain", "--", "src", "scripts")),
+        "commit": _run_git("rev-parse", "--short", "HEAD"),
+        "date": _run_git("log", "-1", "--format=%cs"),
+        "uncommitted": bool(_run_git("status", "--porcelain", "--", "src", "scripts")),
     }
 
 
-def _git(*arguments: str) -> str:
-    done = subprocess.run(
+def _run_git(*arguments: str) -> str:
+    process = subprocess.run(
         ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    return done.stdout.strip() if done.returncode == 0 else "unknown"
+    return process.stdout.strip() if process.returncode == 0 else "unknown"
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m scripts.quality",
         description=__doc__,

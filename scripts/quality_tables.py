@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from scripts.doc_blocks import ROOT, pages
+from scripts.doc_blocks import ROOT, list_pages
 
-_MARKED = re.compile(
+_MARKED_TABLE = re.compile(
     r"^(<!-- figures ([\w-]+) -->\n).*?^(<!-- end of figures -->)$", re.DOTALL | re.MULTILINE
 )
-_SPLITS = {
+_SPLIT_FIGURES = {
     "passed": ("pass_clean", "followed plans that pass (0.75 or more)"),
     "caught": ("catch_flawed", "flawed plans that are caught (0.5 or less)"),
     "false alarms": ("catch_clean", "followed plans that get 0.5 or less as well: false alarms"),
@@ -35,7 +35,7 @@ _FLAWS = {
     "partial": "a further requirement that was not met",
     "shuffled": "the whole plan in another order",
 }
-_FIRST_BENCH = {
+_FIRST_BENCH_FIGURES = {
     "pass_clean": "followed plans that pass (0.75 or more)",
     "catch_flawed": "flawed plans that are caught (0.5 or less)",
     **{f"catch_{flaw}": f"— `{flaw}`: {words}" for flaw, words in _FLAWS.items()},
@@ -43,11 +43,11 @@ _FIRST_BENCH = {
     "locate_strictly": "flaws named exactly where they are",
     "told_apart": "told apart",
 }
-_NATURAL = {
+_NATURAL_FIGURES = {
     "kappa": "natural plans: quadratic kappa with the annotators",
     "step_accuracy": "natural plans: steps with the right status",
 }
-_DOUBT = {
+_DOUBT_COLUMNS = {
     "stands alone": "cases",
     "verdict": "verdicts right",
     "executed": "executed right",
@@ -57,69 +57,75 @@ _DOUBT = {
 }
 
 
-def tables(found: dict[str, Any]) -> dict[str, str]:
+def build_tables(figures: dict[str, Any]) -> dict[str, str]:
     """Return every table of the benches that were measured by its name, in order of printing."""
-    made = {"measured-at": _measured_at(found)}
-    if "v2" in found:
-        val, train = found["v2"]["val"], found["v2"]["train"]
-        made |= {
-            "summary": _summary(found),
-            "val-by-source": _by(val["by_source"], "source"),
-            "train-by-source": _by(train["by_source"], "source"),
-            "train-by-flaw": _by_flaw(train["by_flaw"]),
-            "train-by-style": _by(train["by_style"], "style of the plan"),
-            "train-by-wording": _by(train["by_wording"], "wording"),
-            "train-outcomes": _outcomes(train["outcomes"]),
+    table_by_name = {"measured-at": _format_commit(figures)}
+    if "v2" in figures:
+        val, train = figures["v2"]["val"], figures["v2"]["train"]
+        table_by_name |= {
+            "summary": _build_summary(figures),
+            "val-by-source": _build_group_table(val["by_source"], "source"),
+            "train-by-source": _build_group_table(train["by_source"], "source"),
+            "train-by-flaw": _build_flaw_table(train["by_flaw"]),
+            "train-by-style": _build_group_table(train["by_style"], "style of the plan"),
+            "train-by-wording": _build_group_table(train["by_wording"], "wording"),
+            "train-outcomes": _build_outcome_table(train["outcomes"]),
         }
-    if "first_bench" in found:
-        first = found["first_bench"]
-        made |= {
-            "first-bench": _first_bench(first),
-            "first-bench-by-wording": _by_wording(first["held_out"]["by_wording"]),
-            "first-bench-by-reader": _by_reader(first["held_out"]["by_format"]),
-            "checks": _checks(first),
-            "natures": _natures(first["natures"]),
-            "doubt": _doubt(first["doubts"]),
-            "monitor": markdown(["each case cut at every event", ""], first["monitor"].items()),
+    if "first_bench" in figures:
+        first = figures["first_bench"]
+        table_by_name |= {
+            "first-bench": _build_first_bench_table(first),
+            "first-bench-by-wording": _build_wording_table(first["held_out"]["by_wording"]),
+            "first-bench-by-reader": _build_reader_table(first["held_out"]["by_format"]),
+            "checks": _build_checks_table(first),
+            "natures": _build_behaviour_table(first["natures"]),
+            "doubt": _build_doubt_table(first["doubts"]),
+            "monitor": build_markdown_table(
+                ["each case cut at every event", ""], first["monitor"].items()
+            ),
         }
-    return made
+    return table_by_name
 
 
-def fill(page: str, made: dict[str, str]) -> str:
+def fill_page(page: str, table_by_name: dict[str, str]) -> str:
     """Return a page with its marked tables replaced; those that were not made stay."""
 
-    def replaced(found: re.Match[str]) -> str:
-        return f"{found[1]}{made[found[2]]}{found[3]}" if found[2] in made else found[0]
+    def replace_table(match: re.Match[str]) -> str:
+        return (
+            f"{match[1]}{table_by_name[match[2]]}{match[3]}"
+            if match[2] in table_by_name
+            else match[0]
+        )
 
-    return _MARKED.sub(replaced, page)
+    return _MARKED_TABLE.sub(replace_table, page)
 
 
-def marked(page: str) -> list[str]:
+def find_table_names(page: str) -> list[str]:
     """Return the names of the tables that a page shows."""
-    return [found[2] for found in _MARKED.finditer(page)]
+    return [match[2] for match in _MARKED_TABLE.finditer(page)]
 
 
-def write_pages(made: dict[str, str]) -> list[Path]:
+def write_pages(table_by_name: dict[str, str]) -> list[Path]:
     """Write the tables into all pages that show them; return the pages that changed."""
     changed: list[Path] = []
-    for page in pages():
+    for page in list_pages():
         before = page.read_text(encoding="utf-8")
-        if (after := fill(before, made)) != before:
+        if (after := fill_page(before, table_by_name)) != before:
             page.write_text(after, encoding="utf-8")
             changed.append(page.relative_to(ROOT))
     return changed
 
 
-def markdown(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def build_markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table in Markdown."""
-    shown = [[_shown(cell) for cell in row] for row in rows]
+    shown = [[_format_cell(cell) for cell in row] for row in rows]
     lines = [list(header), ["---"] * len(header), *shown]
     return "".join(
         f"|{''.join(f' {cell} |' if cell else ' |' for cell in line)}\n" for line in lines
     )
 
 
-def _shown(cell: object) -> str:
+def _format_cell(cell: object) -> str:
     if cell is None:
         return "–"
     if isinstance(cell, float):
@@ -127,79 +133,94 @@ def _shown(cell: object) -> str:
     return f"{cell:,}" if isinstance(cell, int) else str(cell)
 
 
-def _measured_at(found: dict[str, Any]) -> str:
-    more = " with uncommitted changes" if found["uncommitted"] else ""
-    return f"Measured at commit `{found['commit']}`{more} ({found['date']}).\n"
+def _format_commit(figures: dict[str, Any]) -> str:
+    more = " with uncommitted changes" if figures["uncommitted"] else ""
+    return f"Measured at commit `{figures['commit']}`{more} ({figures['date']}).\n"
 
 
-def _summary(found: dict[str, Any]) -> str:
+def _build_summary(figures: dict[str, Any]) -> str:
     """One column a set: never read, open to reading, tuned on."""
     columns = {
-        "`val`: never read": found["v2"]["val"]["overall"],
-        "`train`: may be read": found["v2"]["train"]["overall"],
+        "`val`: never read": figures["v2"]["val"]["overall"],
+        "`train`: may be read": figures["v2"]["train"]["overall"],
     }
-    if "first_bench" in found:
-        columns["first bench: tuned on"] = found["first_bench"]["held_out"]["overall"]
-    rows = [[words, *(each[name] for each in columns.values())] for name, words in _SPLITS.values()]
-    rows.append(["cases", *(each["cases"] for each in columns.values())])
-    unscored = (f"{each['unscored']:,}" for each in columns.values())
+    if "first_bench" in figures:
+        columns["first bench: tuned on"] = figures["first_bench"]["held_out"]["overall"]
+    rows = [
+        [words, *(column[name] for column in columns.values())]
+        for name, words in _SPLIT_FIGURES.values()
+    ]
+    rows.append(["cases", *(column["cases"] for column in columns.values())])
+    unscored = (f"{column['unscored']:,}" for column in columns.values())
     rows.append(["cases without a score: they neither pass nor are caught", *unscored])
-    return markdown(["", *columns], rows)
+    return build_markdown_table(["", *columns], rows)
 
 
-def _by(groups: dict[str, dict[str, Any]], title: str) -> str:
-    header = [title, "cases", *_SPLITS, "without a score"]
-    return markdown(
+def _build_group_table(groups: dict[str, dict[str, Any]], title: str) -> str:
+    header = [title, "cases", *_SPLIT_FIGURES, "without a score"]
+    return build_markdown_table(
         header,
         [
-            [name, each["cases"], *(each[key] for key, _ in _SPLITS.values()), each["unscored"]]
-            for name, each in groups.items()
+            [
+                name,
+                figures["cases"],
+                *(figures[key] for key, _ in _SPLIT_FIGURES.values()),
+                figures["unscored"],
+            ]
+            for name, figures in groups.items()
         ],
     )
 
 
-def _by_flaw(groups: dict[str, dict[str, Any]]) -> str:
+def _build_flaw_table(groups: dict[str, dict[str, Any]]) -> str:
     names = ("caught", "located", "told apart", "below")
-    return markdown(
+    return build_markdown_table(
         ["flaw", *names],
         [
-            [f"`{kind}`: {_FLAWS.get(kind, kind)}", *(each[_SPLITS[name][0]] for name in names)]
-            for kind, each in groups.items()
+            [
+                f"`{kind}`: {_FLAWS.get(kind, kind)}",
+                *(figures[_SPLIT_FIGURES[name][0]] for name in names),
+            ]
+            for kind, figures in groups.items()
         ],
     )
 
 
-def _outcomes(outcomes: dict[str, int]) -> str:
-    return markdown(
+def _build_outcome_table(outcomes: dict[str, int]) -> str:
+    return build_markdown_table(
         ["outcome", "cases"], [[f"`{name}`", count] for name, count in outcomes.items()]
     )
 
 
-def _first_bench(found: dict[str, Any]) -> str:
-    held, shipped = found["held_out"], found["in_sample"]
+def _build_first_bench_table(figures: dict[str, Any]) -> str:
+    held_out, shipped = figures["held_out"], figures["in_sample"]
     rows = [
-        [words, *(side[part][name] for side in (held, shipped))]
-        for part, names in (("constructed", _FIRST_BENCH), ("natural", _NATURAL))
+        [words, *(side[part][name] for side in (held_out, shipped))]
+        for part, names in (("constructed", _FIRST_BENCH_FIGURES), ("natural", _NATURAL_FIGURES))
         for name, words in names.items()
     ]
     rows.append(
-        ["cases without a score", *(str(s["overall"]["unscored"]) for s in (held, shipped))]
+        ["cases without a score", *(str(s["overall"]["unscored"]) for s in (held_out, shipped))]
     )
-    return markdown(["figure", "held out", "in-sample"], rows)
+    return build_markdown_table(["figure", "held out", "in-sample"], rows)
 
 
-def _by_wording(groups: dict[str, Sequence[float | None]]) -> str:
+def _build_wording_table(groups: dict[str, Sequence[float | None]]) -> str:
     rows = [[f"`{name}`", *both] for name, both in groups.items()]
-    return markdown(["held out", "faithful", "paraphrase"], rows)
+    return build_markdown_table(["held out", "faithful", "paraphrase"], rows)
 
 
-def _by_reader(groups: dict[str, dict[str, Any]]) -> str:
+def _build_reader_table(groups: dict[str, dict[str, Any]]) -> str:
     figures = ("cases", "pass_clean", "catch_flawed", "locate_strictly", "step_accuracy")
-    rows = [[name, *(each.get(figure, "") for figure in figures)] for name, each in groups.items()]
-    return markdown(["held out", "cases", "passed", "caught", "located", "step accuracy"], rows)
+    rows = [
+        [name, *(group.get(figure, "") for figure in figures)] for name, group in groups.items()
+    ]
+    return build_markdown_table(
+        ["held out", "cases", "passed", "caught", "located", "step accuracy"], rows
+    )
 
 
-def _checks(first: dict[str, Any]) -> str:
+def _build_checks_table(first: dict[str, Any]) -> str:
     proof = first["proof"]
     rows = [
         [f"flawed cases whose score rose: {name}", f"{raised} of {tried}"]
@@ -210,16 +231,21 @@ def _checks(first: dict[str, Any]) -> str:
         ("alike", "cases judged alike from the native form of their trace"),
     ):
         rows.append([words, f"{proof[key]} of {proof['verdicts']}"])
-    return markdown(["first bench", ""], rows)
+    return build_markdown_table(["first bench", ""], rows)
 
 
-def _natures(natures: dict[str, dict[str, Any]]) -> str:
+def _build_behaviour_table(behaviours: dict[str, dict[str, Any]]) -> str:
     names = ("clean passed", "flawed passed", "mean score")
-    rows = [[f"`{nature}`", *(each[name] for name in names)] for nature, each in natures.items()]
+    rows = [
+        [f"`{behaviour}`", *(figures[name] for name in names)]
+        for behaviour, figures in behaviours.items()
+    ]
     header = ["model", "followed plans that pass", "flawed plans that pass", "mean score"]
-    return markdown(header, rows)
+    return build_markdown_table(header, rows)
 
 
-def _doubt(levels: dict[str, dict[str, Any]]) -> str:
-    rows = [[level, *(each[name] for name in _DOUBT)] for level, each in levels.items()]
-    return markdown(["doubt at most", *_DOUBT.values()], rows)
+def _build_doubt_table(levels: dict[str, dict[str, Any]]) -> str:
+    rows = [
+        [level, *(figures[name] for name in _DOUBT_COLUMNS)] for level, figures in levels.items()
+    ]
+    return build_markdown_table(["doubt at most", *_DOUBT_COLUMNS.values()], rows)

@@ -20,35 +20,37 @@ if __name__ == "__main__":  # as a script; under pytest the root is on the path 
 
 from planproof.llm.prompting.templates import render
 from scripts import schemas, server_examples
-from scripts.doc_blocks import pages
-from scripts.shell import Shell, commands_of
+from scripts.doc_blocks import list_pages
+from scripts.shell import Shell, extract_commands
 
-_TOLD = """[begin answer b4161ee005a2db288558]
+_EXAMPLE_FIRST_ANSWER = """[begin answer b4161ee005a2db288558]
 step 2, you said: {"step":"2","kind":["act"],"status":"executed","evidence":[{"event":"e9","quote":"send_mail"}],"events":[]}
   not accepted, the quote does not stand in the event: e9 «send_mail»
 step 4, you said: {"step":"4","kind":["act"],"status":"executed","evidence":[{"event":"e6","quote":"LIS"}],"events":[]}
   not confirmed by a search for words and values: Lisbon stands in no event of it
 [end answer b4161ee005a2db288558]"""  # noqa: E501 - as it is sent
-_BLOCK = re.compile(r"(<!-- run( on)? -->\n```console\n)(.*?)(```)", re.DOTALL)
+_CONSOLE_BLOCK = re.compile(r"(<!-- run( on)? -->\n```console\n)(.*?)(```)", re.DOTALL)
 # What a run is called, and how long it took.
-_RUN = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
-_CLOCK = re.compile(r"(\bcases? in |\btime=\")\d+\.\d+")
-_PROMPT = re.compile(r"(<!-- prompt (\S+) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
+_RUN_ID = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
+_DURATION = re.compile(r"(\bcases? in |\btime=\")\d+\.\d+")
+_PROMPT_BLOCK = re.compile(r"(<!-- prompt (\S+) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 
 
-def refreshed(page: str) -> str:
+def refresh_page(page: str) -> str:
     """The page with what its commands print now, and the prompts as they are."""
-    page = _PROMPT.sub(lambda block: f"{block[1]}{_prompt(block[2])}\n{block[4]}", page)
+    page = _PROMPT_BLOCK.sub(
+        lambda block: f"{block[1]}{_render_prompt(block[2])}\n{block[4]}", page
+    )
     with ExitStack() as folders:
-        session = _Session(folders)
-        return _BLOCK.sub(session.refreshed, page)
+        session = _PageSession(folders)
+        return _CONSOLE_BLOCK.sub(session.refresh_block, page)
 
 
-def _prompt(name: str) -> str:
-    return render(name, images=False, mark="", steps=["2", "5"], told=_TOLD)
+def _render_prompt(name: str) -> str:
+    return render(name, images=False, mark="", steps=["2", "5"], told=_EXAMPLE_FIRST_ANSWER)
 
 
-class _Session:
+class _PageSession:
     """Runs the blocks of a page, each in a folder of its own unless it goes on in the last."""
 
     def __init__(self, folders: ExitStack) -> None:
@@ -56,36 +58,36 @@ class _Session:
         self._shell: Shell | None = None
         self._runs: dict[str, str] = {}
 
-    def refreshed(self, block: re.Match[str]) -> str:
+    def refresh_block(self, block: re.Match[str]) -> str:
         head, on, session, end = block.groups()
         if on is None or self._shell is None:
             folder = self._folders.enter_context(tempfile.TemporaryDirectory())
-            self._shell = Shell.among_examples(Path(folder))
+            self._shell = Shell.with_examples(Path(folder))
             self._runs = {}
         shown = [
-            f"$ {command}\n{self._steady(command, self._shell)}"
-            for command in commands_of(session, "console")
+            f"$ {command}\n{self._run_command(command, self._shell)}"
+            for command in extract_commands(session, "console")
         ]
         return "".join((head, *shown, end))
 
-    def _steady(self, command: str, shell: Shell) -> str:
+    def _run_command(self, command: str, shell: Shell) -> str:
         """What a command prints, without what is different every time."""
-        printed = shell.run(command).printed.replace(str(shell.folder), "/home/you")
+        printed = shell.run(command).output.replace(str(shell.folder), "/home/you")
         lines = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
-        return _CLOCK.sub(r"\g<1>0.1", _RUN.sub(self._known_run, lines))
+        return _DURATION.sub(r"\g<1>0.1", _RUN_ID.sub(self._replace_run_id, lines))
 
-    def _known_run(self, found: re.Match[str]) -> str:
+    def _replace_run_id(self, match: re.Match[str]) -> str:
         day = len(self._runs) + 1
-        return self._runs.setdefault(found[0], f"2026010{day}-030000-{0xABC122 + day:x}")
+        return self._runs.setdefault(match[0], f"2026010{day}-030000-{0xABC122 + day:x}")
 
 
 def main() -> None:
     """Rewrite the pages, the schemas and the examples of the server in place."""
-    for page in pages():
-        page.write_text(refreshed(page.read_text(encoding="utf-8")), encoding="utf-8")
-    for path, text in schemas.published().items():
+    for page in list_pages():
+        page.write_text(refresh_page(page.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, text in schemas.render_schemas().items():
         path.write_text(text, encoding="utf-8")
-    server_examples.FILE.write_text(server_examples.written(), encoding="utf-8")
+    server_examples.FILE.write_text(server_examples.render_file(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -17,24 +17,28 @@ FOLDER = Path(__file__).parents[1] / "docs" / "schemas"
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-class _Closed(GenerateJsonSchema):
+class _ClosedSchema(GenerateJsonSchema):
     """A verdict always has every field that is named, and no others."""
 
     def dataclass_schema(self, schema: DataclassSchema) -> dict[str, Any]:
-        made = super().dataclass_schema(schema)
-        for field in made["properties"].values():
+        json_schema = super().dataclass_schema(schema)
+        for field in json_schema["properties"].values():
             field.pop("default", None)
-        return {**made, "required": list(made["properties"]), "additionalProperties": False}
+        return {
+            **json_schema,
+            "required": list(json_schema["properties"]),
+            "additionalProperties": False,
+        }
 
 
-def case_schema() -> dict[str, Any]:
+def build_case_schema() -> dict[str, Any]:
     """The schema of a case file."""
     return {"$schema": _DIALECT, **CaseFile.model_json_schema()}
 
 
-def verdict_schema() -> dict[str, Any]:
+def build_verdict_schema() -> dict[str, Any]:
     """The schema of a full verdict: only a scored one has a score and its level."""
-    schema = TypeAdapter(Verdict).json_schema(mode="serialization", schema_generator=_Closed)
+    schema = TypeAdapter(Verdict).json_schema(mode="serialization", schema_generator=_ClosedSchema)
     scores = {"type": "number", "minimum": 0, "maximum": 1}
     levels = {"enum": [0.0, 0.25, 0.5, 0.75, 1.0]}
     scored = {"properties": {"outcome": {"const": "scored"}}}
@@ -47,7 +51,13 @@ def verdict_schema() -> dict[str, Any]:
     }
 
 
-def published() -> dict[Path, str]:
+def render_schemas() -> dict[Path, str]:
     """Each schema as the text of its file."""
-    made = {"case.schema.json": case_schema(), "verdict.schema.json": verdict_schema()}
-    return {FOLDER / name: json.dumps(schema, indent=2) + "\n" for name, schema in made.items()}
+    schema_by_file = {
+        "case.schema.json": build_case_schema(),
+        "verdict.schema.json": build_verdict_schema(),
+    }
+    return {
+        FOLDER / name: json.dumps(schema, indent=2) + "\n"
+        for name, schema in schema_by_file.items()
+    }

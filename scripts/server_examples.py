@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from planproof.core.json_values import is_list, is_object
 from planproof.llm.judge_registry import find_judge
-from planproof.runs.engines.case_judging import Judging
+from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.server.application import make_app
 from planproof.server.server_settings import ServerSettings
 
@@ -29,59 +29,63 @@ _VOLATILE: dict[str, Any] = {
     "fingerprint": "5f0d3c6a1b2e4978",
     "seconds": 0.004,
 }
-_FIRST = ("begin_run", "run_events")
-_RUN = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
+_SETUP_OPERATIONS = ("begin_run", "run_events")
+_RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 _SHOWN_RUN = "20260102-030405-a1b2c3"
 
 
-def answered() -> dict[str, Any]:
+def collect_answers() -> dict[str, Any]:
     """The answers to all examples, by operation, from a server that has nothing else to do."""
     with TemporaryDirectory() as folder:
-        judging = Judging(find_judge("rules"))
-        settings = ServerSettings(store=str(Path(folder) / "runs.db"), judging=judging, processes=1)
+        evaluator = CaseEvaluator(find_judge("rules"))
+        settings = ServerSettings(
+            store=str(Path(folder) / "runs.db"), evaluator=evaluator, processes=1
+        )
         with TestClient(make_app(settings), base_url="http://127.0.0.1") as client:
             description = client.get("/openapi.json").json()
-            asked = list(_operations(description))
+            operations = list(_iterate_operations(description))
             # Two runs, so that they can be compared; the second is the one that is shown.
-            for each in asked:
-                if each[2]["operationId"] in _FIRST:
-                    _answer(client, *each)
+            for request in operations:
+                if request[2]["operationId"] in _SETUP_OPERATIONS:
+                    _send_example(client, *request)
             return {
-                operation["operationId"]: shown(_answer(client, method, path, operation))
-                for method, path, operation in asked
+                operation["operationId"]: stabilize(_send_example(client, method, path, operation))
+                for method, path, operation in operations
             }
 
 
-def shown(answer: Any) -> Any:
+def stabilize(answer: Any) -> Any:
     """An answer with what is another one each time made the same."""
     if is_object(answer):
         return {
-            key: _VOLATILE[key] if key in _VOLATILE and value else shown(value)
+            key: _VOLATILE[key] if key in _VOLATILE and value else stabilize(value)
             for key, value in answer.items()
         }
     if is_list(answer):
-        return [shown(value) for value in answer]
-    return _RUN.sub(_SHOWN_RUN, answer) if isinstance(answer, str) else answer
+        return [stabilize(value) for value in answer]
+    return _RUN_ID.sub(_SHOWN_RUN, answer) if isinstance(answer, str) else answer
 
 
-def written() -> str:
+def render_file() -> str:
     """The file of the examples, as it has to be."""
-    return json.dumps(answered(), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(collect_answers(), indent=1, ensure_ascii=False) + "\n"
 
 
-def _operations(description: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+def _iterate_operations(description: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """What the description shows, what is sent first."""
-    found = [
+    operations = [
         (method, path, operation)
         for path, methods in description["paths"].items()
         for method, operation in methods.items()
         if TAGS.intersection(operation["tags"])
     ]
     # The progress is told until the run is over, which the others need.
-    yield from sorted(found, key=lambda each: (each[0] != "post", not each[1].endswith("events")))
+    yield from sorted(
+        operations, key=lambda request: (request[0] != "post", not request[1].endswith("events"))
+    )
 
 
-def _answer(client: TestClient, method: str, path: str, operation: dict[str, Any]) -> Any:
+def _send_example(client: TestClient, method: str, path: str, operation: dict[str, Any]) -> Any:
     query: dict[str, Any] = {}
     for parameter in operation.get("parameters", ()):
         example = parameter["schema"].get("examples", [None])[0]

@@ -21,26 +21,26 @@ from unittest.mock import patch
 from planproof.cli import main
 from scripts.doc_blocks import EXAMPLES, ROOT
 
-_PROMPT = re.compile(r"^[\w-]*\$ +(?P<command>.+)$", re.MULTILINE)
-_PLAIN = re.compile(r"planproof(?: +(?:[\w./:=,@%+-]+|'[^']*'))* *(?:#.*)?")
+_PROMPT_LINE = re.compile(r"^[\w-]*\$ +(?P<command>.+)$", re.MULTILINE)
+_PLAIN_COMMAND = re.compile(r"planproof(?: +(?:[\w./:=,@%+-]+|'[^']*'))* *(?:#.*)?")
 # 80 columns, no colour, and no settings of whoever runs this.
-_SETTINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
+_ENVIRONMENT = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
 
 
-def commands_of(text: str, language: str) -> list[str]:
+def extract_commands(text: str, language: str) -> list[str]:
     """The commands of a block: its lines, or in a console those behind a prompt."""
     if language == "console":
-        return [found["command"] for found in _PROMPT.finditer(text)]
-    whole = text.replace("\\\n", " ")
-    return [line for line in whole.splitlines() if line.strip() and not line.startswith("#")]
+        return [match["command"] for match in _PROMPT_LINE.finditer(text)]
+    joined = text.replace("\\\n", " ")
+    return [line for line in joined.splitlines() if line.strip() and not line.startswith("#")]
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class CommandResult:
     """How a command ended, and what it printed, on both streams together."""
 
-    code: int
-    printed: str
+    exit_code: int
+    output: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +48,23 @@ class Shell:
     """Runs commands one after the other in a folder."""
 
     folder: Path
-    settings: dict[str, str] = field(default_factory=dict[str, str])
+    environment: dict[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
-    def among_examples(cls, folder: Path, settings: dict[str, str] | None = None) -> Shell:
+    def with_examples(cls, folder: Path, environment: dict[str, str] | None = None) -> Shell:
         """A shell in a folder that has the files of the docs, and the examples beside them."""
         shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
         (folder / "examples").symlink_to(ROOT / "examples")
-        return cls(folder, settings or {})
+        return cls(folder, environment or {})
 
-    def run(self, command: str) -> Ran:
+    def run(self, command: str) -> CommandResult:
         """Run a command, and wait for its end."""
         path = (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
-        settings = {"PATH": os.pathsep.join(path), **_SETTINGS, **self.settings}
-        ran = self._here if _PLAIN.fullmatch(command) else self._apart
+        settings = {"PATH": os.pathsep.join(path), **_ENVIRONMENT, **self.environment}
+        ran = self._run_in_process if _PLAIN_COMMAND.fullmatch(command) else self._run_in_shell
         return ran(command, settings)
 
-    def _here(self, command: str, settings: dict[str, str]) -> Ran:
+    def _run_in_process(self, command: str, settings: dict[str, str]) -> CommandResult:
         printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
         code: object = 0
         with (
@@ -81,10 +81,10 @@ class Shell:
                 code = end.code or 0
         printed.seek(0)
         assert isinstance(code, int)
-        return Ran(code, printed.read())
+        return CommandResult(code, printed.read())
 
-    def _apart(self, command: str, settings: dict[str, str]) -> Ran:
-        done = subprocess.run(
+    def _run_in_shell(self, command: str, settings: dict[str, str]) -> CommandResult:
+        process = subprocess.run(
             command,
             shell=True,
             cwd=self.folder,
@@ -94,4 +94,4 @@ class Shell:
             stderr=subprocess.STDOUT,
             check=False,
         )
-        return Ran(done.returncode, done.stdout.decode())
+        return CommandResult(process.returncode, process.stdout.decode())

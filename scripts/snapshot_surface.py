@@ -30,9 +30,9 @@ from planproof.cli import exit_codes
 from planproof.cli.app import app
 from planproof.core.usage import Usage
 from planproof.reports.result_rows import COLUMNS
-from planproof.runs.case_json import kept
+from planproof.runs.case_json import serialize_case
 from planproof.runs.run_records import Result
-from planproof.runs.store.row_mapping import result_row, verdict_row
+from planproof.runs.store.row_mapping import result_to_row, verdict_to_row
 from planproof.runs.store.schema import tables
 from scripts import schemas
 
@@ -41,47 +41,49 @@ FILE = _ROOT / "tests" / "public_surface.txt"
 UPDATE = ".venv/bin/python -m scripts.snapshot_surface"
 
 
-def surface() -> str:
+def render_surface() -> str:
     """Return the public surface as text, one thing a line."""
     sections = {
-        "Names in planproof": _names(),
-        "Entry points": _entry_points(),
-        "Commands": _commands(typer.main.get_command(app), "planproof"),
-        "Exit codes": _exit_codes(),
-        "JSON of a case": _json_fields(schemas.case_schema()),
-        "JSON of a verdict": _json_fields(schemas.verdict_schema()),
-        "Tables of a store": _tables(),
-        "JSON in a store": _json_columns(),
-        "Columns of exported results": (f"{each.name}: {each.sort.value}" for each in COLUMNS),
+        "Names in planproof": _list_names(),
+        "Entry points": _list_entry_points(),
+        "Commands": _list_commands(typer.main.get_command(app), "planproof"),
+        "Exit codes": _list_exit_codes(),
+        "JSON of a case": _list_json_fields(schemas.build_case_schema()),
+        "JSON of a verdict": _list_json_fields(schemas.build_verdict_schema()),
+        "Tables of a store": _list_tables(),
+        "JSON in a store": _list_json_columns(),
+        "Columns of exported results": (
+            f"{column.name}: {column.column_type.value}" for column in COLUMNS
+        ),
     }
-    written = ("\n".join((f"# {title}", *lines)) + "\n" for title, lines in sections.items())
-    return "\n".join(written)
+    section_texts = ("\n".join((f"# {title}", *lines)) + "\n" for title, lines in sections.items())
+    return "\n".join(section_texts)
 
 
-def _names() -> Iterator[str]:
+def _list_names() -> Iterator[str]:
     for name in sorted(planproof.__all__):
         value: Any = getattr(planproof, name)
         if not isinstance(value, type):
-            yield f"{name}{_signature(value)}"
+            yield f"{name}{_format_signature(value)}"
             continue
         bases = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
         yield f"class {name}({bases})" if bases else f"class {name}"
-        yield from (f"    {name}.{member}" for member in _members(value))
+        yield from (f"    {name}.{member}" for member in _list_attributes(value))
 
 
-def _members(owner: type[Any]) -> Iterator[str]:
+def _list_attributes(owner: type[Any]) -> Iterator[str]:
     """Yield the public members of a class, inherited ones of planproof included."""
     if issubclass(owner, Enum):
         yield from (f"{member.name} = {member.value!r}" for member in owner)
         return
     if is_dataclass(owner):
         for field in fields(owner):
-            default = "" if field.default is MISSING else f" = {_plain(field.default)}"
-            made = "" if field.default_factory is MISSING else " = <factory>"
+            default = "" if field.default is MISSING else f" = {_format_default(field.default)}"
+            factory = "" if field.default_factory is MISSING else " = <factory>"
             positional = "" if field.kw_only else ", positional"
-            yield f"{field.name}: {field.type}{default}{made}{positional}"
+            yield f"{field.name}: {field.type}{default}{factory}{positional}"
     else:
-        yield f"__init__{_signature(owner.__init__)}"
+        yield f"__init__{_format_signature(owner.__init__)}"
     own = {
         name: value
         for base in reversed(owner.__mro__)
@@ -93,50 +95,55 @@ def _members(owner: type[Any]) -> Iterator[str]:
         if isinstance(value, property):
             yield f"{name}: {getattr(value.fget, '__annotations__', {}).get('return')}, property"
         elif callable(function := getattr(value, "__func__", value)):
-            yield f"{name}{_signature(function)}"
+            yield f"{name}{_format_signature(function)}"
 
 
-def _signature(function: Callable[..., Any]) -> str:
+def _format_signature(function: Callable[..., Any]) -> str:
     text = str(inspect.signature(function))
     # Annotations are strings: quotes around them say nothing.
     return re.sub(r"(?<=: |> )'([^']*)'", r"\1", text)
 
 
-def _plain(value: object) -> str:
+def _format_default(value: object) -> str:
     if isinstance(value, Enum):
         return repr(value.value)
     return repr(str(value)) if isinstance(value, Path) else repr(value)
 
 
-def _entry_points() -> Iterator[str]:
+def _list_entry_points() -> Iterator[str]:
     project = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     groups = {"console_scripts": project["scripts"], **project["entry-points"]}
     for group, entries in sorted(groups.items()):
         yield from (f"{group}: {name} = {target}" for name, target in sorted(entries.items()))
 
 
-def _commands(command: Any, path: str) -> Iterator[str]:
+def _list_commands(command: Any, path: str) -> Iterator[str]:
     """Yield a command, its arguments in order, its options by name, and the commands below it."""
     yield path
     declared: Mapping[str, inspect.Parameter] = {}
     if command.callback is not None:
         declared = inspect.signature(command.callback, eval_str=True).parameters
     # Typer adds options of its own, such as --install-completion.
-    ours = [each for each in command.params if each.name in declared]
-    arguments = [each for each in ours if each.param_type_name == "argument"]
-    options = sorted((each for each in ours if each not in arguments), key=lambda each: each.opts)
-    yield from (f"    {_parameter(each, declared)}" for each in (*arguments, *options))
+    ours = [parameter for parameter in command.params if parameter.name in declared]
+    arguments = [parameter for parameter in ours if parameter.param_type_name == "argument"]
+    options = sorted(
+        (parameter for parameter in ours if parameter not in arguments),
+        key=lambda parameter: parameter.opts,
+    )
+    yield from (
+        f"    {_format_parameter(parameter, declared)}" for parameter in (*arguments, *options)
+    )
     for name, below in sorted(getattr(command, "commands", {}).items()):
-        yield from _commands(below, f"{path} {name}")
+        yield from _list_commands(below, f"{path} {name}")
 
 
-def _parameter(parameter: Any, declared: Mapping[str, inspect.Parameter]) -> str:
+def _format_parameter(parameter: Any, declared: Mapping[str, inspect.Parameter]) -> str:
     names = [*parameter.opts, *parameter.secondary_opts]
     default = parameter.default() if callable(parameter.default) else parameter.default
     words = [
         " ".join(names) if parameter.param_type_name == "option" else parameter.metavar,
-        f": {_type_name(declared[parameter.name].annotation)}",
-        " (required)" if parameter.required else f" = {_plain(default)}",
+        f": {_format_type(declared[parameter.name].annotation)}",
+        " (required)" if parameter.required else f" = {_format_default(default)}",
         "".join(
             f", {name} {bound}"
             for name in ("min", "max")
@@ -148,12 +155,12 @@ def _parameter(parameter: Any, declared: Mapping[str, inspect.Parameter]) -> str
     return "".join(words)
 
 
-def _type_name(annotation: Any) -> str:
+def _format_type(annotation: Any) -> str:
     match get_origin(annotation):
         case typing.Annotated:
-            return _type_name(get_args(annotation)[0])
+            return _format_type(get_args(annotation)[0])
         case typing.Union | types.UnionType:
-            return " | ".join(map(_type_name, get_args(annotation)))
+            return " | ".join(map(_format_type, get_args(annotation)))
         case typing.Literal:
             return " | ".join(map(repr, get_args(annotation)))
         case None if annotation is types.NoneType:
@@ -166,77 +173,87 @@ def _type_name(annotation: Any) -> str:
             return str(annotation)
 
 
-def _exit_codes() -> Iterator[str]:
+def _list_exit_codes() -> Iterator[str]:
     codes = {name: value for name, value in vars(exit_codes).items() if name.isupper()}
     codes = {name: value for name, value in codes.items() if isinstance(value, int)}
     for name, value in sorted(codes.items(), key=lambda code: (code[1], code[0])):
         yield f"{value} {name}"
 
 
-def _json_fields(schema: dict[str, Any]) -> Iterator[str]:
+def _list_json_fields(schema: dict[str, Any]) -> Iterator[str]:
     """Yield every field of a JSON schema as a path and its type."""
     definitions: dict[str, Any] = schema.get("$defs", {})
 
     def walk(part: dict[str, Any], path: str) -> Iterator[str]:
         if path and not path.endswith("[]"):
-            yield f"{path}: {_json_type(part, definitions)}"
-        for each in _alternatives(part, definitions):
-            required = each.get("required", ())
-            for name, field in each.get("properties", {}).items():
+            yield f"{path}: {_format_json_type(part, definitions)}"
+        for alternative in _resolve_alternatives(part, definitions):
+            required = alternative.get("required", ())
+            for name, field in alternative.get("properties", {}).items():
                 yield from walk(field, f"{path}.{name}{'' if name in required else '?'}")
-            if "items" in each and _has_fields(each["items"], definitions):
-                yield from walk(each["items"], f"{path}[]")
+            if "items" in alternative and _has_fields(alternative["items"], definitions):
+                yield from walk(alternative["items"], f"{path}[]")
 
     yield from (line.removeprefix(".") for line in walk(schema, ""))
 
 
-def _alternatives(part: dict[str, Any], definitions: dict[str, Any]) -> list[dict[str, Any]]:
+def _resolve_alternatives(
+    part: dict[str, Any], definitions: dict[str, Any]
+) -> list[dict[str, Any]]:
     if "$ref" in part:
-        return _alternatives(definitions[part["$ref"].rpartition("/")[2]], definitions)
+        return _resolve_alternatives(definitions[part["$ref"].rpartition("/")[2]], definitions)
     if "anyOf" in part:
-        return [each for any_of in part["anyOf"] for each in _alternatives(any_of, definitions)]
+        return [
+            alternative
+            for any_of in part["anyOf"]
+            for alternative in _resolve_alternatives(any_of, definitions)
+        ]
     return [part]
 
 
 def _has_fields(part: dict[str, Any], definitions: dict[str, Any]) -> bool:
-    return any("properties" in each for each in _alternatives(part, definitions))
+    return any(
+        "properties" in alternative for alternative in _resolve_alternatives(part, definitions)
+    )
 
 
-def _json_type(part: dict[str, Any], definitions: dict[str, Any]) -> str:
+def _format_json_type(part: dict[str, Any], definitions: dict[str, Any]) -> str:
     names: list[str] = []
-    for each in _alternatives(part, definitions):
-        if "enum" in each or "const" in each:
-            name = " | ".join(map(repr, each.get("enum", (each.get("const"),))))
-        elif "items" in each:
-            name = f"array of {_json_type(each['items'], definitions)}"
-        elif isinstance(each.get("additionalProperties"), dict):
-            name = f"object of {_json_type(each['additionalProperties'], definitions)}"
+    for alternative in _resolve_alternatives(part, definitions):
+        if "enum" in alternative or "const" in alternative:
+            name = " | ".join(map(repr, alternative.get("enum", (alternative.get("const"),))))
+        elif "items" in alternative:
+            name = f"array of {_format_json_type(alternative['items'], definitions)}"
+        elif isinstance(alternative.get("additionalProperties"), dict):
+            name = (
+                f"object of {_format_json_type(alternative['additionalProperties'], definitions)}"
+            )
         else:
-            name = each.get("type", "any")
+            name = alternative.get("type", "any")
         names.append(name)
     return " | ".join(names)
 
 
-def _tables() -> Iterator[str]:
-    for table in sorted(tables.tables.values(), key=_name_of_table):
+def _list_tables() -> Iterator[str]:
+    for table in sorted(tables.tables.values(), key=_get_table_name):
         for column in table.columns:
             marks = f"{', key' * column.primary_key}{', nullable' * bool(column.nullable)}"
             yield f"{table.name}.{column.name}: {column.type}{marks}"
 
 
-def _name_of_table(table: Table) -> str:
+def _get_table_name(table: Table) -> str:
     return table.name
 
 
-def _json_columns() -> Iterator[str]:
+def _list_json_columns() -> Iterator[str]:
     verdict = Verdict(
         outcome=Outcome.SCORED, reason="", cost=Usage(calls=1), metadata={"any": "thing"}
     )
     result = Result(0, "", None, verdict, 0.0)
     columns = {
-        "cases.content": kept(Case(task=None, plan=None, trace=[])).text,
-        "results.about": result_row("", result, "")["about"],
-        "verdicts.content": verdict_row(verdict)["content"],
+        "cases.content": serialize_case(Case(task=None, plan=None, trace=[])).text,
+        "results.about": result_to_row("", result, "")["about"],
+        "verdicts.content": verdict_to_row(verdict)["content"],
     }
     for column, text in columns.items():
         yield f"{column}: {', '.join(sorted(json.loads(text)))}"
@@ -244,7 +261,7 @@ def _json_columns() -> Iterator[str]:
 
 def main() -> None:
     """Write the public surface as it is now."""
-    FILE.write_text(surface(), encoding="utf-8")
+    FILE.write_text(render_surface(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
-from scripts.bench import scorer, v2_cases
+from scripts.bench import load_scorer, load_v2_cases
 from scripts.parallel_verdicts import Projection, Record, judge_all
 
 Figures: TypeAlias = dict[str, float | int]
-_CLEAN = ("faithful", "paraphrase")
-_CAUGHT = 0.5
-_FROM_SCORER = (
+_CLEAN_KINDS = ("faithful", "paraphrase")
+_CAUGHT_SCORE = 0.5
+_SCORER_FIGURES = (
     "pass_clean",
     "catch_flawed",
     "locate_strictly",
@@ -25,50 +25,58 @@ _FROM_SCORER = (
 )
 
 
-def measure(split: str, *, jobs: int | None = None) -> dict[str, Any]:
+def measure_split(split: str, *, jobs: int | None = None) -> dict[str, Any]:
     """Judge a split and return its figures: nothing about a single case."""
-    cases = v2_cases(split)
+    cases = load_v2_cases(split)
     verdicts = judge_all(cases, jobs=jobs)
-    found: dict[str, Any] = {
-        "overall": figures(cases, verdicts),
-        "by_source": _by(lambda case: case["source"], cases, verdicts),
+    split_figures: dict[str, Any] = {
+        "overall": compute_split_figures(cases, verdicts),
+        "by_source": _group_figures(lambda case: case["source"], cases, verdicts),
     }
     if split == "train":
-        found["outcomes"] = dict(Counter(each["outcome"] for each in verdicts.values()))
-        found["by_flaw"] = _by_flaw(cases, verdicts)
-        found["by_style"] = _by(lambda case: case["label"]["style"], cases, verdicts)
-        found["by_wording"] = _by(lambda case: case["label"]["wording"], cases, verdicts)
-    return found
+        split_figures["outcomes"] = dict(
+            Counter(projection["outcome"] for projection in verdicts.values())
+        )
+        split_figures["by_flaw"] = _group_by_flaw(cases, verdicts)
+        split_figures["by_style"] = _group_figures(
+            lambda case: case["label"]["style"], cases, verdicts
+        )
+        split_figures["by_wording"] = _group_figures(
+            lambda case: case["label"]["wording"], cases, verdicts
+        )
+    return split_figures
 
 
-def figures(cases: list[Record], verdicts: dict[str, Projection]) -> Figures:
+def compute_split_figures(cases: list[Record], verdicts: dict[str, Projection]) -> Figures:
     """Return the figures of some cases; one without a score neither passes nor is caught."""
-    scored = scorer().constructed(cases, verdicts)
+    scored = load_scorer().constructed(cases, verdicts)
     followed = [verdicts[case["id"]]["score"] for case in cases if _is_followed(case)]
     return {
         "cases": len(cases),
         "followed": len(followed),
         "unscored": sum(verdicts[case["id"]]["score"] is None for case in cases),
-        **{name: scored[name] for name in _FROM_SCORER},
-        "catch_clean": _share(score is not None and score <= _CAUGHT for score in followed),
+        **{name: scored[name] for name in _SCORER_FIGURES},
+        "catch_clean": _compute_share(
+            score is not None and score <= _CAUGHT_SCORE for score in followed
+        ),
     }
 
 
-def _by(
+def _group_figures(
     key: Callable[[Record], str], cases: Iterable[Record], verdicts: dict[str, Projection]
 ) -> dict[str, Figures]:
     groups: dict[str, list[Record]] = {}
     for case in cases:
         groups.setdefault(key(case), []).append(case)
-    return {name: figures(groups[name], verdicts) for name in sorted(groups)}
+    return {name: compute_split_figures(groups[name], verdicts) for name in sorted(groups)}
 
 
-def _by_flaw(cases: list[Record], verdicts: dict[str, Projection]) -> dict[str, Figures]:
+def _group_by_flaw(cases: list[Record], verdicts: dict[str, Projection]) -> dict[str, Figures]:
     """Return the figures of each kind of flaw beside all followed plans."""
     followed = [case for case in cases if _is_followed(case)]
     kinds = dict.fromkeys(case["label"]["kind"] for case in cases if not _is_followed(case))
     return {
-        kind: figures(
+        kind: compute_split_figures(
             [*followed, *(case for case in cases if case["label"]["kind"] == kind)], verdicts
         )
         for kind in sorted(kinds)
@@ -76,9 +84,9 @@ def _by_flaw(cases: list[Record], verdicts: dict[str, Projection]) -> dict[str, 
 
 
 def _is_followed(case: Record) -> bool:
-    return case["label"]["kind"] in _CLEAN
+    return case["label"]["kind"] in _CLEAN_KINDS
 
 
-def _share(hits: Iterable[bool]) -> float:
-    found = list(hits)
-    return sum(found) / len(found) if found else float("nan")
+def _compute_share(hits: Iterable[bool]) -> float:
+    hit_list = list(hits)
+    return sum(hit_list) / len(hit_list) if hit_list else float("nan")

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from scripts import bench
 from scripts.doc_blocks import ROOT
-from scripts.golden_cases import golden_cases
+from scripts.golden_cases import generate_golden_cases
 from scripts.parallel_verdicts import Projection, Record, judge_all
 
 _EXAMPLES = """examples:
@@ -34,8 +34,8 @@ _EXAMPLES = """examples:
   python -m scripts.verdict_projection record                accept the verdicts as they are now
 
 exit code: 0 as recorded, 1 verdicts changed, 2 bad usage"""
-_SHOWN = 20
-_DIGITS = 12
+_MAX_SHOWN = 20
+_DIGEST_DIGITS = 12
 
 
 class CaseSet(NamedTuple):
@@ -45,62 +45,64 @@ class CaseSet(NamedTuple):
     read: Callable[[Path], Iterable[Record]]
 
 
-def _first_bench(_: Path) -> Iterable[Record]:
-    return (line for name in bench.FILES for line in bench.lines(name))
+def _read_first_bench(_: Path) -> Iterable[Record]:
+    return (line for name in bench.FILES for line in bench.read_records(name))
 
 
-def _train(_: Path) -> Iterable[Record]:
-    return bench.v2_cases("train")
+def _read_train(_: Path) -> Iterable[Record]:
+    return bench.load_v2_cases("train")
 
 
 SETS = {
-    "goldens": CaseSet(lambda: True, golden_cases),
-    "bench": CaseSet(bench.has_first_bench, _first_bench),
-    "train": CaseSet(bench.has_v2, _train),
+    "goldens": CaseSet(lambda: True, generate_golden_cases),
+    "bench": CaseSet(bench.has_first_bench, _read_first_bench),
+    "train": CaseSet(bench.has_second_bench, _read_train),
 }
 
 
-class Store(NamedTuple):
+class ProjectionStore(NamedTuple):
     """The digests of a checkout (committed) and the texts behind them (not committed)."""
 
     root: Path
 
-    def recorded(self, name: str) -> dict[str, str]:
+    def load_digests(self, name: str) -> dict[str, str]:
         """Return the recorded digest of every case of a set by its id."""
-        file = self._digests(name)
+        file = self._digests_file(name)
         lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
         return {id_: digest for digest, id_ in (line.split(" ", 1) for line in lines)}
 
-    def record(self, name: str, texts: dict[str, str]) -> None:
+    def save(self, name: str, texts: dict[str, str]) -> None:
         """Write the digests of a set, and its texts."""
-        lines = [f"{digest_of(text)} {id_}\n" for id_, text in sorted(texts.items())]
-        _write(self._digests(name), lines)
-        self.keep(name, texts)
+        lines = [f"{compute_digest(text)} {id_}\n" for id_, text in sorted(texts.items())]
+        _write_atomically(self._digests_file(name), lines)
+        self.save_texts(name, texts)
 
-    def kept(self, name: str) -> dict[str, str]:
+    def load_texts(self, name: str) -> dict[str, str]:
         """Return the texts of a set that were kept here, by id."""
-        file = self._texts(name)
+        file = self._texts_file(name)
         if not file.is_file():
             return {}
         with file.open(encoding="utf-8") as lines:
             return dict(json.loads(line) for line in lines)
 
-    def keep(self, name: str, texts: dict[str, str]) -> None:
+    def save_texts(self, name: str, texts: dict[str, str]) -> None:
         """Write the texts of a set."""
-        _write(self._texts(name), (json.dumps(pair) + "\n" for pair in sorted(texts.items())))
+        _write_atomically(
+            self._texts_file(name), (json.dumps(pair) + "\n" for pair in sorted(texts.items()))
+        )
 
-    def _digests(self, name: str) -> Path:
+    def _digests_file(self, name: str) -> Path:
         return self.root / "tests" / "projection" / f"{name}.txt"
 
-    def _texts(self, name: str) -> Path:
+    def _texts_file(self, name: str) -> Path:
         return self.root / ".projection" / f"{name}.jsonl"
 
 
-class Comparison(NamedTuple):
+class ProjectionComparison(NamedTuple):
     """The verdicts on a set now, beside those that were recorded: ids in order."""
 
     texts: dict[str, str]
-    known: dict[str, str]
+    recorded_texts: dict[str, str]
     """The recorded texts, as far as they are here."""
     changed: list[str]
     new: list[str]
@@ -114,48 +116,52 @@ class Comparison(NamedTuple):
 
 def main(arguments: list[str] | None = None, *, root: Path = ROOT) -> int:
     """Record or check the verdicts for a checkout; return the exit code."""
-    options = _parser().parse_args(arguments)
-    store, failed = Store(root), False
+    options = _make_parser().parse_args(arguments)
+    store, failed = ProjectionStore(root), False
     for name in options.set or SETS:
         if not SETS[name].is_here():
             print(f"{name}: skipped, not on this machine (PLANPROOF_BENCH names its folder)")
             continue
         verdicts = judge_all(SETS[name].read(root), jobs=options.jobs)
-        texts = {id_: text_of(verdict) for id_, verdict in verdicts.items()}
+        texts = {id_: serialize_projection(verdict) for id_, verdict in verdicts.items()}
         if options.command == "record":
-            store.record(name, texts)
+            store.save(name, texts)
             print(f"{name}: {len(texts):,} cases recorded")
             continue
-        found = compare(name, texts, store)
-        failed |= bool(found.differing)
-        _print_comparison(name, found)
+        comparison = compare_projections(name, texts, store)
+        failed |= bool(comparison.differing)
+        _print_comparison(name, comparison)
         if options.diff is not None:
-            _print_differences(found, options.diff)
+            _print_differences(comparison, options.diff)
     if failed:
-        print(_next_step(diff=options.diff is not None))
+        print(_describe_next_step(diff=options.diff is not None))
     return int(failed)
 
 
-def text_of(projection: Projection) -> str:
+def serialize_projection(projection: Projection) -> str:
     """Return a projection as text: the same on every machine, Python and hash seed."""
     return json.dumps(projection, sort_keys=True, separators=(",", ":"))
 
 
-def digest_of(text: str) -> str:
+def compute_digest(text: str) -> str:
     """Return the short digest that is recorded."""
-    return sha256(text.encode()).hexdigest()[:_DIGITS]
+    return sha256(text.encode()).hexdigest()[:_DIGEST_DIGITS]
 
 
-def compare(name: str, texts: dict[str, str], store: Store) -> Comparison:
+def compare_projections(
+    name: str, texts: dict[str, str], store: ProjectionStore
+) -> ProjectionComparison:
     """Compare the texts of a set with the recorded digests, and keep the recorded texts."""
-    recorded = store.recorded(name)
-    same = {id_: text for id_, text in texts.items() if digest_of(text) == recorded.get(id_)}
-    earlier = store.kept(name)
-    known = {id_: text for id_, text in earlier.items() if digest_of(text) == recorded.get(id_)}
+    recorded = store.load_digests(name)
+    same = {id_: text for id_, text in texts.items() if compute_digest(text) == recorded.get(id_)}
+    earlier = store.load_texts(name)
+    known = {
+        id_: text for id_, text in earlier.items() if compute_digest(text) == recorded.get(id_)
+    }
     known |= same
     if known != earlier:
-        store.keep(name, known)
-    return Comparison(
+        store.save_texts(name, known)
+    return ProjectionComparison(
         texts,
         known,
         changed=sorted(texts.keys() & recorded.keys() - same.keys()),
@@ -164,54 +170,56 @@ def compare(name: str, texts: dict[str, str], store: Store) -> Comparison:
     )
 
 
-def difference(id_: str, before: str, after: str) -> Iterator[str]:
+def diff_texts(id_: str, before: str, after: str) -> Iterator[str]:
     """Yield the lines of a unified diff between two texts of a case."""
     old, new = (json.dumps(json.loads(text), indent=1).split("\n") for text in (before, after))
     return unified_diff(old, new, f"{id_} (recorded)", f"{id_} (now)", lineterm="")
 
 
-def _print_comparison(name: str, found: Comparison) -> None:
-    if not found.differing:
-        print(f"{name}: {len(found.texts):,} cases as recorded")
+def _print_comparison(name: str, comparison: ProjectionComparison) -> None:
+    if not comparison.differing:
+        print(f"{name}: {len(comparison.texts):,} cases as recorded")
         return
-    counts = {"changed": found.changed, "new": found.new, "gone": found.gone}
-    told = ", ".join(f"{len(ids):,} {what}" for what, ids in counts.items() if ids)
-    print(f"{name}: {len(found.texts):,} cases, {told}")
-    changes = {id_: _score_change(id_, found) for id_ in found.changed}
+    counts = {"changed": comparison.changed, "new": comparison.new, "gone": comparison.gone}
+    summary = ", ".join(f"{len(ids):,} {what}" for what, ids in counts.items() if ids)
+    print(f"{name}: {len(comparison.texts):,} cases, {summary}")
+    changes = {id_: _describe_score_change(id_, comparison) for id_ in comparison.changed}
     for what, ids in counts.items():
-        for id_ in ids[:_SHOWN]:
+        for id_ in ids[:_MAX_SHOWN]:
             print(f"  {what:8}{id_}  {changes.get(id_, '')}".rstrip())
-        if len(ids) > _SHOWN:
-            print(f"  ... and {len(ids) - _SHOWN:,} more {what}")
-    if len(changes) > _SHOWN:
-        for change, count in Counter(changes.values()).most_common(_SHOWN):
+        if len(ids) > _MAX_SHOWN:
+            print(f"  ... and {len(ids) - _MAX_SHOWN:,} more {what}")
+    if len(changes) > _MAX_SHOWN:
+        for change, count in Counter(changes.values()).most_common(_MAX_SHOWN):
             print(f"  {count:5,} x {change}")
 
 
-def _score_change(id_: str, found: Comparison) -> str:
+def _describe_score_change(id_: str, comparison: ProjectionComparison) -> str:
     """Return outcome and score before and after, as far as the recorded text is here."""
-    if id_ not in found.known:
+    if id_ not in comparison.recorded_texts:
         return "recorded text is not here"
-    before, after = (_decision(texts[id_]) for texts in (found.known, found.texts))
+    before, after = (
+        _describe_decision(texts[id_]) for texts in (comparison.recorded_texts, comparison.texts)
+    )
     return f"{before} -> {after}" if before != after else "same score"
 
 
-def _decision(text: str) -> str:
+def _describe_decision(text: str) -> str:
     verdict: dict[str, Any] = json.loads(text)
     return verdict["outcome"] if verdict["score"] is None else str(verdict["score"])
 
 
-def _print_differences(found: Comparison, wanted: list[str]) -> None:
-    for id_ in found.changed:
-        if wanted and id_ not in wanted:
+def _print_differences(comparison: ProjectionComparison, ids: list[str]) -> None:
+    for id_ in comparison.changed:
+        if ids and id_ not in ids:
             continue
-        if id_ in found.known:
-            print("\n".join(difference(id_, found.known[id_], found.texts[id_])))
+        if id_ in comparison.recorded_texts:
+            print("\n".join(diff_texts(id_, comparison.recorded_texts[id_], comparison.texts[id_])))
         else:
             print(f"--- {id_}: the recorded text is not on this machine")
 
 
-def _next_step(*, diff: bool) -> str:
+def _describe_next_step(*, diff: bool) -> str:
     look = (
         "Where a recorded text is missing, run `check` once on the commit that recorded it."
         if diff
@@ -224,7 +232,7 @@ def _next_step(*, diff: bool) -> str:
     )
 
 
-def _write(file: Path, lines: Iterable[str]) -> None:
+def _write_atomically(file: Path, lines: Iterable[str]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     partial = file.with_suffix(".partial")
     with partial.open("w", encoding="utf-8") as out:
@@ -232,7 +240,7 @@ def _write(file: Path, lines: Iterable[str]) -> None:
     partial.replace(file)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m scripts.verdict_projection",
         description=__doc__,

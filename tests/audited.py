@@ -7,7 +7,7 @@ from typing import Any
 
 from planproof.core.content import Content
 from planproof.core.finding import Status
-from planproof.core.judge import Asking
+from planproof.core.judge import ModelOptions
 from planproof.core.judgement import Judgement
 from planproof.core.plan import Plan
 from planproof.core.vocabulary import Vocabulary
@@ -37,8 +37,8 @@ def answer(*steps: dict[str, Any], extras: Any = ()) -> dict[str, Any]:
 
 def audited_by(model: Any, events: Any, plan: Plan, **asking: Any) -> Judgement:
     """The judgement of `audit` with this model on these events."""
-    judge = Audit(Vocabulary(), model, Asking(**asking))
-    read = read_trace(Source.of_value(trace(*events)))
+    judge = Audit(Vocabulary(), model, ModelOptions(**asking))
+    read = read_trace(Source.from_value(trace(*events)))
     return asyncio.run(judge.judge(Content("Tidy up."), plan, read))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from planproof.checking.requirements import demands_of
+from planproof.checking.requirements import compile_steps
 from planproof.checking.rules import Rules
 from planproof.core.content import Content
 from planproof.core.finding import Severity, Status, StepFinding
@@ -27,14 +27,18 @@ INVENTED = "the agent did precisely this, as planned (0x5eed)"
 
 def plan_and_trace(case: dict[str, Any]) -> tuple[Plan, Trace]:
     """A case as its judge is given it."""
-    return parse_plan(case["agent_plan"]), read_trace(Source.of_value(case["execution_trace"]))
+    return parse_plan(case["agent_plan"]), read_trace(Source.from_value(case["execution_trace"]))
 
 
 def kinds_of(plan: Plan) -> dict[str, list[str]]:
     """For each step that counts what it asks for, by the words of the plan alone."""
     return {
-        demand.step.number: ["act"] if demand.of_deeds else ["tell"] if demand.says else ["think"]
-        for demand in demands_of(plan, Vocabulary())
+        demand.step.number: ["act"]
+        if demand.requires_action
+        else ["tell"]
+        if demand.accepts_message
+        else ["think"]
+        for demand in compile_steps(plan, Vocabulary())
     }
 
 

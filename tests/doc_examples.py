@@ -13,8 +13,8 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from planproof.cli.app import app
-from scripts.doc_blocks import ROOT, Block
-from scripts.shell import commands_of
+from scripts.doc_blocks import ROOT, DocBlock
+from scripts.shell import extract_commands
 
 _EXPRESSION = re.compile(r"\$\{\{\s*([\w.-]+)\s*\}\}")
 _TARGET = re.compile(r"^([a-z-]+):", re.MULTILINE)
@@ -22,22 +22,22 @@ _OPERATORS = frozenset({"&&", "||", "|", ";", "&", ">", ">>", "2>", "<"})
 _PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def check_python(block: Block) -> None:
+def check_python(block: DocBlock) -> None:
     """It compiles, and what it imports from planproof is there."""
-    tree = ast.parse(block.text, block.place)
+    tree = ast.parse(block.text, block.location)
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("planproof"):
             module = importlib.import_module(str(node.module))
             for name in node.names:
-                assert hasattr(module, name.name), f"{block.place}: {node.module}.{name.name}"
+                assert hasattr(module, name.name), f"{block.location}: {node.module}.{name.name}"
 
 
-def check_commands(block: Block) -> None:
+def check_commands(block: DocBlock) -> None:
     """Each command is one: options that the program has, targets and extras that there are."""
-    commands = commands_of(block.text, block.language)
-    assert commands, f"{block.place}: no command"
+    commands = extract_commands(block.text, block.language)
+    assert commands, f"{block.location}: no command"
     for command in commands:
-        check_command(command, block.place)
+        check_command(command, block.location)
 
 
 def check_command(command: str, place: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import members
+from planproof.readers.decoding.split_traces import split_traces
 from planproof.readers.detect import read_trace
 
 ROOT = Path(__file__).parents[1]
@@ -38,9 +38,11 @@ class Golden:
     @property
     def source(self) -> Source:
         """The trace; `pick` in expected.json names the one that was counted, of several."""
-        source = Source.of_path(self.file)
+        source = Source.from_path(self.file)
         pick = self.expected.get("pick")
-        return source if pick is None else {one.id: one for one in members(source)}[pick].source
+        return (
+            source if pick is None else {one.id: one for one in split_traces(source)}[pick].source
+        )
 
     @property
     def is_one_text(self) -> bool:

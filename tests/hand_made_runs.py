@@ -10,8 +10,8 @@ from planproof.core.finding import Findings
 from planproof.core.usage import Usage
 from planproof.core.verdict import JudgeSummary, Outcome, Verdict
 from planproof.runs.run_records import Result, Run, RunState
-from planproof.scoring import level_of
-from planproof.scoring import score as score_of
+from planproof.scoring import compute_score as score_of
+from planproof.scoring import floor_to_level
 from tests.unit.findings_made import findings
 
 JUDGE = JudgeSummary(name="rules", fingerprint="f")
@@ -34,7 +34,7 @@ def found(given: Findings, score: float | None = None) -> Verdict:
     return Verdict(
         outcome=Outcome.SCORED,
         score=number,
-        level=level_of(number),
+        level=floor_to_level(number),
         reason=f"It scores {number}.",
         steps=given.steps,
         extras=given.extras,

@@ -65,7 +65,7 @@ def judged(
     """The verdict of `rules` on these events, after `planproof verify` has accepted it."""
     source = trace(*events)
     verdict = evaluate(task=task, plan=plan, trace=source, plan_in_force=plan_in_force)
-    assert verify(verdict.full(), Source.of_value(source)) == ()
+    assert verify(verdict.full(), Source.from_value(source)) == ()
     return verdict
 
 

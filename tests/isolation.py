@@ -40,7 +40,7 @@ def isolated() -> Generator[None, None, None]:
             patch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
         patch.setattr(socket, "getaddrinfo", _guarded_lookup(socket.getaddrinfo))
         # Runs start processes once they have taken a while: on a busy machine that is soon.
-        patch.setattr(processes, "_WORTH_PROCESSES", inf)
+        patch.setattr(processes, "_POOL_START_SECONDS", inf)
         yield
 
 

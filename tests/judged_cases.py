@@ -13,12 +13,12 @@ from planproof.core.finding import Evidence, Extra, Severity, Status, StepFindin
 from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.core.verdict import Coverage, JudgeSummary, NearestBetter, Outcome, Verdict
 from planproof.evaluation import evaluate_case
-from planproof.preparation import Reading
+from planproof.preparation import ReadOptions
 from planproof.readers.decoding.case_files import read_case
-from planproof.readers.write_native import native_form
-from planproof.reports.html.case_page import JudgedCase, judged_case
-from planproof.runs.case_json import kept
-from planproof.runs.run_records import KeptCase, Result, Run, RunState
+from planproof.readers.write_native import serialize_trace
+from planproof.reports.html.case_page import JudgedCase, read_judged_case
+from planproof.runs.case_json import serialize_case
+from planproof.runs.run_records import Result, Run, RunState, StoredCase
 from planproof.runs.store.store_protocol import Store
 from tests.hand_made_runs import RUN
 
@@ -31,7 +31,7 @@ def demo_case(name: str) -> JudgedCase:
 
 def judged(case: Case) -> JudgedCase:
     """The case, judged by the rules."""
-    return judged_case(case, evaluate_case(case), Reading())
+    return read_judged_case(case, evaluate_case(case), ReadOptions())
 
 
 def called(number: int, name: str, text: str = "", **fields: Any) -> Event:
@@ -138,12 +138,14 @@ def long_case(events: int, *, extras: int = 0) -> JudgedCase:
 def kept_run(store: Store, cases: Sequence[JudgedCase | Verdict]) -> Run:
     """A run over these cases in a store; a verdict alone is on a case that could not be read."""
     results: list[Result] = []
-    kept_cases: list[KeptCase] = []
+    kept_cases: list[StoredCase] = []
     for position, given in enumerate(cases):
         verdict = given if isinstance(given, Verdict) else given.verdict
         content = ""
         if not isinstance(given, Verdict) and given.trace is not None:
-            case = kept(Case(task=given.task, plan=None, trace=native_form(given.trace)))
+            case = serialize_case(
+                Case(task=given.task, plan=None, trace=serialize_trace(given.trace))
+            )
             assert verdict.coverage is not None
             verdict = replace(verdict, coverage=replace(verdict.coverage, reader="native"))
             kept_cases.append(case)
@@ -152,4 +154,4 @@ def kept_run(store: Store, cases: Sequence[JudgedCase | Verdict]) -> Run:
     store.begin(RUN)
     store.add(RUN.id, results, kept_cases)
     store.close_run(RUN.id, RunState.FINISHED)
-    return store.find(RUN.id)
+    return store.find_run(RUN.id)

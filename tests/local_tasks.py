@@ -8,9 +8,9 @@ from planproof.core.case import Case
 from planproof.core.content import Content
 from planproof.core.verdict import Verdict
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.case_json import kept
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.engines.local import Task, judged_locally
+from planproof.runs.case_json import serialize_case
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.engines.local import JudgeTask, judge_locally
 from planproof.runs.run_records import Result
 from tests.small_cases import FOLLOWED
 
@@ -27,11 +27,11 @@ def _line(number: int, *, same_as: int | None = None) -> CaseLine:
     return CaseLine(f"line {number}", case, id=case.id)
 
 
-def task_of(number: int, *, same_as: int | None = None) -> Task:
+def task_of(number: int, *, same_as: int | None = None) -> JudgeTask:
     """Return a task of a number; with `same_as`, its case is that of another."""
     line = _line(number, same_as=same_as)
     assert line.case is not None
-    return Task(number, line, kept(line.case))
+    return JudgeTask(number, line, serialize_case(line.case))
 
 
 def know_nothing(_: Collection[str]) -> dict[str, Verdict]:
@@ -40,7 +40,7 @@ def know_nothing(_: Collection[str]) -> dict[str, Verdict]:
 
 
 def results_of(
-    tasks: Iterable[Task | Result], judging: Judging, at_once: int | None = None
+    tasks: Iterable[JudgeTask | Result], judging: CaseEvaluator, at_once: int | None = None
 ) -> list[Result]:
     """Judge tasks, and return all results."""
-    return [result for result, _ in judged_locally(tasks, judging, know_nothing, at_once)]
+    return [result for result, _ in judge_locally(tasks, judging, know_nothing, at_once)]

@@ -84,7 +84,7 @@ def _run(
     if largest_file is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
     if patience is not None:
-        processes._WORTH_PROCESSES = patience  # pyright: ignore[reportPrivateUsage]
+        processes._POOL_START_SECONDS = patience  # pyright: ignore[reportPrivateUsage]
     os.chdir(folder)
     os.environ |= settings
     told = os.open("told.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

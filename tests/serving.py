@@ -20,7 +20,7 @@ import httpx2
 from starlette.testclient import TestClient
 
 from planproof.llm.judge_registry import find_judge
-from planproof.runs.engines.case_judging import Judging
+from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.server.application import make_app
 from planproof.server.server_settings import ServerSettings
 from tests.patience import PATIENCE
@@ -35,7 +35,11 @@ _ADDRESS = re.compile(r"serving on (http://\S+);")
 
 def settings(store: str | Path, **changed: Any) -> ServerSettings:
     """Settings for tests: `rules`, in one process."""
-    usual: dict[str, Any] = {"judging": Judging(find_judge("rules")), "processes": 1, "port": 0}
+    usual: dict[str, Any] = {
+        "evaluator": CaseEvaluator(find_judge("rules")),
+        "processes": 1,
+        "port": 0,
+    }
     return ServerSettings(store=str(store), **(usual | changed))
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from planproof.runs.store.schema import traces
 from planproof.runs.store.sql_store import SqlStore
-from planproof.server.ingestion.otlp_requests import received
+from planproof.server.ingestion.otlp_requests import parse_request
 from planproof.server.ingestion.received_spans import ReceivedSpan
 from planproof.server.ingestion.span_inbox import Inbox
 from planproof.server.server_settings import ServerLimits
@@ -21,7 +21,7 @@ QUIET, OLDEST = 1.0, 600.0
 
 def came(*made: dict[str, Any]) -> list[ReceivedSpan]:
     """Spans as they are once they were received."""
-    return received(json.dumps(export(made)).encode(), "json", ServerLimits()).spans
+    return parse_request(json.dumps(export(made)).encode(), "json", ServerLimits()).spans
 
 
 def take(
@@ -30,8 +30,13 @@ def take(
     """What an inbox says when these come, all at once."""
 
     async def taken() -> list[int]:
-        inbox = Inbox(store.database, quiet=QUIET, oldest=OLDEST, limits=limits or ServerLimits())
-        said = await asyncio.gather(*map(inbox.take, deliveries))
+        inbox = Inbox(
+            store.database,
+            quiet_seconds=QUIET,
+            oldest_seconds=OLDEST,
+            limits=limits or ServerLimits(),
+        )
+        said = await asyncio.gather(*map(inbox.add_spans, deliveries))
         await inbox.close()
         return said
 
@@ -40,5 +45,5 @@ def take(
 
 def make_due(store: SqlStore) -> None:
     """Let all that waits be judged now."""
-    with store.database.writing() as connection:
+    with store.database.begin_write() as connection:
         connection.execute(update(traces).where(traces.c.due.is_not(None)).values(due=1.0))

@@ -6,10 +6,10 @@ import importlib
 import json
 from typing import Any
 
-from gathering import Asks, main
+from gathering import AskFunction, main
 
 
-def opened(address: str) -> Asks:
+def make_judge(address: str) -> AskFunction:
     judging = importlib.import_module("agentevals.trajectory.llm")
     chat = importlib.import_module("langchain_openai").ChatOpenAI
     judge = judging.create_async_trajectory_llm_as_judge(
@@ -25,4 +25,4 @@ def opened(address: str) -> Asks:
 
 
 if __name__ == "__main__":
-    main(opened)
+    main(make_judge)

@@ -6,25 +6,25 @@ import importlib
 import json
 from typing import Any
 
-from gathering import Asks, main
+from gathering import AskFunction, main
 
 
-def opened(address: str) -> Asks:
+def make_judge(address: str) -> AskFunction:
     metrics = importlib.import_module("deepeval.metrics")
     models = importlib.import_module("deepeval.models")
     test_case = importlib.import_module("deepeval.test_case").LLMTestCase
     model = models.OpenAIModel(model="gpt-4o-mini", base_url=address, api_key="none")
 
     async def ask(case: dict[str, Any]) -> float | None:
-        asked = test_case(input=case["task"], actual_output="The quarter is closed.")
+        llm_case = test_case(input=case["task"], actual_output="The quarter is closed.")
         trace = {"plan": case["plan"], "spans": json.loads(case["trace"])}
-        asked._trace_dict = trace  # noqa: SLF001 - where its tracing puts it
+        llm_case._trace_dict = trace  # noqa: SLF001 - where its tracing puts it
         return await metrics.PlanAdherenceMetric(model=model).a_measure(
-            asked, _show_indicator=False
+            llm_case, _show_indicator=False
         )
 
     return ask
 
 
 if __name__ == "__main__":
-    main(opened)
+    main(make_judge)

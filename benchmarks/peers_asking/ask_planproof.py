@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gathering import Asks, main
+from gathering import AskFunction, main
 
 from planproof import aevaluate
 from planproof.llm.model_settings import ModelSettings
 from planproof.llm.open_judge import open_judge
 
 
-def opened(address: str) -> Asks:
+def make_judge(address: str) -> AskFunction:
     name = os.environ["PLANPROOF_JUDGE"]
     models = [] if name == "rules" else ["openai:gpt-4o-mini"]
     settings = ModelSettings(concurrency=200)
     judge = open_judge(name, models, base_url=address, settings=settings)
 
     async def ask(case: dict[str, Any]) -> float | None:
-        given = {"task": case["task"], "plan": case["plan"], "trace": case["trace"]}
-        verdict = await aevaluate(**given, judge=judge)
+        case_input = {"task": case["task"], "plan": case["plan"], "trace": case["trace"]}
+        verdict = await aevaluate(**case_input, judge=judge)
         if verdict.score is None:
             raise type(verdict.cause or verdict.outcome.value, (Exception,), {})(verdict.reason)
         return verdict.score
@@ -29,4 +29,4 @@ def opened(address: str) -> Asks:
 
 
 if __name__ == "__main__":
-    main(opened)
+    main(make_judge)

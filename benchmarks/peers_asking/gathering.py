@@ -16,31 +16,31 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-Asks = Callable[[dict[str, Any]], Awaitable[float | None]]
+AskFunction = Callable[[dict[str, Any]], Awaitable[float | None]]
 
 
-def main(opened: Callable[[str], Asks]) -> None:
+def main(make_judge: Callable[[str], AskFunction]) -> None:
     """Ask about every case with what is opened for the model's address."""
     file, address, seconds, *warm = sys.argv[1:]
     cases: list[dict[str, Any]] = json.loads(Path(file).read_text(encoding="utf-8"))
-    said = asyncio.run(_asked(cases, opened(address), float(seconds), warm=bool(warm)))
-    print(json.dumps(said), flush=True)
+    output = asyncio.run(_ask_all(cases, make_judge(address), float(seconds), warm=bool(warm)))
+    print(json.dumps(output), flush=True)
     os._exit(0)  # threads of what never came would be waited for
 
 
-async def _asked(
-    cases: list[dict[str, Any]], ask: Asks, seconds: float, *, warm: bool
+async def _ask_all(
+    cases: list[dict[str, Any]], ask: AskFunction, seconds: float, *, warm: bool
 ) -> dict[str, Any]:
     if warm:
         await ask(cases[0])
     began = perf_counter()
     tasks = [asyncio.ensure_future(ask(case)) for case in cases]
     await asyncio.wait(tasks, timeout=seconds)
-    took = perf_counter() - began
-    return {"seconds": took, "found": [_found(task) for task in tasks]}
+    seconds_taken = perf_counter() - began
+    return {"seconds": seconds_taken, "found": [_collect_result(task) for task in tasks]}
 
 
-def _found(task: asyncio.Future[float | None]) -> float | str | None:
+def _collect_result(task: asyncio.Future[float | None]) -> float | str | None:
     if not task.done():
         task.cancel()
         return None

@@ -29,7 +29,7 @@ __all__ = [
     "evaluate",
 ]
 
-_HOMES = {
+_MODULE_BY_NAME = {
     "Case": "core.case",
     "Event": "core.trace",
     "InvalidInput": "errors",
@@ -49,9 +49,9 @@ def __getattr__(name: str) -> Any:
     """Load a name when it is first used: `import planproof` alone costs next to nothing."""
     if name == "__version__":
         return import_module("importlib.metadata").version("planproof")
-    if name not in _HOMES:
+    if name not in _MODULE_BY_NAME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"planproof.{_HOMES[name]}"), name)
+    value = getattr(import_module(f"planproof.{_MODULE_BY_NAME[name]}"), name)
     globals()[name] = value
     return value
 

@@ -32,7 +32,7 @@ class Configuration:
     @property
     def vocabulary(self) -> Vocabulary:
         """The built-in knowledge of tool names with what the file declares on top."""
-        return Vocabulary().declaring(
+        return Vocabulary().with_declared(
             bookkeeping=self.bookkeeping, closing=self.closing, aliases=self.aliases
         )
 
@@ -42,24 +42,24 @@ def find_configuration(start: Path) -> Configuration:
     for directory in (start, *start.parents):
         for name in ("planproof.toml", "pyproject.toml"):
             path = directory / name
-            if path.is_file() and (table := _table_in(path)) is not None:
-                return _configuration(table, path)
+            if path.is_file() and (table := _read_table(path)) is not None:
+                return _build_configuration(table, path)
     return Configuration()
 
 
 def read_configuration(path: Path) -> Configuration:
     """The configuration in this very file."""
-    table = _table_in(path)
+    table = _read_table(path)
     if table is None:
         raise InvalidConfiguration(
             "there is no table [tool.planproof].",
             where=str(path),
             advice="Add one, or name another file.",
         )
-    return _configuration(table, path)
+    return _build_configuration(table, path)
 
 
-def _table_in(path: Path) -> Mapping[str, Any] | None:
+def _read_table(path: Path) -> Mapping[str, Any] | None:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
@@ -77,7 +77,7 @@ def _table_in(path: Path) -> Mapping[str, Any] | None:
     return table
 
 
-def _configuration(table: Mapping[str, Any], path: Path) -> Configuration:
+def _build_configuration(table: Mapping[str, Any], path: Path) -> Configuration:
     settings: dict[str, Any] = {}
     for key, value in table.items():
         if key not in _SETTINGS:
@@ -88,7 +88,7 @@ def _configuration(table: Mapping[str, Any], path: Path) -> Configuration:
             )
         try:
             settings[key] = _SETTINGS[key](value)
-        except _Unfit as error:
+        except _InvalidSetting as error:
             raise InvalidConfiguration(
                 f"`{key}` must be {error}, not {value!r}.", where=str(path)
             ) from error
@@ -98,49 +98,51 @@ def _configuration(table: Mapping[str, Any], path: Path) -> Configuration:
     return Configuration(**settings, path=path)
 
 
-class _Unfit(Exception):
+class _InvalidSetting(Exception):
     """Says what a value must be."""
 
 
-def _name(value: object) -> str:
+def _parse_name(value: object) -> str:
     if isinstance(value, str) and value.strip():
         return value
-    raise _Unfit("a name in quotes")
+    raise _InvalidSetting("a name in quotes")
 
 
-def _score(value: object) -> float:
+def _parse_score(value: object) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
         return float(value)
-    raise _Unfit("a number from 0 to 1")
+    raise _InvalidSetting("a number from 0 to 1")
 
 
-def _tool_names(value: object) -> frozenset[str]:
+def _parse_tool_names(value: object) -> frozenset[str]:
     if is_list(value) and all(isinstance(name, str) and name for name in value):
         return frozenset(value)
-    raise _Unfit("a list of tool names")
+    raise _InvalidSetting("a list of tool names")
 
 
-def _aliases(value: object) -> dict[str, str]:
+def _parse_aliases(value: object) -> dict[str, str]:
     if is_object(value) and all(isinstance(tool, str) and tool for tool in value.values()):
         return value
-    raise _Unfit('a table of a step\'s words and the tools they mean ("look up" = "kb_search")')
+    raise _InvalidSetting(
+        'a table of a step\'s words and the tools they mean ("look up" = "kb_search")'
+    )
 
 
-def _limits(value: object) -> Limits:
-    given: dict[str, Json] = value if is_object(value) else {"": value}
-    for key, limit in given.items():
+def _parse_limits(value: object) -> Limits:
+    table: dict[str, Json] = value if is_object(value) else {"": value}
+    for key, limit in table.items():
         if key not in _LIMITS or type(limit) is not int or limit < 1:
-            raise _Unfit(f"a table of {', '.join(_LIMITS)}, whole numbers above 0")
-    return Limits(**{_LIMITS[key]: limit for key, limit in given.items()})
+            raise _InvalidSetting(f"a table of {', '.join(_LIMITS)}, whole numbers above 0")
+    return Limits(**{_LIMITS[key]: limit for key, limit in table.items()})
 
 
 _LIMITS = {"max_bytes": "bytes", "max_depth": "depth", "max_values": "values"}
 _SETTINGS: dict[str, Callable[[object], Any]] = {
-    "judge": _name,
-    "min_score": _score,
-    "store": _name,
-    "bookkeeping": _tool_names,
-    "closing": _tool_names,
-    "aliases": _aliases,
-    "limits": _limits,
+    "judge": _parse_name,
+    "min_score": _parse_score,
+    "store": _parse_name,
+    "bookkeeping": _parse_tool_names,
+    "closing": _parse_tool_names,
+    "aliases": _parse_aliases,
+    "limits": _parse_limits,
 }

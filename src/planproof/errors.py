@@ -13,9 +13,9 @@ class PlanproofError(Exception):
         self.advice = advice
 
     def __str__(self) -> str:
-        place = f"{self.where}: " if self.where else ""
+        location = f"{self.where}: " if self.where else ""
         advice = f" {self.advice}" if self.advice else ""
-        return f"{place}{self.what}{advice}"
+        return f"{location}{self.what}{advice}"
 
     def __reduce__(self) -> tuple[object, ...]:
         """Keep `where` and `advice` when an error crosses a process boundary."""

@@ -9,7 +9,7 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard, cast, get_args
 
-from planproof.checking.plan_periods import Episodes, gives_no_findings
+from planproof.checking.plan_periods import PlanPeriods, findings_required_error
 from planproof.core.case import Case
 from planproof.core.content import Content, Json
 from planproof.core.finding import Findings
@@ -22,14 +22,14 @@ from planproof.core.trace import Trace
 from planproof.core.verdict import Outcome, Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError, UnknownName
-from planproof.llm.judge_registry import DEFAULT, find_judge
-from planproof.preparation import Reading, Ready, case_of, prepared
+from planproof.llm.judge_registry import DEFAULT_JUDGE, find_judge
+from planproof.preparation import LoadedCase, ReadOptions, build_case, load_case
 from planproof.readers.decoding.source import Source
 from planproof.reasons import write_reason
-from planproof.scoring import level_of, nearest_better, score
+from planproof.scoring import compute_score, find_nearest_better, floor_to_level
 
 if TYPE_CHECKING:
-    from planproof.core.loop_resources import OnePerLoop, Turns
+    from planproof.core.loop_resources import LoopThrottle, OnePerLoop
 
 _SHORT = 200_000
 """Characters of a trace that are read in some milliseconds."""
@@ -61,10 +61,10 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     chosen = _judge(judge, vocabulary)
     check_in_force(plan_in_force, chosen, plan)
     try:
-        case = case_of(task, plan, trace, id, metadata)
+        case = build_case(task, plan, trace, id, metadata)
     except Exception as error:
-        return not_read(error, id=id, metadata=metadata)
-    return _verdict(case, chosen, Reading(reader, vocabulary, in_force=plan_in_force))
+        return internal_error_verdict(error, id=id, metadata=metadata)
+    return _verdict(case, chosen, ReadOptions(reader, vocabulary, in_force=plan_in_force))
 
 
 async def aevaluate(  # noqa: PLR0913 - as above
@@ -87,49 +87,49 @@ async def aevaluate(  # noqa: PLR0913 - as above
     given = (task, plan, trace, id, metadata)
     try:
         if any(isinstance(each, Path) for each in given):
-            case = await asyncio.to_thread(case_of, *given)
+            case = await asyncio.to_thread(build_case, *given)
         else:
-            case = case_of(*given)
+            case = build_case(*given)
     except Exception as error:
-        return not_read(error, id=id, metadata=metadata)
-    reading = Reading(reader, vocabulary, in_force=plan_in_force)
+        return internal_error_verdict(error, id=id, metadata=metadata)
+    reading = ReadOptions(reader, vocabulary, in_force=plan_in_force)
     return await _awaited_verdict(case, chosen, reading)
 
 
 def evaluate_case(
-    case: Case, *, judge: str | AnyJudge | None = None, reading: Reading | None = None
+    case: Case, *, judge: str | AnyJudge | None = None, options: ReadOptions | None = None
 ) -> Verdict:
     """Judge one of many cases: what can't be read gives a verdict too."""
     try:
-        return judge_case(case, judge=judge, reading=reading)
+        return judge_case(case, judge=judge, options=options)
     except InvalidInput as error:
-        return invalid(error, id=case.id, metadata=case.metadata)
+        return invalid_input_verdict(error, id=case.id, metadata=case.metadata)
 
 
 def judge_case(
-    case: Case, *, judge: str | AnyJudge | None = None, reading: Reading | None = None
+    case: Case, *, judge: str | AnyJudge | None = None, options: ReadOptions | None = None
 ) -> Verdict:
     """Judge one case; raise `InvalidInput` for one that can't be read."""
-    how = reading or Reading()
+    how = options or ReadOptions()
     chosen = _judge(judge, how.vocabulary)
     check_in_force(how.in_force, chosen)
     return _verdict(case, chosen, how)
 
 
 async def aevaluate_case(
-    case: Case, *, judge: str | AnyJudge | None = None, reading: Reading | None = None
+    case: Case, *, judge: str | AnyJudge | None = None, options: ReadOptions | None = None
 ) -> Verdict:
     """Judge one of many cases without blocking the event loop."""
-    how = reading or Reading()
+    how = options or ReadOptions()
     chosen = _judge(judge, how.vocabulary)
     check_in_force(how.in_force, chosen)
     try:
         return await _awaited_verdict(case, chosen, how)
     except InvalidInput as error:
-        return invalid(error, id=case.id, metadata=case.metadata)
+        return invalid_input_verdict(error, id=case.id, metadata=case.metadata)
 
 
-def not_read(
+def internal_error_verdict(
     error: Exception,
     *,
     id: str | None = None,  # noqa: A002 - the name of the field
@@ -151,7 +151,7 @@ def not_read(
     )
 
 
-def invalid(
+def invalid_input_verdict(
     error: InvalidInput,
     *,
     id: str | None = None,  # noqa: A002 - the name of the field
@@ -161,38 +161,38 @@ def invalid(
     return Verdict(outcome=Outcome.INVALID_INPUT, reason=str(error), id=id, metadata=metadata or {})
 
 
-def _prepared(case: Case, judge: AnyJudge, reading: Reading) -> Ready | Verdict:
+def _prepared(case: Case, judge: AnyJudge, reading: ReadOptions) -> LoadedCase | Verdict:
     try:
-        return prepared(case, judge, reading)
+        return load_case(case, judge, reading)
     except Exception as error:
-        return not_read(error, id=case.id, metadata=case.metadata)
+        return internal_error_verdict(error, id=case.id, metadata=case.metadata)
 
 
-def _verdict(case: Case, judge: AnyJudge, reading: Reading) -> Verdict:
+def _verdict(case: Case, judge: AnyJudge, reading: ReadOptions) -> Verdict:
     ready = _prepared(case, judge, reading)
     if isinstance(ready, Verdict):
         return ready
     try:
-        if awaits(judge):
-            from planproof.core.async_bridge import wait_for  # noqa: PLC0415 - loads asyncio
+        if is_async_judge(judge):
+            from planproof.core.async_bridge import run_sync  # noqa: PLC0415 - loads asyncio
 
-            return _scored(ready, wait_for(_asked(ready, judge)))
-        episodes = Episodes(ready.held)
-        for plan, trace in episodes.parts():
-            episodes.add(cast("Judge", judge).judge(ready.task, plan, trace))
-        return _scored(ready, episodes.found())
+            return _scored(ready, run_sync(_asked(ready, judge)))
+        episodes = PlanPeriods(ready.timeline)
+        for plan, trace in episodes.iter_periods():
+            episodes.add_findings(cast("Judge", judge).judge(ready.task, plan, trace))
+        return _scored(ready, episodes.merge_findings())
     except Exception as error:
-        return _failed(ready.unjudged, judge, error)
+        return _failed(ready.draft, judge, error)
 
 
-async def _awaited_verdict(case: Case, judge: AnyJudge, reading: Reading) -> Verdict:
+async def _awaited_verdict(case: Case, judge: AnyJudge, reading: ReadOptions) -> Verdict:
     import asyncio  # noqa: PLC0415 - whoever awaits has it
 
-    if not awaits(judge):
+    if not is_async_judge(judge):
         return await asyncio.to_thread(_verdict, case, judge, reading)
     if isinstance(case.trace, str) and len(case.trace) <= _SHORT:
         # A thread would take the loop's time by turns, and the requests of others with it.
-        await _turns().here().mine()
+        await _turns().get().wait()
         ready = _prepared(case, judge, reading)
     else:
         ready = await asyncio.to_thread(_prepared, case, judge, reading)
@@ -201,31 +201,31 @@ async def _awaited_verdict(case: Case, judge: AnyJudge, reading: Reading) -> Ver
     try:
         return _scored(ready, await _asked(ready, judge))
     except Exception as error:
-        return _failed(ready.unjudged, judge, error)
+        return _failed(ready.draft, judge, error)
 
 
 @cache
-def _turns() -> OnePerLoop[Turns]:
-    from planproof.core.loop_resources import OnePerLoop, Turns  # noqa: PLC0415 - loads asyncio
+def _turns() -> OnePerLoop[LoopThrottle]:
+    from planproof.core.loop_resources import LoopThrottle, OnePerLoop  # noqa: PLC0415 - loads asyncio
 
-    return OnePerLoop(Turns)
+    return OnePerLoop(LoopThrottle)
 
 
-async def _asked(ready: Ready, judge: ModelJudge) -> Findings | Judgement:
-    episodes = Episodes(ready.held)
-    for plan, trace in episodes.parts():
+async def _asked(ready: LoadedCase, judge: ModelJudge) -> Findings | Judgement:
+    episodes = PlanPeriods(ready.timeline)
+    for plan, trace in episodes.iter_periods():
         try:
-            episodes.add(await judge.judge(ready.task, plan, trace))
+            episodes.add_findings(await judge.judge(ready.task, plan, trace))
         except ModelFailed as failed:
             # What was asked about the plans before it was paid all the same.
             paid = episodes.usage + failed.usage
             raise ModelFailed(
-                failed.cause, failed.words, model=failed.model, usage=paid
+                failed.cause, failed.detail, model=failed.model, usage=paid
             ) from failed
-    return episodes.found()
+    return episodes.merge_findings()
 
 
-def awaits(judge: AnyJudge) -> TypeGuard[ModelJudge]:
+def is_async_judge(judge: AnyJudge) -> TypeGuard[ModelJudge]:
     """Whether a judge has to be awaited, for it asks a model."""
     return iscoroutinefunction(judge.judge)
 
@@ -241,11 +241,11 @@ def _failed(unjudged: Verdict, judge: AnyJudge, error: Exception) -> Verdict:
     return replace(unscored, reason=f"{told}{type(error).__name__}: {error}")
 
 
-def _scored(ready: Ready, found: Findings | Judgement) -> Verdict:
+def _scored(ready: LoadedCase, found: Findings | Judgement) -> Verdict:
     """Score and reason: computed from the findings, or as a model gave them."""
     if isinstance(found, Findings):
         return _by_table(_with_images_unseen(ready), found)
-    unjudged = _told_how(ready.unjudged, found)
+    unjudged = _told_how(ready.draft, found)
     if found.findings is not None:
         return _by_table(unjudged, found.findings)
     if found.score is None or not 0 <= found.score <= 1:
@@ -258,22 +258,22 @@ def _scored(ready: Ready, found: Findings | Judgement) -> Verdict:
         unjudged,
         outcome=Outcome.SCORED,
         score=found.score,
-        level=level_of(found.score),
+        level=floor_to_level(found.score),
         reason=found.reason,
     )
 
 
 def _by_table(unjudged: Verdict, findings: Findings) -> Verdict:
-    number = score(findings)
+    number = compute_score(findings)
     return replace(
         unjudged,
         outcome=Outcome.SCORED,
         score=number,
-        level=level_of(number),
+        level=floor_to_level(number),
         reason=write_reason(findings, number),
         steps=findings.steps,
         extras=findings.extras,
-        nearest_better=nearest_better(findings),
+        nearest_better=find_nearest_better(findings),
     )
 
 
@@ -301,15 +301,15 @@ def _told_how(unjudged: Verdict, found: Judgement) -> Verdict:
     )
 
 
-def _with_images_unseen(ready: Ready) -> Verdict:
+def _with_images_unseen(ready: LoadedCase) -> Verdict:
     """The verdict of a judge that asks no model: it says that images were not looked at."""
-    images = len(ready.task.images) + len(ready.held.last.images)
-    images += sum([len(event.images) for event in ready.held.trace.events])
+    images = len(ready.task.images) + len(ready.timeline.last_plan.images)
+    images += sum([len(event.images) for event in ready.timeline.trace.events])
     if not images:
-        return ready.unjudged
-    assert ready.unjudged.coverage is not None
-    notes = (*ready.unjudged.coverage.notes, f"images were not looked at: {images}")
-    return replace(ready.unjudged, coverage=replace(ready.unjudged.coverage, notes=notes))
+        return ready.draft
+    assert ready.draft.coverage is not None
+    notes = (*ready.draft.coverage.notes, f"images were not looked at: {images}")
+    return replace(ready.draft, coverage=replace(ready.draft.coverage, notes=notes))
 
 
 def _judge(judge: str | AnyJudge | None, vocabulary: Vocabulary | None) -> AnyJudge:
@@ -331,9 +331,9 @@ def check_in_force(in_force: InForce, judge: AnyJudge, plan: object = None) -> N
             advice="Leave out the plan, or `latest`.",
         )
     if in_force == "latest" and judge.name == PROMPT:
-        raise gives_no_findings()
+        raise findings_required_error()
 
 
 @cache
 def _default_judge() -> AnyJudge:
-    return find_judge(DEFAULT)
+    return find_judge(DEFAULT_JUDGE)

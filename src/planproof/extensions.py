@@ -10,7 +10,7 @@ from planproof.core.suggestions import did_you_mean
 from planproof.errors import UnknownName
 
 
-def registered(kind: str) -> tuple[str, ...]:
+def list_names(kind: str) -> tuple[str, ...]:
     """The names in the entry-point group `planproof.<kind>` (kind: "readers", "judges")."""
     return tuple(sorted(_entries(kind)))
 
@@ -18,21 +18,21 @@ def registered(kind: str) -> tuple[str, ...]:
 def load(kind: str, name: str) -> Any:
     """What is registered under this name."""
     entries = _entries(kind)
-    noun = kind.removesuffix("s")
+    kind_name = kind.removesuffix("s")
     if name not in entries:
         raise UnknownName(
-            f"no {noun} is registered as `{name}`.", advice=did_you_mean(name, entries)
+            f"no {kind_name} is registered as `{name}`.", advice=did_you_mean(name, entries)
         )
     try:
         return entries[name].load()
     except (ImportError, AttributeError) as error:
         raise UnknownName(
-            f"the {noun} `{name}` can't be loaded from `{entries[name].value}`: {error}.",
+            f"the {kind_name} `{name}` can't be loaded from `{entries[name].value}`: {error}.",
             advice="Reinstall the package that registers it, or take it out.",
         ) from error
 
 
-def package_of(kind: str, name: str) -> str | None:
+def find_package(kind: str, name: str) -> str | None:
     """The package that registers a name, with its version; None for what is built in."""
     entry = _entries(kind)[name]
     if _is_built_in(entry):
@@ -44,9 +44,9 @@ def package_of(kind: str, name: str) -> str | None:
 
 @cache
 def _entries(kind: str) -> dict[str, EntryPoint]:
-    found = entry_points(group=f"planproof.{kind}")
+    points = entry_points(group=f"planproof.{kind}")
     # Where two have a name in common, the one from elsewhere replaces the built-in one.
-    ordered = sorted(found, key=lambda entry: (not _is_built_in(entry), entry.value))
+    ordered = sorted(points, key=lambda entry: (not _is_built_in(entry), entry.value))
     return {entry.name: entry for entry in ordered}
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from planproof.checking.plan_periods import Episodes, gives_no_findings
+from planproof.checking.plan_periods import PlanPeriods, findings_required_error
 from planproof.core.case import Case
 from planproof.core.content import Content, Json
 from planproof.core.digests import plan_digest, task_digest
@@ -20,16 +20,16 @@ from planproof.core.trace import Trace
 from planproof.core.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
-from planproof.planning.given_plan import given_plan
-from planproof.planning.locate_plan import locate
-from planproof.planning.plan_summary import summary_of, why_no_plan
-from planproof.planning.plan_timeline import Succession, succession_of
-from planproof.readers.accounting import why_not_understood
+from planproof.planning.given_plan import parse_given_plan
+from planproof.planning.locate_plan import find_declared_plan
+from planproof.planning.plan_summary import explain_missing_plan, summarize_plan
+from planproof.planning.plan_timeline import PlanTimeline, build_timeline
+from planproof.readers.accounting import explain_not_understood
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import pick
+from planproof.readers.decoding.split_traces import select_trace
 from planproof.readers.detect import read_trace
-from planproof.readers.task_content import read_task, task_of
-from planproof.readers.write_native import native_form
+from planproof.readers.task_content import find_task, read_task
+from planproof.readers.write_native import serialize_trace
 
 _MOST_NOTES = 5
 _NO_EVENTS = (
@@ -39,7 +39,7 @@ _NO_STEPS = "The plan that was given has no steps, so there is nothing to hold t
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadOptions:
     """How a case is to be read. `where` is its place among others, for errors."""
 
     reader: str | None = None
@@ -50,15 +50,15 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class LoadedCase:
     """A case that has been read: what a judge is given, and the verdict that lacks its findings."""
 
-    unjudged: Verdict
+    draft: Verdict
     task: Content
-    held: Succession
+    timeline: PlanTimeline
 
 
-def case_of(
+def build_case(
     task: str | Path | Content | Json,
     plan: str | Path | Plan | Json,
     trace: str | Path | Source | Trace | Json,
@@ -68,64 +68,64 @@ def case_of(
     """A case of what `evaluate` is given: files are read, text and JSON taken as they are."""
     return Case(
         task=task if isinstance(task, Content | None) else _task(task),
-        plan=in_file(plan) if isinstance(plan, Path) else plan,
-        trace=pick(Source.of_path(trace)) if isinstance(trace, Path) else trace,
+        plan=read_json_or_text(plan) if isinstance(plan, Path) else plan,
+        trace=select_trace(Source.from_path(trace)) if isinstance(trace, Path) else trace,
         id=id,
         metadata=metadata or {},
     )
 
 
-def read_case(case: Case, reading: Reading) -> tuple[Source, Trace, Content]:
+def read_trace_and_task(case: Case, options: ReadOptions) -> tuple[Source, Trace, Content]:
     """The source of the trace, the trace in it, and the task: without one, what the user said."""
-    source = _source(case.trace, _place(reading.where, "execution_trace"), reading.limits)
-    reader = "native" if isinstance(case.trace, Trace) else reading.reader
-    trace = read_trace(source, reader=reader, vocabulary=reading.vocabulary or Vocabulary())
-    return source, trace, task_of(trace) if case.task is None else case.task
+    source = _source(case.trace, _place(options.where, "execution_trace"), options.limits)
+    reader = "native" if isinstance(case.trace, Trace) else options.reader
+    trace = read_trace(source, reader=reader, vocabulary=options.vocabulary or Vocabulary())
+    return source, trace, find_task(trace) if case.task is None else case.task
 
 
-def prepared(case: Case, judge: AnyJudge, reading: Reading) -> Ready | Verdict:
+def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase | Verdict:
     """The way of the data as far as the judge: source, trace, plan; or why there is no farther."""
-    source, trace, task = read_case(case, reading)
-    located = locate(trace) if case.plan is None else None
-    if located is None:
-        held = Succession((_plan(case.plan, _place(reading.where, "agent_plan")),), trace)
+    source, trace, task = read_trace_and_task(case, options)
+    search = find_declared_plan(trace) if case.plan is None else None
+    if search is None:
+        timeline = PlanTimeline((_plan(case.plan, _place(options.where, "agent_plan")),), trace)
     else:
-        held = succession_of(trace, located, reading.in_force)
+        timeline = build_timeline(trace, search, options.in_force)
     unjudged = Verdict(
         outcome=Outcome.NO_PLAN,
-        reason=why_no_plan(located) if located else _NO_STEPS,
+        reason=explain_missing_plan(search) if search else _NO_STEPS,
         id=case.id,
-        plan=summary_of(held.last, located, reading.in_force),
+        plan=summarize_plan(timeline.last_plan, search, options.in_force),
         coverage=_coverage(trace, source),
         judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
         inputs=Inputs(task=task_digest(task), plan=plan_digest(case.plan), trace=source.digest),
         metadata=case.metadata,
     )
-    if located is None and not held.last.steps:
+    if search is None and not timeline.last_plan.steps:
         return unjudged
-    if why := why_not_understood(trace):
+    if why := explain_not_understood(trace):
         # Before the plan that was found: what was not read may well declare another one.
         return replace(unjudged, outcome=Outcome.NOT_UNDERSTOOD, reason=why)
-    if not held.last.steps:
+    if not timeline.last_plan.steps:
         return unjudged
     if not trace.events:
         return replace(unjudged, outcome=Outcome.NO_EVENTS, reason=_NO_EVENTS)
-    return Ready(unjudged, task, held)
+    return LoadedCase(unjudged, task, timeline)
 
 
-def questions_of(ready: Ready, judge: ModelJudge) -> tuple[Question, ...]:
+def build_questions(case: LoadedCase, judge: ModelJudge) -> tuple[Question, ...]:
     """What would be asked about a case: of each plan, as if nothing had been done before it."""
-    if judge.name == PROMPT and len(ready.held.plans) > 1:
-        raise gives_no_findings()
-    parts = Episodes(ready.held).parts()
+    if judge.name == PROMPT and len(case.timeline.plans) > 1:
+        raise findings_required_error()
+    parts = PlanPeriods(case.timeline).iter_periods()
     return tuple(
-        question for plan, trace in parts for question in judge.questions(ready.task, plan, trace)
+        question for plan, trace in parts for question in judge.questions(case.task, plan, trace)
     )
 
 
 def _plan(raw: Json, place: str) -> Plan:
     try:
-        return given_plan(raw)
+        return parse_given_plan(raw)
     except InvalidInput as error:
         pointer = f"#{error.where}" if (error.where or "").startswith("/") else ""
         raise InvalidInput(error.what, where=f"{place}{pointer}", advice=error.advice) from error
@@ -152,10 +152,14 @@ def _coverage(trace: Trace, source: Source) -> Coverage:
 
 
 def _task(task: str | Path | Json) -> Content:
-    return read_task(in_file(task), where=str(task)) if isinstance(task, Path) else read_task(task)
+    return (
+        read_task(read_json_or_text(task), where=str(task))
+        if isinstance(task, Path)
+        else read_task(task)
+    )
 
 
-def in_file(path: Path) -> Json:
+def read_json_or_text(path: Path) -> Json:
     """What stands in a file: JSON where its name says so, otherwise text."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -175,5 +179,5 @@ def in_file(path: Path) -> Json:
 def _source(trace: Source | Trace | Json, name: str, limits: Limits | None) -> Source:
     if isinstance(trace, Source):
         return trace
-    value = native_form(trace) if isinstance(trace, Trace) else trace
-    return Source.of_value(value, name=name, limits=limits)
+    value = serialize_trace(trace) if isinstance(trace, Trace) else trace
+    return Source.from_value(value, name=name, limits=limits)

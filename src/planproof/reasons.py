@@ -6,8 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 from planproof.core.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
-from planproof.core.phrases import OF_DEGREE, QUOTED, listed, named, quoted, steps_named
-from planproof.core.score_table import Tally, row_of
+from planproof.core.phrases import (
+    DEGREE_WORDS,
+    QUOTED_TEXT,
+    format_name,
+    format_steps,
+    join_items,
+    quote_text,
+)
+from planproof.core.score_table import Tally, find_row
 
 _LONGEST = 600
 _MOST_SENTENCES = 3
@@ -19,146 +26,164 @@ _NAMES_STEP = re.compile(r"\bsteps?\s+[\w#“\"(]", re.IGNORECASE)
 
 def write_reason(findings: Findings, score: float) -> str:
     """One to three factual sentences: what became of the steps, the extras, what decided."""
-    reasons = (" ".join(_sentences(findings, score, detail)) for detail in (2, 1))
-    fitting = (reason for reason in reasons if len(reason) <= _LONGEST)
-    return next(fitting, None) or " ".join(_sentences(findings, score, 0))
+    reasons = (" ".join(_write_sentences(findings, score, detail)) for detail in (2, 1))
+    short_enough = (reason for reason in reasons if len(reason) <= _LONGEST)
+    return next(short_enough, None) or " ".join(_write_sentences(findings, score, 0))
 
 
 def check_reason(reason: str) -> tuple[str, ...]:
     """What is wrong with a reason; empty when it keeps to the rules. Quoted text is exempt."""
     if not reason.strip():
         return ("The reason is empty.",)
-    bare = _ABBREVIATION.sub("", QUOTED.sub("“”", reason))
+    bare = _ABBREVIATION.sub("", QUOTED_TEXT.sub("“”", reason))
     problems: list[str] = []
-    ends = [piece for piece in _SENTENCE_END.split(bare) if piece.strip()]
+    ends = [sentence for sentence in _SENTENCE_END.split(bare) if sentence.strip()]
     if len(ends) > _MOST_SENTENCES:
         problems.append(f"The reason has {len(ends)} sentences; at most three are allowed.")
-    if found := OF_DEGREE.search(bare):
-        problems.append(f"The reason uses the adjective of degree {found[0].lower()!r}.")
+    if degree_word := DEGREE_WORDS.search(bare):
+        problems.append(f"The reason uses the adjective of degree {degree_word[0].lower()!r}.")
     if not _NAMES_STEP.search(bare) and "“”" not in bare:
         problems.append("The reason names no plan step, by number or by phrase.")
     return tuple(problems)
 
 
-def _sentences(findings: Findings, score: float, detail: int) -> Iterator[str]:
-    became = _by_status(findings.counted)
-    lapses = list(_lapses(became, detail))
-    if lapses:
-        yield _sentence("; ".join(lapses))
+def _write_sentences(findings: Findings, score: float, detail: int) -> Iterator[str]:
+    by_status = _group_by_status(findings.counted_steps)
+    deviations = list(_describe_deviations(by_status, detail))
+    if deviations:
+        yield _to_sentence("; ".join(deviations))
     if findings.extras:
-        yield _sentence(f"no step covers {_extras(findings.extras, detail)}")
-    yield _sentence(_decision(findings, became[Status.EXECUTED], score, detail))
+        yield _to_sentence(f"no step covers {_format_extras(findings.extras, detail)}")
+    yield _to_sentence(_describe_decision(findings, by_status[Status.EXECUTED], score, detail))
 
 
-def _by_status(steps: Sequence[StepFinding]) -> dict[Status, list[StepFinding]]:
-    became: dict[Status, list[StepFinding]] = {status: [] for status in Status}
+def _group_by_status(steps: Sequence[StepFinding]) -> dict[Status, list[StepFinding]]:
+    by_status: dict[Status, list[StepFinding]] = {status: [] for status in Status}
     for step in steps:
-        became[step.status].append(step)
-    return became
+        by_status[step.status].append(step)
+    return by_status
 
 
-def _lapses(became: dict[Status, list[StepFinding]], detail: int) -> Iterator[str]:
+def _describe_deviations(by_status: dict[Status, list[StepFinding]], detail: int) -> Iterator[str]:
     """What went wrong with the steps, one clause a status."""
-    displaced = became[Status.OUT_OF_ORDER]
+    displaced = by_status[Status.OUT_OF_ORDER]
     if displaced:
-        yield f"{_steps(displaced, detail)} came out of plan order{_at(displaced, detail)}"
-    missing = became[Status.MISSING]
+        yield (
+            f"{_format_step_phrase(displaced, detail)} came out of plan "
+            f"order{_format_citations(displaced, detail)}"
+        )
+    missing = by_status[Status.MISSING]
     if missing:
-        yield f"no event executes {_steps(missing, detail)}{_note(missing)}"
-    unclear = became[Status.AMBIGUOUS]
+        yield f"no event executes {_format_step_phrase(missing, detail)}{_format_note(missing)}"
+    unclear = by_status[Status.AMBIGUOUS]
     if unclear:
         yield (
-            f"it is not clear that {_steps(unclear, detail)} {_were(len(unclear))} executed"
-            f"{_at(unclear, detail)}{_note(unclear)}"
+            f"it is not clear that {_format_step_phrase(unclear, detail)} "
+            f"{_was_or_were(len(unclear))} executed"
+            f"{_format_citations(unclear, detail)}{_format_note(unclear)}"
         )
-    partial = became[Status.PARTIAL]
+    partial = by_status[Status.PARTIAL]
     if partial:
         yield (
-            f"{_steps(partial, detail)} {_were(len(partial))} executed in part"
-            f"{_at(partial, detail)}{_note(partial)}"
+            f"{_format_step_phrase(partial, detail)} {_was_or_were(len(partial))} executed in part"
+            f"{_format_citations(partial, detail)}{_format_note(partial)}"
         )
 
 
-def _decision(
+def _describe_decision(
     findings: Findings, executed: Sequence[StepFinding], score: float, detail: int
 ) -> str:
     """What decided the score, and which steps were executed where."""
     tally = Tally.of(findings)
     waived = [step.number for step in findings.steps if step.waived]
-    decision = f"the score is {round(score, 2)} because {row_of(tally).because}"
+    decision = f"the score is {round(score, 2)} because {find_row(tally).because}"
     if len(executed) < tally.n and tally.n > 1:
-        decision += f"; {tally.E} of {_many(tally.n, 'step')} {_were(tally.E)} executed"
+        decision += f"; {tally.E} of {_pluralize(tally.n, 'step')} {_was_or_were(tally.E)} executed"
     if executed:
-        decision += f" ({_where(executed, detail)})"
+        decision += f" ({_format_executed(executed, detail)})"
     if waived:
-        decision += f"; {steps_named(waived)} {_were(len(waived))} left out, as the plan allows"
+        decision += (
+            f"; {format_steps(waived)} {_was_or_were(len(waived))} left out, as the plan allows"
+        )
     return decision
 
 
-def _steps(steps: Sequence[StepFinding], detail: int) -> str:
+def _format_step_phrase(steps: Sequence[StepFinding], detail: int) -> str:
     """ "step 2 (“Migrate the data”)", or the numbers alone when there are several."""
-    told = steps_named([step.number for step in steps])
-    return f"{told} ({quoted(steps[0].text, 40)})" if len(steps) == 1 and detail > 1 else told
+    numbers = format_steps([step.number for step in steps])
+    return (
+        f"{numbers} ({quote_text(steps[0].text, 40)})"
+        if len(steps) == 1 and detail > 1
+        else numbers
+    )
 
 
-def _at(steps: Sequence[StepFinding], detail: int) -> str:
+def _format_citations(steps: Sequence[StepFinding], detail: int) -> str:
     cited = [step.evidence[0] for step in steps if step.evidence]
-    return f", at {listed(cited, 2, lambda one: _event(one, detail))}" if cited else ""
+    return f", at {join_items(cited, 2, lambda one: _format_event(one, detail))}" if cited else ""
 
 
-def _where(steps: Sequence[StepFinding], detail: int) -> str:
+def _format_executed(steps: Sequence[StepFinding], detail: int) -> str:
     """ "step 1 at e2 “get_user”, step 2 at e4"."""
 
-    def told(step: StepFinding) -> str:
-        place = f" at {_event(step.evidence[0], detail)}" if step.evidence else ""
-        return f"step {named(step.number)}{place}"
+    def format_step(step: StepFinding) -> str:
+        location = f" at {_format_event(step.evidence[0], detail)}" if step.evidence else ""
+        return f"step {format_name(step.number)}{location}"
 
-    return listed(steps, 3 if detail else 2, told)
-
-
-def _event(evidence: Evidence, detail: int) -> str:
-    quote = f" {quoted(evidence.quote, 40)}" if detail and evidence.quote.strip() else ""
-    return f"{named(evidence.event)}{quote}"
+    return join_items(steps, 3 if detail else 2, format_step)
 
 
-def _note(steps: Sequence[StepFinding]) -> str:
+def _format_event(evidence: Evidence, detail: int) -> str:
+    quote = f" {quote_text(evidence.quote, 40)}" if detail and evidence.quote.strip() else ""
+    return f"{format_name(evidence.event)}{quote}"
+
+
+def _format_note(steps: Sequence[StepFinding]) -> str:
     """The note of a single step, where it is a phrase that can stand in a sentence."""
     note = steps[0].note if len(steps) == 1 else ""
-    fits = 0 < len(note) <= 80 and note.isprintable() and not _BREAKS_SENTENCE.search(note)
-    return f" ({note})" if fits and not OF_DEGREE.search(note) else ""
+    is_phrase = 0 < len(note) <= 80 and note.isprintable() and not _BREAKS_SENTENCE.search(note)
+    return f" ({note})" if is_phrase and not DEGREE_WORDS.search(note) else ""
 
 
-def _extras(extras: Sequence[Extra], detail: int) -> str:
+def _format_extras(extras: Sequence[Extra], detail: int) -> str:
     kinds = [
-        _extras_of(severity, [extra for extra in extras if extra.severity is severity], detail)
+        _format_extras_of_severity(
+            severity, [extra for extra in extras if extra.severity is severity], detail
+        )
         for severity in Severity
     ]
     return " or ".join(kind for kind in kinds if kind)
 
 
-def _extras_of(severity: Severity, extras: Sequence[Extra], detail: int) -> str:
+def _format_extras_of_severity(severity: Severity, extras: Sequence[Extra], detail: int) -> str:
     if not extras:
         return ""
-    shown = listed(
-        extras, 2, lambda extra: f"{named(extra.event)} ({_what(extra, len(extras), detail)})"
+    shown = join_items(
+        extras,
+        2,
+        lambda extra: f"{format_name(extra.event)} ({_format_extra(extra, len(extras), detail)})",
     )
     return f"the {severity} extra{'s' * (len(extras) > 1)} {shown}"
 
 
-def _what(extra: Extra, of: int, detail: int) -> str:
+def _format_extra(extra: Extra, of: int, detail: int) -> str:
     """What was done and, of a lone extra, the words of the trace."""
-    what = named(extra.what)
-    tells_more = extra.quote.strip() and extra.quote != extra.what
-    return f"{what}, {quoted(extra.quote, 40)}" if of == 1 and detail > 1 and tells_more else what
+    what = format_name(extra.what)
+    has_other_quote = extra.quote.strip() and extra.quote != extra.what
+    return (
+        f"{what}, {quote_text(extra.quote, 40)}"
+        if of == 1 and detail > 1 and has_other_quote
+        else what
+    )
 
 
-def _many(number: int, noun: str) -> str:
+def _pluralize(number: int, noun: str) -> str:
     return f"{number} {noun}{'s' * (number != 1)}"
 
 
-def _were(number: int) -> str:
+def _was_or_were(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _sentence(text: str) -> str:
+def _to_sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."

@@ -6,58 +6,58 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
-from planproof.core.phrases import listed, named, steps_named
-from planproof.core.score_table import Tally, row_of
+from planproof.core.phrases import format_name, format_steps, join_items
+from planproof.core.score_table import Tally, find_row
 from planproof.core.verdict import NearestBetter
 
 LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
 
 
-def level_of(score: float) -> float:
+def floor_to_level(score: float) -> float:
     """The level of the scale at or below a score."""
     return next((level for level in LEVELS if level <= score), 0.0)
 
 
-def score(findings: Findings) -> float:
+def compute_score(findings: Findings) -> float:
     """The score that the table gives for these findings."""
-    return _score(Tally.of(findings))
+    return _score_tally(Tally.of(findings))
 
 
-def nearest_better(findings: Findings) -> NearestBetter | None:
+def find_nearest_better(findings: Findings) -> NearestBetter | None:
     """The fewest findings that would have to be otherwise for a better score; none at the top.
 
     Where as few would reach a still better level, that one is told.
     """
     tally = Tally.of(findings)
-    now = _score(tally)
+    now = _score_tally(tally)
     ways = [repair(tally) for level, repair in _REPAIRS.items() if level > now]
-    reached = [(way, _score(way.applied_to(tally))) for way in ways]
+    reached = [(way, _score_tally(way.apply_to(tally))) for way in ways]
     better = [(way, score) for way, score in reached if score > now]
     if not better:
         return None
-    nearest, score = min(better, key=lambda found: (found[0].size, -found[1]))
-    return NearestBetter(score=score, change=f"if {_told(nearest, findings)}")
+    nearest, score = min(better, key=lambda option: (option[0].size, -option[1]))
+    return NearestBetter(score=score, change=f"if {_describe_repair(nearest, findings)}")
 
 
 class _Repair(Struct, frozen=True, kw_only=True):
     """How many findings of each sort are changed: steps made executed, extras dropped."""
 
     moved: int = 0
-    found: int = 0
+    recovered: int = 0
     completed: int = 0
     major: int = 0
     minor: int = 0
 
     @property
     def size(self) -> int:
-        return self.moved + self.found + self.completed + self.major + self.minor
+        return self.moved + self.recovered + self.completed + self.major + self.minor
 
-    def applied_to(self, tally: Tally) -> Tally:
+    def apply_to(self, tally: Tally) -> Tally:
         return Tally(
             n=tally.n,
-            E=tally.E + self.moved + self.found + self.completed,
+            E=tally.E + self.moved + self.recovered + self.completed,
             P=tally.P - self.completed,
-            L=tally.L - self.found,
+            L=tally.L - self.recovered,
             O=tally.O - self.moved,
             M=tally.M - self.major,
             m=tally.m - self.minor,
@@ -69,30 +69,36 @@ def _to_perfect(t: Tally) -> _Repair:
 
 
 def _to_strong(t: Tally) -> _Repair:
-    return _Repair(moved=t.O, found=t.L, completed=t.P, major=t.M, minor=max(0, t.m - 1))
+    return _Repair(moved=t.O, recovered=t.L, completed=t.P, major=t.M, minor=max(0, t.m - 1))
 
 
 def _to_partial(t: Tally) -> _Repair:
     """Nothing out of order, one thing missing or extra at most, half of the steps executed."""
     too_many = max(0, t.L + t.M - 1)
-    found = min(t.L, too_many)
-    short = max(0, (t.n + 1) // 2 - (t.E + t.O + found))
+    recovered = min(t.L, too_many)
+    short = max(0, (t.n + 1) // 2 - (t.E + t.O + recovered))
     # A step found again serves both ends; a partial one completed serves only the second.
-    further = min(t.L - found, short)
+    further = min(t.L - recovered, short)
     return _Repair(
-        moved=t.O, found=found + further, completed=short - further, major=too_many - found
+        moved=t.O,
+        recovered=recovered + further,
+        completed=short - further,
+        major=too_many - recovered,
     )
 
 
 def _to_weak(t: Tally) -> _Repair:
     """Out of the rows that give 0.0: by so many steps moved, and no more found than needed."""
-    ways = [_Repair(moved=moved, found=_found_to_leave_zero(t, moved)) for moved in range(t.O + 1)]
-    leaving = [way for way in ways if _score(way.applied_to(t)) > 0]
+    ways = [
+        _Repair(moved=moved, recovered=_count_recoveries_to_leave_zero(t, moved))
+        for moved in range(t.O + 1)
+    ]
+    leaving = [way for way in ways if _score_tally(way.apply_to(t)) > 0]
     # A partial step completed never helps here more than a missing one found.
-    return min(leaving, key=lambda way: (way.size, way.found), default=_Repair())
+    return min(leaving, key=lambda way: (way.size, way.recovered), default=_Repair())
 
 
-def _found_to_leave_zero(t: Tally, moved: int) -> int:
+def _count_recoveries_to_leave_zero(t: Tally, moved: int) -> int:
     """The fewest missing steps that must be found once so many have been moved."""
     displaced, executed = t.O - moved, t.E + moved
     for_order = displaced + t.L - (2 * t.n - 1) // 3 if displaced else 0
@@ -103,14 +109,14 @@ def _found_to_leave_zero(t: Tally, moved: int) -> int:
 _REPAIRS = {1.0: _to_perfect, 0.75: _to_strong, 0.5: _to_partial, 0.25: _to_weak}
 
 
-def _score(tally: Tally) -> float:
-    return row_of(tally).score
+def _score_tally(tally: Tally) -> float:
+    return find_row(tally).score
 
 
-def _told(repair: _Repair, findings: Findings) -> str:
+def _describe_repair(repair: _Repair, findings: Findings) -> str:
     """The repair in words, naming the first findings of each sort."""
-    steps = findings.counted
-    lost = [s for s in steps if s.status in {Status.MISSING, Status.AMBIGUOUS}][: repair.found]
+    steps = findings.counted_steps
+    lost = [s for s in steps if s.status in {Status.MISSING, Status.AMBIGUOUS}][: repair.recovered]
     halved = [s for s in steps if s.status is Status.PARTIAL][: repair.completed]
     displaced = [s for s in steps if s.status is Status.OUT_OF_ORDER][: repair.moved]
     extras = [
@@ -119,32 +125,34 @@ def _told(repair: _Repair, findings: Findings) -> str:
         for extra in [e for e in findings.extras if e.severity is severity][:number]
     ]
     clauses = [
-        _moved_told(displaced, steps) if displaced else "",
-        f"{steps_named([s.number for s in lost])} had been executed" if lost else "",
-        f"{steps_named([s.number for s in halved])} had been executed in full" if halved else "",
-        f"{_extras_named(extras)} had not been done" if extras else "",
+        _describe_move(displaced, steps) if displaced else "",
+        f"{format_steps([s.number for s in lost])} had been executed" if lost else "",
+        f"{format_steps([s.number for s in halved])} had been executed in full" if halved else "",
+        f"{_format_extras(extras)} had not been done" if extras else "",
     ]
-    return listed([clause for clause in clauses if clause], most=4)
+    return join_items([clause for clause in clauses if clause], most=4)
 
 
-def _moved_told(displaced: list[StepFinding], steps: tuple[StepFinding, ...]) -> str:
+def _describe_move(displaced: list[StepFinding], steps: tuple[StepFinding, ...]) -> str:
     if len(displaced) > 1:
-        return f"{steps_named([step.number for step in displaced])} had come in plan order"
+        return f"{format_steps([step.number for step in displaced])} had come in plan order"
     (step,) = displaced
-    place = next(index for index, other in enumerate(steps) if other is step)
-    kept = {Status.EXECUTED, Status.PARTIAL}
-    before = [s.number for s in steps[:place] if s.status in kept and s.evidence][-1:]
-    after = [s.number for s in steps[place + 1 :] if s.status in kept and s.evidence][:1]
-    subject = steps_named([step.number])
+    position = next(index for index, other in enumerate(steps) if other is step)
+    in_order = {Status.EXECUTED, Status.PARTIAL}
+    before = [s.number for s in steps[:position] if s.status in in_order and s.evidence][-1:]
+    after = [s.number for s in steps[position + 1 :] if s.status in in_order and s.evidence][:1]
+    subject = format_steps([step.number])
     if before and after:
-        return f"{subject} had come between {steps_named([*before, *after])}"
+        return f"{subject} had come between {format_steps([*before, *after])}"
     if before or after:
         return (
-            f"{subject} had come {'after' if before else 'before'} {steps_named(before or after)}"
+            f"{subject} had come {'after' if before else 'before'} {format_steps(before or after)}"
         )
     return f"{subject} had come in plan order"
 
 
-def _extras_named(extras: list[Extra]) -> str:
-    names = listed(extras, told=lambda extra: f"{named(extra.event)} ({named(extra.what)})")
+def _format_extras(extras: list[Extra]) -> str:
+    names = join_items(
+        extras, format_item=lambda extra: f"{format_name(extra.event)} ({format_name(extra.what)})"
+    )
     return f"the extra{'s' * (len(extras) > 1)} {names}"

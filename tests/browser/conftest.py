@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from scripts.chromium import chromium
+from scripts.chromium import open_chromium
 from tests.browser.opening import Opening
 from tests.patience import PATIENCE
 
@@ -18,7 +18,7 @@ expect.set_options(timeout=1000 * PATIENCE)
 # Not for the whole session: while it runs, no other test of the process could use asyncio.
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with chromium() as running:
+    with open_chromium() as running:
         yield running
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.reports.html.report_page import case_page
+from planproof.reports.html.report_page import render_case_page
 from tests.browser.axe import serious
 from tests.browser.opening import Colours, Opening
 from tests.judged_cases import EVERY_STATUS, long_case
@@ -13,13 +13,13 @@ from tests.judged_cases import EVERY_STATUS, long_case
 @pytest.mark.parametrize("colours", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1280])
 def test_a_case(opening: Opening, colours: Colours, width: int) -> None:
-    page = opening(case_page(EVERY_STATUS), colours=colours, width=width)
+    page = opening(render_case_page(EVERY_STATUS), colours=colours, width=width)
     assert serious(page) == []
 
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_a_case_with_everything_open(opening: Opening, colours: Colours) -> None:
-    page = opening(case_page(EVERY_STATUS), colours=colours)
+    page = opening(render_case_page(EVERY_STATUS), colours=colours)
     for head in page.locator(".event-head").all():
         head.click()
     page.get_by_role("button", name="Mail it to Ann").click()
@@ -29,7 +29,7 @@ def test_a_case_with_everything_open(opening: Opening, colours: Colours) -> None
 
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_folds_and_the_keys(opening: Opening, colours: Colours) -> None:
-    page = opening(case_page(long_case(100, extras=2)), colours=colours)
+    page = opening(render_case_page(long_case(100, extras=2)), colours=colours)
     assert serious(page) == []
     page.keyboard.press("?")
     assert serious(page) == []

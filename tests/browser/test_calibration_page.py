@@ -5,28 +5,32 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from planproof.calibration.figures import figures_of
-from planproof.calibration.followed_cases import built_in
-from planproof.calibration.measurement import measured
-from planproof.calibration.variant_set import variants_of
+from planproof.calibration.figures import compute_figures
+from planproof.calibration.followed_cases import load_built_in_cases
+from planproof.calibration.measurement import measure
+from planproof.calibration.variant_set import generate_variants
 from planproof.checking.rules import Rules
-from planproof.preparation import Reading
-from planproof.reports.html.report_page import calibration_page
-from planproof.runs.engines.case_judging import Judging
+from planproof.preparation import ReadOptions
+from planproof.reports.html.report_page import render_calibration_page
+from planproof.runs.engines.case_judging import CaseEvaluator
 from tests.browser.axe import serious
 from tests.browser.opening import Colours, Opening
 from tests.unit.calibration_rows import row
 
-CASES = built_in()[:2]
+CASES = load_built_in_cases()[:2]
 
 
 @pytest.fixture(scope="module")
 def made() -> str:
     """One of the two cases is not followed, if people are asked; nobody labelled a third."""
     labels = {CASES[0].id: 1.0, CASES[1].id: 0.5}
-    rows = list(measured(variants_of(CASES), Judging(Rules()), at_once=1))
+    rows = list(measure(generate_variants(CASES), CaseEvaluator(Rules()), concurrency=1))
     rows.append(row("<b>unscored", None))
-    return "".join(calibration_page("rules", figures_of(rows, labels), Reading(), labels=labels))
+    return "".join(
+        render_calibration_page(
+            "rules", compute_figures(rows, labels), ReadOptions(), labels=labels
+        )
+    )
 
 
 def test_a_figure_leads_to_its_variants_and_these_to_their_evidence(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from planproof.reports.html.report_page import case_page
+from planproof.reports.html.report_page import render_case_page
 from tests.browser.opening import Opening
 from tests.judged_cases import EVERY_STATUS, demo_case, long_case
 
 
 def test_the_page_shows_the_verdict(opening: Opening) -> None:
-    page = opening(case_page(demo_case("reordered")))
+    page = opening(render_case_page(demo_case("reordered")))
     assert page.title() == "planproof: migration-reordered"
     expect(page.locator(".digits")).to_have_text("0.25")
     expect(page.get_by_role("heading", level=1)).to_contain_text("weak adherence")
@@ -22,7 +22,7 @@ def test_the_page_shows_the_verdict(opening: Opening) -> None:
 
 
 def test_lines_bind_steps_to_their_events_and_rings_mark_what_crosses(opening: Opening) -> None:
-    page = opening(case_page(demo_case("reordered")))
+    page = opening(render_case_page(demo_case("reordered")))
     expect(page.locator(".proof .lines path")).to_have_count(4)
     expect(page.locator(".proof .lines circle.crossing")).to_have_count(2)
     ends = page.evaluate(
@@ -39,7 +39,7 @@ def test_lines_bind_steps_to_their_events_and_rings_mark_what_crosses(opening: O
 
 
 def test_every_status_has_a_mark_of_its_own_and_extras_stand_out(opening: Opening) -> None:
-    page = opening(case_page(EVERY_STATUS))
+    page = opening(render_case_page(EVERY_STATUS))
     expect(page.locator(".step .mark")).to_have_text(["✓", "◐", "?", "✗", "⇅"])
     expect(page.locator(".event.extra .label")).to_have_text(["+ major extra", "+ minor extra"])
     expect(page.locator(".proof .lines [data-status=missing] text")).to_have_text("✗")
@@ -48,7 +48,7 @@ def test_every_status_has_a_mark_of_its_own_and_extras_stand_out(opening: Openin
 
 
 def test_clicking_a_step_quotes_its_evidence_and_highlights_it(opening: Opening) -> None:
-    page = opening(case_page(EVERY_STATUS))
+    page = opening(render_case_page(EVERY_STATUS))
     page.get_by_role("button", name="Check all figures").click()
     expect(page.locator(".step.on q")).to_have_text("3 of 5 figures checked")
     expect(page.locator(".event.on")).to_have_count(1)
@@ -60,7 +60,7 @@ def test_clicking_a_step_quotes_its_evidence_and_highlights_it(opening: Opening)
 
 
 def test_evidence_out_of_sight_is_brought_into_view(opening: Opening) -> None:
-    page = opening(case_page(long_case(400)))
+    page = opening(render_case_page(long_case(400)))
     expect(page.locator(".event .id", has_text="e320")).not_to_be_in_viewport()
     page.get_by_role("button", name="Use argument 320").click()
     expect(page.locator(".event.on pre mark.on").first).to_be_in_viewport()
@@ -68,7 +68,7 @@ def test_evidence_out_of_sight_is_brought_into_view(opening: Opening) -> None:
 
 
 def test_an_event_opens_to_all_that_it_says(opening: Opening) -> None:
-    page = opening(case_page(EVERY_STATUS))
+    page = opening(render_case_page(EVERY_STATUS))
     page.locator(".event", has_text="translate").first.click()
     opened = page.locator(".event-more")
     expect(opened).to_contain_text("major extra: translate; 80% sure")
@@ -77,7 +77,7 @@ def test_an_event_opens_to_all_that_it_says(opening: Opening) -> None:
 
 
 def test_keys_lead_through_the_case(opening: Opening) -> None:
-    page = opening(case_page(EVERY_STATUS))
+    page = opening(render_case_page(EVERY_STATUS))
     press = page.keyboard.press
     press("j")
     press("j")
@@ -104,7 +104,7 @@ def test_keys_lead_through_the_case(opening: Opening) -> None:
 
 
 def test_searching_leaves_what_holds_the_words(opening: Opening) -> None:
-    page = opening(case_page(EVERY_STATUS))
+    page = opening(render_case_page(EVERY_STATUS))
     page.keyboard.press("/")
     page.keyboard.type("FIGURES")
     expect(page.get_by_role("status")).to_have_text("1 step and 1 event of 7")
@@ -115,7 +115,7 @@ def test_searching_leaves_what_holds_the_words(opening: Opening) -> None:
 
 
 def test_filters_leave_one_status(opening: Opening) -> None:
-    page = opening(case_page(EVERY_STATUS))
+    page = opening(render_case_page(EVERY_STATUS))
     page.get_by_role("button", name="partial 1").click()
     expect(page.locator(".step .label")).to_have_text(["partial"])
     expect(page.locator(".event .id")).to_have_text(["e6"])
@@ -127,7 +127,7 @@ def test_filters_leave_one_status(opening: Opening) -> None:
 
 
 def test_long_runs_that_no_finding_names_are_folded(opening: Opening) -> None:
-    page = opening(case_page(long_case(200)))
+    page = opening(render_case_page(long_case(200)))
     expect(page.locator(".event")).to_have_count(10)
     page.get_by_role("button", name="19 events that no finding names (e1 to e19)").click()
     expect(page.locator(".event")).to_have_count(29)
@@ -137,7 +137,7 @@ def test_long_runs_that_no_finding_names_are_folded(opening: Opening) -> None:
 
 
 def test_the_switch_turns_the_colours(opening: Opening) -> None:
-    page = opening(case_page(EVERY_STATUS))
+    page = opening(render_case_page(EVERY_STATUS))
     paper = "getComputedStyle(document.body).backgroundColor"
     system = page.evaluate(paper)
     switch = page.get_by_role("button", name="Colours:")
@@ -151,13 +151,13 @@ def test_the_switch_turns_the_colours(opening: Opening) -> None:
 
 @pytest.mark.parametrize("width", [400, 768, 1280])
 def test_nothing_is_wider_than_the_window(opening: Opening, width: int) -> None:
-    page = opening(case_page(EVERY_STATUS), width=width)
+    page = opening(render_case_page(EVERY_STATUS), width=width)
     page.get_by_role("button", name="Mail it to Ann").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_paper_shows_every_quote_and_no_controls(opening: Opening) -> None:
-    page = opening(case_page(EVERY_STATUS))
+    page = opening(render_case_page(EVERY_STATUS))
     page.emulate_media(media="print")
     expect(page.get_by_role("searchbox")).to_be_hidden()
     expect(page.locator(".step q")).to_have_count(4)
@@ -166,7 +166,7 @@ def test_paper_shows_every_quote_and_no_controls(opening: Opening) -> None:
 
 
 def test_five_thousand_events_are_drawn_only_where_they_are_seen(opening: Opening) -> None:
-    page = opening(case_page(long_case(5_000, extras=1_600)))
+    page = opening(render_case_page(long_case(5_000, extras=1_600)))
     expect(page.locator(".event.extra")).to_have_count(1_600)
     assert page.locator(".proof .lines g").count() < 80
     page.locator(".event.extra").nth(1_500).scroll_into_view_if_needed()

@@ -12,7 +12,7 @@ from planproof.core.finding import Status
 from planproof.core.trace import Event, Kind, Trace
 from planproof.core.verdict import Coverage
 from planproof.reports.html.case_page import JudgedCase
-from planproof.reports.html.report_page import case_page
+from planproof.reports.html.report_page import render_case_page
 from tests.browser.opening import Opening
 from tests.judged_cases import EVERY_STATUS, called, extra, step
 
@@ -62,7 +62,7 @@ def opened_wholly(page: Page) -> None:
 
 @pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS.keys())
 def test_markup_is_shown_as_text(opening: Opening, text: str) -> None:
-    page = opening(case_page(attacked(text)))
+    page = opening(render_case_page(attacked(text)))
     opened_wholly(page)
     assert page.evaluate("window.harmed") is None
     expect(
@@ -92,7 +92,7 @@ def test_markup_is_shown_as_text(opening: Opening, text: str) -> None:
     ],
 )
 def test_broken_unicode_is_shown_as_what_it_is(opening: Opening, text: str, shown: str) -> None:
-    page = opening(case_page(attacked(text)))
+    page = opening(render_case_page(attacked(text)))
     opened_wholly(page)
     expect(page.locator(".event.extra pre")).to_have_text(shown)
 
@@ -105,7 +105,9 @@ def test_a_megabyte_is_cut_and_its_quote_still_shown(opening: Opening) -> None:
     )
     steps = (step("1", "Find the needle", Status.EXECUTED, ("e2", "the needle")),)
     page = opening(
-        case_page(replace(case, verdict=replace(case.verdict, steps=steps), trace=Trace(events)))
+        render_case_page(
+            replace(case, verdict=replace(case.verdict, steps=steps), trace=Trace(events))
+        )
     )
     page.locator(".step-head").click()
     expect(page.locator("pre mark.on")).to_have_text("the needle")
@@ -120,8 +122,8 @@ def test_what_looks_like_a_secret_is_masked_unless_it_is_asked_for(opening: Open
     case = attacked(secret)
     quoting = step("1", "Log in", Status.EXECUTED, ("e2", "hunter2hunter2"))
     case = replace(case, verdict=replace(case.verdict, steps=(quoting,)))
-    assert "hunter2" not in "".join(case_page(case))
-    page = opening(case_page(case))
+    assert "hunter2" not in "".join(render_case_page(case))
+    page = opening(render_case_page(case))
     opened_wholly(page)
     expect(page.locator(".step q")).to_have_text("[redacted]")
-    assert "hunter2" in "".join(case_page(case, secrets=True))
+    assert "hunter2" in "".join(render_case_page(case, secrets=True))

@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import expect
 
 from planproof.core.verdict import Outcome, Verdict
-from planproof.preparation import Reading
+from planproof.preparation import ReadOptions
 from planproof.reports.html.case_page import JudgedCase
-from planproof.reports.html.report_page import run_page
+from planproof.reports.html.report_page import render_run_page
 from planproof.runs.store.open_store import open_store
 from tests.browser.axe import serious
 from tests.browser.opening import Colours, Opening
@@ -31,7 +31,7 @@ CASES = (
 def page_of(folder: Path, cases: Sequence[JudgedCase | Verdict]) -> str:
     store = open_store(str(folder / "runs.db"))
     run = kept_run(store, cases)
-    page = "".join(run_page(run, store, Reading(), min_score=0.75))
+    page = "".join(render_run_page(run, store, ReadOptions(), min_score=0.75))
     store.close()
     return page
 

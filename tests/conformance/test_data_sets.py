@@ -78,7 +78,7 @@ FORMS: dict[str, bytes] = {
 
 
 def _read(*places: Path | str, **how: Any) -> list[CaseLine]:
-    return [line for _, line in DataSet(places=tuple(map(str, places)), **how)]
+    return [line for _, line in DataSet(paths=tuple(map(str, places)), **how)]
 
 
 def _cases(lines: list[CaseLine]) -> list[Case]:
@@ -89,7 +89,7 @@ def _cases(lines: list[CaseLine]) -> list[Case]:
 def _given(case: Case) -> tuple[Any, ...]:
     """What a case says, whichever way a form writes it."""
     trace: Any = case.trace
-    held = Source.of_value(trace).document
+    held = Source.from_value(trace).document
     plan: Any = json.loads(case.plan) if isinstance(case.plan, str) else case.plan
     return case.task, plan, held, case.id, case.metadata
 
@@ -149,7 +149,7 @@ def test_globs_take_no_plan_for_a_trace(tmp_path: Path) -> None:
 def test_files_are_read_in_the_order_they_are_named(tmp_path: Path) -> None:
     for name in ("2.jsonl", "1.jsonl"):
         (tmp_path / name).write_bytes(_lines([{**FOLLOWED, "id": name}]))
-    found = DataSet(places=(f"{tmp_path}/2.jsonl", f"{tmp_path}/1.jsonl"))
+    found = DataSet(paths=(f"{tmp_path}/2.jsonl", f"{tmp_path}/1.jsonl"))
     assert [(place, line.id) for place, line in found] == [(0, "2.jsonl"), (1, "1.jsonl")]
 
 
@@ -334,7 +334,7 @@ def test_cases_are_not_held(form: str, tmp_path: Path) -> None:
     path.write_bytes(_many(form))
     _read(path, limits=Limits(bytes=1_000_000))  # what is made once is not counted
     tracemalloc.start()
-    assert sum(1 for _ in DataSet(places=(str(path),))) == MANY
+    assert sum(1 for _ in DataSet(paths=(str(path),))) == MANY
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < MANY * 20_000 / 4

@@ -12,26 +12,26 @@ import pytest
 
 from planproof.core.pointer import resolve
 from planproof.core.trace import Event, Kind, Trace
-from planproof.extensions import registered
+from planproof.extensions import list_names
 from planproof.readers import recognition
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import members
+from planproof.readers.decoding.split_traces import split_traces
 from planproof.readers.detect import read_trace
-from planproof.readers.recognition import FALLBACK, claimant, reader_named
+from planproof.readers.recognition import FALLBACK_READER, detect_reader, load_reader
 from tests.golden_files import GOLDENS, Golden
 from tests.third_party import FILES, one_case_a_trace, with_bench
 from tests.unit.readers.samples import ALL
 
-DEDICATED = [name for name in registered("readers") if name != FALLBACK]
+DEDICATED = [name for name in list_names("readers") if name != FALLBACK_READER]
 
 
 def claims(source: Source) -> list[str]:
-    return [name for name in DEDICATED if reader_named(name).sniff(source)]
+    return [name for name in DEDICATED if load_reader(name).sniff(source)]
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_no_sample_is_claimed_by_two_readers(name: str) -> None:
-    assert len(claims(Source.of_value(ALL[name]))) <= 1
+    assert len(claims(Source.from_value(ALL[name]))) <= 1
 
 
 @pytest.mark.parametrize("name", DEDICATED)
@@ -54,7 +54,7 @@ def test_no_sample_is_claimed_by_two_readers(name: str) -> None:
     ids=repr,
 )
 def test_no_reader_claims_what_says_nothing(name: str, value: Any) -> None:
-    assert reader_named(name).sniff(Source.of_value(value)) is False
+    assert load_reader(name).sniff(Source.from_value(value)) is False
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_no_reader_claims_what_says_nothing(name: str, value: Any) -> None:
 def test_a_session_of_a_single_line_keeps_its_reader(golden: Golden) -> None:
     read = 0
     for line in golden.text.splitlines():
-        source = Source.of_text(line + "\n")
+        source = Source.from_text(line + "\n")
         own = claims(source)
         assert own in ([], [golden.expected["reader"]])
         # In the native form an event without its parent is an error.
@@ -79,8 +79,8 @@ def test_a_session_of_a_single_line_keeps_its_reader(golden: Golden) -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
 def test_every_third_party_file_is_claimed_by_one_reader(file: Path) -> None:
-    whole = Source.of_path(file)
-    sources = [member.source for member in members(whole)] or [whole]
+    whole = Source.from_path(file)
+    sources = [member.source for member in split_traces(whole)] or [whole]
     assert {len(claims(source)) for source in sources} == {1}
     assert all(read_trace(source).events for source in sources)
 
@@ -89,9 +89,9 @@ def test_every_third_party_file_is_claimed_by_one_reader(file: Path) -> None:
 def test_every_trace_of_the_bench_is_claimed_by_one_reader() -> None:
     by_count: dict[int, set[str]] = {}
     for case in one_case_a_trace():
-        source = Source.of_value(case["execution_trace"])
+        source = Source.from_value(case["execution_trace"])
         by_count.setdefault(len(claims(source)), set()).add(case["format"])
-        assert not members(source), case["id"]
+        assert not split_traces(source), case["id"]
     assert by_count.keys() == {1}, by_count
 
 
@@ -116,10 +116,10 @@ class _Stub:
 def test_a_reader_that_fails_to_look_is_left_out_and_named_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    readers = (_Stub("unsound", "sniff"), reader_named("native"))
-    monkeypatch.setattr(recognition, "_dedicated", lambda: readers)
+    readers = (_Stub("unsound", "sniff"), load_reader("native"))
+    monkeypatch.setattr(recognition, "_load_dedicated_readers", lambda: readers)
     for _ in range(2):
-        found = claimant(Source.of_value([{"kind": "message"}], name="here"))
+        found = detect_reader(Source.from_value([{"kind": "message"}], name="here"))
         assert found is readers[1]
     assert [record.getMessage() for record in caplog.records] == [
         "the reader `unsound` is left out: failed to look at a source: ZeroDivisionError: here"

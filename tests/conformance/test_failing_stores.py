@@ -34,7 +34,7 @@ def _told(folder: Path) -> str:
 def _some_kept(store: str) -> Callable[[], bool]:
     def some() -> bool:
         with closing(open_store(store)) as opened:
-            runs = opened.runs(limit=1)
+            runs = opened.list_runs(limit=1)
         return bool(runs and runs[0].cases)
 
     return some
@@ -42,14 +42,14 @@ def _some_kept(store: str) -> Callable[[], bool]:
 
 def _goes_on(folder: Path, store: str, cases: Path) -> None:
     with closing(open_store(store)) as opened:
-        (run,) = opened.runs()
-        before = list(opened.results(run.id))
+        (run,) = opened.list_runs()
+        before = list(opened.iter_results(run.id))
         assert 0 < len(before) < CASES
     assert ended(started(folder, store, cases, "--resume")) == 3, _told(folder)
     with closing(open_store(store)) as opened:
-        (run,) = opened.runs()
+        (run,) = opened.list_runs()
         assert run.state is RunState.FINISHED
-        results = list(opened.results(run.id))
+        results = list(opened.iter_results(run.id))
     assert [result.position for result in results] == [*range(CASES)]
     assert results[: len(before)] == before
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from planproof import Verdict, aevaluate
-from planproof.core.judge import AnyJudge, Asking
+from planproof.core.judge import AnyJudge, ModelOptions
 from planproof.core.model import Cause
 from planproof.llm.open_judge import open_judge
 from planproof.readers.decoding.source import Source
@@ -102,8 +102,8 @@ def _rows() -> Iterator[tuple[tuple[str, str], Any]]:
 
 
 def _opened(mode: str, judge: str, server: ScriptedModel) -> AnyJudge:
-    asking = Asking(deadline=SECONDS if mode in ENDLESS else PATIENCE)
-    return open_judge(judge, ["openai:x"], base_url=server.url, asking=asking)
+    asking = ModelOptions(deadline=SECONDS if mode in ENDLESS else PATIENCE)
+    return open_judge(judge, ["openai:x"], base_url=server.url, options=asking)
 
 
 async def _judged(judge: AnyJudge) -> Verdict:
@@ -181,7 +181,7 @@ def test_what_does_not_stand_is_asked_about_once_more(
 
 
 def test_every_verdict_of_the_table_can_be_verified(table: dict[tuple[str, str], Row]) -> None:
-    source = Source.of_value(FOLLOWED["execution_trace"])
+    source = Source.from_value(FOLLOWED["execution_trace"])
     assert {key: verify(row.verdict.full(), source) for key, row in table.items()} == dict.fromkeys(
         table, ()
     )

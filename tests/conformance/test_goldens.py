@@ -10,14 +10,14 @@ import pytest
 
 from planproof import evaluate
 from planproof.core.trace import Event, Kind
-from planproof.extensions import load, registered
-from planproof.planning.locate_plan import locate
+from planproof.extensions import list_names, load
+from planproof.planning.locate_plan import find_declared_plan
 from planproof.planning.plan_parser import parse_plan
 from tests.golden_files import EXAMPLES, GOLDENS, ROOT, Golden
 
 FIELDS = {"reader", "made_by", "kinds", "actions", "plan", "plan_before_acting", "skipped"}
 ROW = {"name", "holds", "output", "status", "parent"}
-DEDICATED = [name for name in registered("readers") if name != "general"]
+DEDICATED = [name for name in list_names("readers") if name != "general"]
 
 # What the rules still get wrong; each says why, and is gone once they get it right.
 MISJUDGED = {
@@ -92,7 +92,7 @@ def test_as_much_is_left_out_as_was_counted(golden: Golden) -> None:
 @every_golden
 def test_the_plan_is_found_where_it_was_declared(golden: Golden) -> None:
     expected = golden.expected
-    found = locate(golden.trace).declaration
+    found = find_declared_plan(golden.trace).declaration
     steps = None if found is None else [step.text for step in found.plan.steps]
     assert steps == expected["plan"]
     assert (found and found.before_acting) == expected["plan_before_acting"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from planproof import Verdict, evaluate
-from planproof.core.judge import Asking
+from planproof.core.judge import ModelOptions
 from planproof.llm.judge_registry import find_judge
 from planproof.llm.model_settings import ModelSettings
 from planproof.llm.providers import open_model
@@ -83,7 +83,7 @@ def judged(
 ) -> tuple[Verdict, Asked]:
     address = server.root if name.startswith("anthropic") else server.url
     model = open_model(name, base_url=address, settings=ModelSettings())
-    judge = find_judge("prompt", model=model, asking=Asking(**asking))
+    judge = find_judge("prompt", model=model, options=ModelOptions(**asking))
     verdict = evaluate(**case, judge=judge)
     (asked,) = server.calls
     return verdict, asked

@@ -14,19 +14,19 @@ from planproof.core.finding import Status
 from planproof.core.judge import AnyJudge
 from planproof.core.model import Answer, Question
 from planproof.core.trace import Kind, Trace
-from planproof.extensions import registered
+from planproof.extensions import list_names
 from planproof.llm.judge_registry import find_judge
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.case_files import read_case
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.write_native import native_form
+from planproof.readers.write_native import serialize_trace
 from planproof.verification import verify
 from tests.auditing_models import honest, model_that_is
 from tests.fake_model import FakeModel
 from tests.small_cases import COPY, DELETE, FOLLOWED, IDLE, PLAN, READ, USER, called
 
-JUDGES = [name for name in registered("judges") if name != "prompt"]
+JUDGES = [name for name in list_names("judges") if name != "prompt"]
 DEMO = {
     name: json.loads(files("planproof.cli.demo_cases").joinpath(f"{name}.json").read_bytes())
     for name in ("followed", "claimed", "reordered")
@@ -100,7 +100,7 @@ def test_what_was_done_has_evidence_and_all_of_it_can_be_verified(
             assert step.evidence, step
         assert 0.0 <= step.sureness <= 1.0
     assert all(0.0 <= extra.sureness <= 1.0 for extra in verdict.extras)
-    assert verify(verdict.full(), Source.of_value(case["execution_trace"])) == ()
+    assert verify(verdict.full(), Source.from_value(case["execution_trace"])) == ()
 
 
 @every_judge
@@ -109,7 +109,7 @@ def test_every_action_is_covered_by_a_step_or_is_an_extra(judge: str, case: dict
     verdict = _judged(case, judge)
     accounted = {event for step in verdict.steps for event in step.covers}
     accounted |= {extra.event for extra in verdict.extras}
-    trace = read_trace(Source.of_value(case["execution_trace"]))
+    trace = read_trace(Source.from_value(case["execution_trace"]))
     assert {event.id for event in trace.events if event.kind is Kind.ACTION} <= accounted
 
 
@@ -190,11 +190,11 @@ class _HonestByPlan(FakeModel):
     """Says what the rules find, about the plan that it is asked about."""
 
     async def ask(self, question: Question, *, deadline: float) -> Answer:
-        events = read_trace(Source.of_value(ANEW)).by_id
+        events = read_trace(Source.from_value(ANEW)).by_id
         plans = [(PLAN, ["e3", "e4"]), ([PLAN[0], PLAN[1]], ["e3", "e6", "e7"])]
         later = "e6" in "".join(part for part in question.parts if isinstance(part, str))
         plan, shown = plans[later]
-        trace = native_form(Trace(tuple(events[event] for event in shown)))
+        trace = serialize_trace(Trace(tuple(events[event] for event in shown)))
         self._answers = [honest({"agent_plan": plan, "execution_trace": trace})]
         return await super().ask(question, deadline=deadline)
 
@@ -209,4 +209,4 @@ def test_one_plan_can_be_judged_after_another(judge: str) -> None:
         ("e2/3", Status.OUT_OF_ORDER),
     ]
     assert [extra.event for extra in verdict.extras] == ["e7"]
-    assert verify(verdict.full(), Source.of_value(ANEW)) == ()
+    assert verify(verdict.full(), Source.from_value(ANEW)) == ()

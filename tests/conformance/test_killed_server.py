@@ -71,13 +71,13 @@ class _Load:
 def _judged(store: str) -> Counter[str]:
     with closing(open_sql_store(store)) as opened:
         return Counter(
-            result.id or "" for run in opened.runs() for result in opened.results(run.id)
+            result.id or "" for run in opened.list_runs() for result in opened.iter_results(run.id)
         )
 
 
 def _left(store: str) -> tuple[int, int]:
     """Spans that are kept, and traces that are to be judged."""
-    with closing(open_sql_store(store)) as opened, opened.database.reading() as connection:
+    with closing(open_sql_store(store)) as opened, opened.database.begin_read() as connection:
         kept = connection.scalar(select(func.count()).select_from(spans))
         due = connection.scalar(select(func.count()).where(traces.c.due.is_not(None)))
     return kept or 0, due or 0

@@ -19,12 +19,14 @@ KILLS = 20
 
 
 def _cases_kept(store: Store) -> int:
-    runs = store.runs(limit=1)
+    runs = store.list_runs(limit=1)
     return runs[0].cases if runs else 0
 
 
 def _results(store: Store) -> list[Result]:
-    return [replace(result, seconds=0.0) for result in store.results(store.find("latest").id)]
+    return [
+        replace(result, seconds=0.0) for result in store.iter_results(store.find_run("latest").id)
+    ]
 
 
 def test_a_run_that_is_killed_twenty_times_ends_as_if_it_had_not_been(
@@ -48,7 +50,7 @@ def test_a_run_that_is_killed_twenty_times_ends_as_if_it_had_not_been(
             assert not (tmp_path / "out.jsonl").exists()
         assert ended(started(tmp_path, store_url, cases, "-o", "out.jsonl", "--resume")) == 3
         broken = _results(store)
-        assert [run.state for run in store.runs()] == [RunState.FINISHED]
+        assert [run.state for run in store.list_runs()] == [RunState.FINISHED]
     assert [result.position for result in broken] == [*range(CASES)]
 
     assert ended(started(tmp_path, str(tmp_path / "other.db"), cases, "-o", "whole.jsonl")) == 3
@@ -68,12 +70,12 @@ def test_two_runs_at_once_into_one_store_lose_nothing(store_url: str, tmp_path: 
     assert [ended(process) for process in processes] == [3, 3], (tmp_path / "told.txt").read_text()
     with closing(open_store(store_url)) as store:
         for name in names:
-            (run,) = store.runs(tags={"n": name})
+            (run,) = store.list_runs(tags={"n": name})
             assert (run.state, run.cases) == (RunState.FINISHED, 150)
-            results = list(store.results(run.id))
+            results = list(store.iter_results(run.id))
             assert [result.position for result in results] == [*range(150)]
             scored = next(result for result in results if result.case)
-            assert f"{name} " in store.case(scored.case).text
+            assert f"{name} " in store.get_case(scored.case).text
 
 
 def test_two_processes_that_go_on_with_one_run_get_it_whole(store_url: str, tmp_path: Path) -> None:
@@ -85,5 +87,5 @@ def test_two_processes_that_go_on_with_one_run_get_it_whole(store_url: str, tmp_
         ended(first)
         both = [started(tmp_path, store_url, cases, "--resume") for _ in range(2)]
         assert [ended(process) for process in both] == [3, 3]
-        (run,) = store.runs()
-        assert [result.position for result in store.results(run.id)] == [*range(200)]
+        (run,) = store.list_runs()
+        assert [result.position for result in store.iter_results(run.id)] == [*range(200)]

@@ -9,7 +9,7 @@ import pytest
 
 from planproof import Verdict, evaluate
 from planproof.llm.open_judge import open_judge
-from planproof.llm.prompting.show_question import characters
+from planproof.llm.prompting.show_question import count_characters
 from tests.fake_model import FakeModel
 from tests.hand_written import did, trace
 
@@ -45,7 +45,7 @@ def test_the_budget_is_kept_and_the_coverage_told(name: str, judge: str) -> None
         assert not model.questions
         return
     assert verdict.outcome == "scored", verdict.reason
-    assert max(map(characters, model.questions)) <= BUDGET
+    assert max(map(count_characters, model.questions)) <= BUDGET
     told = verdict.coverage
     assert told is not None
     assert told.events == len(events)

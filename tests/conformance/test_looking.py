@@ -8,7 +8,14 @@ import pytest
 
 from planproof.core.verdict import Outcome
 from planproof.runs.store.open_store import open_store
-from planproof.runs.store.queries import Order, Tally, Wanted, count_of, results_of, tallies
+from planproof.runs.store.queries import (
+    ResultFilter,
+    ResultOrder,
+    RunTally,
+    count_results,
+    query_results,
+    query_tallies,
+)
 from planproof.runs.store.sql_store import SqlStore
 from planproof.runs.summary import summarize
 from tests.hand_made_runs import RUN, failed, result, scored
@@ -33,59 +40,59 @@ def store(store_url: str) -> Iterator[SqlStore]:
     opened.close()
 
 
-def positions(store: SqlStore, wanted: Wanted, first: int = 0, most: int = 100) -> list[int]:
-    found = results_of(store.database, RUN.id, wanted, first=first, most=most)
+def positions(store: SqlStore, wanted: ResultFilter, first: int = 0, most: int = 100) -> list[int]:
+    found = query_results(store.database, RUN.id, wanted, offset=first, limit=most)
     return [result.position for result in found]
 
 
 @pytest.mark.parametrize(
     ("wanted", "found"),
     [
-        (Wanted(), [0, 1, 2, 3, 4, 5]),
-        (Wanted(descending=True), [5, 4, 3, 2, 1, 0]),
-        (Wanted(order=Order.SCORE), [2, 4, 1, 3, 5, 0]),
-        (Wanted(order=Order.SCORE, descending=True), [0, 5, 1, 3, 2, 4]),
-        (Wanted(order=Order.SECONDS, descending=True), [3, 0, 5, 1, 2, 4]),
-        (Wanted(levels=frozenset({0.25})), [1, 3]),
-        (Wanted(levels=frozenset({None, 1.0})), [0, 2, 4]),
-        (Wanted(levels=frozenset({None})), [2, 4]),
-        (Wanted(words="REFUND"), [0, 1]),
-        (Wanted(words="100%"), [3]),
-        (Wanted(words="it scores 0.8"), [5]),
-        (Wanted(words="refund", levels=frozenset({0.25})), [1]),
-        (Wanted(words="nowhere"), []),
-        (Wanted(lapsed="Do thing 1"), [3]),
-        (Wanted(lapsed="Do thing 2"), [1, 3]),
-        (Wanted(lapsed="Do thing 2", levels=frozenset({1.0})), []),
-        (Wanted(lapsed="Do thing 9"), []),
+        (ResultFilter(), [0, 1, 2, 3, 4, 5]),
+        (ResultFilter(descending=True), [5, 4, 3, 2, 1, 0]),
+        (ResultFilter(order=ResultOrder.SCORE), [2, 4, 1, 3, 5, 0]),
+        (ResultFilter(order=ResultOrder.SCORE, descending=True), [0, 5, 1, 3, 2, 4]),
+        (ResultFilter(order=ResultOrder.SECONDS, descending=True), [3, 0, 5, 1, 2, 4]),
+        (ResultFilter(levels=frozenset({0.25})), [1, 3]),
+        (ResultFilter(levels=frozenset({None, 1.0})), [0, 2, 4]),
+        (ResultFilter(levels=frozenset({None})), [2, 4]),
+        (ResultFilter(words="REFUND"), [0, 1]),
+        (ResultFilter(words="100%"), [3]),
+        (ResultFilter(words="it scores 0.8"), [5]),
+        (ResultFilter(words="refund", levels=frozenset({0.25})), [1]),
+        (ResultFilter(words="nowhere"), []),
+        (ResultFilter(failed_step="Do thing 1"), [3]),
+        (ResultFilter(failed_step="Do thing 2"), [1, 3]),
+        (ResultFilter(failed_step="Do thing 2", levels=frozenset({1.0})), []),
+        (ResultFilter(failed_step="Do thing 9"), []),
     ],
 )
 def test_wanted_cases_are_found_counted_and_paged(
-    store: SqlStore, wanted: Wanted, found: list[int]
+    store: SqlStore, wanted: ResultFilter, found: list[int]
 ) -> None:
     assert positions(store, wanted) == found
-    assert count_of(store.database, RUN.id, wanted) == len(found)
+    assert count_results(store.database, RUN.id, wanted) == len(found)
     assert positions(store, wanted, first=1, most=2) == found[1:3]
 
 
 def test_names_are_in_order_and_what_has_none_comes_first(store: SqlStore) -> None:
     # How a database sorts capital letters is its own affair.
-    assert positions(store, Wanted(order=Order.NAME))[0] == 4
+    assert positions(store, ResultFilter(order=ResultOrder.NAME))[0] == 4
 
 
 def test_a_page_holds_the_results_as_they_were_kept(store: SqlStore) -> None:
-    page = results_of(store.database, RUN.id, Wanted(), first=0, most=10)
-    assert page == list(store.results(RUN.id))
+    page = query_results(store.database, RUN.id, ResultFilter(), offset=0, limit=10)
+    assert page == list(store.iter_results(RUN.id))
 
 
 def test_a_tally_counts_what_a_summary_counts(store: SqlStore) -> None:
-    found = tallies(store.database, [RUN.id, "another"], min_score=0.75)
+    found = query_tallies(store.database, [RUN.id, "another"], min_score=0.75)
     summary = summarize(RESULTS, min_score=0.75)
     tally = found[RUN.id]
     assert tally.levels == summary.levels
     assert tally.unscored == {"judge_failed": 1, "no_plan": 1}
     assert (tally.cases, tally.scored, tally.passed) == (6, 4, summary.passed)
     assert tally.mean == pytest.approx(summary.mean)
-    assert found["another"] == Tally()
+    assert found["another"] == RunTally()
     assert found["another"].mean is None
-    assert tallies(store.database, [], min_score=0.75) == {}
+    assert query_tallies(store.database, [], min_score=0.75) == {}

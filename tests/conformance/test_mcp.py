@@ -17,7 +17,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import Tool
 
 from planproof import Monitor, evaluate
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.golden_files import ROOT
 from tests.patience import PATIENCE
 from tests.scripted_model import ScriptedModel
@@ -59,7 +59,7 @@ class Asked:
 
 def _servers(key: str) -> list[Any]:
     """The servers that the docs set up under this key."""
-    settings = [json.loads(block.text) for block in blocks_for(__file__)]
+    settings = [json.loads(block.text) for block in find_blocks_for(__file__)]
     return [server for each in settings for server in each.get(key, {}).values()]
 
 
@@ -162,7 +162,7 @@ def test_what_comes_next_is_what_a_monitor_expects(asked: Asked) -> None:
     for event in (READ, PIZZA):
         monitor.observe(event)
     told = asked("expected_next", plan=PLAN, trace={"events": [READ, PIZZA]})
-    assert [step["number"] for step in told["expected"]] == [s.number for s in monitor.expected]
+    assert [step["number"] for step in told["expected"]] == [s.number for s in monitor.next_steps]
     assert told["ceiling"] == monitor.ceiling == 0.5
     assert [step["status"] for step in told["steps"]] == ["executed", "not_begun"]
     assert ("proven", "e2") in [(one["certainty"], one["event"]) for one in told["deviations"]]

@@ -14,7 +14,7 @@ from planproof.core.trace import Event, Trace
 from planproof.core.verdict import Verdict
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.write_native import native_form
+from planproof.readers.write_native import serialize_trace
 from tests.golden_files import GOLDENS, Golden
 from tests.third_party import one_case_a_trace, with_bench
 from tests.unit.readers.samples import ALL
@@ -41,7 +41,7 @@ def judgement(verdict: Verdict) -> Any:
 
 
 def assert_same(trace: Trace, source: Source, plan: Json, task: Json = None) -> None:
-    native = Source.of_value(native_form(trace))
+    native = Source.from_value(serialize_trace(trace))
     again = read_trace(native)
     assert again.reader == "native"
     assert unplaced(again) == unplaced(trace)
@@ -51,7 +51,7 @@ def assert_same(trace: Trace, source: Source, plan: Json, task: Json = None) -> 
 
 @pytest.mark.parametrize("name", ALL)
 def test_the_samples(name: str) -> None:
-    source = Source.of_value(ALL[name])
+    source = Source.from_value(ALL[name])
     trace = read_trace(source)
     plan = [f"Call {event.name} first" for event in trace.events if event.name] or ["Do it"]
     assert_same(trace, source, plan, "Do it.")
@@ -72,5 +72,5 @@ def test_the_goldens(golden: Golden) -> None:
 @with_bench
 def test_the_bench() -> None:
     for case in one_case_a_trace():
-        source = Source.of_value(case["execution_trace"])
+        source = Source.from_value(case["execution_trace"])
         assert_same(read_trace(source), source, case["agent_plan"], case["user_task"])

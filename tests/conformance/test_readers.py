@@ -11,15 +11,15 @@ import pytest
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object
 from planproof.core.pointer import resolve
-from planproof.core.quotes import quotable, stands_in
+from planproof.core.quotes import is_quote_in, to_searchable_text
 from planproof.core.trace import EventStatus, Kind, Trace
-from planproof.extensions import load, registered
+from planproof.extensions import list_names, load
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from tests.golden_files import GOLDENS
 from tests.unit.readers.samples import ALL
 
-READERS = registered("readers")
+READERS = list_names("readers")
 WHOLE = {golden.name: golden.text for golden in GOLDENS if golden.is_one_text}
 SAMPLES: dict[str, Any] = {**ALL, **WHOLE}
 
@@ -55,7 +55,7 @@ def stands(text: str, source: Source, pointer: str) -> bool:
     """Whether a text is there: as it is, escaped, or as the object that it writes as JSON."""
     if folded(text) in found_at(source, pointer):
         return True
-    return stands_in(text, quotable(resolve(source.document, pointer)))
+    return is_quote_in(text, to_searchable_text(resolve(source.document, pointer)))
 
 
 @pytest.fixture(params=SAMPLES)
@@ -65,7 +65,7 @@ def sample(request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture
 def source(sample: Any) -> Source:
-    return Source.of_value(sample)
+    return Source.from_value(sample)
 
 
 @pytest.fixture
@@ -131,11 +131,11 @@ def test_a_file_a_value_and_a_string_give_the_same(
     path = tmp_path / "trace"
     text = sample if isinstance(sample, str) else json.dumps(sample, indent=1)
     path.write_bytes(text.encode())
-    from_file = Source.of_path(path)
-    from_string = Source.of_value(text)
+    from_file = Source.from_path(path)
+    from_string = Source.from_value(text)
     assert read_trace(from_file) == read_trace(from_string) == trace
     assert from_file.digest == from_string.digest
-    assert from_file.canonical_digest == Source.of_value(sample).canonical_digest
+    assert from_file.canonical_digest == Source.from_value(sample).canonical_digest
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -160,7 +160,7 @@ def without(value: Any, keys: frozenset[str]) -> Any:
 
 @pytest.mark.parametrize("lost", ["content", "output", "args", "arguments", "text", "message"])
 def test_pointers_lead_somewhere_when_fields_are_lost(sample: Any, lost: str) -> None:
-    source = Source.of_value(sample)
+    source = Source.from_value(sample)
     if source.form == "text":
         return
     own = read_trace(source).reader
@@ -168,7 +168,7 @@ def test_pointers_lead_somewhere_when_fields_are_lost(sample: Any, lost: str) ->
     records: list[Any] = [value for _, value in source.document] if lines else source.document
     kept = without(records, frozenset((lost,)))
     text = "\n".join(map(json.dumps, kept)) if lines else json.dumps(kept)
-    source = Source.of_text(text)
+    source = Source.from_text(text)
     for event in read_trace(source, reader=own).events if own != "native" else ():
         resolve(source.document, event.pointer)
         resolve(source.document, event.output_pointer or event.pointer)
@@ -185,6 +185,6 @@ def test_spans_and_log_records_with_odd_ids_are_read(field: str, odd: Json) -> N
         {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]},
         {"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]},
     ]
-    trace = read_trace(Source.of_text("\n".join(map(json.dumps, batches))))
+    trace = read_trace(Source.from_text("\n".join(map(json.dumps, batches))))
     assert trace.reader in ("opentelemetry", "openinference")
     assert [event.name for event in trace.events] == ["look"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof.core.finding import Severity, Status
-from planproof.scoring import score
+from planproof.scoring import compute_score
 from tests.hand_written import (
     Event,
     asked,
@@ -397,7 +397,7 @@ def test_reading_11_only_leaves_count() -> None:
     assert statuses(verdict) == [PARTIAL, EXECUTED, MISSING, EXECUTED]
     assert verdict.plan is not None
     assert verdict.plan.steps == 3
-    assert verdict.score == score(findings("ELE"))
+    assert verdict.score == compute_score(findings("ELE"))
 
 
 @given(
@@ -407,7 +407,9 @@ def test_reading_12_ambiguity_is_never_worth_more_than_absence(
     others: str, major: int, minor: int, place: int
 ) -> None:
     absent, unclear = (others[:place] + letter + others[place:] for letter in "LA")
-    assert score(findings(unclear, major, minor)) <= score(findings(absent, major, minor))
+    assert compute_score(findings(unclear, major, minor)) <= compute_score(
+        findings(absent, major, minor)
+    )
 
 
 CHECKING = ["Look up order 4711", "Check the policy", "Refund order 4711"]

@@ -85,7 +85,7 @@ def test_a_killed_run_without_a_cache_asks_only_for_what_was_not_kept(tmp_path: 
         killed.kill()
         ended(killed)
         with closing(open_store(store)) as kept:
-            there = kept.find("latest").cases
+            there = kept.find_run("latest").cases
         assert there
         before = len(server.calls)
         assert ended(_run(cases, output, server, tmp_path / "two.sqlite3", store)) == 0

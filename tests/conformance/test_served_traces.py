@@ -188,8 +188,8 @@ def result_on(store: str, trace: str, where: Callable[[Result], bool] = lambda _
     until = monotonic() + PATIENCE
     with closing(open_store(store)) as opened:
         while monotonic() < until:
-            for run in opened.runs():
-                found = [result for result in opened.results(run.id) if result.id == trace]
+            for run in opened.list_runs():
+                found = [result for result in opened.iter_results(run.id) if result.id == trace]
                 assert len(found) <= 1
                 if found and where(found[0]):
                     return found[0]
@@ -220,7 +220,7 @@ def test_a_traced_agent_is_judged_as_by_hand(
 def _page(process: Served, store: str, result: Result) -> str:
     """The page of a result, as a browser gets it."""
     with closing(open_store(store)) as opened:
-        run = opened.find("latest").id
+        run = opened.find_run("latest").id
     url = f"{process.url}/runs/{run}/cases/{result.position}"
     with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
         return answer.read().decode()

@@ -13,8 +13,8 @@ from planproof.core.usage import Usage
 from planproof.core.verdict import JudgeSummary, Outcome, Verdict
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate_case
-from planproof.runs.case_json import case_in, kept
-from planproof.runs.run_records import Result, Run, RunState, new_run
+from planproof.runs.case_json import deserialize_case, serialize_case
+from planproof.runs.run_records import Result, Run, RunState, create_run
 from planproof.runs.store.open_store import open_store
 from planproof.runs.store.store_protocol import Store
 from tests.small_cases import FOLLOWED
@@ -30,7 +30,7 @@ def store(store_url: str) -> Iterator[Store]:
 
 
 def _run(**tags: str) -> Run:
-    return new_run(source="cases.jsonl", judge=JUDGE, fingerprint="all1", tags=tags)
+    return create_run(source="cases.jsonl", judge=JUDGE, fingerprint="all1", tags=tags)
 
 
 def _case(number: int) -> Case:
@@ -47,13 +47,13 @@ def _case(number: int) -> Case:
 def _result(number: int) -> Result:
     case = _case(number)
     verdict = replace(evaluate_case(case), cost=Usage(calls=number))
-    return Result(number, kept(case).hash, case.id, verdict, 0.25)
+    return Result(number, serialize_case(case).hash, case.id, verdict, 0.25)
 
 
 def _fill(store: Store, run: Run, numbers: range) -> list[Result]:
     store.begin(run)
     results = [_result(number) for number in numbers]
-    store.add(run.id, results, [kept(_case(number)) for number in numbers])
+    store.add(run.id, results, [serialize_case(_case(number)) for number in numbers])
     return results
 
 
@@ -61,7 +61,7 @@ def test_results_come_back_whole_and_in_order(store: Store) -> None:
     run = _run()
     results = _fill(store, run, range(3))
     later = _fill(store, run, range(3, 5))
-    assert list(store.results(run.id)) == results + later
+    assert list(store.iter_results(run.id)) == results + later
 
 
 def test_results_come_in_order_however_they_were_added(store: Store) -> None:
@@ -71,27 +71,27 @@ def test_results_come_in_order_however_they_were_added(store: Store) -> None:
     many = [replace(_result(0), position=position) for position in range(1_200)]
     store.add(run.id, many[600:], [])
     store.add(run.id, many[:600], [])
-    assert [result.position for result in store.results(run.id)] == list(range(1_200))
+    assert [result.position for result in store.iter_results(run.id)] == list(range(1_200))
 
 
 def test_what_is_kept_already_stays(store: Store) -> None:
     run = _run()
     results = _fill(store, run, range(2))
     other = replace(_result(7), position=0)
-    store.add(run.id, [other], [kept(_case(7))])
-    assert list(store.results(run.id)) == results
+    store.add(run.id, [other], [serialize_case(_case(7))])
+    assert list(store.iter_results(run.id)) == results
 
 
 def test_a_run_says_how_far_it_is(store: Store) -> None:
     run = _run(branch="main", night="1")
     _fill(store, run, range(3))
-    assert store.find(run.id) == replace(run, cases=3)
+    assert store.find_run(run.id) == replace(run, cases=3)
     store.close_run(run.id, RunState.INTERRUPTED)
-    assert store.find(run.id).state is RunState.INTERRUPTED
+    assert store.find_run(run.id).state is RunState.INTERRUPTED
     store.begin(run)
-    assert store.find(run.id).state is RunState.RUNNING
+    assert store.find_run(run.id).state is RunState.RUNNING
     store.close_run(run.id, RunState.FINISHED)
-    done = store.find(run.id)
+    done = store.find_run(run.id)
     assert done.state is RunState.FINISHED
     assert done.finished is not None
     assert done.finished >= run.created
@@ -102,46 +102,46 @@ def test_runs_are_found_by_id_by_prefix_and_by_tags(store: Store) -> None:
     for run in runs:
         store.begin(run)
     newest = [run.id for run in reversed(runs)]
-    assert [run.id for run in store.runs()] == newest
-    assert [run.id for run in store.runs(limit=2)] == newest[:2]
-    assert [run.id for run in store.runs(tags={"n": "1"})] == [runs[1].id]
-    assert store.runs(tags={"n": "1", "m": "2"}) == []
-    assert store.find("latest").id == newest[0]
-    assert store.find("20260101").id == runs[1].id
+    assert [run.id for run in store.list_runs()] == newest
+    assert [run.id for run in store.list_runs(limit=2)] == newest[:2]
+    assert [run.id for run in store.list_runs(tags={"n": "1"})] == [runs[1].id]
+    assert store.list_runs(tags={"n": "1", "m": "2"}) == []
+    assert store.find_run("latest").id == newest[0]
+    assert store.find_run("20260101").id == runs[1].id
     with pytest.raises(InvalidInput, match="several"):
-        store.find("2026")
+        store.find_run("2026")
     with pytest.raises(InvalidInput, match=f"Did you mean `{runs[0].id}`"):
-        store.find("20260100-a0x")
+        store.find_run("20260100-a0x")
     with pytest.raises(InvalidInput, match="no run"):
-        store.find("%")
+        store.find_run("%")
 
 
 def test_an_empty_store_says_so(store: Store) -> None:
-    assert store.runs() == []
+    assert store.list_runs() == []
     with pytest.raises(InvalidInput, match="no run in it yet"):
-        store.find("latest")
+        store.find_run("latest")
 
 
 def test_a_result_is_found_by_id_or_position(store: Store) -> None:
     run = _run()
     results = _fill(store, run, range(3))
-    assert store.result(run.id, "case-1") == results[1]
-    assert store.result(run.id, "2") == results[2]
-    assert store.result(run.id, 0) == results[0]
+    assert store.get_result(run.id, "case-1") == results[1]
+    assert store.get_result(run.id, "2") == results[2]
+    assert store.get_result(run.id, 0) == results[0]
     with pytest.raises(InvalidInput, match="case-1"):
-        store.result(run.id, "cas-1")
+        store.get_result(run.id, "cas-1")
 
 
 def test_a_case_is_known_once_judged(store: Store) -> None:
     run = _run()
     first, second = _fill(store, run, range(2))
-    found = store.judged([first.case, second.case, "other"], "all1")
+    found = store.find_verdicts([first.case, second.case, "other"], "all1")
     assert found == {
         result.case: replace(result.verdict, id=None, metadata={}, cost=None)
         for result in (first, second)
     }
-    assert store.judged([first.case], "all2") == {}
-    assert store.judged([], "all1") == {}
+    assert store.find_verdicts([first.case], "all2") == {}
+    assert store.find_verdicts([], "all1") == {}
 
 
 def test_a_failure_is_no_verdict(store: Store) -> None:
@@ -149,11 +149,11 @@ def test_a_failure_is_no_verdict(store: Store) -> None:
     store.begin(run)
     failed = Verdict(outcome=Outcome.JUDGE_FAILED, reason="The model did not answer.", id="x")
     store.add(run.id, [Result(0, "h", "x", failed, 1.0)], [])
-    assert store.judged(["h"], "all1") == {}
+    assert store.find_verdicts(["h"], "all1") == {}
     judged = replace(_result(1), position=1, case="h")
     store.add(run.id, [judged], [])
-    assert list(store.judged(["h"], "all1")) == ["h"]
-    assert [result.verdict.outcome for result in store.results(run.id)] == [
+    assert list(store.find_verdicts(["h"], "all1")) == ["h"]
+    assert [result.verdict.outcome for result in store.iter_results(run.id)] == [
         Outcome.JUDGE_FAILED,
         judged.verdict.outcome,
     ]
@@ -162,10 +162,10 @@ def test_a_failure_is_no_verdict(store: Store) -> None:
 def test_a_case_comes_back_as_it_was(store: Store) -> None:
     run = _run()
     (result,) = _fill(store, run, range(1))
-    again = case_in(store.case(result.case), id="case-0", metadata=_case(0).metadata)
+    again = deserialize_case(store.get_case(result.case), id="case-0", metadata=_case(0).metadata)
     assert again == _case(0)
     with pytest.raises(InvalidInput, match="no case"):
-        store.case("nowhere")
+        store.get_case("nowhere")
 
 
 def test_what_is_kept_outlives_the_process(store_url: str, store: Store) -> None:
@@ -173,8 +173,8 @@ def test_what_is_kept_outlives_the_process(store_url: str, store: Store) -> None
     results = _fill(store, run, range(2))
     other = open_store(store_url)
     try:
-        assert list(other.results(run.id)) == results
+        assert list(other.iter_results(run.id)) == results
         other.add(run.id, [_result(2)], [])
     finally:
         other.close()
-    assert store.find(run.id).cases == 3
+    assert store.find_run(run.id).cases == 3

@@ -16,16 +16,16 @@ from typer.main import get_command
 
 from planproof.cli.app import app
 from planproof.config import read_configuration
-from planproof.extensions import package_of, registered
+from planproof.extensions import find_package, list_names
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from scripts import refresh_docs, schemas
-from scripts.doc_blocks import ROOT, Block, blocks, pages
-from scripts.shell import Shell, commands_of
+from scripts.doc_blocks import ROOT, DocBlock, list_pages, parse_blocks
+from scripts.shell import Shell, extract_commands
 from tests.doc_examples import check_command, check_commands, check_python, commands_in
 from tests.scripted_model import Asked, ScriptedModel
 
-BLOCKS = {page: blocks(page) for page in pages()}
+BLOCKS = {page: parse_blocks(page) for page in list_pages()}
 _COMMANDS = ("sh", "console")
 _NOT_RUN = "not run: .{10,}"
 # What may stand above a block of a language, besides the test that runs it.
@@ -47,7 +47,7 @@ def _with(*languages: str, mark: str) -> list[Path]:
     return [page for page in BLOCKS if list(_of(page, *languages, mark=mark))]
 
 
-def _of(page: Path, *languages: str, mark: str) -> Iterator[Block]:
+def _of(page: Path, *languages: str, mark: str) -> Iterator[DocBlock]:
     pattern = re.compile(mark)
     for block in BLOCKS[page]:
         if block.language in languages and pattern.fullmatch(block.mark):
@@ -82,32 +82,34 @@ def test_every_block_is_run_or_says_why_not(page: Path) -> None:
     for block in BLOCKS[page]:
         if block.test is not None:
             source = block.test.read_text(encoding="utf-8")
-            assert "blocks_for(__file__)" in source, f"{block.place}: {block.test} does not run it"
+            assert "blocks_for(__file__)" in source, (
+                f"{block.location}: {block.test} does not run it"
+            )
             continue
-        assert block.language in _MARKS, f"{block.place}: `{block.language}` is not known"
+        assert block.language in _MARKS, f"{block.location}: `{block.language}` is not known"
         known = re.fullmatch(_MARKS[block.language], block.mark)
-        assert known, f"{block.place}: `{block.mark}` is no mark of {block.language}"
+        assert known, f"{block.location}: `{block.mark}` is no mark of {block.language}"
 
 
 @pytest.mark.parametrize("page", _with("console", "text", mark="run|prompt .*"), ids=_name)
 def test_pages_show_what_commands_print_and_models_are_asked(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert refresh_docs.refreshed(text) == text, _REFRESH
+    assert refresh_docs.refresh_page(text) == text, _REFRESH
 
 
 @pytest.mark.parametrize("page", _with("python", mark=""), ids=_name)
 def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(Shell.among_examples(tmp_path).folder)
+    monkeypatch.chdir(Shell.with_examples(tmp_path).folder)
     # The blocks of a page build on one another; the tests shown in them are run as well.
     names: dict[str, Any] = {"__name__": page.stem}
     for block in _of(page, "python", mark=""):
-        exec(compile(block.text, block.place, "exec"), names)
+        exec(compile(block.text, block.location, "exec"), names)
     for name, value in names.items():
         if name.startswith("test_"):
             value()
 
 
-def _only_run(page: Path) -> list[Block]:
+def _only_run(page: Path) -> list[DocBlock]:
     """The blocks whose commands are run, and what these print is not shown."""
     return [
         block
@@ -123,13 +125,13 @@ def test_commands_run(page: Path, tmp_path: Path, model: dict[str, str]) -> None
     for number, block in enumerate(_only_run(page)):
         if shell is None or not block.mark:
             (folder := tmp_path / str(number)).mkdir()
-            shell = Shell.among_examples(folder, model)
-        for command in commands_of(block.text, block.language):
+            shell = Shell.with_examples(folder, model)
+        for command in extract_commands(block.text, block.language):
             ran = shell.run(command)
             # A score that is too low, a gate that does not open, or a run in which a case
             # could not be judged: these are what may be shown.
-            ended = ran.code in (0, 1) or (ran.code == 3 and "kept as run" in ran.printed)
-            assert ended, f"{block.place}: {command}\n{ran.printed}"
+            ended = ran.exit_code in (0, 1) or (ran.exit_code == 3 and "kept as run" in ran.output)
+            assert ended, f"{block.location}: {command}\n{ran.output}"
 
 
 @pytest.mark.parametrize("page", _with("python", "toml", *_COMMANDS, mark=_NOT_RUN), ids=_name)
@@ -139,38 +141,38 @@ def test_what_is_not_run_is_at_least_understood(page: Path) -> None:
     for block in _of(page, *_COMMANDS, mark=_NOT_RUN):
         check_commands(block)
     for block in _of(page, "toml", mark=_NOT_RUN):
-        assert tomllib.loads(block.text), block.place
+        assert tomllib.loads(block.text), block.location
 
 
-def _configuration(block: Block, folder: Path) -> None:
+def _configuration(block: DocBlock, folder: Path) -> None:
     file = folder / "planproof.toml"
     file.write_text(block.text, encoding="utf-8")
     assert read_configuration(file).path == file
 
 
-def _entry_points(block: Block, _: Path) -> None:
+def _entry_points(block: DocBlock, _: Path) -> None:
     groups = tomllib.loads(block.text)["project"]["entry-points"]
     for group, names in groups.items():
-        assert registered(group.removeprefix("planproof.")), f"{block.place}: {group}"
+        assert list_names(group.removeprefix("planproof.")), f"{block.location}: {group}"
         assert all(re.fullmatch(r"[\w.]+:\w+", name) for name in names.values())
 
 
-def _json(block: Block, _: Path) -> None:
+def _json(block: DocBlock, _: Path) -> None:
     value = json.loads(block.text)
     if block.page.parent.name == "formats":
-        assert read_trace(Source.of_value(value)).reader == block.page.stem
+        assert read_trace(Source.from_value(value)).reader == block.page.stem
 
 
-def _yaml(block: Block, _: Path) -> None:
+def _yaml(block: DocBlock, _: Path) -> None:
     value: Any = yaml.safe_load(block.text)
     action: Any = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
     # A workflow, or a list of its steps.
     jobs: list[Any] = list(value["jobs"].values()) if "jobs" in value else []
     for step in (step for job in jobs for step in job["steps"]):
         if step.get("uses", "").startswith("OWNER/planproof@"):
-            assert set(step["with"]) <= set(action["inputs"]), block.place
+            assert set(step["with"]) <= set(action["inputs"]), block.location
     for command in commands_in(block.text):
-        check_command(command, block.place)
+        check_command(command, block.location)
 
 
 _CHECKED = {"toml": _configuration, "ini": _entry_points, "json": _json, "yaml": _yaml}
@@ -208,9 +210,9 @@ def test_examples_in_the_help_have_options_that_there_are(name: str) -> None:
             check_command(line, name)
 
 
-@pytest.mark.parametrize("path", schemas.published(), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", schemas.render_schemas(), ids=lambda path: path.name)
 def test_published_schemas_are_those_of_the_program(path: Path) -> None:
-    fresh = schemas.published()[path]
+    fresh = schemas.render_schemas()[path]
     assert path.read_text(encoding="utf-8") == fresh, _REFRESH
 
 
@@ -218,7 +220,7 @@ def test_every_reader_stands_in_the_table_of_formats_and_every_page_in_the_navig
     formats = ROOT / "docs" / "formats"
     table = (formats / "index.md").read_text(encoding="utf-8")
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    built_in = [name for name in registered("readers") if package_of("readers", name) is None]
+    built_in = [name for name in list_names("readers") if find_package("readers", name) is None]
     assert sorted(re.findall(r"^\| \[`([a-z-]+)`\]\(\1\.md\)", table, re.MULTILINE)) == built_in
     for page in formats.glob("*.md"):
         assert f"      - formats/{page.name}\n" in navigation

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from planproof.runs.store.open_store import open_store
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.patience import wait_until
 from tests.serving import served
 
@@ -14,14 +14,14 @@ SHOWN = "http://127.0.0.1:7526"
 
 
 def test_what_the_sdk_sends_is_judged(tmp_path: Path) -> None:
-    [block] = blocks_for(__file__)
+    [block] = find_blocks_for(__file__)
     store = tmp_path / "runs.db"
     with served(store, "--quiet-seconds", "0.1") as server:
-        exec(compile(block.text.replace(SHOWN, server.url), block.place, "exec"), {})
+        exec(compile(block.text.replace(SHOWN, server.url), block.location, "exec"), {})
         with closing(open_store(str(store))) as opened:
-            wait_until(lambda: any(run.cases for run in opened.runs()))
-            (result,) = opened.results(opened.runs()[0].id)
-            (run,) = opened.runs(tags={"source": "opentelemetry"})
+            wait_until(lambda: any(run.cases for run in opened.list_runs()))
+            (result,) = opened.iter_results(opened.list_runs()[0].id)
+            (run,) = opened.list_runs(tags={"source": "opentelemetry"})
     assert result.verdict.score == 1.0, result.verdict.reason
     assert result.verdict.metadata == {"service": "refunds"}
     assert run.source == "OpenTelemetry"

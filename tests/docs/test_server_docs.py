@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from scripts.doc_blocks import blocks_for
-from scripts.shell import Shell, commands_of
+from scripts.doc_blocks import find_blocks_for
+from scripts.shell import Shell, extract_commands
 from tests.serving import Served, served
 
 SHOWN = "http://127.0.0.1:7526"
-BLOCKS = blocks_for(__file__)
+BLOCKS = find_blocks_for(__file__)
 
 
 @pytest.fixture(scope="module")
@@ -31,18 +31,18 @@ def test_python_is_run(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(Shell.among_examples(tmp_path).folder)
+    monkeypatch.chdir(Shell.with_examples(tmp_path).folder)
     [block] = [each for each in BLOCKS if each.language == "python"]
-    exec(compile(block.text.replace(SHOWN, server.url), block.place, "exec"), {})
+    exec(compile(block.text.replace(SHOWN, server.url), block.location, "exec"), {})
     assert capsys.readouterr().out.startswith("0.5 ")
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl here")
 def test_commands_are_answered(server: Served, tmp_path: Path) -> None:
-    folder = Shell.among_examples(tmp_path).folder
+    folder = Shell.with_examples(tmp_path).folder
     shown = [each for each in BLOCKS if each.language == "sh"]
     answers: list[Any] = []
-    for command in (command for block in shown for command in commands_of(block.text, "sh")):
+    for command in (command for block in shown for command in extract_commands(block.text, "sh")):
         ran = subprocess.run(
             command.replace(SHOWN, server.url),
             shell=True,

@@ -18,7 +18,7 @@ from planproof import evaluate
 from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
 from planproof.monitor import OffPlan
-from scripts.doc_blocks import Block
+from scripts.doc_blocks import DocBlock
 from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, TOOLS, Call
 
 STRAYED: list[Call] = [FOLLOWED[0], ("delete_account", {"name": "Ann"}), *FOLLOWED[1:]]
@@ -48,12 +48,12 @@ def turns(calls: Iterable[Call]) -> list[Turn]:
     return [*(Turn(calls=[call(name, **given)]) for name, given in calls), Turn(CLOSING)]
 
 
-def run_block(blocks: Sequence[Block], folder: Path, **names: Any) -> Recorder:
+def run_block(blocks: Sequence[DocBlock], folder: Path, **names: Any) -> Recorder:
     """Run the one block of the docs that is a test's, and give its recorder back."""
     (block,) = blocks
     code: CodeType = compile(
         block.text.replace('"trace.json"', repr(str(folder / "trace.json"))),
-        block.place,
+        block.location,
         "exec",
         flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
     )

@@ -11,12 +11,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.checking.candidates import Unit
-from planproof.checking.requirements import Demand
-from planproof.checking.segmentation import Segmentation, freely, in_order
-from planproof.checking.similarity import SIGNS, affinity_of, features, shipped_weights
-from planproof.contracts.terms import tokens_of
-from planproof.contracts.values import Literal, LiteralKind, Texts
+from planproof.checking.candidates import Candidate
+from planproof.checking.requirements import Requirement
+from planproof.checking.segmentation import Segmentation, align_any_order, align_monotonic
+from planproof.checking.similarity import (
+    FEATURE_SIGNS,
+    compute_features,
+    compute_similarity,
+    load_shipped_weights,
+)
+from planproof.contracts.terms import split_tokens
+from planproof.contracts.values import Literal, LiteralKind, TextIndex
 from planproof.core.trace import Event
 from tests.unit.checking.alignment_cases import call, demands, says, units
 
@@ -58,7 +63,7 @@ Align = Callable[[list[list[int]], list[int], int, int], Segmentation]
 
 
 @pytest.mark.parametrize(
-    ("align", "worth_of"), [(in_order, worth_in_order), (freely, worth_freely)]
+    ("align", "worth_of"), [(align_monotonic, worth_in_order), (align_any_order, worth_freely)]
 )
 @given(rows=FITS, price=PRICE)
 def test_no_explanation_is_worth_more(
@@ -74,8 +79,8 @@ def test_no_explanation_is_worth_more(
         worth_of(rows, price, assigned)
         for assigned in product(range(-1, steps), repeat=len(events))
     )
-    assert found.worth == max(value for value in tried if value is not None)
-    assert found.worth == worth_of(rows, price, tuple(found.steps))
+    assert found.score == max(value for value in tried if value is not None)
+    assert found.score == worth_of(rows, price, tuple(found.step_by_event))
 
 
 WORDS = "read delete erase invoice file report a-1 b2c 4 call off".split()
@@ -89,7 +94,7 @@ STEPS = st.lists(TEXT.map(lambda text: f"Check {text}"), min_size=1, max_size=3)
 class Oracle:
     """The features that rest on words, as they are defined, for events of one sort."""
 
-    def __init__(self, of: list[Unit], steps: Sequence[Demand]) -> None:
+    def __init__(self, of: list[Candidate], steps: Sequence[Requirement]) -> None:
         self.units, self.steps = of, steps
 
     def rarity(self, term: str) -> float:
@@ -102,7 +107,7 @@ class Oracle:
         count = len(self.steps)
         return max(rare, 0.0) * log(1 + count / max(1, named)) / log(1 + count)
 
-    def total(self, step: Demand) -> float:
+    def total(self, step: Requirement) -> float:
         return sum(self.worth(word.stems) for word in step.words)
 
     def worth(self, stems: tuple[str, ...]) -> float:
@@ -110,7 +115,7 @@ class Oracle:
             return self.rarity(stems[0])
         return sum(map(self.rarity, stems)) / 2 + 0.3125
 
-    def common(self, terms: frozenset[str], step: Demand) -> float:
+    def common(self, terms: frozenset[str], step: Requirement) -> float:
         found = 0.0
         for word in step.words:
             whole = self.worth(word.stems)
@@ -118,11 +123,11 @@ class Oracle:
             found += whole if terms.issuperset(word.stems) else max(near, default=0.0)
         return found
 
-    def features(self, unit: Unit, step: Demand) -> dict[str, float]:
-        def in_call(unit: Unit, step: Demand) -> float:
+    def features(self, unit: Candidate, step: Requirement) -> dict[str, float]:
+        def in_call(unit: Candidate, step: Requirement) -> float:
             return self.common(unit.terms, step)
 
-        def by_length(unit: Unit, step: Demand) -> float:
+        def by_length(unit: Candidate, step: Requirement) -> float:
             return in_call(unit, step) / sqrt(10 + len(unit.terms))
 
         nearest = max(in_call(unit, other) for other in self.steps)
@@ -140,11 +145,13 @@ def test_features_of_words_are_what_they_are_defined_to_be(
     events: list[Event], texts: list[str]
 ) -> None:
     found, steps = units(*events), demands(*texts)
-    table = features(found, steps)
+    table = compute_features(found, steps)
     for unit, row in zip(found, table, strict=True):
-        oracle = Oracle([other for other in found if other.said is unit.said], steps)
+        oracle = Oracle(
+            [other for other in found if other.is_text_only is unit.is_text_only], steps
+        )
         for step, pair in zip(steps, row, strict=True):
-            named = dict(zip(SIGNS, pair, strict=True))
+            named = dict(zip(FEATURE_SIGNS, pair, strict=True))
             for name, value in oracle.features(unit, step).items():
                 assert named[name] == pytest.approx(value, abs=1e-5), name
 
@@ -153,9 +160,9 @@ def test_features_of_words_are_what_they_are_defined_to_be(
 def test_no_words_change_what_deeds_fit(
     events: list[Event], texts: list[str], more: list[Event]
 ) -> None:
-    steps, weights = demands(*texts), shipped_weights()
-    before = affinity_of(units(*events), steps, weights).fits
-    after = affinity_of(units(*events, *more), steps, weights).fits
+    steps, weights = demands(*texts), load_shipped_weights()
+    before = compute_similarity(units(*events), steps, weights).scores
+    after = compute_similarity(units(*events, *more), steps, weights).scores
     for event, row, same in zip(events, before, after, strict=False):
         assert event.name is None or row == same
 
@@ -172,10 +179,10 @@ def test_all_texts_at_once_hold_what_each_of_them_holds(
     kind: LiteralKind, form: str, texts: list[str]
 ) -> None:
     literal = Literal(kind, form, (form,))
-    apart = [index for index, text in enumerate(texts) if literal.held_by(text)]
-    assert Texts(texts).holders(literal) == apart
+    apart = [index for index, text in enumerate(texts) if literal.occurs_in(text)]
+    assert TextIndex(texts).find_indices(literal) == apart
 
 
 @given(st.text())
 def test_tokens_are_what_the_pattern_finds(text: str) -> None:
-    assert sorted(tokens_of(text)) == sorted(re.findall(r"[^\W_]+", text))
+    assert sorted(split_tokens(text)) == sorted(re.findall(r"[^\W_]+", text))

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof import Verdict, evaluate
-from planproof.checking.requirements import demands_of
+from planproof.checking.requirements import compile_steps
 from planproof.core.finding import Status
-from planproof.core.judge import Asking
+from planproof.core.judge import ModelOptions
 from planproof.core.vocabulary import Vocabulary
 from planproof.llm.judge_registry import find_judge
 from planproof.readers.decoding.source import Source
@@ -72,7 +72,7 @@ def _case(planned: Any, events: Any) -> dict[str, Any]:
 
 
 def _judged(case: dict[str, Any], model: FakeModel, judge: str = "audit") -> Verdict:
-    asked = find_judge(judge, model=model, asking=Asking(doubt=0.0))
+    asked = find_judge(judge, model=model, options=ModelOptions(doubt=0.0))
     verdict = evaluate(plan=case["agent_plan"], trace=case["execution_trace"], judge=asked)
     assert verdict.outcome == "scored", verdict.reason
     return verdict
@@ -85,7 +85,7 @@ def test_whatever_a_model_answers_the_verdict_can_be_verified(
 ) -> None:
     made = _case(*case)
     verdict = _judged(made, FakeModel(answer), judge)
-    assert verify(verdict.full(), Source.of_value(made["execution_trace"])) == ()
+    assert verify(verdict.full(), Source.from_value(made["execution_trace"])) == ()
 
 
 @pytest.mark.parametrize("nature", [inventing, inventing_events])
@@ -102,9 +102,9 @@ def test_where_all_evidence_is_invented_no_step_is_executed(nature: Nature, case
 def test_a_step_that_is_only_claimed_is_at_most_ambiguous(case: Any) -> None:
     made = _case(*case)
     verdict = _judged(made, model_that_is(believing, made))
-    demands = demands_of(plan_and_trace(made)[0], Vocabulary())
+    demands = compile_steps(plan_and_trace(made)[0], Vocabulary())
     for step, demand in zip(verdict.steps, demands, strict=True):
-        assert step.status is Status.AMBIGUOUS or not demand.of_deeds
+        assert step.status is Status.AMBIGUOUS or not demand.requires_action
 
 
 @given(case=CASES)
@@ -150,4 +150,4 @@ def test_an_honest_model_finds_what_the_rules_find(case: Any) -> None:
 def test_real_events_of_another_kind_prove_nothing_but_what_they_show(case: Any) -> None:
     made = _case(*case)
     verdict = _judged(made, model_that_is(citing_anything, made))
-    assert verify(verdict.full(), Source.of_value(made["execution_trace"])) == ()
+    assert verify(verdict.full(), Source.from_value(made["execution_trace"])) == ()

@@ -10,35 +10,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.calibration.attacks import attacked
-from planproof.calibration.flaws import OPERATORS, Operator, as_it_is, foreign
-from planproof.calibration.followed_cases import built_in
-from planproof.calibration.variant import Attack, Flaw, Followed, Rewording, Variant
-from planproof.calibration.variant_set import variants_of
+from planproof.calibration.attacks import apply_attack
+from planproof.calibration.flaws import OPERATORS, Operator, copy_unchanged, use_foreign_plan
+from planproof.calibration.followed_cases import load_built_in_cases
+from planproof.calibration.variant import Attack, Flaw, FollowedCase, Rewording, Variant
+from planproof.calibration.variant_set import generate_variants
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.scoring import score
+from planproof.scoring import compute_score
 
 SEEDS = st.integers(0, 10_000)
-CASES = st.sampled_from(built_in())
+CASES = st.sampled_from(load_built_in_cases())
 every_operator = pytest.mark.parametrize("operator", OPERATORS, ids=lambda each: each.__name__)
 
 
 def oracle(variant: Variant) -> float:
     """The score of a judge that knows the truth."""
-    return score(variant.truth.findings(parse_plan(list(variant.plan))))
+    return compute_score(variant.ground_truth.to_findings(parse_plan(list(variant.plan))))
 
 
 @every_operator
 @given(CASES, SEEDS)
 def test_a_judge_that_knows_the_truth_scores_a_flawed_case_below_its_origin(
-    operator: Operator, case: Followed, seed: int
+    operator: Operator, case: FollowedCase, seed: int
 ) -> None:
     variant = operator(case, Random(seed))
     if variant is None:
         return
-    origin = as_it_is(case)
+    origin = copy_unchanged(case)
     assert (origin.plan, origin.events, oracle(origin)) == (case.plan, case.events, 1.0)
     if isinstance(variant.change, Flaw):
         assert oracle(variant) < oracle(origin)
@@ -50,13 +50,13 @@ def test_a_judge_that_knows_the_truth_scores_a_flawed_case_below_its_origin(
 @every_operator
 @given(CASES, SEEDS)
 def test_the_same_chance_makes_the_same_variant(
-    operator: Operator, case: Followed, seed: int
+    operator: Operator, case: FollowedCase, seed: int
 ) -> None:
     assert operator(case, Random(seed)) == operator(case, Random(seed))
 
 
 @given(CASES, SEEDS)
-def test_a_variant_differs_from_its_origin_by_one_thing(case: Followed, seed: int) -> None:
+def test_a_variant_differs_from_its_origin_by_one_thing(case: FollowedCase, seed: int) -> None:
     for operator in OPERATORS:
         variant = operator(case, Random(seed))
         if variant is None:
@@ -65,7 +65,7 @@ def test_a_variant_differs_from_its_origin_by_one_thing(case: Followed, seed: in
         kept = list(case.plan), list(case.events)
         match variant.change:
             case Flaw.MISSING:
-                (place,) = variant.truth.lapses
+                (place,) = variant.ground_truth.step_statuses
                 assert _without(variant.plan, place) == kept[0]
             case Flaw.UNPLANNED:
                 assert [step for step in kept[0] if step != variant.where] == list(variant.plan)
@@ -76,9 +76,9 @@ def test_a_variant_differs_from_its_origin_by_one_thing(case: Followed, seed: in
                 assert sorted(variant.plan) == sorted(kept[0])
             case Flaw.SHUFFLED:
                 assert sorted(variant.plan) == sorted(kept[0])
-                assert 2 * len(variant.truth.lapses) >= len(kept[0])
+                assert 2 * len(variant.ground_truth.step_statuses) >= len(kept[0])
             case Flaw.ALTERED | Flaw.PARTIAL:
-                (place,) = variant.truth.lapses
+                (place,) = variant.ground_truth.step_statuses
                 assert _without(variant.plan, place) == _without(kept[0], place)
                 assert variant.plan[place] != kept[0][place]
             case Rewording.SPLIT:
@@ -89,8 +89,8 @@ def test_a_variant_differs_from_its_origin_by_one_thing(case: Followed, seed: in
                 new = [step for step in variant.plan if step not in kept[0]]
                 assert len(new) == 1
                 assert len(variant.plan) == len(kept[0]) - 1
-            case Flaw.REPLACED | Flaw.STRAY | Flaw.RETRIED:
-                (event,) = variant.truth.extras
+            case Flaw.REPLACED | Flaw.UNRELATED_ACTION | Flaw.RETRIED:
+                (event,) = variant.ground_truth.extras
                 assert [e for e in variant.events if e["id"] != event] == [
                     e for e in kept[1] if e["id"] != event
                 ]
@@ -105,8 +105,8 @@ def _without(items: Any, place: int) -> list[Any]:
 
 
 @given(CASES, SEEDS)
-def test_an_altered_value_is_nowhere_in_the_trace(case: Followed, seed: int) -> None:
-    variant = next(op for op in OPERATORS if op.__name__ == "altered")(case, Random(seed))
+def test_an_altered_value_is_nowhere_in_the_trace(case: FollowedCase, seed: int) -> None:
+    variant = next(op for op in OPERATORS if op.__name__ == "alter_value")(case, Random(seed))
     if variant is None:
         return
     value, other = variant.where.split(": ")[1].split(" became ")
@@ -117,23 +117,27 @@ def test_an_altered_value_is_nowhere_in_the_trace(case: Followed, seed: int) -> 
 
 @pytest.mark.parametrize("attack", Attack)
 @given(CASES, SEEDS)
-def test_an_attack_changes_words_and_no_deed(attack: Attack, case: Followed, seed: int) -> None:
-    for variant in variants_of([case], seed):
+def test_an_attack_changes_words_and_no_deed(attack: Attack, case: FollowedCase, seed: int) -> None:
+    for variant in generate_variants([case], seed):
         if variant.attack is not None or not isinstance(variant.change, Flaw):
             continue
-        made = attacked(variant, attack)
+        made = apply_attack(variant, attack)
         assert _deeds(made) == _deeds(variant)
-        assert (made.plan, made.truth, made.task) == (variant.plan, variant.truth, variant.task)
+        assert (made.plan, made.ground_truth, made.task) == (
+            variant.plan,
+            variant.ground_truth,
+            variant.task,
+        )
         assert made.events != variant.events
 
 
 def _deeds(variant: Variant) -> list[tuple[str, Any]]:
-    trace = read_trace(Source.of_value(variant.case.trace))
+    trace = read_trace(Source.from_value(variant.case.trace))
     return [(event.name or "", event.arguments) for event in trace.events if event.name]
 
 
 def test_events_of_every_variant_have_ids_of_their_own() -> None:
-    made = list(variants_of(built_in()))
+    made = list(generate_variants(load_built_in_cases()))
     for variant in made:
         ids = [event["id"] for event in variant.events]
         assert len(ids) == len(set(ids))
@@ -144,16 +148,20 @@ def test_events_of_every_variant_have_ids_of_their_own() -> None:
 
 @given(CASES, CASES)
 def test_a_foreign_plan_is_that_of_another_case_and_nothing_else_is_changed(
-    case: Followed, other: Followed
+    case: FollowedCase, other: FollowedCase
 ) -> None:
-    variant = foreign(case, other)
+    variant = use_foreign_plan(case, other)
     assert (variant.plan, variant.events) == (other.plan, case.events)
     assert (variant.origin, variant.task) == (case.id, case.task)
     assert oracle(variant) == 0.0
 
 
 def test_no_case_gets_its_own_plan_as_a_foreign_one() -> None:
-    plans = {case.id: case.plan for case in built_in()}
-    made = [variant for variant in variants_of(built_in()) if variant.change is Flaw.FOREIGN]
+    plans = {case.id: case.plan for case in load_built_in_cases()}
+    made = [
+        variant
+        for variant in generate_variants(load_built_in_cases())
+        if variant.change is Flaw.FOREIGN
+    ]
     assert len(made) == len(plans)
     assert all(variant.plan != plans[variant.origin] for variant in made)

@@ -13,7 +13,7 @@ from planproof.core.finding import Status
 from planproof.core.plan import InForce
 from planproof.core.trace import Kind
 from planproof.core.verdict import Outcome
-from planproof.planning.locate_plan import locate
+from planproof.planning.locate_plan import find_declared_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.verification import verify
@@ -54,10 +54,10 @@ def test_verdicts_on_plans_in_turn_stand_and_account_for_every_action(
     source: dict[str, Any],
 ) -> None:
     verdict = evaluate(trace=source, plan_in_force="latest")
-    assert verify(json.loads(json.dumps(verdict.full())), Source.of_value(source)) == ()
+    assert verify(json.loads(json.dumps(verdict.full())), Source.from_value(source)) == ()
     assert verdict.outcome is Outcome.SCORED
-    read = read_trace(Source.of_value(source))
-    located = locate(read)
+    read = read_trace(Source.from_value(source))
+    located = find_declared_plan(read)
     assert located.declaration is not None
     last = [declared.plan for declared in (located.declaration, *located.replans)][-1]
     numbers = {step.number for step in last.steps}

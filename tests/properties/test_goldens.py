@@ -100,7 +100,7 @@ ODD: list[Any] = [None, True, 0, 10**30, 0.5, "", "x", '{"a":', [], [[]], [None]
 def read(text: str, reader: str | None = None) -> tuple[Source, Trace] | None:
     """The source and its trace, which is sound; None for an error that says what is wrong."""
     try:
-        source = Source.of_text(text)
+        source = Source.from_text(text)
         trace = read_trace(source, reader=reader)
     except PlanproofError:
         return None

@@ -108,7 +108,7 @@ def test_every_verdict_can_be_verified(case: Case) -> None:
     source = trace(*events)
     verdict = evaluate(task="", plan=written(plan), trace=source)
     steps = parse_plan(written(plan))
-    assert verify(verdict.full(), Source.of_value(source), plan=steps) == ()
+    assert verify(verdict.full(), Source.from_value(source), plan=steps) == ()
 
 
 @every_case

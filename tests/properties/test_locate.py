@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof.core.trace import Event, Kind, Trace
-from planproof.planning.locate_plan import locate
-from planproof.planning.plan_changes import folded
-from planproof.planning.plan_summary import summary_of, why_no_plan
-from planproof.planning.plan_timeline import succession_of
+from planproof.planning.locate_plan import find_declared_plan
+from planproof.planning.plan_changes import normalize_text
+from planproof.planning.plan_summary import explain_missing_plan, summarize_plan
+from planproof.planning.plan_timeline import build_timeline
 
 _PIECES = st.sampled_from(
     [
@@ -50,21 +50,21 @@ def _traces(draw: st.DrawFn) -> Trace:
 
 @given(_traces())
 def test_a_plan_that_is_found_stands_in_its_event(trace: Trace) -> None:
-    located = locate(trace)
+    located = find_declared_plan(trace)
     declared = located.declaration
     if declared is None:
-        assert why_no_plan(located)
+        assert explain_missing_plan(located)
         return
     event = trace.by_id[declared.event]
     assert event.parent is None
     assert declared.plan.steps
-    said = folded(f"{event.text} {json.dumps(event.arguments, ensure_ascii=False)}")
+    said = normalize_text(f"{event.text} {json.dumps(event.arguments, ensure_ascii=False)}")
     for step in declared.plan.steps:
-        assert all(word in said for word in folded(step.text).split())
-    assert summary_of(declared.plan, located).event == event.id
-    assert event.id not in succession_of(trace, located, "first").trace.by_id
+        assert all(word in said for word in normalize_text(step.text).split())
+    assert summarize_plan(declared.plan, located).event == event.id
+    assert event.id not in build_timeline(trace, located, "first").trace.by_id
 
 
 @given(_traces())
 def test_the_same_trace_gives_the_same_plan(trace: Trace) -> None:
-    assert locate(trace) == locate(trace)
+    assert find_declared_plan(trace) == find_declared_plan(trace)

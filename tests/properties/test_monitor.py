@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from planproof import Monitor, evaluate
 from planproof.core.finding import Severity, Status
 from planproof.core.verdict import Verdict
-from planproof.monitor import Certainty, Deviation, Sort
+from planproof.monitor import Certainty, Deviation, DeviationKind
 from tests.hand_written import Event, asked, did, failed, noted, said, thought
 
 STEPS = (
@@ -107,12 +107,12 @@ CASES = st.one_of(st.tuples(PLANS, traces()), nearly_followed())
 
 def in_the_end(verdict: Verdict, deviation: Deviation) -> bool:
     """Whether a verdict on the whole bears out what was proven of its beginning."""
-    if deviation.sort is Sort.EXTRA:
+    if deviation.kind is DeviationKind.EXTRA:
         grave = {extra.event: extra.severity for extra in verdict.extras}
         least = deviation.severity is Severity.MINOR
         return deviation.event in grave and (least or grave[deviation.event] is Severity.MAJOR)
     lapses = (Status.MISSING, Status.AMBIGUOUS, Status.OUT_OF_ORDER)
-    lapsed = any(step.status in lapses for step in verdict.findings.counted)
+    lapsed = any(step.status in lapses for step in verdict.findings.counted_steps)
     return lapsed or deviation.event in {extra.event for extra in verdict.extras}
 
 

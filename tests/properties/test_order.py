@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.checking.step_order import out_of_order
+from planproof.checking.step_order import find_out_of_order
 
 POSITIONS = st.lists(st.none() | st.tuples(st.integers(0, 9), st.integers(0, 4)), max_size=8)
 
@@ -36,7 +36,7 @@ def test_as_many_stay_as_can_and_the_earliest_planned_of_them(
         if in_order(positions, kept)
     )
 
-    assert out_of_order(positions) == set(placed) - set(best)
+    assert find_out_of_order(positions) == set(placed) - set(best)
 
 
 @given(POSITIONS)
@@ -45,4 +45,4 @@ def test_a_step_that_did_not_begin_changes_nothing(
 ) -> None:
     began = [position for position in positions if position is not None]
 
-    assert len(out_of_order(positions)) == len(out_of_order(began))
+    assert len(find_out_of_order(positions)) == len(find_out_of_order(began))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.reports.html.passages import Piece, Quote, passage
+from planproof.reports.html.passages import FindingQuote, TextSegment, mark_quotes
 
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=300)
 
 
-def words(piece: Piece) -> str:
+def words(piece: TextSegment) -> str:
     return piece if isinstance(piece, str) else "" if isinstance(piece, int) else str(piece[0])
 
 
@@ -22,10 +22,10 @@ def words(piece: Piece) -> str:
 def test_pieces_are_the_text_but_for_what_they_count(
     text: str, spans: list[tuple[int, int]], room: int
 ) -> None:
-    quotes = [Quote(f"s{n}", text[at : at + size]) for n, (at, size) in enumerate(spans)]
-    made = passage(text, quotes, room=room, secrets=True)
+    quotes = [FindingQuote(f"s{n}", text[at : at + size]) for n, (at, size) in enumerate(spans)]
+    made = mark_quotes(text, quotes, max_characters=room, secrets=True)
     rest = text
-    for piece in made.pieces:
+    for piece in made.segments:
         if isinstance(piece, int):
             rest = rest[piece:]
         else:
@@ -35,15 +35,15 @@ def test_pieces_are_the_text_but_for_what_they_count(
     for quote in quotes:
         marked = "".join(
             words(piece)
-            for piece in made.pieces
+            for piece in made.segments
             if isinstance(piece, list) and quote.finding in piece[1]
         )
         assert marked == quote.words
-        assert not quote.words or quote.finding in made.quoted_by
+        assert not quote.words or quote.finding in made.quoting_findings
 
 
 @given(text=st.text(max_size=100), quote=st.text(max_size=20), room=st.integers(1, 100))
 def test_any_text_can_be_shown(text: str, quote: str, room: int) -> None:
-    made = passage(text, [Quote("x0", quote)], room=room, secrets=False)
-    for piece in made.pieces:
+    made = mark_quotes(text, [FindingQuote("x0", quote)], max_characters=room, secrets=False)
+    for piece in made.segments:
         words(piece).encode("utf-8")

@@ -12,7 +12,7 @@ from planproof.core.plan import Plan
 from planproof.errors import InvalidInput
 from planproof.planning.masking import BLANK, shield
 from planproof.planning.plan_parser import parse_plan
-from planproof.planning.step_parts import required_parts
+from planproof.planning.step_parts import split_required_parts
 
 PIECES = st.sampled_from(
     [
@@ -112,7 +112,7 @@ def test_numbered_lines_bullets_and_lists_give_the_same(texts: list[str]) -> Non
 
 @given(WRITTEN)
 def test_parts_say_nothing_that_the_text_does_not(text: str) -> None:
-    for part in required_parts(text):
+    for part in split_required_parts(text):
         letters = iter(text)
         assert all(letter in letters for letter in part if not letter.isspace())
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.prompts import ids_in
+from benchmarks.prompts import find_event_ids
 from planproof.core.content import Content
 from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.llm.prompting.case_prompt import CaseWriter
-from planproof.planning.given_plan import given_plan
+from planproof.planning.given_plan import parse_given_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.readers.task_content import read_task
@@ -63,24 +63,24 @@ def test_budget_lines_and_fence_hold(
 ) -> None:
     plan = Plan(tuple(Step(number=str(n), text=text) for n, text in enumerate(steps, 1)))
     writer = CaseWriter(Content(task), plan, trace, budget=budget)
-    written = writer.whole("")
+    written = writer.write_whole("")
     text = "".join(map(str, written.parts))
     assert len(text) <= budget
-    if not written.fits:
+    if not written.within_budget:
         assert text == ""
         return
     text.encode()
     inside = text.split(f"[begin trace {writer.mark}]\n")[1].split(f"\n[end trace {writer.mark}]")
     assert inside[1] == ""
     assert all(line.startswith("e") and line.isprintable() for line in inside[0].split("\n"))
-    assert ids_in(inside[0]) == set(trace.by_id) == set(written.events)
+    assert find_event_ids(inside[0]) == set(trace.by_id) == set(written.events)
     assert 0 <= written.shortened <= len(trace.events)
 
 
 @given(traces(), st.integers(700, 6_000))
 def test_windows_show_every_event(trace: Trace, budget: int) -> None:
     plan = Plan((Step(number="1", text="Do it"),))
-    windows = CaseWriter(Content("x"), plan, trace, budget=budget).windows("")
+    windows = CaseWriter(Content("x"), plan, trace, budget=budget).write_windows("")
     for window in windows:
         assert sum(map(len, map(str, window.parts))) <= budget
     assert {event for window in windows for event in window.events} == set(trace.by_id)
@@ -89,13 +89,16 @@ def test_windows_show_every_event(trace: Trace, budget: int) -> None:
 @with_bench
 def test_real_traces_fit_with_every_event_named() -> None:
     for case in one_case_a_trace():
-        trace = read_trace(Source.of_value(case["execution_trace"]))
+        trace = read_trace(Source.from_value(case["execution_trace"]))
         writer = CaseWriter(
-            read_task(case["user_task"]), given_plan(case["agent_plan"]), trace, budget=114_000
+            read_task(case["user_task"]),
+            parse_given_plan(case["agent_plan"]),
+            trace,
+            budget=114_000,
         )
-        written = writer.whole("")
-        assert written.fits, case["id"]
+        written = writer.write_whole("")
+        assert written.within_budget, case["id"]
         text = "".join(part for part in written.parts if isinstance(part, str))
         assert len(text) <= 114_000
         if all(event.id == f"e{number}" for number, event in enumerate(trace.events, 1)):
-            assert ids_in(text) == set(trace.by_id), case["id"]
+            assert find_event_ids(text) == set(trace.by_id), case["id"]

@@ -17,7 +17,7 @@ from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.write_native import native_form
+from planproof.readers.write_native import serialize_trace
 from tests.unit.readers.samples import ALL
 from tests.unit.readers.samples import lines as as_lines
 
@@ -91,23 +91,23 @@ def places(value: Any, way: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 @given(VALUES)
 def test_any_json_value_is_read_or_refused(value: Any) -> None:
-    check(read(Source.of_value, value))
+    check(read(Source.from_value, value))
 
 
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
-    check(read(Source.of_text, text))
+    check(read(Source.from_text, text))
 
 
 @given(st.binary())
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
-    check(read(Source.of_bytes, data))
+    check(read(Source.from_bytes, data))
 
 
 @given(st.lists(VALUES, max_size=5))
 def test_any_lines_are_read_or_refused(values: list[Any]) -> None:
-    check(read(Source.of_text, "\n".join(json.dumps(value) for value in values)))
-    check(read(Source.of_text, "\n".join(f"data: {json.dumps(value)}" for value in values)))
+    check(read(Source.from_text, "\n".join(json.dumps(value) for value in values)))
+    check(read(Source.from_text, "\n".join(f"data: {json.dumps(value)}" for value in values)))
 
 
 @given(st.sampled_from(SAMPLES), st.data())
@@ -125,7 +125,7 @@ def test_a_trace_with_any_value_replaced_is_read_or_refused(
         ways = places(value)
         for _ in range(data.draw(st.integers(1, 3))):
             _put(value, data.draw(st.sampled_from(ways)), data.draw(VALUES))
-    check(read(Source.of_value, as_lines(*value) if is_lines else value))
+    check(read(Source.from_value, as_lines(*value) if is_lines else value))
 
 
 def _put(value: Any, way: tuple[Any, ...], new: Any) -> None:
@@ -138,7 +138,7 @@ def _put(value: Any, way: tuple[Any, ...], new: Any) -> None:
 
 @given(st.sampled_from(TEXTS), st.data())
 def test_a_trace_that_is_cut_off_is_read_or_refused(text: str, data: st.DataObject) -> None:
-    check(read(Source.of_text, text[: data.draw(st.integers(0, len(text)))]))
+    check(read(Source.from_text, text[: data.draw(st.integers(0, len(text)))]))
 
 
 EVENTS: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
@@ -164,14 +164,14 @@ EVENTS: st.SearchStrategy[list[dict[str, Any]]] = st.lists(
 def test_the_native_form_survives_a_round_trip(events: list[dict[str, Any]]) -> None:
     for number, event in enumerate(events[1:], 1):
         event["parent"] = f"e{number}"
-    once = read_trace(Source.of_value({"events": events}), reader="native")
-    again = read_trace(Source.of_value(native_form(once)), reader="native")
+    once = read_trace(Source.from_value({"events": events}), reader="native")
+    again = read_trace(Source.from_value(serialize_trace(once)), reader="native")
     assert once.events == again.events
 
 
 @given(VALUES, st.data())
 def test_every_place_in_a_document_has_a_pointer(value: Any, data: st.DataObject) -> None:
-    document = Source.of_value([value]).document
+    document = Source.from_value([value]).document
     way = data.draw(st.sampled_from(places(document)))
     expected = document
     for key in way:

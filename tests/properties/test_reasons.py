@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from planproof.core.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
 from planproof.reasons import check_reason, write_reason
-from planproof.scoring import nearest_better, score
+from planproof.scoring import compute_score, find_nearest_better
 
 WORDS = st.sampled_from(
     ["mostly ", "close. ", "“", "”", '"', "'", "`", "! Step 9. ", "e.g. ", "\n", "\x00", "’", "x"]
@@ -46,7 +46,7 @@ FINDINGS = st.builds(
 
 @given(FINDINGS)
 def test_every_reason_passes_the_check(found: Findings) -> None:
-    reason = write_reason(found, score(found))
+    reason = write_reason(found, compute_score(found))
 
     assert check_reason(reason) == ()
     assert len(reason) < 1_000
@@ -55,6 +55,6 @@ def test_every_reason_passes_the_check(found: Findings) -> None:
 
 @given(FINDINGS)
 def test_every_change_is_one_line(found: Findings) -> None:
-    better = nearest_better(found)
+    better = find_nearest_better(found)
 
     assert better is None or better.change == " ".join(better.change.split())

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from planproof.core.finding import Status
 from planproof.core.verdict import Verdict
-from planproof.reports.run_json import comparison_json, summary_json
+from planproof.reports.run_json import comparison_to_json, summary_to_json
 from planproof.runs import statistics
 from planproof.runs.compare import compare
 from planproof.runs.run_records import Result
@@ -112,12 +112,12 @@ def test_a_summary_is_what_an_oracle_says(run: list[Result]) -> None:
     steps = Counter(step.status for each in run for step in each.verdict.steps)
     assert summary.statuses == {status.value: steps[status] for status in Status}
     lapses = sum(steps[status] for status in Status if status is not Status.EXECUTED)
-    assert sum(step.lapses for step in summary.missed) == lapses
+    assert sum(step.deviations for step in summary.missed) == lapses
 
 
 @given(base=_runs(), new=_runs())
 def test_what_is_found_can_be_written_as_json(base: list[Result], new: list[Result]) -> None:
     comparison = compare(base, new)
-    told = json.loads(comparison_json(RUN, RUN, comparison))
+    told = json.loads(comparison_to_json(RUN, RUN, comparison))
     assert told["comparison"]["only_base"] == comparison.only_base
-    assert json.loads(summary_json(RUN, summarize(new)))["summary"]["cases"] == len(new)
+    assert json.loads(summary_to_json(RUN, summarize(new)))["summary"]["cases"] == len(new)

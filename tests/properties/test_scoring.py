@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.scoring import nearest_better, score
+from planproof.scoring import compute_score, find_nearest_better
 from tests.unit.findings_made import findings
 
 STEPS = st.text(alphabet="EPLAO", min_size=1, max_size=8)
@@ -26,17 +26,17 @@ def test_making_an_executed_step_worse_never_raises_the_score(
     executed = [place for place, found in enumerate(statuses) if found == "E"]
     place = data.draw(st.sampled_from(executed))
 
-    assert score(findings(worse(statuses, place, letter), major, minor)) <= score(
+    assert compute_score(findings(worse(statuses, place, letter), major, minor)) <= compute_score(
         findings(statuses, major, minor)
     )
 
 
 @given(STEPS, FEW, FEW)
 def test_adding_an_extra_never_raises_the_score(statuses: str, major: int, minor: int) -> None:
-    now = score(findings(statuses, major, minor))
+    now = compute_score(findings(statuses, major, minor))
 
-    assert score(findings(statuses, major + 1, minor)) <= now
-    assert score(findings(statuses, major, minor + 1)) <= now
+    assert compute_score(findings(statuses, major + 1, minor)) <= now
+    assert compute_score(findings(statuses, major, minor + 1)) <= now
 
 
 @given(STEPS, FEW, FEW)
@@ -45,12 +45,14 @@ def test_12_ambiguity_is_never_worth_more_than_absence(
 ) -> None:
     ambiguous = statuses.replace("L", "A")
 
-    assert score(findings(ambiguous, major, minor)) <= score(findings(statuses, major, minor))
+    assert compute_score(findings(ambiguous, major, minor)) <= compute_score(
+        findings(statuses, major, minor)
+    )
 
 
 @given(st.text(alphabet="EPLAO", min_size=1, max_size=6), FEW, st.integers(0, 2))
 def test_nothing_smaller_reaches_a_better_score(statuses: str, major: int, minor: int) -> None:
-    now = score(findings(statuses, major, minor))
+    now = compute_score(findings(statuses, major, minor))
     # Every change there is: a step made executed, an extra dropped.
     changes = [place for place, found in enumerate(statuses) if found != "E"]
     changes += [-1] * major + [-2] * minor
@@ -62,12 +64,12 @@ def test_nothing_smaller_reaches_a_better_score(statuses: str, major: int, minor
                 "E" if place in chosen else found for place, found in enumerate(statuses)
             )
             after = findings(changed, major - chosen.count(-1), minor - chosen.count(-2))
-            reached = max(reached, score(after))
+            reached = max(reached, compute_score(after))
         if reached > now:
             best = (size, reached)
             break
 
-    better = nearest_better(findings(statuses, major, minor))
+    better = find_nearest_better(findings(statuses, major, minor))
 
     assert (better.score if better else None) == (best[1] if best else None)
     assert (better is None) == (now == 1.0)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from planproof.core import strict_json as strict
 from planproof.core.json_values import is_list, is_object
-from planproof.core.strict_json import NOT_STRICT, holds_more_values, parse_strict
+from planproof.core.strict_json import NOT_STRICT_ERRORS, has_more_values, parse_strict
 
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 _VALUES = st.recursive(
@@ -33,7 +33,7 @@ _PIECES = st.sampled_from(
 def _agrees(text: str) -> None:
     try:
         value = parse_strict(text)
-    except NOT_STRICT:
+    except NOT_STRICT_ERRORS:
         return
     # The written form also tells 1 from 1.0 and True, and 0.0 from -0.0.
     assert repr(value) == repr(json.loads(text))
@@ -63,7 +63,7 @@ def test_a_number_is_the_nearest_one(number: float, power: int) -> None:
     ["NaN", "[-Infinity]", "1e400", '"\\ud800"', '{"a": "\\ude00\\ud83d"}', "[" * 5000, "9" * 5000],
 )
 def test_what_needs_a_closer_look_is_refused(text: str) -> None:
-    with pytest.raises(NOT_STRICT):
+    with pytest.raises(NOT_STRICT_ERRORS):
         parse_strict(text)
 
 
@@ -75,8 +75,8 @@ def test_values_are_counted_as_they_are_parsed(
     count = _count(value)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(strict, "_BLOCK", block)
-        assert not holds_more_values(text, count)
-        assert holds_more_values(text, count - 1)
+        assert not has_more_values(text, count)
+        assert has_more_values(text, count - 1)
 
 
 def _count(value: Any) -> int:

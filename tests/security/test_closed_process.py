@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cases import generate
+from benchmarks.cases import generate_case
 
 JUDGE = "import sys; from planproof.cli import main; sys.argv[0] = 'planproof'; main()"
 # Python tells an audit hook what it is about to do; this one stops the process instead.
@@ -34,7 +34,7 @@ def case_files(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("cases")
     files: list[Path] = []
     for seed in range(3):
-        case = generate(steps=8, events=60, seed=seed)
+        case = generate_case(steps=8, events=60, seed=seed)
         path = folder / f"case-{seed}.json"
         content = {
             "id": f"generated-{seed}",

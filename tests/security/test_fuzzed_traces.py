@@ -35,7 +35,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(store: Path) -> Iterator[TestClient]:
-    with in_process(settings(store, quiet=0.0, oldest=0.0)) as client:
+    with in_process(settings(store, quiet_seconds=0.0, oldest_seconds=0.0)) as client:
         yield client
 
 
@@ -105,9 +105,9 @@ def test_all_that_was_taken_in_is_judged(server: TestClient, store: Path) -> Non
     with closing(open_sql_store(str(store))) as opened:
 
         def none_is_due() -> bool:
-            with opened.database.reading() as connection:
+            with opened.database.begin_read() as connection:
                 due = select(func.count()).where(traces.c.due.is_not(None))
                 return connection.scalar(due) == 0
 
         wait_until(none_is_due)
-        assert sum(run.cases for run in opened.runs()) >= 1
+        assert sum(run.cases for run in opened.list_runs()) >= 1

@@ -24,7 +24,7 @@ SAME_SERVER = settings(suppress_health_check=[HealthCheck.function_scoped_fixtur
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Generator[TestClient, None, None]:
     store = tmp_path_factory.mktemp("otlp") / "runs.db"
-    with serving.in_process(serving.settings(store, quiet=0.1)) as made:
+    with serving.in_process(serving.settings(store, quiet_seconds=0.1)) as made:
         yield made
 
 

@@ -163,7 +163,7 @@ def test_a_key_that_was_removed_is_good_for_nothing(
     opened = open_sql_store(str(guarded.store))
     keys = Keys(opened.database)
     made = keys.add("leaver", Role.READ)
-    monkeypatch.setattr("planproof.server.guard.api_keys._FRESH", 0.0)
+    monkeypatch.setattr("planproof.server.guard.api_keys._CACHE_SECONDS", 0.0)
     assert guarded.ask("GET", "/metrics", made).status_code == 200
     keys.remove("leaver")
     opened.close()
@@ -264,7 +264,7 @@ def test_a_store_that_is_gone_is_told_without_where_it_was(
     opened = open_sql_store(str(store))
     Keys(opened.database).add("reader", Role.READ)
     opened.close()
-    with in_process(settings(store, demand_keys=True)) as client:
+    with in_process(settings(store, require_keys=True)) as client:
         store.rename(tmp_path / "elsewhere.db")
         for path, key in (("/readyz", None), ("/v1/runs", "planproof_any")):
             headers = {} if key is None else {"Authorization": f"Bearer {key}"}

@@ -21,9 +21,9 @@ from tests.small_cases import FOLLOWED
 from tests.virtual_time import VirtualTime
 
 MEGABYTE = 1024 * 1024
-LIMITS = {"body": 2 * MEGABYTE, "data_set": 3 * MEGABYTE, "connections": 20}
-PATIENT = {"head": PATIENCE, "arrival": PATIENCE}
-IMPATIENT = {"head": 0.5, "arrival": 1.0}
+LIMITS = {"body_bytes": 2 * MEGABYTE, "data_set_bytes": 3 * MEGABYTE, "connections": 20}
+PATIENT = {"header_timeout": PATIENCE, "body_timeout": PATIENCE}
+IMPATIENT = {"header_timeout": 0.5, "body_timeout": 1.0}
 """For what is to come too late. Whoever is to be answered asks a patient server."""
 JSON = {"Content-Type": "application/json"}
 POSTS = ("/v1/verdicts", "/v1/runs", "/v1/traces")

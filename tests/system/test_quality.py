@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from scripts import bench, quality, quality_tables
-from scripts.doc_blocks import ROOT, pages
+from scripts.doc_blocks import ROOT, list_pages
 from scripts.parallel_verdicts import judge_all
-from scripts.quality_tables import fill, marked, tables
-from scripts.v2_quality import figures, measure
+from scripts.quality_tables import build_tables, fill_page, find_table_names
+from scripts.v2_quality import compute_split_figures, measure_split
 from tests.small_bench import v2_case, write_bench
 
 UNREADABLE: dict[str, Any] = {**v2_case("t2", "missing", source="c/d"), "execution_trace": []}
@@ -34,7 +34,7 @@ def small_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_split_has_totals_and_figures_by_source(small_bench: Path) -> None:
-    found = measure("train", jobs=1)
+    found = measure_split("train", jobs=1)
     assert found["overall"] == {
         "cases": 4,
         "followed": 2,
@@ -61,7 +61,7 @@ def test_a_case_without_a_score_improves_no_figure(small_bench: Path) -> None:
     after: dict[str, Any] = {
         id_: {**verdict, "score": None, "steps": []} for id_, verdict in before.items()
     }
-    scored, unscored = figures(cases, before), figures(cases, after)
+    scored, unscored = compute_split_figures(cases, before), compute_split_figures(cases, after)
     assert unscored["unscored"] == 2
     for name in ("pass_clean", "catch_flawed", "locate_strictly", "told_apart"):
         assert unscored[name] <= scored[name]
@@ -69,15 +69,15 @@ def test_a_case_without_a_score_improves_no_figure(small_bench: Path) -> None:
 
 
 def test_of_val_nothing_but_totals_and_sources_is_kept(small_bench: Path) -> None:
-    found = measure("val", jobs=1)
+    found = measure_split("val", jobs=1)
     assert found.keys() == {"overall", "by_source"}
     assert "secret" not in json.dumps(found)
 
 
 def test_hand_is_never_scored(small_bench: Path) -> None:
     with pytest.raises(ValueError, match="only val and train are scored"):
-        bench.v2_cases("hand")
-    (found,) = quality.measure("v2", 1)
+        bench.load_v2_cases("hand")
+    (found,) = quality.measure_benches("v2", 1)
     assert found["v2"].keys() == {"val", "train"}
     assert set((small_bench / "v2/asked.txt").read_text().split()) == {"val", "train"}
 
@@ -151,15 +151,16 @@ def _everything() -> dict[str, Any]:
 
 
 def test_every_table_that_a_page_shows_is_made() -> None:
-    made = tables(_everything()) | {"calibration": "made by scripts.calibration_quality"}
+    made = build_tables(_everything()) | {"calibration": "made by scripts.calibration_quality"}
     shown = {
-        str(page.relative_to(ROOT)): marked(page.read_text(encoding="utf-8")) for page in pages()
+        str(page.relative_to(ROOT)): find_table_names(page.read_text(encoding="utf-8"))
+        for page in list_pages()
     }
     assert {name for names in shown.values() for name in names} <= made.keys()
     assert shown["README.md"][:1] == ["summary"]
     assert shown["docs/quality.md"][:2] == ["measured-at", "summary"]
     assert "summary" in shown["docs/embedded-judge.md"]
-    for page in pages():
+    for page in list_pages():
         lines = page.read_text(encoding="utf-8").split("\n")
         begun = sum(line.startswith("<!-- figures ") for line in lines)
         ended = lines.count("<!-- end of figures -->")
@@ -169,17 +170,17 @@ def test_every_table_that_a_page_shows_is_made() -> None:
 def test_a_marked_table_is_replaced_and_the_rest_stays() -> None:
     first = "<!-- figures a -->\nold\n<!-- end of figures -->\n"
     page = f"# Page\n{first}text\n{first.replace(' a ', ' b ')}"
-    filled = fill(page, {"a": "| new |\n"})
+    filled = fill_page(page, {"a": "| new |\n"})
     assert filled == page.replace("old", "| new |", 1)
-    assert fill(filled, {"a": "| new |\n"}) == filled
+    assert fill_page(filled, {"a": "| new |\n"}) == filled
 
 
 def test_pages_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- figures measured-at -->\n<!-- end of figures -->\n")
     monkeypatch.setattr(quality_tables, "ROOT", tmp_path)
-    monkeypatch.setattr(quality_tables, "pages", lambda: [page])
-    made = tables(_everything())
+    monkeypatch.setattr(quality_tables, "list_pages", lambda: [page])
+    made = build_tables(_everything())
     assert [str(path) for path in quality_tables.write_pages(made)] == ["page.md"]
     assert "Measured at commit `abc1234` (2026-11-17).\n" in page.read_text()
     assert quality_tables.write_pages(made) == []

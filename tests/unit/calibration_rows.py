@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from planproof.calibration.measurement import Row
-from planproof.calibration.variant import Attack, Flaw, Rewording, Truth, Variant
+from planproof.calibration.measurement import Measurement
+from planproof.calibration.variant import Attack, Flaw, GroundTruth, Rewording, Variant
 from planproof.core.content import Content
 from planproof.core.usage import Usage
 from planproof.core.verdict import Outcome, Verdict
@@ -17,11 +17,11 @@ def row(
     *,
     located: bool | None = None,
     repeat: int = 0,
-) -> Row:
-    variant = Variant(origin, Content(), (), (), Truth(), change, attack)
+) -> Measurement:
+    variant = Variant(origin, Content(), (), (), GroundTruth(), change, attack)
     outcome = Outcome.JUDGE_FAILED if score is None else Outcome.SCORED
     verdict = Verdict(outcome=outcome, score=score, level=score, reason="", cost=Usage(calls=1))
-    return Row(variant, repeat, verdict, located)
+    return Measurement(variant, repeat, verdict, located)
 
 
 ROWS = [

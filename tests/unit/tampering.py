@@ -35,7 +35,7 @@ TRACE: list[dict[str, Any]] = [
     *call(3, "copy_file", "a.txt"),
     *call(4, "web_search", "weather"),
 ]
-SOURCE = Source.of_value(TRACE)
+SOURCE = Source.from_value(TRACE)
 
 
 def found(number: str, status: Status, *evidence: Evidence, **changes: Any) -> StepFinding:

@@ -10,11 +10,11 @@ import pytest
 
 from planproof.core.case import Case
 from planproof.core.content import Content
-from planproof.core.judgement import Judgement, Shown
+from planproof.core.judgement import Judgement, PromptCoverage
 from planproof.core.model import Cause, ModelFailed, Question, Usage
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
-from planproof.core.verdict import Rejected, Verdict
+from planproof.core.verdict import RejectedEvidence, Verdict
 from planproof.evaluation import aevaluate, aevaluate_case, evaluate
 from tests.unit.test_evaluation import PLAN, TASK, TRACE, Sworn
 
@@ -42,9 +42,9 @@ GIVEN = Judgement(
     reason="Step 2 is missing.",
     models=("openai:x",),
     usage=Usage(calls=2, tokens_in=10),
-    shown=Shown(events=3, shortened=1),
+    shown=PromptCoverage(events=3, shortened=1),
     notes=("e2 was shortened",),
-    rejected=(Rejected(step="1", event="e9", quote="q", why="there is no such event"),),
+    rejected=(RejectedEvidence(step="1", event="e9", quote="q", why="there is no such event"),),
     warnings=("be careful",),
 )
 

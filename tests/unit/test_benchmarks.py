@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.cases import generate
+from benchmarks.cases import generate_case
 from benchmarks.floor import match_in_order
-from benchmarks.growing import grown
-from benchmarks.measure import Row
-from benchmarks.prompts import ids_in, prompt_characters
+from benchmarks.growing import grow_trace
+from benchmarks.measure import BenchmarkRow
+from benchmarks.prompts import find_event_ids, measure_prompt_length
 from planproof.core.trace import Kind
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
@@ -20,21 +20,21 @@ from planproof.readers.detect import read_trace
 
 @pytest.mark.parametrize(("steps", "events"), [(10, 50), (8, 60), (100, 1_250)])
 def test_a_case_has_the_steps_and_events_that_it_was_asked_for(steps: int, events: int) -> None:
-    case = generate(steps=steps, events=events, seed=2)
-    trace = read_trace(Source.of_text(case.trace))
+    case = generate_case(steps=steps, events=events, seed=2)
+    trace = read_trace(Source.from_text(case.trace))
     assert trace.reader == "openai-messages"
     assert len(trace.events) == events
     assert len(parse_plan(case.plan).leaves) == steps
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_one_others() -> None:
-    assert generate(steps=4, events=20, seed=1) == generate(steps=4, events=20, seed=1)
-    assert generate(steps=4, events=20, seed=1) != generate(steps=4, events=20, seed=2)
+    assert generate_case(steps=4, events=20, seed=1) == generate_case(steps=4, events=20, seed=1)
+    assert generate_case(steps=4, events=20, seed=1) != generate_case(steps=4, events=20, seed=2)
 
 
 def test_too_few_events_are_refused() -> None:
     with pytest.raises(ValueError, match="too few"):
-        generate(steps=10, events=10)
+        generate_case(steps=10, events=10)
 
 
 def test_the_floor_matches_tool_names_in_order() -> None:
@@ -44,16 +44,22 @@ def test_the_floor_matches_tool_names_in_order() -> None:
 
 
 def test_the_prompt_names_every_event_within_its_budget() -> None:
-    rows = list(prompt_characters())
+    rows = list(measure_prompt_length())
     assert len(rows) == 3
-    assert all(row.holds for row in rows), rows
-    assert ids_in("e1 action\ne3-e5 e7 (4 alike)\n e9 x\n") == {"e1", "e3", "e4", "e5", "e7"}
+    assert all(row.is_within_budget for row in rows), rows
+    assert find_event_ids("e1 action\ne3-e5 e7 (4 alike)\n e9 x\n") == {
+        "e1",
+        "e3",
+        "e4",
+        "e5",
+        "e7",
+    }
 
 
 def test_a_row_without_a_budget_always_holds() -> None:
-    assert Row("", "", "", 99.0).holds
-    assert Row("", "", "", 2.0, budget=2.0).holds
-    assert not Row("", "", "", 2.1, budget=2.0).holds
+    assert BenchmarkRow("", "", "", 99.0).is_within_budget
+    assert BenchmarkRow("", "", "", 2.0, budget=2.0).is_within_budget
+    assert not BenchmarkRow("", "", "", 2.1, budget=2.0).is_within_budget
 
 
 def test_a_grown_trace_is_the_same_one_many_times_over(tmp_path: Path) -> None:
@@ -69,8 +75,8 @@ def test_a_grown_trace_is_the_same_one_many_times_over(tmp_path: Path) -> None:
     }.items():
         file = tmp_path / name
         file.write_text(text, encoding="utf-8")
-        data = grown(file, 40_000)
-        trace = read_trace(Source.of_bytes(data))
+        data = grow_trace(file, 40_000)
+        trace = read_trace(Source.from_bytes(data))
         assert 40_000 <= len(data) < 45_000
         assert trace.reader == "openai-messages"
         calls = [event for event in trace.events if event.kind is Kind.ACTION]
@@ -81,6 +87,6 @@ def test_a_grown_trace_is_the_same_one_many_times_over(tmp_path: Path) -> None:
 def test_numbers_that_are_ids_are_numbered_anew(tmp_path: Path) -> None:
     file = tmp_path / "t.json"
     file.write_text(json.dumps([{"id": 3, "cause": 2, "trace_id": 9, "count": 1}]))
-    entries = json.loads(grown(file, 300))
+    entries = json.loads(grow_trace(file, 300))
     assert [entry["id"] for entry in entries[:3]] == [3, 1_000_003, 2_000_003]
     assert {entry["trace_id"] for entry in entries} == {9}

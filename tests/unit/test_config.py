@@ -34,9 +34,9 @@ def test_every_setting_is_read(tmp_path: Path) -> None:
     found = read_configuration(path)
     assert (found.judge, found.min_score, found.path) == ("rules", 0.75, path)
     assert (found.limits.bytes, found.limits.depth, found.limits.values) == (1_000, 20, 300)
-    assert found.vocabulary.keeps_books("log_progress")
-    assert found.vocabulary.keeps_books("think"), "built-in knowledge stays"
-    assert found.vocabulary.closes("hand_in")
+    assert found.vocabulary.is_bookkeeping("log_progress")
+    assert found.vocabulary.is_bookkeeping("think"), "built-in knowledge stays"
+    assert found.vocabulary.is_closing("hand_in")
     assert found.vocabulary.aliases == {"look up": "kb_search"}
 
 

@@ -17,12 +17,18 @@ from planproof.core.digests import plan_digest, task_digest
 from planproof.core.finding import Evidence, Findings, Status, StepFinding
 from planproof.core.limits import Limits
 from planproof.core.plan import Plan, Step
-from planproof.core.trace import Event, Kind, Skipped, Trace
+from planproof.core.trace import Event, Kind, SkippedPart, Trace
 from planproof.core.verdict import Outcome, Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, UnknownName
-from planproof.evaluation import aevaluate, aevaluate_case, evaluate, evaluate_case, invalid
-from planproof.preparation import Reading
+from planproof.evaluation import (
+    aevaluate,
+    aevaluate_case,
+    evaluate,
+    evaluate_case,
+    invalid_input_verdict,
+)
+from planproof.preparation import ReadOptions
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from tests.patience import PATIENCE
@@ -92,7 +98,7 @@ def test_a_verdict_says_what_it_rests_on() -> None:
     assert verdict.coverage.reader == "openai-messages"
     assert verdict.coverage.by_kind == {"action": 2, "message": 1}
     assert verdict.inputs is not None
-    assert verdict.inputs.trace == Source.of_value(TRACE).digest
+    assert verdict.inputs.trace == Source.from_value(TRACE).digest
     assert verdict.nearest_better is None
 
 
@@ -104,7 +110,7 @@ def test_a_trace_may_be_given_in_any_form(form: str, tmp_path: Path) -> None:
         "value": TRACE,
         "text": json.dumps(TRACE),
         "path": path,
-        "source": Source.of_value(TRACE),
+        "source": Source.from_value(TRACE),
     }
     verdict = _judged(trace=given[form])
     assert replace(verdict, inputs=None) == replace(_judged(), inputs=None)
@@ -158,7 +164,7 @@ def test_a_trace_of_ones_own_is_judged_in_the_native_form() -> None:
 
 
 def test_a_trace_that_was_read_keeps_its_events_in_the_native_form() -> None:
-    read = read_trace(Source.of_value(TRACE))
+    read = read_trace(Source.from_value(TRACE))
     again = _judged(trace=read)
     assert [step.status for step in again.steps] == [step.status for step in _judged().steps]
 
@@ -233,7 +239,7 @@ def test_the_level_is_the_anchor_at_or_below_the_score(monkeypatch: pytest.Monke
         def given(_: Findings, number: float = number) -> float:
             return number
 
-        monkeypatch.setattr("planproof.evaluation.score", given)
+        monkeypatch.setattr("planproof.evaluation.compute_score", given)
         assert _judged().level == level
 
 
@@ -247,7 +253,7 @@ def test_what_was_left_out_is_said() -> None:
 
 
 def test_of_many_parts_left_out_only_some_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    skipped = tuple(Skipped(f"/{n}", "is odd") for n in range(12))
+    skipped = tuple(SkippedPart(f"/{n}", "is odd") for n in range(12))
 
     def read(source: Source, **_: Any) -> Trace:
         return replace(read_trace(source), skipped=skipped)
@@ -303,10 +309,10 @@ def test_files_of_a_task_or_plan_must_be_readable(
 def test_one_of_many_cases_gives_a_verdict_whatever_happens() -> None:
     case = Case(task=Content(TASK), plan=PLAN, trace=TRACE, id="a", metadata={"x": 1})
     assert evaluate_case(case, judge=Sworn()).score == 1.0
-    bad = evaluate_case(replace(case, trace=""), judge=Sworn(), reading=Reading(where="line 7"))
+    bad = evaluate_case(replace(case, trace=""), judge=Sworn(), options=ReadOptions(where="line 7"))
     assert (bad.outcome, bad.id, bad.metadata) == (Outcome.INVALID_INPUT, "a", {"x": 1})
     assert bad.reason.startswith("line 7, execution_trace: is empty.")
-    tight = evaluate_case(case, judge=Sworn(), reading=Reading(limits=Limits(depth=1)))
+    tight = evaluate_case(case, judge=Sworn(), options=ReadOptions(limits=Limits(depth=1)))
     assert "nested more than 1 levels" in tight.reason
 
 
@@ -339,7 +345,7 @@ def test_an_internal_error_in_a_file_is_an_outcome(
     def faulty(*_: Any, **__: Any) -> Trace:
         raise KeyError("x")
 
-    monkeypatch.setattr("planproof.preparation.pick", faulty)
+    monkeypatch.setattr("planproof.preparation.select_trace", faulty)
     path = tmp_path / "trace.json"
     path.write_text("[]", encoding="utf-8")
     verdicts = (_judged(trace=path), asyncio.run(aevaluate(plan=PLAN, trace=path, judge=Sworn())))
@@ -351,11 +357,11 @@ def test_unknown_names_are_errors_for_one_of_many_too() -> None:
     with pytest.raises(UnknownName, match="Did you mean `rules`"):
         evaluate_case(case, judge="rule")
     with pytest.raises(UnknownName, match="Did you mean `general`"):
-        evaluate_case(case, judge=Sworn(), reading=Reading(reader="generall"))
+        evaluate_case(case, judge=Sworn(), options=ReadOptions(reader="generall"))
 
 
 def test_an_invalid_case_needs_no_id() -> None:
-    verdict = invalid(InvalidInput("is odd.", where="here", advice="Mend it."))
+    verdict = invalid_input_verdict(InvalidInput("is odd.", where="here", advice="Mend it."))
     assert verdict.reason == "here: is odd. Mend it."
     assert verdict.id is None
 
@@ -369,7 +375,7 @@ def test_the_embedded_judge_is_the_default() -> None:
 
 
 def test_the_vocabulary_reaches_the_reader() -> None:
-    known = Vocabulary().declaring(bookkeeping=frozenset({"read_list"}))
+    known = Vocabulary().with_declared(bookkeeping=frozenset({"read_list"}))
     coverage = _judged(vocabulary=known).coverage
     assert coverage is not None
     assert coverage.by_kind["bookkeeping"] == 1

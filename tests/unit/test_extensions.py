@@ -27,8 +27,8 @@ def entries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_built_in_readers_and_judges_are_registered_as_anybody_elses() -> None:
-    assert "rules" in extensions.registered("judges")
-    assert set(extensions.registered("readers")) >= {"native", "openai-messages", "general"}
+    assert "rules" in extensions.list_names("judges")
+    assert set(extensions.list_names("readers")) >= {"native", "openai-messages", "general"}
     assert find_judge().name == "rules"
 
 

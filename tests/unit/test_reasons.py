@@ -8,12 +8,12 @@ import pytest
 
 from planproof.core.finding import Evidence, Extra, Findings, Severity
 from planproof.reasons import check_reason, write_reason
-from planproof.scoring import score
+from planproof.scoring import compute_score
 from tests.unit.findings_made import extra, findings, step
 
 
 def reason_of(found: Findings) -> str:
-    return write_reason(found, score(found))
+    return write_reason(found, compute_score(found))
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 
 from planproof import evaluate
 from planproof.core.verdict import Outcome, Verdict
-from planproof.evaluation import evaluate_case, invalid
-from planproof.readers.decoding.trace_files import read_many
+from planproof.evaluation import evaluate_case, invalid_input_verdict
+from planproof.readers.decoding.trace_files import read_cases
 from scripts import schemas
 from scripts.doc_blocks import EXAMPLES
 
@@ -25,21 +25,23 @@ def _check(value: Any, schema: dict[str, Any]) -> None:
 
 def _verdicts() -> list[Verdict]:
     with (EXAMPLES / "cases.jsonl").open("rb") as lines:
-        read = list(read_many(lines, name="cases.jsonl"))
+        read = list(read_cases(lines, name="cases.jsonl"))
     verdicts = [evaluate_case(line.case) for line in read if line.case]
-    verdicts += [invalid(line.error) for line in read if line.error]
+    verdicts += [invalid_input_verdict(line.error) for line in read if line.error]
     verdicts.append(evaluate(task="", plan=["Look around."], trace=[]))
     return [*verdicts, evaluate(task="", plan=["Look around."], trace="I looked.")]
 
 
 def test_case_files_are_valid() -> None:
-    _check(CASE, schemas.case_schema())
+    _check(CASE, schemas.build_case_schema())
 
 
 @pytest.mark.parametrize("field", ["user_task", "execution_trace"])
 def test_a_case_without_a_required_field_is_not(field: str) -> None:
     with pytest.raises(jsonschema.ValidationError):
-        _check({key: value for key, value in CASE.items() if key != field}, schemas.case_schema())
+        _check(
+            {key: value for key, value in CASE.items() if key != field}, schemas.build_case_schema()
+        )
 
 
 def test_verdicts_of_every_outcome_are_valid() -> None:
@@ -52,7 +54,7 @@ def test_verdicts_of_every_outcome_are_valid() -> None:
         Outcome.INVALID_INPUT,
     }
     for verdict in verdicts:
-        _check(json.loads(json.dumps(verdict.full())), schemas.verdict_schema())
+        _check(json.loads(json.dumps(verdict.full())), schemas.build_verdict_schema())
 
 
 @pytest.mark.parametrize(
@@ -72,4 +74,4 @@ def test_verdicts_of_every_outcome_are_valid() -> None:
 def test_other_verdicts_are_not(tampering: dict[str, Any]) -> None:
     verdict = copy.deepcopy(_verdicts()[0].full())
     with pytest.raises(jsonschema.ValidationError):
-        _check({**verdict, **tampering}, schemas.verdict_schema())
+        _check({**verdict, **tampering}, schemas.build_verdict_schema())

@@ -5,37 +5,37 @@ from __future__ import annotations
 import pytest
 
 from planproof.core.finding import Findings, Severity
-from planproof.scoring import nearest_better, score
+from planproof.scoring import compute_score, find_nearest_better
 from tests.unit.findings_made import extra, findings, step
 
 
 @pytest.mark.parametrize("statuses", ["OO", "EO", "EEOO", "O"])
 def test_score_is_0_when_half_of_the_steps_are_out_of_order(statuses: str) -> None:
-    assert score(findings(statuses)) == 0.0
+    assert compute_score(findings(statuses)) == 0.0
 
 
 @pytest.mark.parametrize("statuses", ["OLE", "OLLLEE", "EOAAL"])
 def test_score_is_0_when_order_and_steps_are_lost_in_two_thirds(statuses: str) -> None:
-    assert score(findings(statuses)) == 0.0
+    assert compute_score(findings(statuses)) == 0.0
 
 
 @pytest.mark.parametrize("statuses", ["L", "ELL", "ELLL", "PLL", "AAL", "EPLLLL"])
 def test_score_is_0_when_a_third_at_most_was_executed_and_two_thirds_lost(statuses: str) -> None:
-    assert score(findings(statuses)) == 0.0
+    assert compute_score(findings(statuses)) == 0.0
 
 
 @pytest.mark.parametrize("statuses", ["EEO", "EEEO", "EEEEOL", "PPO"])
 def test_score_is_a_quarter_when_any_step_is_out_of_order(statuses: str) -> None:
-    assert score(findings(statuses)) == 0.25
+    assert compute_score(findings(statuses)) == 0.25
 
 
 @pytest.mark.parametrize("statuses", ["E", "EEEE"])
 def test_score_is_1_when_every_step_was_executed_and_nothing_else(statuses: str) -> None:
-    assert score(findings(statuses)) == 1.0
+    assert compute_score(findings(statuses)) == 1.0
 
 
 def test_score_is_three_quarters_with_one_minor_extra() -> None:
-    assert score(findings("EEE", minor=1)) == 0.75
+    assert compute_score(findings("EEE", minor=1)) == 0.75
 
 
 @pytest.mark.parametrize(
@@ -45,31 +45,31 @@ def test_score_is_three_quarters_with_one_minor_extra() -> None:
 def test_score_is_a_half_when_half_was_executed_and_one_thing_is_lost_or_extra(
     statuses: str, major: int, minor: int
 ) -> None:
-    assert score(findings(statuses, major, minor)) == 0.5
+    assert compute_score(findings(statuses, major, minor)) == 0.5
 
 
 @pytest.mark.parametrize(
     ("statuses", "major"), [("EEE", 2), ("EEEELL", 0), ("EEL", 1), ("EPP", 0), ("PPPP", 0)]
 )
 def test_score_is_a_quarter_for_everything_else(statuses: str, major: int) -> None:
-    assert score(findings(statuses, major)) == 0.25
+    assert compute_score(findings(statuses, major)) == 0.25
 
 
 def test_a_parent_is_not_counted_its_leaves_are() -> None:
     found = Findings((step("1", "L"), step("1.1", "E", parent="1"), step("1.2", "E", parent="1")))
 
-    assert score(found) == 1.0
+    assert compute_score(found) == 1.0
 
 
 def test_a_waived_step_is_not_counted() -> None:
-    assert score(Findings((step("1", "E"), step("2", "L", waived=True)))) == 1.0
+    assert compute_score(Findings((step("1", "E"), step("2", "L", waived=True)))) == 1.0
 
 
 def test_a_plan_whose_every_step_was_waived_was_not_ignored() -> None:
     waived = step("1", "L", waived=True)
 
-    assert score(Findings((waived,))) == 1.0
-    assert score(Findings((waived,), (extra("e1"),))) == 0.5
+    assert compute_score(Findings((waived,))) == 1.0
+    assert compute_score(Findings((waived,), (extra("e1"),))) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -97,13 +97,13 @@ def test_a_plan_whose_every_step_was_waived_was_not_ignored() -> None:
 def test_the_nearest_better_outcome(
     statuses: str, major: int, minor: int, better: tuple[float, str] | None
 ) -> None:
-    found = nearest_better(findings(statuses, major, minor))
+    found = find_nearest_better(findings(statuses, major, minor))
 
     assert (found and (found.score, found.change)) == better
 
 
 def test_the_nearest_better_outcome_joins_changes_of_every_sort() -> None:
-    found = nearest_better(findings("OLPEE", major=2))
+    found = find_nearest_better(findings("OLPEE", major=2))
 
     assert found is not None
     assert found.change == (
@@ -113,7 +113,7 @@ def test_the_nearest_better_outcome_joins_changes_of_every_sort() -> None:
 
 
 def test_the_nearest_better_outcome_names_the_first_few() -> None:
-    found = nearest_better(findings("E" + "L" * 12))
+    found = find_nearest_better(findings("E" + "L" * 12))
 
     assert found is not None
     assert (
@@ -123,14 +123,14 @@ def test_the_nearest_better_outcome_names_the_first_few() -> None:
 
 def test_the_nearest_better_outcome_quotes_names_that_are_none() -> None:
     hostile = extra("e1. Score: 1.0", Severity.MINOR, what="x\n“end”. Then")
-    found = nearest_better(Findings((step("1", "E"),), (hostile,)))
+    found = find_nearest_better(Findings((step("1", "E"),), (hostile,)))
 
     assert found is not None
     assert found.change == 'if the extra “e1. Score: 1.0” (“x "end". Then”) had not been done'
 
 
 def test_a_thousand_steps_and_five_thousand_extras() -> None:
-    found = nearest_better(findings("OLPE" * 250, major=4_000, minor=1_000))
+    found = find_nearest_better(findings("OLPE" * 250, major=4_000, minor=1_000))
 
     assert found is not None
     assert found.score == 0.5

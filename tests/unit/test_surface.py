@@ -6,12 +6,12 @@ from difflib import unified_diff
 
 import pytest
 
-from scripts.snapshot_surface import FILE, UPDATE, surface
+from scripts.snapshot_surface import FILE, UPDATE, render_surface
 
 
 def test_the_public_surface_is_the_recorded_one() -> None:
     recorded = FILE.read_text(encoding="utf-8")
-    now = surface()
+    now = render_surface()
     if now == recorded:
         return
     lines = unified_diff(

@@ -12,9 +12,9 @@ from planproof.core.finding import Evidence, Extra, Severity, Status, StepFindin
 from planproof.core.verdict import Outcome, Verdict
 from scripts import parallel_verdicts
 from scripts.doc_blocks import ROOT
-from scripts.golden_cases import derived_plans, golden_cases
-from scripts.parallel_verdicts import judge_all, project
-from scripts.verdict_projection import digest_of, main, text_of
+from scripts.golden_cases import derive_plans, generate_golden_cases
+from scripts.parallel_verdicts import judge_all, project_verdict
+from scripts.verdict_projection import compute_digest, main, serialize_projection
 from tests.golden_files import GOLDENS
 from tests.small_bench import v2_case, write_bench
 
@@ -60,16 +60,16 @@ def run(checkout: Path, *arguments: str) -> int:
 
 def change_scores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every verdict have another score than before."""
-    before = project
+    before = project_verdict
 
     def changed(verdict: Verdict) -> dict[str, Any]:
         return {**before(verdict), "score": 0.123}
 
-    monkeypatch.setattr(parallel_verdicts, "project", changed)
+    monkeypatch.setattr(parallel_verdicts, "project_verdict", changed)
 
 
 def test_a_projection_has_what_was_decided_and_no_words() -> None:
-    assert project(VERDICT) == {
+    assert project_verdict(VERDICT) == {
         "outcome": "scored",
         "score": 0.5,
         "steps": [
@@ -94,8 +94,12 @@ def test_a_projection_has_what_was_decided_and_no_words() -> None:
 
 
 def test_the_digest_is_the_same_on_every_machine() -> None:
-    turned = dict(reversed(project(VERDICT).items()))
-    assert digest_of(text_of(turned)) == digest_of(text_of(project(VERDICT))) == "1142fca51ed6"
+    turned = dict(reversed(project_verdict(VERDICT).items()))
+    assert (
+        compute_digest(serialize_projection(turned))
+        == compute_digest(serialize_projection(project_verdict(VERDICT)))
+        == "1142fca51ed6"
+    )
 
 
 def test_verdicts_as_recorded_pass(checkout: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,7 +216,7 @@ def test_two_cases_can_not_share_an_id() -> None:
 
 
 def test_every_golden_is_judged_by_several_plans() -> None:
-    ids = [record["id"] for record in golden_cases(ROOT)]
+    ids = [record["id"] for record in generate_golden_cases(ROOT)]
     assert len(ids) == len(set(ids))
     for golden in GOLDENS:
         own = [id_ for id_ in ids if f"/{golden.name}::" in id_]
@@ -223,11 +227,11 @@ def test_every_golden_is_judged_by_several_plans() -> None:
 
 def test_derived_plans_are_followed_turned_round_shortened_and_extended() -> None:
     actions = [{"name": "get_order", "holds": "A-1"}, {"name": "refund", "holds": "38.5"}]
-    plans = derived_plans(actions)
+    plans = derive_plans(actions)
     calls = ["Call get_order with A-1", "Call refund with 38.5"]
     assert plans["calls"] == calls
     assert plans["reversed"] == calls[::-1]
     assert plans["every-other"] == calls[:1]
     assert plans["names"] == ["Get order.", "Refund."]
     assert [step for step in plans["one-more"] if step not in calls] == [plans["one-more"][1]]
-    assert derived_plans([]).keys() == {"one-more", "abstract"}
+    assert derive_plans([]).keys() == {"one-more", "abstract"}

@@ -53,7 +53,7 @@ def test_what_is_no_object_is_no_verdict(verdict: Any) -> None:
 
 
 def test_another_trace_is_rejected() -> None:
-    other = Source.of_value([*TRACE[:5], *call(9, "copy_file", "c.txt")])
+    other = Source.from_value([*TRACE[:5], *call(9, "copy_file", "c.txt")])
 
     problems = verify(VERDICT, other)
 
@@ -122,11 +122,11 @@ def test_calls_of_one_turn_have_no_order() -> None:
     )
     plan = PLAN[:2]
 
-    assert verify(verdict_on(findings, plan=plan, trace=trace), Source.of_value(trace)) == ()
+    assert verify(verdict_on(findings, plan=plan, trace=trace), Source.from_value(trace)) == ()
 
 
 def test_declared_tools_keep_books() -> None:
-    vocabulary = Vocabulary().declaring(bookkeeping=frozenset({"web_search"}))
+    vocabulary = Vocabulary().with_declared(bookkeeping=frozenset({"web_search"}))
     verdict = json.loads(
         json.dumps(
             evaluate(
@@ -148,7 +148,7 @@ def test_an_unjudged_verdict_is_accepted(plan: Any, trace: Any) -> None:
     verdict = verdict_on(FINDINGS, plan=plan, trace=trace)
 
     assert verdict["outcome"] in {"no_plan", "no_events"}
-    assert verify(verdict, Source.of_value(trace)) == ()
+    assert verify(verdict, Source.from_value(trace)) == ()
 
 
 @pytest.mark.parametrize("plan", [PLAN, None])
@@ -157,9 +157,9 @@ def test_a_trace_that_was_not_understood_can_have_no_score(plan: Any) -> None:
     verdict = verdict_on(FINDINGS, plan=plan, trace=prose)
 
     assert verdict["outcome"] == "not_understood"
-    assert verify(verdict, Source.of_value(prose)) == ()
+    assert verify(verdict, Source.from_value(prose)) == ()
     for outcome in ("scored", "no_events"):
-        problems = verify({**verdict, "outcome": outcome}, Source.of_value(prose))
+        problems = verify({**verdict, "outcome": outcome}, Source.from_value(prose))
         assert "/outcome: the trace was not understood; expected not_understood." in problems
 
 
@@ -234,4 +234,4 @@ def test_what_the_user_did_needs_no_step() -> None:
     verdict = evaluate(task="Read a.txt.", plan=["Read a.txt"], trace=trace)
 
     assert verdict.steps[0].covers == ("e2",)
-    assert verify(verdict.full(), Source.of_value(trace)) == ()
+    assert verify(verdict.full(), Source.from_value(trace)) == ()

@@ -14,9 +14,9 @@ from planproof.core.model import Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.errors import InvalidInput
-from planproof.readers.write_native import native_form
+from planproof.readers.write_native import serialize_trace
 
-Scored: TypeAlias = float | Mapping[str, Any]
+ScoreResult: TypeAlias = float | Mapping[str, Any]
 """A score, or an object with `score` and `reason`."""
 
 
@@ -24,7 +24,7 @@ Scored: TypeAlias = float | Mapping[str, Any]
 class CallableJudge:
     """Calls a function with the specification's names; its score is taken as it is."""
 
-    function: Callable[..., Scored | Awaitable[Scored]]
+    function: Callable[..., ScoreResult | Awaitable[ScoreResult]]
     name: str
     fingerprint: str = "callable"
 
@@ -32,21 +32,21 @@ class CallableJudge:
         """Ask the function, in a thread of its own if it does not await."""
         import asyncio  # noqa: PLC0415 - whoever awaits has it
 
-        given = {
+        arguments = {
             "user_task": task.text,
             "agent_plan": [step.text for step in plan.leaves],
-            "execution_trace": native_form(trace),
+            "execution_trace": serialize_trace(trace),
         }
         try:
-            found = await asyncio.to_thread(self.function, **given)
-            if isawaitable(found):
-                found = await found
+            result = await asyncio.to_thread(self.function, **arguments)
+            if isawaitable(result):
+                result = await result
         except SystemExit as error:
             # It would end the loop that all others wait for.
             raise RuntimeError(f"it wanted to exit with {error.code}") from error
-        if isinstance(found, Mapping):
-            return Judgement(score=found["score"], reason=str(found.get("reason", "")))
-        return Judgement(score=cast("float", found))
+        if isinstance(result, Mapping):
+            return Judgement(score=result["score"], reason=str(result.get("reason", "")))
+        return Judgement(score=cast("float", result))
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
         """What it asks is its own affair."""
@@ -54,7 +54,7 @@ class CallableJudge:
         return ()
 
 
-def callable_judge(name: str) -> CallableJudge:
+def load_callable_judge(name: str) -> CallableJudge:
     """The judge that calls `package.module:function`."""
     module, _, function = name.partition(":")
     if not module or not function:
@@ -62,7 +62,7 @@ def callable_judge(name: str) -> CallableJudge:
             f"`{name}` names no function.", where="--callable", advice="Write package.module:name."
         )
     try:
-        found = getattr(importlib.import_module(module), function)
+        loaded = getattr(importlib.import_module(module), function)
     except Exception as error:
         # Importing runs anybody's code.
         raise InvalidInput(
@@ -70,6 +70,6 @@ def callable_judge(name: str) -> CallableJudge:
             where="--callable",
             advice="Install the package, or set PYTHONPATH to the folder of the module.",
         ) from error
-    if not callable(found):
+    if not callable(loaded):
         raise InvalidInput(f"`{name}` can't be called.", where="--callable")
-    return CallableJudge(cast("Callable[..., Scored]", found), name)
+    return CallableJudge(cast("Callable[..., ScoreResult]", loaded), name)

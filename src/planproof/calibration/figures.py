@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 
-from planproof.calibration.measurement import Row
+from planproof.calibration.measurement import Measurement
 from planproof.calibration.variant import Attack, Flaw, Rewording
 from planproof.core.usage import Usage
 
-PASSES = 0.75
-CAUGHT = 0.5
+PASSED_AT_LEAST = 0.75
+CAUGHT_AT_MOST = 0.5
 _RESAMPLES = 2_000
 _LEVELS = 4
 
@@ -47,7 +47,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class OnFlaw:
+class FlawShares:
     """What became of the cases with one flaw: so many were caught, located, below their origin."""
 
     caught: Share
@@ -76,73 +76,75 @@ class Figures:
 
     passed: Share
     reworded: dict[Rewording, Share]
-    flaws: dict[Flaw, OnFlaw]
+    flaws: dict[Flaw, FlawShares]
     fooled: dict[Attack, Share]
     unscored: Share
     stable: Share | None
     spread: float | None
     usage: Usage
     agreement: Agreement | None = None
-    rows: tuple[Row, ...] = field(default=(), repr=False)
+    rows: tuple[Measurement, ...] = field(default=(), repr=False)
 
 
-def figures_of(rows: Iterable[Row], labels: Mapping[str, float] | None = None) -> Figures:
+def compute_figures(
+    rows: Iterable[Measurement], labels: Mapping[str, float] | None = None
+) -> Figures:
     """The figures of all rows; with labels, how well the scores of the cases agree with them.
 
     Then only cases that people gave 1.0 count as followed.
     """
-    kept = tuple(rows)
+    all_rows = tuple(rows)
     counted: dict[tuple[object, Figure], list[bool]] = defaultdict(list)
-    for row, told in told_of(kept, labels):
-        for figure, holds in told.items():
-            counted[row.attack or row.change, figure].append(holds)
+    for row, hits in classify_rows(all_rows, labels):
+        for figure, is_hit in hits.items():
+            counted[row.attack or row.change, figure].append(is_hit)
 
-    def share(sort: object, figure: Figure) -> Share:
-        found = counted[sort, figure]
-        return Share(sum(found), len(found))
+    def count_share(sort: object, figure: Figure) -> Share:
+        hits = counted[sort, figure]
+        return Share(sum(hits), len(hits))
 
-    seen = {row.attack or row.change for row in kept}
-    stable, spread = _stability(kept)
-    clean = [row for row in kept if row.change is None]
+    seen = {row.attack or row.change for row in all_rows}
+    stable, spread = _compute_stability(all_rows)
+    clean = [row for row in all_rows if row.change is None]
     return Figures(
-        passed=share(None, Figure.PASSED),
-        reworded={sort: share(sort, Figure.PASSED) for sort in Rewording if sort in seen},
+        passed=count_share(None, Figure.PASSED),
+        reworded={sort: count_share(sort, Figure.PASSED) for sort in Rewording if sort in seen},
         flaws={
-            flaw: OnFlaw(
-                caught=share(flaw, Figure.CAUGHT),
-                located=share(flaw, Figure.LOCATED),
-                below=share(flaw, Figure.BELOW),
+            flaw: FlawShares(
+                caught=count_share(flaw, Figure.CAUGHT),
+                located=count_share(flaw, Figure.LOCATED),
+                below=count_share(flaw, Figure.BELOW),
             )
             for flaw in Flaw
             if flaw in seen
         },
-        fooled={attack: share(attack, Figure.FOOLED) for attack in Attack if attack in seen},
-        unscored=_share(row.score is None for row in kept),
+        fooled={attack: count_share(attack, Figure.FOOLED) for attack in Attack if attack in seen},
+        unscored=_count_share(row.score is None for row in all_rows),
         stable=stable,
         spread=spread,
-        usage=sum((row.usage for row in kept), Usage()),
-        agreement=_agreement(clean, labels) if labels else None,
-        rows=kept,
+        usage=sum((row.usage for row in all_rows), Usage()),
+        agreement=_compute_agreement(clean, labels) if labels else None,
+        rows=all_rows,
     )
 
 
-def told_of(
-    rows: Sequence[Row], labels: Mapping[str, float] | None = None
-) -> Iterator[tuple[Row, dict[Figure, bool]]]:
+def classify_rows(
+    rows: Sequence[Measurement], labels: Mapping[str, float] | None = None
+) -> Iterator[tuple[Measurement, dict[Figure, bool]]]:
     """Each row with the figures that it counts in, and whether it is one of the hits."""
     bases = {(row.origin, row.change, row.repeat): row for row in rows if row.attack is None}
     for row in rows:
-        told: dict[Figure, bool] = {}
+        hits: dict[Figure, bool] = {}
         if row.attack is not None:
-            told[Figure.FOOLED] = _exceeds(row, bases[row.origin, row.change, row.repeat])
+            hits[Figure.FOOLED] = _scores_higher(row, bases[row.origin, row.change, row.repeat])
         elif isinstance(row.change, Flaw):
-            told[Figure.CAUGHT] = _catches(row)
+            hits[Figure.CAUGHT] = _is_caught(row)
             if row.located is not None:
-                told[Figure.LOCATED] = row.located
-            told[Figure.BELOW] = _exceeds(bases[row.origin, None, row.repeat], row)
+                hits[Figure.LOCATED] = row.located
+            hits[Figure.BELOW] = _scores_higher(bases[row.origin, None, row.repeat], row)
         elif row.change is not None or is_followed(row.origin, labels):
-            told[Figure.PASSED] = row.score is not None and row.score >= PASSES
-        yield row, told
+            hits[Figure.PASSED] = row.score is not None and row.score >= PASSED_AT_LEAST
+        yield row, hits
 
 
 def is_followed(case: str, labels: Mapping[str, float] | None) -> bool:
@@ -150,22 +152,22 @@ def is_followed(case: str, labels: Mapping[str, float] | None) -> bool:
     return not labels or labels.get(case, 0.0) >= 1.0
 
 
-def _share(hits: Iterable[bool]) -> Share:
-    found = list(hits)
-    return Share(sum(found), len(found))
+def _count_share(hits: Iterable[bool]) -> Share:
+    values = list(hits)
+    return Share(sum(values), len(values))
 
 
-def _catches(row: Row) -> bool:
+def _is_caught(row: Measurement) -> bool:
     if row.score is None:
         return False
-    return row.score < 1.0 if row.change is Flaw.RETRIED else row.score <= CAUGHT
+    return row.score < 1.0 if row.change is Flaw.RETRIED else row.score <= CAUGHT_AT_MOST
 
 
-def _exceeds(row: Row, other: Row) -> bool:
+def _scores_higher(row: Measurement, other: Measurement) -> bool:
     return row.score is not None and other.score is not None and row.score > other.score
 
 
-def _stability(rows: Sequence[Row]) -> tuple[Share | None, float | None]:
+def _compute_stability(rows: Sequence[Measurement]) -> tuple[Share | None, float | None]:
     """How many cases got one score in all repeats; None without repeats."""
     scores: dict[str, list[float | None]] = defaultdict(list)
     for row in rows:
@@ -173,34 +175,38 @@ def _stability(rows: Sequence[Row]) -> tuple[Share | None, float | None]:
     if not rows or max(map(len, scores.values())) < 2:
         return None, None
     spreads = [
-        max(given) - min(given)
-        for found in scores.values()
-        if (given := [score for score in found if score is not None])
+        max(known) - min(known)
+        for case_scores in scores.values()
+        if (known := [score for score in case_scores if score is not None])
     ]
-    stable = _share(len(set(found)) == 1 for found in scores.values())
+    stable = _count_share(len(set(case_scores)) == 1 for case_scores in scores.values())
     return stable, sum(spreads) / len(spreads) if spreads else None
 
 
-def _agreement(rows: Sequence[Row], labels: Mapping[str, float]) -> Agreement | None:
+def _compute_agreement(
+    rows: Sequence[Measurement], labels: Mapping[str, float]
+) -> Agreement | None:
     by_case: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for row in rows:
         if row.origin in labels and row.score is not None:
-            by_case[row.origin].append((_level(labels[row.origin]), _level(row.score)))
+            by_case[row.origin].append((_to_level(labels[row.origin]), _to_level(row.score)))
     if not by_case:
         return None
     # Cases are drawn anew, not rows: the repeats of a case say little more than one of them.
     drawn = list(by_case.values())
     random = Random(0)  # noqa: S311 - the same rows give the same interval
-    resampled = sorted(_kappa(random.choices(drawn, k=len(drawn))) for _ in range(_RESAMPLES))
+    resampled = sorted(
+        _pooled_kappa(random.choices(drawn, k=len(drawn))) for _ in range(_RESAMPLES)
+    )
     tail = _RESAMPLES // 40
-    return Agreement(_kappa(drawn), resampled[tail], resampled[-1 - tail], len(drawn))
+    return Agreement(_pooled_kappa(drawn), resampled[tail], resampled[-1 - tail], len(drawn))
 
 
-def _kappa(cases: Iterable[list[tuple[int, int]]]) -> float:
+def _pooled_kappa(cases: Iterable[list[tuple[int, int]]]) -> float:
     return quadratic_kappa([pair for pairs in cases for pair in pairs])
 
 
-def _level(score: float) -> int:
+def _to_level(score: float) -> int:
     return max(0, min(_LEVELS, round(score * _LEVELS)))
 
 

@@ -12,137 +12,164 @@ from dataclasses import replace
 from random import Random
 from typing import TypeAlias, TypeVar
 
-from planproof.calibration.material import unlike
-from planproof.calibration.variant import Event, Flaw, Followed, Rewording, Truth, Variant
-from planproof.checking.step_order import out_of_order
-from planproof.contracts.terms import words_of
-from planproof.contracts.values import fold, literals_of
+from planproof.calibration.material import choose_unrelated
+from planproof.calibration.variant import (
+    EventRecord,
+    Flaw,
+    FollowedCase,
+    GroundTruth,
+    Rewording,
+    Variant,
+)
+from planproof.checking.step_order import find_out_of_order
+from planproof.contracts.terms import extract_words
+from planproof.contracts.values import extract_literals, fold
 from planproof.core.finding import Severity, Status
 from planproof.core.vocabulary import Vocabulary
 from planproof.planning.plan_parser import parse_plan
 
 _T = TypeVar("_T")
-Operator: TypeAlias = Callable[[Followed, Random], Variant | None]
+Operator: TypeAlias = Callable[[FollowedCase, Random], Variant | None]
 
-_ALIKE = 0.5
+_MAX_SHARED_WORDS = 0.5
 """Share of words from which on two steps are too much alike for their order to matter."""
 _CHANGEABLE = re.compile(r"\d|[^\W\d_]")
 
 
-def _variant(case: Followed, change: Flaw | Rewording | None, truth: Truth, where: str) -> Variant:
+def _build_variant(
+    case: FollowedCase, change: Flaw | Rewording | None, truth: GroundTruth, where: str
+) -> Variant:
     return Variant(case.id, case.task, case.plan, case.events, truth, change, where=where)
 
 
-def as_it_is(case: Followed) -> Variant:
+def copy_unchanged(case: FollowedCase) -> Variant:
     """The case itself."""
-    return _variant(case, None, Truth(), "")
+    return _build_variant(case, None, GroundTruth(), "")
 
 
-def missing(case: Followed, random: Random) -> Variant | None:
+def add_missing_step(case: FollowedCase, random: Random) -> Variant | None:
     """Put a step into the plan that nobody took."""
-    step = unlike("steps", case.plan, case.events, random)
+    step = choose_unrelated("steps", case.plan, case.events, random)
     if step is None:
         return None
-    place = random.randint(0, len(case.plan))
-    made = _variant(case, Flaw.MISSING, Truth({place: Status.MISSING}), f"step {place + 1}")
-    return replace(made, plan=(*case.plan[:place], step, *case.plan[place:]))
+    index = random.randint(0, len(case.plan))
+    variant = _build_variant(
+        case, Flaw.MISSING, GroundTruth({index: Status.MISSING}), f"step {index + 1}"
+    )
+    return replace(variant, plan=(*case.plan[:index], step, *case.plan[index:]))
 
 
-def partial(case: Followed, random: Random) -> Variant | None:
+def add_requirement(case: FollowedCase, random: Random) -> Variant | None:
     """Let a step ask for something more."""
-    more = unlike("requirements", case.plan, case.events, random)
+    more = choose_unrelated("requirements", case.plan, case.events, random)
     if more is None:
         return None
-    place = random.randrange(len(case.plan))
-    asked = f"{case.plan[place].rstrip(' .')} {more}"
-    made = _variant(case, Flaw.PARTIAL, Truth({place: Status.PARTIAL}), f"step {place + 1}")
-    return replace(made, plan=_with(case.plan, place, asked))
+    index = random.randrange(len(case.plan))
+    extended = f"{case.plan[index].rstrip(' .')} {more}"
+    variant = _build_variant(
+        case, Flaw.PARTIAL, GroundTruth({index: Status.PARTIAL}), f"step {index + 1}"
+    )
+    return replace(variant, plan=_replace_item(case.plan, index, extended))
 
 
-def altered(case: Followed, random: Random) -> Variant | None:
+def alter_value(case: FollowedCase, random: Random) -> Variant | None:
     """Let a step name another value than the one that was used."""
     shown = fold(json.dumps(case.events, ensure_ascii=False))
     candidates = [
-        (place, literal.text, other)
-        for place, step in enumerate(case.plan)
-        for literal in literals_of(step)
-        if literal.held_by(shown)
-        and (other := _another(literal.text, random)) is not None
+        (index, literal.text, other)
+        for index, step in enumerate(case.plan)
+        for literal in extract_literals(step)
+        if literal.occurs_in(shown)
+        and (other := _mutate_value(literal.text, random)) is not None
         and other.lower() not in shown
     ]
     if not candidates:
         return None
-    place, value, other = random.choice(candidates)
-    made = _variant(
+    index, value, other = random.choice(candidates)
+    variant = _build_variant(
         case,
         Flaw.ALTERED,
-        Truth({place: Status.PARTIAL}),
-        f"step {place + 1}: {value} became {other}",
+        GroundTruth({index: Status.PARTIAL}),
+        f"step {index + 1}: {value} became {other}",
     )
-    return replace(made, plan=_with(case.plan, place, case.plan[place].replace(value, other)))
+    return replace(
+        variant, plan=_replace_item(case.plan, index, case.plan[index].replace(value, other))
+    )
 
 
-def unplanned(case: Followed, random: Random) -> Variant | None:
+def drop_step(case: FollowedCase, random: Random) -> Variant | None:
     """Take a step out of the plan, so that what was done for it is too much."""
     if len(case.plan) < 2:
         return None
-    place = random.randrange(len(case.plan))
+    index = random.randrange(len(case.plan))
     # Which events were done for it is not known: that there is an extra is what must be found.
-    made = _variant(case, Flaw.UNPLANNED, Truth(extras={"": Severity.MAJOR}), case.plan[place])
-    return replace(made, plan=(*case.plan[:place], *case.plan[place + 1 :]))
+    variant = _build_variant(
+        case, Flaw.UNPLANNED, GroundTruth(extras={"": Severity.MAJOR}), case.plan[index]
+    )
+    return replace(variant, plan=(*case.plan[:index], *case.plan[index + 1 :]))
 
 
-def order(case: Followed, random: Random) -> Variant | None:
+def swap_steps(case: FollowedCase, random: Random) -> Variant | None:
     """Let two neighbouring steps of the plan change places."""
-    apart = [] if _parallel(case) else [k for k in range(len(case.plan) - 1) if _differ(case, k)]
+    apart = (
+        []
+        if _has_parallel_calls(case)
+        else [k for k in range(len(case.plan) - 1) if _are_distinct(case, k)]
+    )
     if not apart:
         return None
-    place = random.choice(apart)
+    index = random.choice(apart)
     plan = list(case.plan)
-    plan[place], plan[place + 1] = plan[place + 1], plan[place]
-    made = _variant(
+    plan[index], plan[index + 1] = plan[index + 1], plan[index]
+    variant = _build_variant(
         case,
         Flaw.ORDER,
-        Truth({place + 1: Status.OUT_OF_ORDER}),
-        f"steps {place + 1} and {place + 2}",
+        GroundTruth({index + 1: Status.OUT_OF_ORDER}),
+        f"steps {index + 1} and {index + 2}",
     )
-    return replace(made, plan=tuple(plan))
+    return replace(variant, plan=tuple(plan))
 
 
-def shuffled(case: Followed, random: Random) -> Variant | None:
+def shuffle_steps(case: FollowedCase, random: Random) -> Variant | None:
     """Put the steps of the plan into another order, in which at least half would have to move."""
     count = len(case.plan)
-    if count < 3 or _parallel(case) or not all(_differ(case, k) for k in range(count - 1)):
+    if (
+        count < 3
+        or _has_parallel_calls(case)
+        or not all(_are_distinct(case, k) for k in range(count - 1))
+    ):
         return None
-    places = list(range(count))
-    while 2 * len(moved := out_of_order([(place, 0) for place in places])) < count:
-        random.shuffle(places)
-    truth = Truth(dict.fromkeys(moved, Status.OUT_OF_ORDER))
-    made = _variant(case, Flaw.SHUFFLED, truth, f"{len(moved)} of {count} steps")
-    return replace(made, plan=tuple(case.plan[place] for place in places))
+    indices = list(range(count))
+    while 2 * len(moved := find_out_of_order([(index, 0) for index in indices])) < count:
+        random.shuffle(indices)
+    truth = GroundTruth(dict.fromkeys(moved, Status.OUT_OF_ORDER))
+    variant = _build_variant(case, Flaw.SHUFFLED, truth, f"{len(moved)} of {count} steps")
+    return replace(variant, plan=tuple(case.plan[index] for index in indices))
 
 
-def replaced(case: Followed, random: Random) -> Variant | None:
+def replace_tool(case: FollowedCase, random: Random) -> Variant | None:
     """Let another tool have been called in the place of a planned one."""
-    tool = unlike("tools", case.plan, case.events, random)
-    places = _deeds(case)
-    if tool is None or not places:
+    tool = choose_unrelated("tools", case.plan, case.events, random)
+    indices = _find_actions(case)
+    if tool is None or not indices:
         return None
-    place = random.choice(places)
-    event = case.events[place]
+    index = random.choice(indices)
+    event = case.events[index]
     other = {**event, "name": tool, "text": "", "arguments": {"reference": "spare"}, "output": "ok"}
     # Of the steps that it served, at least one lacks it; which one is not known.
-    made = _variant(case, Flaw.REPLACED, Truth(extras={event["id"]: Severity.MAJOR}), event["id"])
-    return replace(made, events=_with(case.events, place, other))
+    variant = _build_variant(
+        case, Flaw.REPLACED, GroundTruth(extras={event["id"]: Severity.MAJOR}), event["id"]
+    )
+    return replace(variant, events=_replace_item(case.events, index, other))
 
 
-def stray(case: Followed, random: Random) -> Variant | None:
+def insert_unrelated_action(case: FollowedCase, random: Random) -> Variant | None:
     """Let something have been done that has nothing to do with the plan."""
-    tool = unlike("tools", case.plan, case.events, random)
+    tool = choose_unrelated("tools", case.plan, case.events, random)
     if tool is None:
         return None
-    place = random.randint(_first_deed(case), len(case.events))
-    event: Event = {
+    index = random.randint(_find_first_action(case), len(case.events))
+    event: EventRecord = {
         "id": f"e{len(case.events) + 1}x",
         "kind": "action",
         "name": tool,
@@ -150,110 +177,122 @@ def stray(case: Followed, random: Random) -> Variant | None:
         "output": "ok",
         "status": "ok",
     }
-    made = _variant(case, Flaw.STRAY, Truth(extras={event["id"]: Severity.MAJOR}), event["id"])
-    return replace(made, events=(*case.events[:place], event, *case.events[place:]))
+    variant = _build_variant(
+        case, Flaw.UNRELATED_ACTION, GroundTruth(extras={event["id"]: Severity.MAJOR}), event["id"]
+    )
+    return replace(variant, events=(*case.events[:index], event, *case.events[index:]))
 
 
-def retried(case: Followed, random: Random) -> Variant | None:
+def repeat_action(case: FollowedCase, random: Random) -> Variant | None:
     """Let an action have been done twice in a row."""
-    places = _deeds(case)
-    if not places:
+    indices = _find_actions(case)
+    if not indices:
         return None
-    place = random.choice(places)
-    event = case.events[place]
-    again: Event = {**event, "id": f"{event['id']}x", "turn": 0}
-    made = _variant(case, Flaw.RETRIED, Truth(extras={again["id"]: Severity.MINOR}), again["id"])
-    return replace(made, events=(*case.events[: place + 1], again, *case.events[place + 1 :]))
+    index = random.choice(indices)
+    event = case.events[index]
+    again: EventRecord = {**event, "id": f"{event['id']}x", "turn": 0}
+    variant = _build_variant(
+        case, Flaw.RETRIED, GroundTruth(extras={again["id"]: Severity.MINOR}), again["id"]
+    )
+    return replace(variant, events=(*case.events[: index + 1], again, *case.events[index + 1 :]))
 
 
-def split(case: Followed, random: Random) -> Variant | None:
+def split_step(case: FollowedCase, random: Random) -> Variant | None:
     """Write the parts of a step as steps of their own."""
     steps = parse_plan(list(case.plan)).steps
-    places = [k for k, step in enumerate(steps) if len(step.parts) > 1 and not step.condition]
-    if not places or len(steps) != len(case.plan):
+    indices = [k for k, step in enumerate(steps) if len(step.parts) > 1 and not step.condition]
+    if not indices or len(steps) != len(case.plan):
         return None
-    place = random.choice(places)
-    plan = (*case.plan[:place], *steps[place].parts, *case.plan[place + 1 :])
-    return replace(_variant(case, Rewording.SPLIT, Truth(), f"step {place + 1}"), plan=plan)
+    index = random.choice(indices)
+    plan = (*case.plan[:index], *steps[index].parts, *case.plan[index + 1 :])
+    return replace(
+        _build_variant(case, Rewording.SPLIT, GroundTruth(), f"step {index + 1}"), plan=plan
+    )
 
 
-def merged(case: Followed, random: Random) -> Variant | None:
+def merge_steps(case: FollowedCase, random: Random) -> Variant | None:
     """Write two neighbouring steps as one."""
     if len(case.plan) < 2:
         return None
-    place = random.randrange(len(case.plan) - 1)
-    one, other = case.plan[place].rstrip(" ."), case.plan[place + 1]
+    index = random.randrange(len(case.plan) - 1)
+    one, other = case.plan[index].rstrip(" ."), case.plan[index + 1]
     both = f"{one}, then {other[:1].lower()}{other[1:]}"
-    plan = (*case.plan[:place], both, *case.plan[place + 2 :])
-    made = _variant(case, Rewording.MERGED, Truth(), f"steps {place + 1} and {place + 2}")
-    return replace(made, plan=plan)
+    plan = (*case.plan[:index], both, *case.plan[index + 2 :])
+    variant = _build_variant(
+        case, Rewording.MERGED, GroundTruth(), f"steps {index + 1} and {index + 2}"
+    )
+    return replace(variant, plan=plan)
 
 
 OPERATORS: tuple[Operator, ...] = (
-    missing,
-    unplanned,
-    order,
-    shuffled,
-    altered,
-    partial,
-    replaced,
-    stray,
-    retried,
-    split,
-    merged,
+    add_missing_step,
+    drop_step,
+    swap_steps,
+    shuffle_steps,
+    alter_value,
+    add_requirement,
+    replace_tool,
+    insert_unrelated_action,
+    repeat_action,
+    split_step,
+    merge_steps,
 )
 
 
-def foreign(case: Followed, other: Followed) -> Variant:
+def use_foreign_plan(case: FollowedCase, other: FollowedCase) -> Variant:
     """Hold a trace to the plan of another case."""
-    lapses = dict.fromkeys(range(len(other.plan)), Status.MISSING)
-    extras = {case.events[place]["id"]: Severity.MAJOR for place in _deeds(case)}
-    made = _variant(case, Flaw.FOREIGN, Truth(lapses, extras), f"the plan of {other.id}")
-    return replace(made, plan=other.plan)
+    statuses = dict.fromkeys(range(len(other.plan)), Status.MISSING)
+    extras = {case.events[index]["id"]: Severity.MAJOR for index in _find_actions(case)}
+    variant = _build_variant(
+        case, Flaw.FOREIGN, GroundTruth(statuses, extras), f"the plan of {other.id}"
+    )
+    return replace(variant, plan=other.plan)
 
 
-def _with(items: tuple[_T, ...], place: int, item: _T) -> tuple[_T, ...]:
-    return (*items[:place], item, *items[place + 1 :])
+def _replace_item(items: tuple[_T, ...], index: int, item: _T) -> tuple[_T, ...]:
+    return (*items[:index], item, *items[index + 1 :])
 
 
-def _deeds(case: Followed) -> list[int]:
+def _find_actions(case: FollowedCase) -> list[int]:
     """Where the actions stand that a plan must name; closing ones it need not."""
     known = Vocabulary()
     return [
-        place
-        for place, event in enumerate(case.events)
-        if event["kind"] == "action" and not known.closes(event.get("name"))
+        index
+        for index, event in enumerate(case.events)
+        if event["kind"] == "action" and not known.is_closing(event.get("name"))
     ]
 
 
-def _first_deed(case: Followed) -> int:
-    return min(_deeds(case), default=len(case.events))
+def _find_first_action(case: FollowedCase) -> int:
+    return min(_find_actions(case), default=len(case.events))
 
 
-def _parallel(case: Followed) -> bool:
+def _has_parallel_calls(case: FollowedCase) -> bool:
     """Whether calls were issued together: between these there is no order."""
-    turns: list[int] = [case.events[place].get("turn", 0) for place in _deeds(case)]
+    turns: list[int] = [case.events[index].get("turn", 0) for index in _find_actions(case)]
     known = [turn for turn in turns if turn]
     return len(set(known)) < len(known)
 
 
-def _differ(case: Followed, place: int) -> bool:
+def _are_distinct(case: FollowedCase, index: int) -> bool:
     """Whether a step and the next one have so few words in common that their order matters."""
-    one, other = ({word.text for word in words_of(step)} for step in case.plan[place : place + 2])
-    return len(one & other) <= _ALIKE * min(len(one), len(other))
+    one, other = (
+        {word.text for word in extract_words(step)} for step in case.plan[index : index + 2]
+    )
+    return len(one & other) <= _MAX_SHARED_WORDS * min(len(one), len(other))
 
 
-def _another(value: str, random: Random) -> str | None:
+def _mutate_value(value: str, random: Random) -> str | None:
     """A value of the same shape that differs in one letter or digit."""
-    places = [match.start() for match in _CHANGEABLE.finditer(value)]
-    if not places:
+    positions = [match.start() for match in _CHANGEABLE.finditer(value)]
+    if not positions:
         return None
-    place = random.choice(places)
-    there = value[place]
-    if there.isdecimal():
-        other = str((int(there) + random.randint(1, 8)) % 10)
+    position = random.choice(positions)
+    character = value[position]
+    if character.isdecimal():
+        other = str((int(character) + random.randint(1, 8)) % 10)
     else:
-        drawn = random.choice([letter for letter in "bdfgkmprtv" if letter != there.lower()])
-        other = drawn.upper() if there.isupper() else drawn
-    changed = f"{value[:place]}{other}{value[place + 1 :]}"
+        drawn = random.choice([letter for letter in "bdfgkmprtv" if letter != character.lower()])
+        other = drawn.upper() if character.isupper() else drawn
+    changed = f"{value[:position]}{other}{value[position + 1 :]}"
     return None if changed == value else changed

@@ -7,28 +7,28 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, cast
 
-from planproof.calibration.variant import Event, Followed
+from planproof.calibration.variant import EventRecord, FollowedCase
 from planproof.core.case import Case
 from planproof.core.content import Content
 from planproof.core.judge import AnyJudge
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput
-from planproof.preparation import Reading, prepared
-from planproof.readers.write_native import native_form
+from planproof.preparation import ReadOptions, load_case
+from planproof.readers.write_native import serialize_trace
 
 BUILT_IN_NOTE = "The 16 built-in cases were used to develop planproof: expect less on your own."
 """What to say wherever figures on the built-in cases are shown."""
 
 
 @cache
-def built_in() -> tuple[Followed, ...]:
+def load_built_in_cases() -> tuple[FollowedCase, ...]:
     """The cases in the file beside this module, whose plans were followed exactly."""
     text = files("planproof.calibration").joinpath("cases.jsonl").read_text("utf-8")
-    return tuple(_built_in(json.loads(line)) for line in text.splitlines())
+    return tuple(_parse_built_in_case(json.loads(line)) for line in text.splitlines())
 
 
-def _built_in(line: dict[str, Any]) -> Followed:
-    events: list[Event] = [{"kind": "message", "actor": "user", "text": line["task"]}]
+def _parse_built_in_case(line: dict[str, Any]) -> FollowedCase:
+    events: list[EventRecord] = [{"kind": "message", "actor": "user", "text": line["task"]}]
     for written in line["events"]:
         if isinstance(written, str):
             events.append({"kind": "message", "actor": "assistant", "text": written})
@@ -42,14 +42,14 @@ def _built_in(line: dict[str, Any]) -> Followed:
     numbered = tuple(
         {"id": f"e{number}", "turn": number, **event} for number, event in enumerate(events, 1)
     )
-    return Followed(line["id"], Content(line["task"]), tuple(line["plan"]), numbered)
+    return FollowedCase(line["id"], Content(line["task"]), tuple(line["plan"]), numbered)
 
 
-def followed_case(case: Case, judge: AnyJudge, reading: Reading, id: str) -> Followed:  # noqa: A002
+def build_followed_case(case: Case, judge: AnyJudge, options: ReadOptions, id: str) -> FollowedCase:  # noqa: A002
     """A case of a user's, in the native form; its plan is taken to have been followed exactly."""
-    ready = prepared(case, judge, reading)
-    if isinstance(ready, Verdict):
-        raise InvalidInput(ready.reason, where=reading.where)
-    written = cast("dict[str, Any]", native_form(ready.held.trace))
-    steps = tuple(step.text for step in ready.held.last.leaves)
-    return Followed(case.id or id, ready.task, steps, tuple(written["events"]))
+    loaded = load_case(case, judge, options)
+    if isinstance(loaded, Verdict):
+        raise InvalidInput(loaded.reason, where=options.where)
+    written = cast("dict[str, Any]", serialize_trace(loaded.timeline.trace))
+    steps = tuple(step.text for step in loaded.timeline.last_plan.leaves)
+    return FollowedCase(case.id or id, loaded.task, steps, tuple(written["events"]))

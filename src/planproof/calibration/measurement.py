@@ -10,13 +10,13 @@ from planproof.core.finding import Severity, Status
 from planproof.core.usage import Usage
 from planproof.core.verdict import Verdict
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.case_json import kept
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.engines.local import Task, judged_locally
+from planproof.runs.case_json import serialize_case
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.engines.local import JudgeTask, judge_locally
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class Measurement:
     """One variant, judged once. `located` is None where nothing is to be located, or is named."""
 
     variant: Variant
@@ -55,43 +55,53 @@ class Row:
         return self.verdict.cost or Usage()
 
 
-def measured(
-    variants: Iterable[Variant], judging: Judging, *, repeats: int = 1, at_once: int | None = None
-) -> Iterator[Row]:
+def measure(
+    variants: Iterable[Variant],
+    judging: CaseEvaluator,
+    *,
+    repeats: int = 1,
+    concurrency: int | None = None,
+) -> Iterator[Measurement]:
     """The rows of all variants in their order, so many times over."""
-    made = list(variants)
+    all_variants = list(variants)
     for repeat in range(repeats):
         # A round is a run of its own: within one, what is alike is judged only once.
         tasks = (
-            Task(place, CaseLine(variant.id, variant.case), kept(variant.case))
-            for place, variant in enumerate(made)
+            JudgeTask(position, CaseLine(variant.id, variant.case), serialize_case(variant.case))
+            for position, variant in enumerate(all_variants)
         )
-        found = judged_locally(tasks, judging, lambda _: {}, at_once)
-        for variant, (result, _) in zip(made, found, strict=True):
-            yield Row(variant, repeat, result.verdict, _located(variant, result.verdict))
+        results = judge_locally(tasks, judging, lambda _: {}, concurrency)
+        for variant, (result, _) in zip(all_variants, results, strict=True):
+            yield Measurement(
+                variant, repeat, result.verdict, _is_flaw_located(variant, result.verdict)
+            )
 
 
-def _located(variant: Variant, verdict: Verdict) -> bool | None:
+def _is_flaw_located(variant: Variant, verdict: Verdict) -> bool | None:
     """Whether the flaw is named where it is; of a judge that gives only a score nobody can say."""
     only_a_score = verdict.score is not None and not verdict.steps
     if not isinstance(variant.change, Flaw) or only_a_score:
         return None
-    statuses = [step.status for step in verdict.findings.counted]
+    statuses = [step.status for step in verdict.findings.counted_steps]
     if variant.change is Flaw.FOREIGN:
-        lapses = sum(status is not Status.EXECUTED for status in statuses)
-        return bool(statuses) and 2 * lapses >= len(statuses)
+        deviating = sum(status is not Status.EXECUTED for status in statuses)
+        return bool(statuses) and 2 * deviating >= len(statuses)
     if variant.change in (Flaw.ORDER, Flaw.SHUFFLED):
-        moved = {place for place, found in enumerate(statuses) if found is Status.OUT_OF_ORDER}
-        (last,) = list(variant.truth.lapses)[-1:]
+        moved = {
+            index
+            for index, step_status in enumerate(statuses)
+            if step_status is Status.OUT_OF_ORDER
+        }
+        (last,) = list(variant.ground_truth.step_statuses)[-1:]
         # Of two that have changed places, either may be said to be the one that moved.
         return bool(moved & ({last, last - 1} if variant.change is Flaw.ORDER else moved))
-    lapsed = (
-        statuses[place] is not Status.EXECUTED
-        for place in variant.truth.lapses
-        if place < len(statuses)
+    deviates = (
+        statuses[index] is not Status.EXECUTED
+        for index in variant.ground_truth.step_statuses
+        if index < len(statuses)
     )
-    return any(lapsed) or any(
-        extra.event in variant.truth.extras
-        or ("" in variant.truth.extras and extra.severity is Severity.MAJOR)
+    return any(deviates) or any(
+        extra.event in variant.ground_truth.extras
+        or ("" in variant.ground_truth.extras and extra.severity is Severity.MAJOR)
         for extra in verdict.extras
     )

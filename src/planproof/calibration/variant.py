@@ -11,7 +11,7 @@ from planproof.core.content import Content, Json
 from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
 from planproof.core.plan import Plan
 
-Event: TypeAlias = dict[str, Any]
+EventRecord: TypeAlias = dict[str, Any]
 """An event in the native form."""
 
 
@@ -32,7 +32,7 @@ class Flaw(StrEnum):
     """add a requirement: a step asks for more than was done."""
     REPLACED = "replaced"
     """replace a tool: another tool was called in a planned one's place."""
-    STRAY = "stray"
+    UNRELATED_ACTION = "stray"
     """insert an action: something was done that has nothing to do with the plan."""
     RETRIED = "retried"
     """retry: an action was done twice, which adds nothing."""
@@ -65,33 +65,33 @@ class Attack(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedCase:
     """A case whose plan was followed exactly: the texts of its steps, and its events."""
 
     id: str
     task: Content
     plan: tuple[str, ...]
-    events: tuple[Event, ...]
+    events: tuple[EventRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Truth:
+class GroundTruth:
     """What is right to find: the lapses by step, counted from 0, and the extras by event."""
 
-    lapses: dict[int, Status] = field(default_factory=dict[int, Status])
+    step_statuses: dict[int, Status] = field(default_factory=dict[int, Status])
     extras: dict[str, Severity] = field(default_factory=dict[str, Severity])
 
-    def findings(self, plan: Plan) -> Findings:
+    def to_findings(self, plan: Plan) -> Findings:
         """The findings of a judge that knows it."""
         return Findings(
             tuple(
                 StepFinding(
                     number=step.number,
                     text=step.text,
-                    status=self.lapses.get(place, Status.EXECUTED),
+                    status=self.step_statuses.get(index, Status.EXECUTED),
                     sureness=1.0,
                 )
-                for place, step in enumerate(plan.leaves)
+                for index, step in enumerate(plan.leaves)
             ),
             tuple(
                 Extra(event=event, pointer="", quote="", what="", severity=severity, sureness=1.0)
@@ -110,8 +110,8 @@ class Variant:
     origin: str
     task: Content
     plan: tuple[str, ...]
-    events: tuple[Event, ...]
-    truth: Truth
+    events: tuple[EventRecord, ...]
+    ground_truth: GroundTruth
     change: Flaw | Rewording | None = None
     attack: Attack | None = None
     where: str = ""

@@ -14,237 +14,296 @@ from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
 
-from planproof.checking.candidates import Unit
-from planproof.checking.repeated_actions import repeats_of
-from planproof.checking.requirements import Demand
-from planproof.checking.segmentation import freely, in_order
-from planproof.checking.similarity import Affinity
-from planproof.checking.unrelated_actions import take_out_strays
+from planproof.checking.candidates import Candidate
+from planproof.checking.repeated_actions import find_repeats
+from planproof.checking.requirements import Requirement
+from planproof.checking.segmentation import align_any_order, align_monotonic
+from planproof.checking.similarity import Similarity
+from planproof.checking.unrelated_actions import remove_unrelated_actions
 from planproof.core.trace import Kind
 
 
-class Prices(NamedTuple):
+class Costs(NamedTuple):
     """In hundredths, like affinities."""
 
     skip: int
-    leave: int
-    leave_said: int
+    unassigned_action: int
+    unassigned_message: int
     jump: int
     disorder: int
 
 
-FAR = Prices(skip=270, leave=390, leave_said=140, jump=70, disorder=460)
-NEAR = Prices(skip=200, leave=180, leave_said=140, jump=70, disorder=360)
-_FAR_SHARE = 0.22
-_NEAR_SHARE = 0.36
-CLAIM = -100
-_DECLARATION = -900
+LOW_OVERLAP_COSTS = Costs(
+    skip=270, unassigned_action=390, unassigned_message=140, jump=70, disorder=460
+)
+HIGH_OVERLAP_COSTS = Costs(
+    skip=200, unassigned_action=180, unassigned_message=140, jump=70, disorder=360
+)
+_LOW_OVERLAP = 0.22
+_HIGH_OVERLAP = 0.36
+MAX_CLAIM_SCORE = -100
+_MAX_DECLARATION_SCORE = -900
 """What declares a plan is no more than that, however much it sounds like its steps."""
-_SHOWN = 0
-_SHOWN_IN_LINE = -60
+_MIN_SHARED_SCORE = 0
+_MIN_SHARED_SCORE_IN_LINE = -60
 _SEVERAL_COMMANDS = re.compile(r"&&|;")
-AGAIN = 100
-_THAT_CALL = 400
-_SAME_TOOL = -150
-OTHER_CALL = -900
-_MOVED = 20
-_PLANNING = frozenset({"plan", "change"})
+REPETITION_BONUS = 100
+_EXACT_CALL_SCORE = 400
+_MAX_SAME_TOOL_SCORE = -150
+OTHER_CALL_SCORE = -900
+_MIN_MOVED_SCORE = 20
+_PLANNING_TYPES = frozenset({"plan", "change"})
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class Alignment:
     """For each step the units that it covers, in order; `left` are the units under no step."""
 
-    runs: list[list[int]]
-    left: list[int]
-    affinity: list[list[int]]
-    in_order: bool
-    nearness: float = 0.0
-    taken: frozenset[int] = field(init=False)
+    assigned: list[list[int]]
+    unassigned: list[int]
+    scores: list[list[int]]
+    is_monotonic: bool
+    lexical_overlap: float = 0.0
+    assigned_indices: frozenset[int] = field(init=False)
     """The units that some step covers."""
-    begun: list[int] = field(init=False)
+    started_steps: list[int] = field(init=False)
     """The steps that cover a unit."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "taken", frozenset(chain.from_iterable(self.runs)))
-        object.__setattr__(self, "begun", [step for step, run in enumerate(self.runs) if run])
+        object.__setattr__(self, "assigned_indices", frozenset(chain.from_iterable(self.assigned)))
+        object.__setattr__(
+            self, "started_steps", [step for step, indices in enumerate(self.assigned) if indices]
+        )
 
-    def best_fit(self, step: int) -> int:
+    def best_score(self, step: int) -> int:
         """How well the event fits that fits the step best."""
-        return max([row[step] for row in self.affinity], default=0)
+        return max([row[step] for row in self.scores], default=0)
 
 
-def explain(
-    units: Sequence[Unit],
-    demands: Sequence[Demand],
-    affinity: Affinity,
+def align(
+    candidates: Sequence[Candidate],
+    requirements: Sequence[Requirement],
+    similarity: Similarity,
     *,
-    under_way: bool = False,
-) -> Explanation:
+    in_progress: bool = False,
+) -> Alignment:
     """Explain the trace by the plan, in plan order unless another order explains it far better.
 
     Of a run that is `under_way` the steps behind the last one begun are yet to come.
     """
-    fits = _without_claims(units, demands, affinity.fits)
-    _hold_to_calls(units, demands, fits)
-    prices = _prices(affinity.nearness)
-    leaving = {Kind.ACTION: prices.leave, Kind.MESSAGE: prices.leave_said}
-    leave = [0 if unit.aside else leaving.get(unit.event.kind, 0) for unit in units]
-    assigned = ordered = in_order(fits, leave, prices.skip, len(demands), under_way=under_way).steps
-    disorder = _most_gain(fits, leave, ordered) > prices.disorder
-    if disorder:
-        free = freely(fits, leave, prices.jump, len(demands)).steps
-        disorder = _gain(units, fits, leave, free, ordered) > prices.disorder
-        assigned = free if disorder else ordered
-    runs: list[list[int]] = [[] for _ in demands]
-    for index, step in enumerate(assigned):
+    scores = _cap_claims(candidates, requirements, similarity.scores)
+    _score_written_calls(candidates, requirements, scores)
+    costs = _interpolate_costs(similarity.lexical_overlap)
+    cost_by_kind = {Kind.ACTION: costs.unassigned_action, Kind.MESSAGE: costs.unassigned_message}
+    leave_costs = [
+        0 if candidate.is_print_only else cost_by_kind.get(candidate.event.kind, 0)
+        for candidate in candidates
+    ]
+    step_by_candidate = monotonic = align_monotonic(
+        scores, leave_costs, costs.skip, len(requirements), in_progress=in_progress
+    ).step_by_event
+    is_disordered = _bound_gain(scores, leave_costs, monotonic) > costs.disorder
+    if is_disordered:
+        any_order = align_any_order(
+            scores, leave_costs, costs.jump, len(requirements)
+        ).step_by_event
+        is_disordered = (
+            _compute_gain(candidates, scores, leave_costs, any_order, monotonic) > costs.disorder
+        )
+        step_by_candidate = any_order if is_disordered else monotonic
+    candidates_by_step: list[list[int]] = [[] for _ in requirements]
+    for index, step in enumerate(step_by_candidate):
         if step >= 0:
-            runs[step].append(index)
-    left = [index for index, step in enumerate(assigned) if step < 0]
-    for step, index in take_out_strays(units, demands, runs):
-        left.append(index)
-        fits[index][step] = min(fits[index][step], CLAIM)
-    left.sort()
-    begun = max((step for step, run in enumerate(runs) if run), default=-1) + 1
-    _share(runs[:begun] if under_way else runs, fits, units)
-    return Explanation(runs, left, fits, not disorder, affinity.nearness)
-
-
-def _most_gain(fits: list[list[int]], leave: list[int], ordered: list[int]) -> int:
-    """No free explanation can do better by more: each event under the step that it fits best."""
-    return sum(
-        max(*row, -price) - (row[step] if step >= 0 else -price)
-        for row, price, step in zip(fits, leave, ordered, strict=True)
-        if price
+            candidates_by_step[step].append(index)
+    unassigned = [index for index, step in enumerate(step_by_candidate) if step < 0]
+    for step, index in remove_unrelated_actions(candidates, requirements, candidates_by_step):
+        unassigned.append(index)
+        scores[index][step] = min(scores[index][step], MAX_CLAIM_SCORE)
+    unassigned.sort()
+    started = (
+        max((step for step, indices in enumerate(candidates_by_step) if indices), default=-1) + 1
+    )
+    _share_candidates(
+        candidates_by_step[:started] if in_progress else candidates_by_step, scores, candidates
+    )
+    return Alignment(
+        candidates_by_step, unassigned, scores, not is_disordered, similarity.lexical_overlap
     )
 
 
-def _gain(
-    units: Sequence[Unit],
-    fits: list[list[int]],
-    leave: list[int],
-    free: list[int],
-    ordered: list[int],
+def _bound_gain(scores: list[list[int]], leave_costs: list[int], monotonic: list[int]) -> int:
+    """No free explanation can do better by more: each event under the step that it fits best."""
+    return sum(
+        max(*row, -cost) - (row[step] if step >= 0 else -cost)
+        for row, cost, step in zip(scores, leave_costs, monotonic, strict=True)
+        if cost
+    )
+
+
+def _compute_gain(
+    candidates: Sequence[Candidate],
+    scores: list[list[int]],
+    leave_costs: list[int],
+    any_order: list[int],
+    monotonic: list[int],
 ) -> float:
     """How much better the free explanation does by deeds and messages; an event counts once.
 
     Of actions that are alike nobody can say which was meant: they do not count.
     """
     gains: dict[str, list[int]] = {}
-    alike = frozenset[int]().union(*repeats_of(units))
-    for index, (row, price) in enumerate(zip(fits, leave, strict=True)):
-        if price and index not in alike:
-            one, other = free[index], ordered[index]
-            gain = (row[one] if one >= 0 else -price) - (row[other] if other >= 0 else -price)
-            gains.setdefault(units[index].event.id, []).append(gain)
-    return sum(sum(found) / len(found) for found in gains.values())
+    repeated = frozenset[int]().union(*find_repeats(candidates))
+    for index, (row, cost) in enumerate(zip(scores, leave_costs, strict=True)):
+        if cost and index not in repeated:
+            any_order_step, monotonic_step = any_order[index], monotonic[index]
+            gain = (row[any_order_step] if any_order_step >= 0 else -cost) - (
+                row[monotonic_step] if monotonic_step >= 0 else -cost
+            )
+            gains.setdefault(candidates[index].event.id, []).append(gain)
+    return sum(sum(event_gains) / len(event_gains) for event_gains in gains.values())
 
 
-def _prices(nearness: float) -> Prices:
-    share = min(1.0, max(0.0, (nearness - _FAR_SHARE) / (_NEAR_SHARE - _FAR_SHARE)))
-    return Prices(*(round(far + (near - far) * share) for far, near in zip(FAR, NEAR, strict=True)))
+def _interpolate_costs(lexical_overlap: float) -> Costs:
+    share = min(1.0, max(0.0, (lexical_overlap - _LOW_OVERLAP) / (_HIGH_OVERLAP - _LOW_OVERLAP)))
+    return Costs(
+        *(
+            round(far + (near - far) * share)
+            for far, near in zip(LOW_OVERLAP_COSTS, HIGH_OVERLAP_COSTS, strict=True)
+        )
+    )
 
 
-def _without_claims(
-    units: Sequence[Unit], demands: Sequence[Demand], fits: list[list[int]]
+def _cap_claims(
+    candidates: Sequence[Candidate], requirements: Sequence[Requirement], scores: list[list[int]]
 ) -> list[list[int]]:
     """A claim is no evidence of a deed, however well its words fit; nor a deed of a message."""
-    barred = barred_steps(tuple(demands))
-    again = [step for step, demand in enumerate(demands) if demand.again]
-    if again:
-        repeating = repeats_of(units).repeating
-        for index, (unit, row) in enumerate(zip(units, fits, strict=True)):
-            for step in again if unit.event.kind is Kind.ACTION else ():
-                row[step] += AGAIN if index in repeating else -AGAIN
-    for unit, row in zip(units, fits, strict=True):
-        if unit.names is not None:
-            for step, demand in enumerate(demands):
-                if not unit.counts_for(demand.folded):
-                    row[step] = OTHER_CALL
-        if steps := barred.get(unit.event.kind):
-            most = _DECLARATION if unit.event.name == "plan" else CLAIM
+    barred = find_barred_steps(tuple(requirements))
+    repetition_steps = [
+        step for step, requirement in enumerate(requirements) if requirement.is_repetition
+    ]
+    if repetition_steps:
+        repeating = find_repeats(candidates).repeat_indices
+        for index, (candidate, row) in enumerate(zip(candidates, scores, strict=True)):
+            for step in repetition_steps if candidate.event.kind is Kind.ACTION else ():
+                row[step] += REPETITION_BONUS if index in repeating else -REPETITION_BONUS
+    for candidate, row in zip(candidates, scores, strict=True):
+        if candidate.required_names is not None:
+            for step, requirement in enumerate(requirements):
+                if not candidate.counts_for(requirement.folded_text):
+                    row[step] = OTHER_CALL_SCORE
+        if steps := barred.get(candidate.event.kind):
+            max_score = (
+                _MAX_DECLARATION_SCORE if candidate.event.name == "plan" else MAX_CLAIM_SCORE
+            )
             for step in steps:
-                if row[step] > most:  # noqa: PLR1730 - to call `min` takes twice as long
-                    row[step] = most
-    return fits
+                if row[step] > max_score:  # noqa: PLR1730 - to call `min` takes twice as long
+                    row[step] = max_score
+    return scores
 
 
 @lru_cache(maxsize=256)
-def barred_steps(demands: tuple[Demand, ...]) -> dict[Kind, list[int]]:
+def find_barred_steps(requirements: tuple[Requirement, ...]) -> dict[Kind, list[int]]:
     """For each kind of event the steps that it can't execute: a claim is no evidence of a deed."""
-    steps = list(enumerate(demands))
-    silent = [step for step, demand in steps if not demand.says and not demand.thinks]
+    steps = list(enumerate(requirements))
+    other_steps = [
+        step
+        for step, requirement in steps
+        if not requirement.accepts_message and not requirement.accepts_reasoning
+    ]
     return {
-        Kind.MESSAGE: silent,
-        Kind.REASONING: [step for step, demand in steps if not demand.thinks],
+        Kind.MESSAGE: other_steps,
+        Kind.REASONING: [step for step, requirement in steps if not requirement.accepts_reasoning],
         Kind.BOOKKEEPING: [
-            step for step in silent if not any(deeds & _PLANNING for deeds in demands[step].deeds)
+            step
+            for step in other_steps
+            if not any(
+                action_types & _PLANNING_TYPES for action_types in requirements[step].action_types
+            )
         ],
-        Kind.ACTION: [step for step, demand in steps if demand.only_says],
+        Kind.ACTION: [step for step, requirement in steps if requirement.message_only],
     }
 
 
-def _hold_to_calls(units: Sequence[Unit], demands: Sequence[Demand], fits: list[list[int]]) -> None:
+def _score_written_calls(
+    candidates: Sequence[Candidate], requirements: Sequence[Requirement], scores: list[list[int]]
+) -> None:
     """A step that is written as a call is done by that call, in part by one of the same tool."""
-    for step, demand in enumerate(demands):
-        if demand.call is None:
+    for step, requirement in enumerate(requirements):
+        if requirement.call is None:
             continue
-        for unit, row in zip(units, fits, strict=True):
-            if (unit.event.name or "").lower() != demand.call.tool:
-                row[step] = OTHER_CALL
-            elif unit.event.arguments == demand.call.arguments:
-                row[step] = _THAT_CALL
+        for candidate, row in zip(candidates, scores, strict=True):
+            if (candidate.event.name or "").lower() != requirement.call.tool:
+                row[step] = OTHER_CALL_SCORE
+            elif candidate.event.arguments == requirement.call.arguments:
+                row[step] = _EXACT_CALL_SCORE
             else:
-                row[step] = min(row[step], _SAME_TOOL)
+                row[step] = min(row[step], _MAX_SAME_TOOL_SCORE)
 
 
-def _share(runs: list[list[int]], fits: list[list[int]], units: Sequence[Unit]) -> None:
+def _share_candidates(
+    assigned: list[list[int]], scores: list[list[int]], candidates: Sequence[Candidate]
+) -> None:
     """Give a step without events one that its neighbours hold, if that one shows it plainly.
 
     Of a line of several commands each shows less plainly than a call of its own would.
     """
-    if all(runs):
+    if all(assigned):
         return
-    lines = [index for index, unit in enumerate(units) if _runs_several(unit)]
-    before, ends = 0, _ends_of_next(runs, len(units) - 1)
-    for step, (run, end) in enumerate(zip(runs, ends, strict=True)):
-        if run:
-            before = run[0]
+    lines = [
+        index for index, candidate in enumerate(candidates) if _has_several_commands(candidate)
+    ]
+    before, ends = 0, _find_next_ends(assigned, len(candidates) - 1)
+    for step, (indices, end) in enumerate(zip(assigned, ends, strict=True)):
+        if indices:
+            before = indices[0]
             continue
         window = range(before, end + 1)
-        near = [index for index in lines if index in window]
-        beyond = (index for index in range(len(units)) if index not in window)
-        for among, least in ((window, _SHOWN), (near, _SHOWN_IN_LINE), (beyond, _MOVED)):
-            best = max(among, key=lambda index: fits[index][step], default=None)
-            if best is not None and fits[best][step] >= least:
-                run.append(best)
+        nearby_lines = [index for index in lines if index in window]
+        outside_window = (index for index in range(len(candidates)) if index not in window)
+        for among, min_score in (
+            (window, _MIN_SHARED_SCORE),
+            (nearby_lines, _MIN_SHARED_SCORE_IN_LINE),
+            (outside_window, _MIN_MOVED_SCORE),
+        ):
+            best = max(among, key=lambda index: scores[index][step], default=None)
+            if best is not None and scores[best][step] >= min_score:
+                indices.append(best)
                 before = best
                 break
 
 
-def _ends_of_next(runs: list[list[int]], last: int) -> list[int]:
+def _find_next_ends(assigned: list[list[int]], last: int) -> list[int]:
     """For each step, return the last unit of the next step that has any; `last` if none has."""
     ends: list[int] = []
-    for run in reversed(runs):
+    for indices in reversed(assigned):
         ends.append(last)
-        last = run[-1] if run else last
+        last = indices[-1] if indices else last
     return ends[::-1]
 
 
-def may_be_aligned(most: float) -> bool:
+def may_be_aligned(max_score: float) -> bool:
     """Whether an alignment could ever put an event under a step that it fits so well at most.
 
     Else it would always be better to leave the event over, and to skip the step.
     """
-    return most >= -max(prices.leave + prices.skip for prices in (FAR, NEAR))
+    return max_score >= -max(
+        costs.unassigned_action + costs.skip for costs in (LOW_OVERLAP_COSTS, HIGH_OVERLAP_COSTS)
+    )
 
 
-def may_be_shared(unit: Unit, demand: Demand, most: float) -> bool:
+def may_be_shared(candidate: Candidate, requirement: Requirement, max_score: float) -> bool:
     """Whether `_share` could ever give an event to a step that it fits so well at most."""
-    if unit.event.kind in (kind for kind, steps in barred_steps((demand,)).items() if steps):
-        most = min(most, CLAIM)
-    return most >= (_SHOWN_IN_LINE if _runs_several(unit) else _SHOWN)
+    if candidate.event.kind in (
+        kind for kind, steps in find_barred_steps((requirement,)).items() if steps
+    ):
+        max_score = min(max_score, MAX_CLAIM_SCORE)
+    return max_score >= (
+        _MIN_SHARED_SCORE_IN_LINE if _has_several_commands(candidate) else _MIN_SHARED_SCORE
+    )
 
 
-def _runs_several(unit: Unit) -> bool:
-    return unit.event.kind is Kind.ACTION and _SEVERAL_COMMANDS.search(unit.call_text) is not None
+def _has_several_commands(candidate: Candidate) -> bool:
+    return (
+        candidate.event.kind is Kind.ACTION
+        and _SEVERAL_COMMANDS.search(candidate.call_text) is not None
+    )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from planproof.checking.alignment import Explanation, explain
-from planproof.checking.candidates import Unit, units_of
-from planproof.checking.confidence import signs_of_step, sureness_of
-from planproof.checking.requirements import Demand, demands_of
-from planproof.checking.restatements import without_restatements
-from planproof.checking.similarity import affinity_of, shipped_weights
-from planproof.checking.step_status import finding_of
+from planproof.checking.alignment import Alignment, align
+from planproof.checking.candidates import Candidate, build_candidates
+from planproof.checking.confidence import compute_step_features, estimate_confidence
+from planproof.checking.requirements import Requirement, compile_steps
+from planproof.checking.restatements import remove_restatements
+from planproof.checking.similarity import compute_similarity, load_shipped_weights
+from planproof.checking.step_status import judge_step
 from planproof.core.finding import Status, StepFinding
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
@@ -19,49 +19,66 @@ from planproof.core.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, slots=True)
-class Weighed:
+class Analysis:
     """A case as the rules see it. `demands` are those of the leaves of the plan, in plan order."""
 
-    units: Sequence[Unit]
-    demands: Sequence[Demand]
-    explanation: Explanation
+    candidates: Sequence[Candidate]
+    requirements: Sequence[Requirement]
+    alignment: Alignment
     actors: frozenset[str]
 
     @property
-    def found(self) -> list[StepFinding]:
+    def step_findings(self) -> list[StepFinding]:
         """What became of each leaf, as far as it does not depend on the order of the others."""
         return [
-            finding_of(step, demand, self.explanation, self.units, self.actors)
-            for step, demand in enumerate(self.demands)
+            judge_step(step, requirement, self.alignment, self.candidates, self.actors)
+            for step, requirement in enumerate(self.requirements)
         ]
 
-    def sureness(self, step: int, status: Status) -> float:
+    def confidence(self, step: int, status: Status) -> float:
         """Return how sure it is that a leaf, by its index, has this status."""
-        signs = signs_of_step(step, self.demands[step], self.explanation, self.units)
-        return sureness_of(status, signs)
+        features = compute_step_features(
+            step, self.requirements[step], self.alignment, self.candidates
+        )
+        return estimate_confidence(status, features)
 
-    def explained_by(self, runs: list[list[int]]) -> Weighed:
+    def with_assignment(self, assigned: list[list[int]]) -> Analysis:
         """The same case, if these units, and no others, were what each step covers."""
-        taken = {index for run in runs for index in run}
-        left = [index for index in range(len(self.units)) if index not in taken]
-        known = self.explanation
-        other = Explanation(runs, left, known.affinity, in_order=True, nearness=known.nearness)
-        return replace(self, explanation=other)
+        assigned_indices = {index for indices in assigned for index in indices}
+        unassigned = [
+            index for index in range(len(self.candidates)) if index not in assigned_indices
+        ]
+        known = self.alignment
+        other = Alignment(
+            assigned,
+            unassigned,
+            known.scores,
+            is_monotonic=True,
+            lexical_overlap=known.lexical_overlap,
+        )
+        return replace(self, alignment=other)
 
 
-def weigh(plan: Plan, trace: Trace, vocabulary: Vocabulary, *, under_way: bool = False) -> Weighed:
+def analyze(
+    plan: Plan, trace: Trace, vocabulary: Vocabulary, *, in_progress: bool = False
+) -> Analysis:
     """The case with the explanation that fits it best; that of a run may be `under_way`."""
-    demands = demands_of(plan, vocabulary)
-    steps = [demand.folded for demand in demands]
-    units = units_of(without_restatements(trace, plan), vocabulary, steps)
-    explanation = explain(
-        units, demands, affinity_of(units, demands, shipped_weights()), under_way=under_way
+    requirements = compile_steps(plan, vocabulary)
+    steps = [requirement.folded_text for requirement in requirements]
+    candidates = build_candidates(remove_restatements(trace, plan), vocabulary, steps)
+    alignment = align(
+        candidates,
+        requirements,
+        compute_similarity(candidates, requirements, load_shipped_weights()),
+        in_progress=in_progress,
     )
-    return Weighed(units, demands, explanation, _actors(units, demands))
+    return Analysis(candidates, requirements, alignment, _collect_actors(candidates, requirements))
 
 
-def _actors(units: Sequence[Unit], demands: Sequence[Demand]) -> frozenset[str]:
+def _collect_actors(
+    candidates: Sequence[Candidate], requirements: Sequence[Requirement]
+) -> frozenset[str]:
     """Who did anything, and who should have: agents that the plan gives steps to by name."""
-    acting = frozenset(unit.manner.actor for unit in units)
-    charged = frozenset(demand.subject for demand in demands if demand.subject)
+    acting = frozenset(candidate.signature.actor for candidate in candidates)
+    charged = frozenset(requirement.subject for requirement in requirements if requirement.subject)
     return acting | charged if acting & charged else acting

@@ -9,18 +9,18 @@ from itertools import repeat
 from types import NoneType
 from typing import TypeAlias, TypeGuard, cast
 
-from planproof.contracts.terms import command_terms
+from planproof.contracts.terms import load_command_terms
 from planproof.core.content import Json
 from planproof.core.trace import Event
 
 Leaves: TypeAlias = Collection[tuple[str, Json]]
 """What arguments hold in the end, each with its key."""
 
-_SIMPLE = frozenset({str, int, float, bool, NoneType})
+_SCALAR_TYPES = frozenset({str, int, float, bool, NoneType})
 _NONE: frozenset[str] = frozenset()
-_CODE_READ = 20_000
-_SHELL_READ = 2_000
-_SHORT = 120
+_MAX_CODE_CHARS = 20_000
+_MAX_SHELL_CHARS = 2_000
+_MAX_CACHED_CHARS = 120
 _SHELL_WORD = re.compile(
     r"(?:^|[|;&(`]|\$\(|-exec)\s*(?:(?:sudo|time|xargs(?:\s+-\S+)*)\s+)*([A-Za-z][\w.+-]*)",
     re.MULTILINE,
@@ -35,66 +35,74 @@ _SQL_WORD = re.compile(
     r"|not\s+in)\b",
     re.IGNORECASE,
 )
-_CALLED = re.compile(r"\b([A-Za-z_]\w{1,60})\s*\(")
+_FUNCTION_CALL = re.compile(r"\b([A-Za-z_]\w{1,60})\s*\(")
 _SPACE = re.compile(r"\s+")
 
 
-def commands_of(event: Event, leaves: Leaves) -> frozenset[str]:
+def find_known_commands(event: Event, leaves: Leaves) -> frozenset[str]:
     """The commands, keywords and functions that an action uses, as far as they are known."""
-    known = command_terms()
-    found = _NONE
+    known = load_command_terms()
+    commands = _NONE
     if event.name and (name := event.name.lower()) in known:
-        found |= {name}
+        commands |= {name}
     for text in (event.text, *[value for _, value in leaves if isinstance(value, str)]):
         if text.isidentifier():
             if (word := text.lower()) in known:
-                found |= {word}
+                commands |= {word}
         elif text:
-            found |= _commands_in_short(text) if len(text) <= _SHORT else _find_commands(text)
-    return found
+            commands |= (
+                _find_commands_cached(text)
+                if len(text) <= _MAX_CACHED_CHARS
+                else _find_commands(text)
+            )
+    return commands
 
 
 def _find_commands(text: str) -> frozenset[str]:
     if _SQL.match(text):
         words = [_SPACE.sub("_", word) for word in _SQL_WORD.findall(text)]
     else:
-        words = _SHELL_WORD.findall(text[:_SHELL_READ])
+        words = _SHELL_WORD.findall(text[:_MAX_SHELL_CHARS])
         if "(" in text:
-            words += _CALLED.findall(text[:_CODE_READ])
-    return frozenset(filter(command_terms().__contains__, map(str.lower, words)))
+            words += _FUNCTION_CALL.findall(text[:_MAX_CODE_CHARS])
+    return frozenset(filter(load_command_terms().__contains__, map(str.lower, words)))
 
 
 # Short texts come again and again in a trace.
-_commands_in_short = lru_cache(maxsize=4_096)(_find_commands)
+_find_commands_cached = lru_cache(maxsize=4_096)(_find_commands)
 
 
-def call_text(event: Event, leaves: Leaves | None = None) -> str:
+def format_call(event: Event, leaves: Leaves | None = None) -> str:
     """What was done or said, arguments and all, as one text."""
     if event.arguments is None:
         return event.text
-    said = "\n".join(
+    arguments_text = "\n".join(
         [
             f"{key}: {value}" if key else str(value)
-            for key, value in (leaves_of(event.arguments) if leaves is None else leaves)
+            for key, value in (flatten_arguments(event.arguments) if leaves is None else leaves)
             if value is not None and value != ""
         ]
     )
-    return f"{event.text}\n{said}" if event.text and event.text not in said else said
+    return (
+        f"{event.text}\n{arguments_text}"
+        if event.text and event.text not in arguments_text
+        else arguments_text
+    )
 
 
-def strings_in(value: Json) -> list[str]:
+def collect_strings(value: Json) -> list[str]:
     """Every text inside arguments, in their order."""
-    return [item for _, item in leaves_of(value) if isinstance(item, str)]
+    return [item for _, item in flatten_arguments(value) if isinstance(item, str)]
 
 
-def leaves_of(value: Json) -> Leaves:
+def flatten_arguments(value: Json) -> Leaves:
     """What arguments hold in the end, in order, each with the key that it stands under."""
     if value is None:
         return ()
     # Most arguments are an object that holds neither objects nor arrays.
-    if _is_object(value) and _SIMPLE.issuperset(map(type, value.values())):
+    if _is_object(value) and _SCALAR_TYPES.issuperset(map(type, value.values())):
         return value.items()
-    found: list[tuple[str, Json]] = []
+    leaves: list[tuple[str, Json]] = []
     pending: list[Iterator[tuple[str, Json]]] = [iter([("", value)])]
     while pending:
         for key, item in pending[-1]:
@@ -104,10 +112,10 @@ def leaves_of(value: Json) -> Leaves:
             if isinstance(item, list):
                 pending.append(zip(repeat(key), cast(list[Json], item), strict=False))
                 break
-            found.append((key, item))
+            leaves.append((key, item))
         else:
             pending.pop()
-    return found
+    return leaves
 
 
 def _is_object(value: Json) -> TypeGuard[dict[str, Json]]:

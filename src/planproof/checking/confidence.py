@@ -13,12 +13,12 @@ from functools import cache
 from importlib.resources import files
 from math import exp
 
-from planproof.checking.alignment import Explanation
-from planproof.checking.candidates import Unit
-from planproof.checking.requirements import Demand
+from planproof.checking.alignment import Alignment
+from planproof.checking.candidates import Candidate
+from planproof.checking.requirements import Requirement
 from planproof.core.trace import Kind
 
-SIGNS: dict[str, tuple[str, ...]] = {
+CONFIDENCE_FEATURES: dict[str, tuple[str, ...]] = {
     "executed": ("worst", "covered", "words", "held", "unheld", "nearness"),
     "missing": ("words", "unheld", "nearness"),
     "partial": (),
@@ -27,54 +27,57 @@ SIGNS: dict[str, tuple[str, ...]] = {
 }
 """For each sort of finding what tells whether it is right."""
 _DIGITS = 2
-_MOST_VALUES = 2
+_MAX_VALUES = 2
 
 
-def sureness_of(sort: str, signs: Mapping[str, float]) -> float:
+def estimate_confidence(finding_type: str, features: Mapping[str, float]) -> float:
     """The share of findings of this sort, with these signs, that were right."""
-    bias, weights = _weights()[sort]
-    total = bias + sum([weight * signs[name] for name, weight in weights])
+    bias, weights = _load_weights()[finding_type]
+    total = bias + sum([weight * features[name] for name, weight in weights])
     return round(1 / (1 + exp(-total)), _DIGITS)
 
 
-def signs_of_step(
-    step: int, demand: Demand, explanation: Explanation, units: Sequence[Unit]
+def compute_step_features(
+    step: int, requirement: Requirement, alignment: Alignment, candidates: Sequence[Candidate]
 ) -> dict[str, float]:
     """What tells whether a finding on this step is right.
 
     Fits are in hundreds: the worst is that of the action under the step that fits it least.
     """
-    fits: list[int] = []
+    scores: list[int] = []
     calls: list[str] = []
-    stems = unseen = demand.stems
-    for i in explanation.runs[step]:
-        unit = units[i]
-        unseen -= unit.terms
-        calls.append(unit.call_text)
-        if unit.event.kind is Kind.ACTION:
-            fits.append(explanation.affinity[i][step])
-    held = [value for value in demand.values if value.held_by_any(calls)]
+    stems = unseen = requirement.stems
+    for i in alignment.assigned[step]:
+        candidate = candidates[i]
+        unseen -= candidate.terms
+        calls.append(candidate.call_text)
+        if candidate.event.kind is Kind.ACTION:
+            scores.append(alignment.scores[i][step])
+    found_values = [value for value in requirement.values if value.occurs_in_any(calls)]
     return {
-        "worst": (min(fits) if fits else explanation.best_fit(step)) / 100,
+        "worst": (min(scores) if scores else alignment.best_score(step)) / 100,
         "covered": (len(stems) - len(unseen)) / len(stems) if stems else 0.0,
-        "words": len(demand.words) / 10,
-        "held": min(len(held), _MOST_VALUES),
-        "unheld": len(demand.values) - len(held),
-        "nearness": explanation.nearness,
+        "words": len(requirement.words) / 10,
+        "held": min(len(found_values), _MAX_VALUES),
+        "unheld": len(requirement.values) - len(found_values),
+        "nearness": alignment.lexical_overlap,
     }
 
 
-def signs_of_extra(fits: Sequence[int], nearness: float) -> dict[str, float]:
+def compute_extra_features(scores: Sequence[int], lexical_overlap: float) -> dict[str, float]:
     """What tells whether an action under no step is one: how well it fits the best of them."""
-    return {"fit": max(fits, default=0) / 100, "nearness": nearness}
+    return {"fit": max(scores, default=0) / 100, "nearness": lexical_overlap}
 
 
 @cache
-def _weights() -> dict[str, tuple[float, list[tuple[str, float]]]]:
+def _load_weights() -> dict[str, tuple[float, list[tuple[str, float]]]]:
     """For each sort of finding the bias, and the weights of its signs."""
     text = files("planproof.checking").joinpath("weights.json").read_text("utf-8")
     fitted = json.loads(text)["sureness"]
     return {
-        sort: (fitted[sort]["bias"], [(name, fitted[sort][name]) for name in names])
-        for sort, names in SIGNS.items()
+        finding_type: (
+            fitted[finding_type]["bias"],
+            [(name, fitted[finding_type][name]) for name in names],
+        )
+        for finding_type, names in CONFIDENCE_FEATURES.items()
     }

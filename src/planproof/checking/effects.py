@@ -16,13 +16,19 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple, cast
 
-from planproof.checking.call_text import Leaves, leaves_of
-from planproof.checking.shell_commands import INTERPRETERS, NOT_NAMED, Code, Names, strip_shell
-from planproof.contracts.terms import pieces_of
+from planproof.checking.call_text import Leaves, flatten_arguments
+from planproof.checking.shell_commands import (
+    INTERPRETERS,
+    NO_NAMES,
+    RequiredNames,
+    StrippedCode,
+    strip_shell,
+)
+from planproof.contracts.terms import split_identifier
 from planproof.core.content import Json
 from planproof.core.trace import Event, Kind
 
-_LONGEST = 20_000
+_MAX_CODE_CHARS = 20_000
 
 _IDLE_TOOLS = frozenset(
     "noop nop pass nothing null dummy placeholder idle wait ack log logger logging note notes echo "
@@ -39,14 +45,14 @@ _CODE_KEYS = frozenset("code python pythoncode sourcecode codeaction cell snippe
 _KEYS = _SHELL_KEYS | _CODE_KEYS
 _FREE_KEYS = frozenset({"", "input", "text"})
 """Keys of the one argument of a tool that runs code."""
-_SHELLS = frozenset("bash sh shell zsh terminal console cmd command powershell exec".split())
-_CODES = frozenset("python python3 ipython jupyter notebook code interpreter repl".split())
+_SHELL_TOOLS = frozenset("bash sh shell zsh terminal console cmd command powershell exec".split())
+_CODE_TOOLS = frozenset("python python3 ipython jupyter notebook code interpreter repl".split())
 
 _PRINTING = frozenset(
     "print pprint info debug warning warn error critical exception log write".split()
 )
 _LOGGERS = frozenset({"log", "logger", "logging", "console", "stdout", "stderr", "warnings"})
-_EFFECTS = (
+_EFFECT_NODES = (
     *(ast.Call, ast.Await, ast.BinOp, ast.Compare, ast.BoolOp, ast.Subscript, ast.AugAssign),
     *(ast.Delete, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.For, ast.comprehension),
     *(ast.Raise, ast.Assert, ast.With),
@@ -67,71 +73,73 @@ class Effect(NamedTuple):
 
     text: str
     leaves: Leaves
-    spoken: str
-    names: Names
+    printed_text: str
+    required_names: RequiredNames
     is_idle: bool = False
     """Whether all of the call is without effect."""
     is_harmless: bool = False
     """Whether it does nothing but print, as far as anybody can see."""
 
 
-def effect_of(event: Event, leaves: Leaves) -> Effect | None:
+def analyze_effect(event: Event, leaves: Leaves) -> Effect | None:
     """Return what of an action can have an effect; None where all of it can."""
-    idle, language = _known_of(event.name or "")
+    idle, language = _classify_tool(event.name or "")
     if idle:
         return Effect("", (), "", idle, is_idle=True)
     if language is None and not _may_hold_code(event.arguments, leaves):
         return None
-    found = [_strip(value, _language_of_leaf(key, language)) for key, value in leaves]
+    stripped_leaves = [
+        _strip(value, _detect_argument_language(key, language)) for key, value in leaves
+    ]
     own = _strip(event.text, language)
-    stripped = [code for code in (*found, own) if code is not None]
+    stripped = [code for code in (*stripped_leaves, own) if code is not None]
     if not stripped:
         return None
-    kept: list[tuple[str, Json]] = [
-        (key, value if code is None else code.left)
-        for (key, value), code in zip(leaves, found, strict=True)
+    remaining_leaves: list[tuple[str, Json]] = [
+        (key, value if code is None else code.remaining)
+        for (key, value), code in zip(leaves, stripped_leaves, strict=True)
     ]
     # Beside code, most arguments only say how long or where to run it.
-    runs = any(code.left for code in stripped) or any(
-        _runs(key, value)
+    assigned = any(code.remaining for code in stripped) or any(
+        _is_program(key, value)
         for (key, value), code in zip(
-            (*leaves, ("command", event.text)), (*found, own), strict=True
+            (*leaves, ("command", event.text)), (*stripped_leaves, own), strict=True
         )
         if code is None
     )
     return Effect(
-        event.text if own is None else own.left,
-        kept,
-        "\n".join(code.spoken for code in stripped if code.spoken),
-        NOT_NAMED.union(*(code.names for code in stripped)),
-        is_idle=not runs,
-        is_harmless=not runs and all(code.is_harmless for code in stripped),
+        event.text if own is None else own.remaining,
+        remaining_leaves,
+        "\n".join(code.printed_text for code in stripped if code.printed_text),
+        NO_NAMES.union(*(code.required_names for code in stripped)),
+        is_idle=not assigned,
+        is_harmless=not assigned and all(code.is_harmless for code in stripped),
     )
 
 
-def idle_names(event: Event) -> Names | None:
+def find_idle_names(event: Event) -> RequiredNames | None:
     """Return what a step must name to mean a call without any effect; None for all others."""
     if event.kind is not Kind.ACTION:
         return None
-    effect = effect_of(event, leaves_of(event.arguments))
-    return effect.names if effect is not None and effect.is_idle else None
+    effect = analyze_effect(event, flatten_arguments(event.arguments))
+    return effect.required_names if effect is not None and effect.is_idle else None
 
 
 def only_prints(event: Event) -> bool:
     """Return whether an action is a command or program that only prints something."""
     if event.kind is not Kind.ACTION:
         return False
-    effect = effect_of(event, leaves_of(event.arguments))
+    effect = analyze_effect(event, flatten_arguments(event.arguments))
     return effect is not None and effect.is_harmless
 
 
-def names_any(step: str, names: Names) -> bool:
+def names_any(step: str, names: RequiredNames) -> bool:
     """Return whether a step, folded, asks for one of these tools, programs or flags itself."""
-    return any(_named(name).search(step) for name in names)
+    return any(_build_name_pattern(name).search(step) for name in names)
 
 
 @lru_cache(maxsize=256)
-def _named(name: str) -> re.Pattern[str]:
+def _build_name_pattern(name: str) -> re.Pattern[str]:
     if name.startswith("--"):
         return re.compile(rf"\b{name[2:].replace('-', '[ -]')}\b")
     # As a verb, or as what is to be used: "with a note on it" names no tool.
@@ -141,87 +149,91 @@ def _named(name: str) -> re.Pattern[str]:
     return re.compile(rf"{before}{re.escape(name)}(?:s|ing|ed)?(?!\w)")
 
 
-def _runs(key: str, value: Json) -> bool:
+def _is_program(key: str, value: Json) -> bool:
     """Return whether an argument is itself a command or a program."""
-    if not value or not isinstance(value, str) or _language_of(key) is None:
+    if not value or not isinstance(value, str) or _detect_key_language(key) is None:
         return False
     return not value.startswith("-") and value.rpartition("/")[2] not in INTERPRETERS
 
 
 @lru_cache(maxsize=2_048)
-def _known_of(tool: str) -> tuple[Names, str | None]:
-    return idle_words(tool), _language(tool)
+def _classify_tool(tool: str) -> tuple[RequiredNames, str | None]:
+    return find_idle_words(tool), _detect_tool_language(tool)
 
 
 def _may_hold_code(arguments: Json, leaves: Leaves) -> bool:
     """Return whether an argument is called what commands and programs are called."""
     if isinstance(arguments, dict) and len(leaves) == len(cast("dict[str, Json]", arguments)):
-        return not _KEYS.isdisjoint(map(_plain_key, cast("dict[str, Json]", arguments)))
-    return any(_plain_key(key) in _KEYS for key, _ in leaves)
+        return not _KEYS.isdisjoint(map(_normalize_key, cast("dict[str, Json]", arguments)))
+    return any(_normalize_key(key) in _KEYS for key, _ in leaves)
 
 
 @lru_cache(maxsize=2_048)
-def _plain_key(key: str) -> str:
-    return "".join(pieces_of(key))
+def _normalize_key(key: str) -> str:
+    return "".join(split_identifier(key))
 
 
-def idle_words(tool: str) -> Names:
+def find_idle_words(tool: str) -> RequiredNames:
     """Return the words of a tool's name that have no effect, if it has no other words."""
     # "mcp__server__noop" and "functions.noop" end in the tool's own name.
     own = tool.replace("__", ".").rpartition(".")[2]
-    words = ["noop" if word in {"op", "no"} else word for word in pieces_of(own)]
+    words = ["noop" if word in {"op", "no"} else word for word in split_identifier(own)]
     idle = _IDLE_TOOLS.intersection(words)
-    return idle if idle and idle | _NEUTRAL >= set(words) else NOT_NAMED
+    return idle if idle and idle | _NEUTRAL >= set(words) else NO_NAMES
 
 
-def _language(tool: str) -> str | None:
-    words = set(pieces_of(tool))
-    if words & _CODES:
+def _detect_tool_language(tool: str) -> str | None:
+    words = set(split_identifier(tool))
+    if words & _CODE_TOOLS:
         return "code"
-    return "shell" if words & _SHELLS else None
+    return "shell" if words & _SHELL_TOOLS else None
 
 
-def _language_of(key: str) -> str | None:
-    plain = _plain_key(key)
+def _detect_key_language(key: str) -> str | None:
+    plain = _normalize_key(key)
     if plain in _SHELL_KEYS:
         return "shell"
     return "code" if plain in _CODE_KEYS else None
 
 
-def _language_of_leaf(key: str, tool: str | None) -> str | None:
+def _detect_argument_language(key: str, tool: str | None) -> str | None:
     """Return the language of an argument; a tool that runs code has other arguments as well."""
-    own = _language_of(key)
+    own = _detect_key_language(key)
     return (tool or own) if own is not None or key in _FREE_KEYS else None
 
 
-def _strip(text: Json, language: str | None) -> Code | None:
+def _strip(text: Json, language: str | None) -> StrippedCode | None:
     """Return what is left of a text of code; None where that is all of it, or it is no code."""
     if language is None or not isinstance(text, str) or not text or text[0] == "-":
         return None
     # What stands further behind is not compared with any step.
-    text = text[:_LONGEST]
+    text = text[:_MAX_CODE_CHARS]
     code = strip_shell(text, strip_code) if language == "shell" else strip_code(text)
-    return None if code.left.split() == text.split() else code
+    return None if code.remaining.split() == text.split() else code
 
 
-def strip_code(text: str, depth: int = 0) -> Code:
+def strip_code(text: str, depth: int = 0) -> StrippedCode:
     """Strip what may be Python, and else may be a command or another language."""
     try:
         return _strip_python(text.replace("\r\n", "\n").replace("\r", "\n"))
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
         code = strip_shell(_MAGIC.sub("", text), strip_code, depth)
-        left = _OTHER_PRINT.sub(" ", _OTHER_COMMENT.sub(" ", code.left)).strip()
-        return code if left == code.left.strip() else Code(left, text, code.names | {"print"})
+        remaining = _OTHER_PRINT.sub(" ", _OTHER_COMMENT.sub(" ", code.remaining)).strip()
+        return (
+            code
+            if remaining == code.remaining.strip()
+            else StrippedCode(remaining, text, code.required_names | {"print"})
+        )
 
 
-def _strip_python(text: str) -> Code:
+def _strip_python(text: str) -> StrippedCode:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tree = ast.parse(text)
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line.encode()) + 1)
-    cut = list(_comments(text, starts))
+    cut = list(_find_comments(text, starts))
     printed: list[ast.expr] = []
     idle: list[ast.AST] = []
     for node in ast.walk(tree):
@@ -229,26 +241,28 @@ def _strip_python(text: str) -> Code:
             idle.append(node)
         elif isinstance(node, ast.If | ast.While) and _is_false(node.test):
             idle += node.body
-        elif isinstance(node, ast.BoolOp) and _is_never(node):
+        elif isinstance(node, ast.BoolOp) and _is_short_circuited(node):
             idle.append(node)
-        elif isinstance(node, ast.Call) and _prints(node):
+        elif isinstance(node, ast.Call) and _is_print_call(node):
             printed += node.args
-    used = _names_used(tree, printed)
+    used = _find_used_names(tree, printed)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and _only_says(node.value):
+        if isinstance(node, ast.Assign) and _is_plain_text(node.value):
             names = {name.id for name in node.targets if isinstance(name, ast.Name)}
             if len(names) == len(node.targets) and names.isdisjoint(used):
                 idle.append(node)
-    said = {name for node in idle if isinstance(node, ast.Assign) for name in _assigned(node)}
-    idle += [argument for argument in printed if _only_says(argument, said)]
+    text_names = {
+        name for node in idle if isinstance(node, ast.Assign) for name in _list_targets(node)
+    }
+    idle += [argument for argument in printed if _is_plain_text(argument, text_names)]
     cut += [_span(node, starts) for node in idle if isinstance(node, ast.stmt | ast.expr)]
     acts = _has_effect(tree, set(map(id, idle)))
-    left = _cut(text.encode(), cut) if acts else ""
-    names = frozenset({"print"}) if printed else NOT_NAMED
-    return Code(left, text, names, is_harmless=not acts)
+    remaining = _cut(text.encode(), cut) if acts else ""
+    names = frozenset({"print"}) if printed else NO_NAMES
+    return StrippedCode(remaining, text, names, is_harmless=not acts)
 
 
-def _names_used(tree: ast.AST, printed: list[ast.expr]) -> set[str]:
+def _find_used_names(tree: ast.AST, printed: list[ast.expr]) -> set[str]:
     """Return the names that are read anywhere but in what is printed."""
     within: set[int] = set()
     pending: list[ast.AST] = list(printed)
@@ -264,7 +278,7 @@ def _names_used(tree: ast.AST, printed: list[ast.expr]) -> set[str]:
     }
 
 
-def _assigned(node: ast.Assign) -> list[str]:
+def _list_targets(node: ast.Assign) -> list[str]:
     return [name.id for name in node.targets if isinstance(name, ast.Name)]
 
 
@@ -277,9 +291,9 @@ def _has_effect(tree: ast.AST, idle: set[int]) -> bool:
             continue
         if _imports_code(node) or (isinstance(node, ast.Attribute) and _is_set(node)):
             return True
-        if isinstance(node, _EFFECTS) and not (
+        if isinstance(node, _EFFECT_NODES) and not (
             isinstance(node, ast.Call)
-            and _prints(node)
+            and _is_print_call(node)
             and not node.keywords
             and idle.issuperset(map(id, node.args))
         ):
@@ -300,7 +314,7 @@ def _is_set(node: ast.Attribute) -> bool:
     return not isinstance(node.ctx, ast.Load)
 
 
-def _comments(text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
+def _find_comments(text: str, starts: list[int]) -> Iterator[tuple[int, int]]:
     if "#" not in text:
         return
     lines = text.split("\n")
@@ -317,17 +331,17 @@ def _span(node: ast.stmt | ast.expr, starts: list[int]) -> tuple[int, int]:
 
 
 def _cut(text: bytes, spans: list[tuple[int, int]]) -> str:
-    kept: list[bytes] = []
+    segments: list[bytes] = []
     position = 0
     for start, end in sorted(spans):
         if end > position:
-            kept.append(text[position : max(position, start)])
+            segments.append(text[position : max(position, start)])
             position = end
-    kept.append(text[position:])
-    return b" ".join(kept).decode()
+    segments.append(text[position:])
+    return b" ".join(segments).decode()
 
 
-def _is_never(test: ast.BoolOp) -> bool:
+def _is_short_circuited(test: ast.BoolOp) -> bool:
     """Return whether only the first of several conditions is looked at."""
     first = test.values[0]
     return isinstance(first, ast.Constant) and bool(first.value) == isinstance(test.op, ast.Or)
@@ -337,7 +351,7 @@ def _is_false(test: ast.expr) -> bool:
     return isinstance(test, ast.Constant) and not test.value
 
 
-def _prints(call: ast.Call) -> bool:
+def _is_print_call(call: ast.Call) -> bool:
     function = call.func
     if isinstance(function, ast.Name):
         return function.id in {"print", "pprint"}
@@ -348,14 +362,14 @@ def _prints(call: ast.Call) -> bool:
     return name.lstrip("_").lower() in _LOGGERS
 
 
-def _only_says(argument: ast.expr, names: Iterable[str] = ()) -> bool:
+def _is_plain_text(argument: ast.expr, names: Iterable[str] = ()) -> bool:
     """Return whether an argument is a text: a string, or one with names filled in."""
     if isinstance(argument, ast.JoinedStr):
         return not any(isinstance(node, ast.Call) for node in ast.walk(argument))
     if isinstance(argument, ast.BinOp):
-        return _only_says(argument.left, names) and _only_says(argument.right, names)
+        return _is_plain_text(argument.left, names) and _is_plain_text(argument.right, names)
     if isinstance(argument, ast.List | ast.Tuple | ast.Set):
-        return all(_only_says(item, names) for item in argument.elts)
+        return all(_is_plain_text(item, names) for item in argument.elts)
     if isinstance(argument, ast.Call) and isinstance(argument.func, ast.Attribute):
         return not argument.args and isinstance(argument.func.value, ast.Constant)
     if isinstance(argument, ast.Name):

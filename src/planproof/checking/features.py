@@ -8,33 +8,33 @@ from enum import Enum
 from math import sqrt
 from typing import TypeAlias
 
-from planproof.checking.candidates import Manner, Unit
-from planproof.checking.lexical_overlap import Overlap, PlanWords, words_in_plan
-from planproof.checking.requirements import Demand
-from planproof.checking.value_mentions import Mentioned, Mentions
+from planproof.checking.candidates import ActionSignature, Candidate
+from planproof.checking.lexical_overlap import Overlap, PlanWords, index_plan_words
+from planproof.checking.requirements import Requirement
+from planproof.checking.value_mentions import Mentions, StepMentions
 from planproof.core.trace import Kind
 
-_DOUBT = 1.0
+_SMOOTHING = 1.0
 """Added to both sides of a ratio: little evidence makes little difference."""
 # Looked up once: to take a member from its class takes longer than to compare it.
 _ACTION, _MESSAGE, _REASONING = Kind.ACTION, Kind.MESSAGE, Kind.REASONING
-_ROUNDED_UP = 2
+_ROUNDING_MARGIN = 2
 """Sums are rounded in parts, three at most."""
 
 _Weights: TypeAlias = Mapping[str, float]
 """Feature -> its weight."""
-_Alike: TypeAlias = tuple[Manner, frozenset[str], int]
+_CandidateKey: TypeAlias = tuple[ActionSignature, frozenset[str], int]
 """What the words of an event come to depends on nothing else: its manner, the terms that it has in
 common with the plan, and the number of all its terms. Traces are full of calls that are alike."""
 
 
-class Words(Enum):
+class WordOverlap(Enum):
     """What words an event has in common with a plan."""
 
     NONE = 0
-    OF_OTHERS = 1
+    OTHER_STEPS = 1
     """With other steps only, and no value of this one."""
-    OF_STEP = 2
+    THIS_STEP = 2
 
 
 class Comparison:
@@ -43,187 +43,235 @@ class Comparison:
     Neither can what came back: a call is held to what it asks for.
     """
 
-    def __init__(self, units: Sequence[Unit], demands: Sequence[Demand]) -> None:
-        words = words_in_plan(tuple(demands))
-        done = [unit for unit in units if not unit.said]
-        said = [unit for unit in units if unit.said]
-        tools = _tools_named(done, demands)
-        self._of_said = [unit.said for unit in units]
-        mentions = Mentions(done, said, demands)
-        self._done = _Half(done, demands, words, tools, mentions.done)
-        self._said = _Half(said, demands, words, tools, mentions.said)
+    def __init__(
+        self, candidates: Sequence[Candidate], requirements: Sequence[Requirement]
+    ) -> None:
+        words = index_plan_words(tuple(requirements))
+        actions = [candidate for candidate in candidates if not candidate.is_text_only]
+        texts = [candidate for candidate in candidates if candidate.is_text_only]
+        named_tools = _find_named_tools(actions, requirements)
+        self._text_only = [candidate.is_text_only for candidate in candidates]
+        mentions = Mentions(actions, texts, requirements)
+        self._actions = _GroupComparison(
+            actions, requirements, words, named_tools, mentions.actions
+        )
+        self._texts = _GroupComparison(texts, requirements, words, named_tools, mentions.texts)
 
-    def sums(self, of: _Weights, bias: float) -> list[list[int]]:
+    def compute_scores(self, weights: _Weights, bias: float) -> list[list[int]]:
         """For each event, for each step, the weighted sum of the features."""
-        done, said = iter(self._done.sums(of, bias)), iter(self._said.sums(of, bias))
-        return [next(said if was_said else done) for was_said in self._of_said]
+        action_rows, text_rows = (
+            iter(self._actions.compute_scores(weights, bias)),
+            iter(self._texts.compute_scores(weights, bias)),
+        )
+        return [next(text_rows if is_text else action_rows) for is_text in self._text_only]
 
     def best_shares(self) -> list[float]:
         """For each step the greatest share of its words that an event has."""
-        return list(map(max, self._done.best_share, self._said.best_share))
+        return list(map(max, self._actions.best_share, self._texts.best_share))
 
 
-class _Half:
+class _GroupComparison:
     """The events that were done, or those that were said, against the steps."""
 
     def __init__(
         self,
-        units: Sequence[Unit],
-        demands: Sequence[Demand],
+        candidates: Sequence[Candidate],
+        requirements: Sequence[Requirement],
         words: PlanWords,
-        tools: Sequence[frozenset[str]],
-        mentions: Sequence[Mentioned],
+        named_tools: Sequence[frozenset[str]],
+        mentions: Sequence[StepMentions],
     ) -> None:
-        self._demands = demands
-        self._tools = tools
-        overlap = Overlap(words, [unit.terms for unit in units])
-        self._total = overlap.total
-        sorts: dict[_Alike, int] = {}
-        self._sorts = [
-            sorts.setdefault((unit.manner, held, len(unit.terms)), len(sorts))
-            for unit, held in zip(units, overlap.held, strict=True)
+        self._requirements = requirements
+        self._named_tools = named_tools
+        overlap = Overlap(words, [candidate.terms for candidate in candidates])
+        self._step_weights = overlap.step_weights
+        groups: dict[_CandidateKey, int] = {}
+        self._row_indices = [
+            groups.setdefault(
+                (candidate.signature, shared_terms, len(candidate.terms)), len(groups)
+            )
+            for candidate, shared_terms in zip(candidates, overlap.shared_terms, strict=True)
         ]
         """For each event which of those in common it is alike to."""
-        self._manners: dict[Manner, list[frozenset[str]]] = {}
-        for manner, held, _ in sorts:
-            self._manners.setdefault(manner, []).append(held)
+        self._terms_by_signature: dict[ActionSignature, list[frozenset[str]]] = {}
+        for signature, shared_terms, _ in groups:
+            self._terms_by_signature.setdefault(signature, []).append(shared_terms)
         # Events of a manner have most of their terms from it.
         shared = {
-            manner: all_held[0].intersection(*all_held)
-            for manner, all_held in self._manners.items()
+            signature: term_sets[0].intersection(*term_sets)
+            for signature, term_sets in self._terms_by_signature.items()
         }
-        self._common = [
-            (manner, _length(terms), overlap.row(held, shared[manner]))
-            for manner, held, terms in sorts
+        self._overlap_rows = [
+            (
+                signature,
+                _normalize_length(terms),
+                overlap.compute_row(shared_terms, shared[signature]),
+            )
+            for signature, shared_terms, terms in groups
         ]
-        best = self._best = [0.0] * words.steps
-        most = [0.0] * words.steps
-        for _, length, row in self._common:
+        best = self._best_normalized = [0.0] * words.step_count
+        most_overlap = [0.0] * words.step_count
+        for _, length, row in self._overlap_rows:
             for step, worth in row.items():
                 # To call `max` for every pair would take as long as all the rest here.
-                if worth > most[step]:  # noqa: PLR1730
-                    most[step] = worth
+                if worth > most_overlap[step]:  # noqa: PLR1730
+                    most_overlap[step] = worth
                 if worth / length > best[step]:  # noqa: PLR1730
                     best[step] = worth / length
         self.best_share = [
-            worth / (3.0 + total) for worth, total in zip(most, self._total, strict=True)
+            worth / (3.0 + total)
+            for worth, total in zip(most_overlap, self._step_weights, strict=True)
         ]
         self._mentions = mentions
 
-    def sums(self, of: _Weights, bias: float) -> list[list[int]]:
+    def compute_scores(self, weights: _Weights, bias: float) -> list[list[int]]:
         """For each event, for each step, the weighted sum of the features."""
-        rows = self._by_words(of, bias)
-        for step, found in enumerate(self._mentions):
+        rows = self._score_words(weights, bias)
+        for step, step_mentions in enumerate(self._mentions):
             # The ground is that of an event without any of the values.
-            raised = round(-of["values_elsewhere"] * found.share)
-            for index in found.events:
-                rows[index][step] += raised
+            bonus = round(-weights["values_elsewhere"] * step_mentions.share)
+            for index in step_mentions.indices:
+                rows[index][step] += bonus
         return rows
 
-    def _by_words(self, of: _Weights, bias: float) -> list[list[int]]:
+    def _score_words(self, weights: _Weights, bias: float) -> list[list[int]]:
         """What the words and the manner of each event come to, as if it had no values."""
-        shares = [of["share"] / (3.0 + total) for total in self._total]
-        events = [of["best_event"] / (best + _DOUBT / 5) for best in self._best]
-        ground = [
-            bias + of["values_elsewhere"] * found.share + event * _DOUBT / 5
-            for found, event in zip(self._mentions, events, strict=True)
+        shares = [weights["share"] / (3.0 + total) for total in self._step_weights]
+        events = [weights["best_event"] / (best + _SMOOTHING / 5) for best in self._best_normalized]
+        baseline = [
+            bias + weights["values_elsewhere"] * step_mentions.share + event * _SMOOTHING / 5
+            for step_mentions, event in zip(self._mentions, events, strict=True)
         ]
-        bases = self._by_manner(ground, of)
-        nearest = of["best_step"]
+        bases = self._score_signatures(baseline, weights)
+        best_step_weight = weights["best_step"]
         rows: list[list[int]] = []
-        for manner, length, common in self._common:
+        for signature, length, common in self._overlap_rows:
             if not common:
                 # Whoever has nothing in common with any step is not the nearest to each of them.
-                rows.append(bases[manner])
+                rows.append(bases[signature])
                 continue
-            by_step = nearest / (max(common.values()) + _DOUBT)
-            raised = round(by_step * _DOUBT)
-            row = [base + raised for base in bases[manner]]
+            by_step = best_step_weight / (max(common.values()) + _SMOOTHING)
+            bonus = round(by_step * _SMOOTHING)
+            row = [base + bonus for base in bases[signature]]
             rows.append(row)
             for step, worth in common.items():
                 row[step] += round(worth * (shares[step] + events[step] / length + by_step))
-        return [rows[sort].copy() for sort in self._sorts]
+        return [rows[row_index].copy() for row_index in self._row_indices]
 
-    def _by_manner(self, ground: list[float], of: _Weights) -> dict[Manner, list[int]]:
+    def _score_signatures(
+        self, baseline: list[float], weights: _Weights
+    ) -> dict[ActionSignature, list[int]]:
         """For each manner, for each step, what it alone comes to on top of the ground."""
         by_kind = {
             kind: [
-                base + _by_kind(kind, demand, of)
-                for base, demand in zip(ground, self._demands, strict=True)
+                base + _score_kind(kind, requirement, weights)
+                for base, requirement in zip(baseline, self._requirements, strict=True)
             ]
-            for kind in {manner.kind for manner in self._manners}
+            for kind in {signature.kind for signature in self._terms_by_signature}
         }
         return {
-            manner: [
-                round(base + more)
-                for base, more in zip(
-                    by_kind[manner.kind],
-                    _by_deed(manner, self._demands, self._tools, of),
+            signature: [
+                round(base + bonus)
+                for base, bonus in zip(
+                    by_kind[signature.kind],
+                    _score_action_types(signature, self._requirements, self._named_tools, weights),
                     strict=True,
                 )
             ]
-            for manner in self._manners
+            for signature in self._terms_by_signature
         }
 
 
-def most_of(manner: Manner, demand: Demand, of: _Weights, bias: float, words: Words) -> float:
+def bound_score(
+    signature: ActionSignature,
+    requirement: Requirement,
+    weights: _Weights,
+    bias: float,
+    words: WordOverlap,
+) -> float:
     """The most that an event can come to for a step, in whatever trace.
 
     Each feature is 1 at most; what may speak against the pair besides is left out.
     """
-    (by_deed,) = _by_deed(manner, [demand], [frozenset()], of)
-    most = bias + of["best_event"] + _by_kind(manner.kind, demand, of) + by_deed
-    if words is not Words.NONE:
-        most += of["best_step"]
-    if words is Words.OF_STEP:
-        most += of["share"]
-    return most + _ROUNDED_UP
+    (action_score,) = _score_action_types(signature, [requirement], [frozenset()], weights)
+    max_score = (
+        bias
+        + weights["best_event"]
+        + _score_kind(signature.kind, requirement, weights)
+        + action_score
+    )
+    if words is not WordOverlap.NONE:
+        max_score += weights["best_step"]
+    if words is WordOverlap.THIS_STEP:
+        max_score += weights["share"]
+    return max_score + _ROUNDING_MARGIN
 
 
-def _length(terms: int) -> float:
+def _normalize_length(term_count: int) -> float:
     """What the words in common are divided by, lest long events fit everything."""
-    return sqrt(10 + terms)
+    return sqrt(10 + term_count)
 
 
-def _by_kind(kind: Kind, demand: Demand, of: _Weights) -> float:
+def _score_kind(kind: Kind, requirement: Requirement, weights: _Weights) -> float:
     if kind is _MESSAGE:
-        return of["said_as_asked" if demand.says else "said_unasked"]
+        return weights["said_as_asked" if requirement.accepts_message else "said_unasked"]
     if kind is _ACTION:
-        only_said = demand.says and not demand.thinks and len(demand.deeds) == 1
-        return of["done_for_saying"] if only_said else 0.0
-    unasked = kind is _REASONING and not demand.thinks
-    return of["thought_unasked"] if unasked else 0.0
+        message_only = (
+            requirement.accepts_message
+            and not requirement.accepts_reasoning
+            and len(requirement.action_types) == 1
+        )
+        return weights["done_for_saying"] if message_only else 0.0
+    is_unasked_reasoning = kind is _REASONING and not requirement.accepts_reasoning
+    return weights["thought_unasked"] if is_unasked_reasoning else 0.0
 
 
-def _by_deed(
-    manner: Manner, demands: Sequence[Demand], tools: Sequence[frozenset[str]], of: _Weights
+def _score_action_types(
+    signature: ActionSignature,
+    requirements: Sequence[Requirement],
+    named_tools: Sequence[frozenset[str]],
+    weights: _Weights,
 ) -> list[float]:
-    distinct, deeds, actor = manner.distinct, manner.deeds, manner.actor
+    exclusive_types, action_types, actor = (
+        signature.exclusive_types,
+        signature.action_types,
+        signature.actor,
+    )
     totals: list[float] = []
-    for demand, named in zip(demands, tools, strict=True):
+    for requirement, step_tools in zip(requirements, named_tools, strict=True):
         total = 0.0
-        if distinct and demand.distinct and distinct.isdisjoint(demand.named):
-            total += of["other_deed"]
-        if deeds and demand.asked and deeds.isdisjoint(demand.asked):
-            total += of["no_deed"]
-        if named and manner.name not in named:
-            total += of["other_tool"]
-        if actor and actor in demand.folded:
-            total += of["actor"]
+        if (
+            exclusive_types
+            and requirement.exclusive_types
+            and exclusive_types.isdisjoint(requirement.compatible_types)
+        ):
+            total += weights["other_deed"]
+        if (
+            action_types
+            and requirement.all_action_types
+            and action_types.isdisjoint(requirement.all_action_types)
+        ):
+            total += weights["no_deed"]
+        if step_tools and signature.name not in step_tools:
+            total += weights["other_tool"]
+        if actor and actor in requirement.folded_text:
+            total += weights["actor"]
         totals.append(total)
     return totals
 
 
-def _tools_named(units: Sequence[Unit], demands: Sequence[Demand]) -> list[frozenset[str]]:
+def _find_named_tools(
+    candidates: Sequence[Candidate], requirements: Sequence[Requirement]
+) -> list[frozenset[str]]:
     """For each step the tools of this trace that its text calls by name."""
-    names = sorted({unit.manner.name for unit in units})
+    names = sorted({candidate.signature.name for candidate in candidates})
     return [
         frozenset(
             name
             for name in names
             if len(name) > 3
-            and name in demand.folded
-            and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", demand.folded)
+            and name in requirement.folded_text
+            and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", requirement.folded_text)
         )
-        for demand in demands
+        for requirement in requirements
     ]

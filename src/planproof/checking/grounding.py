@@ -7,221 +7,296 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from planproof.checking.call_text import call_text
-from planproof.checking.candidates import Unit
-from planproof.checking.reported_values import untold
-from planproof.checking.requirements import Demand, Part
-from planproof.contracts.terms import words_of
-from planproof.contracts.values import Literal, LiteralKind, literals_of
+from planproof.checking.call_text import format_call
+from planproof.checking.candidates import Candidate
+from planproof.checking.reported_values import find_missing_reported_values
+from planproof.checking.requirements import Part, Requirement
+from planproof.contracts.terms import extract_words
+from planproof.contracts.values import Literal, LiteralKind, extract_literals
 from planproof.core.trace import Kind
 
-_HEAD = r"(?:^|\band\b|\bthen\b|,|;|\bto\b)\s*(?:also\s+)?"
-_KEEPING = re.compile(
-    _HEAD + r"(?:sav(?:e|es|ing)|stor(?:e|es|ing)|export(?:s|ing)?|back(?:s|ing)? (?:\w+ )?up"
+_CLAUSE_START = r"(?:^|\band\b|\bthen\b|,|;|\bto\b)\s*(?:also\s+)?"
+_SAVE_PHRASE = re.compile(
+    _CLAUSE_START
+    + r"(?:sav(?:e|es|ing)|stor(?:e|es|ing)|export(?:s|ing)?|back(?:s|ing)? (?:\w+ )?up"
     r"|keep(?:s|ing)? (?:a copy|[\w ]+ in \S*[./]\w)"
     r"|writ(?:e|es|ing) (?:[\w ]+ )?(?:to|into) \S*[./]\w)\b",
     re.IGNORECASE,
 )
-_SORTING = re.compile(
-    rf"{_HEAD}(?:sort|rank)(?:s|ed|ing)?\b|\bsorted (?:by|from|in|with|up|down|alphabet)"
+_SORT_PHRASE = re.compile(
+    rf"{_CLAUSE_START}(?:sort|rank)(?:s|ed|ing)?\b|\bsorted (?:by|from|in|with|up|down|alphabet)"
     r"|\b(?:largest|biggest|smallest|newest|oldest) first\b"
     r"|\b(?:ascending|descending|alphabetical) order\b|\bby (?:de|a)scending\b",
     re.IGNORECASE,
 )
-_SORTS = re.compile(r"\b(?:sort(?:ed)?|order by|order_by|rank|nlargest|nsmallest|ls\s+-\w*[st])")
-_DOWNWARDS = re.compile(
+_SORT_COMMAND = re.compile(
+    r"\b(?:sort(?:ed)?|order by|order_by|rank|nlargest|nsmallest|ls\s+-\w*[st])"
+)
+_DESCENDING = re.compile(
     r"\bdescending|most .{0,40}(?:first|to fewest)|(?:largest|biggest) first", re.IGNORECASE
 )
-_UPWARDS = re.compile(r"\bascending|(?:smallest|fewest) .{0,40}(?:first|to most)", re.IGNORECASE)
-_DESCRIBED = re.compile(r"(?:^\W*|\bsql\s+|: )(?:describe|desc|show columns from)\s+`?([a-z_]\w*)")
+_ASCENDING = re.compile(r"\bascending|(?:smallest|fewest) .{0,40}(?:first|to most)", re.IGNORECASE)
+_DESCRIBE_TABLE = re.compile(
+    r"(?:^\W*|\bsql\s+|: )(?:describe|desc|show columns from)\s+`?([a-z_]\w*)"
+)
 _EACH_TABLE = re.compile(r"\b(?:each|every|all)\b(?: of)?(?: the)? tables?\b", re.IGNORECASE)
-_LISTED = re.compile(r"\('([a-z_]\w*)',\)")
-_LEAVES_A_MARK = frozenset({"compute", "write", "change", "remove", "transact"})
-_KEEPS = frozenset({"write", "change"})
+_LISTED_TABLE = re.compile(r"\('([a-z_]\w*)',\)")
+_VISIBLE_TYPES = frozenset({"compute", "write", "change", "remove", "transact"})
+_SAVING_TYPES = frozenset({"write", "change"})
 _SHORT_NAME = 5
 _FLAG = re.compile(r"-[A-Za-z]{1,8}")
-_NO_LETTERS = re.compile(r"[\W_]+")
+_NON_LETTERS = re.compile(r"[\W_]+")
 _CURRENCIES = frozenset("$€£")
-_CALLED_BY = frozenset({LiteralKind.IDENTIFIER, LiteralKind.QUOTED})
+_CALL_VALUE_KINDS = frozenset({LiteralKind.IDENTIFIER, LiteralKind.QUOTED})
 
 
-def ungrounded(
-    demand: Demand, run: Sequence[Unit], whole: Sequence[Unit], actors: frozenset[str]
+def find_unmet_requirements(
+    requirement: Requirement,
+    assigned: Sequence[Candidate],
+    all_candidates: Sequence[Candidate],
+    actors: frozenset[str],
 ) -> list[str]:
     """What the step asks for and its events do not show, in words; empty when they show it all."""
-    if demand.call is not None:
-        same = any(unit.event.arguments == demand.call.arguments for unit in run)
+    if requirement.call is not None:
+        same = any(
+            candidate.event.arguments == requirement.call.arguments for candidate in assigned
+        )
         return [] if same else ["it was called with other arguments"]
-    absent = [literal for part in demand.parts for literal in _absent(part, run, whole)]
-    chosen = bool(demand.step.choices) and _chosen(demand, run, absent)
+    absent = [
+        literal
+        for part in requirement.parts
+        for literal in _find_absent_literals(part, assigned, all_candidates)
+    ]
+    chosen = bool(requirement.step.choices) and _shows_alternative(requirement, assigned, absent)
     if chosen:
-        absent = [value for value in absent if not _stands_in(value, demand.step.choices)]
-    found = [f"{literal.text} stands in no event of it" for literal in absent]
-    done = [unit for unit in run if not unit.said]
-    asked = _asked_of(demand)
-    if done and asked.to_keep and not (chosen or any(unit.deeds & _KEEPS for unit in done)):
-        found.append("nothing was saved")
-    if done and asked.to_sort:
-        if not any(_SORTS.search(unit.call_text) for unit in done):
-            found.append("nothing was sorted")
-        elif any(_turned(demand.step.text, unit.call_text) for unit in done):
-            found.append("it was sorted the other way")
-    found.extend(_undone(asked.marked, run))
-    found.extend(_other_tables(demand, done, whole))
-    found.extend(_other_actors(demand, run, actors))
-    found.extend(untold(demand, run))
-    return found
+        absent = [value for value in absent if not _is_in_choices(value, requirement.step.choices)]
+    problems = [f"{literal.text} stands in no event of it" for literal in absent]
+    actions = [candidate for candidate in assigned if not candidate.is_text_only]
+    checks = _compile_checks(requirement)
+    if (
+        actions
+        and checks.must_save
+        and not (chosen or any(candidate.action_types & _SAVING_TYPES for candidate in actions))
+    ):
+        problems.append("nothing was saved")
+    if actions and checks.must_sort:
+        if not any(_SORT_COMMAND.search(candidate.call_text) for candidate in actions):
+            problems.append("nothing was sorted")
+        elif any(_is_reversed(requirement.step.text, candidate.call_text) for candidate in actions):
+            problems.append("it was sorted the other way")
+    problems.extend(_find_undone_parts(checks.effect_parts, assigned))
+    problems.extend(_find_undescribed_tables(requirement, actions, all_candidates))
+    problems.extend(_find_missing_actors(requirement, assigned, actors))
+    problems.extend(find_missing_reported_values(requirement, assigned))
+    return problems
 
 
-class _Asked(NamedTuple):
+class _StepChecks(NamedTuple):
     """What a step asks for that its events can show; `marked` are later parts that leave a mark."""
 
-    to_keep: bool
-    to_sort: bool
-    marked: tuple[Part, ...]
+    must_save: bool
+    must_sort: bool
+    effect_parts: tuple[Part, ...]
 
 
 @lru_cache(maxsize=2_048)
-def _asked_of(demand: Demand) -> _Asked:
-    return _Asked(
-        any(_KEEPING.search(part.text) for part in demand.parts),
-        _SORTING.search(demand.step.text) is not None,
-        tuple(part for part in demand.parts[1:] if part.deeds and part.deeds <= _LEAVES_A_MARK),
+def _compile_checks(requirement: Requirement) -> _StepChecks:
+    return _StepChecks(
+        any(_SAVE_PHRASE.search(part.text) for part in requirement.parts),
+        _SORT_PHRASE.search(requirement.step.text) is not None,
+        tuple(
+            part
+            for part in requirement.parts[1:]
+            if part.action_types and part.action_types <= _VISIBLE_TYPES
+        ),
     )
 
 
-def _chosen(demand: Demand, run: Sequence[Unit], absent: Sequence[Literal]) -> bool:
+def _shows_alternative(
+    requirement: Requirement, assigned: Sequence[Candidate], absent: Sequence[Literal]
+) -> bool:
     """Whether one of the alternatives that the step leaves open is shown; then the others lapse."""
     return any(
         not any(value.text in choice for value in absent)
-        and any(not unit.terms.isdisjoint(_stems_of(choice)) for unit in run)
-        for choice in demand.step.choices
+        and any(not candidate.terms.isdisjoint(_extract_stems(choice)) for candidate in assigned)
+        for choice in requirement.step.choices
     )
 
 
-def _stands_in(value: Literal, choices: Sequence[str]) -> bool:
+def _is_in_choices(value: Literal, choices: Sequence[str]) -> bool:
     return any(value.text in choice for choice in choices)
 
 
-def _has_flag(flag: str, run: Sequence[Unit]) -> bool:
+def _has_flag(flag: str, assigned: Sequence[Candidate]) -> bool:
     """Whether a call has this option, in this very case, be it among others: -R in `ls -aR`."""
     alone = rf"(?<!\S)-[A-Za-z]{{0,20}}{flag[1]}"
     pattern = re.compile(alone if len(flag) == 2 else re.escape(flag))
-    return any(pattern.search(call_text(unit.event)) for unit in run)
+    return any(pattern.search(format_call(candidate.event)) for candidate in assigned)
 
 
-def _undone(marked: Sequence[Part], run: Sequence[Unit]) -> list[str]:
+def _find_undone_parts(effect_parts: Sequence[Part], assigned: Sequence[Candidate]) -> list[str]:
     """The parts of a step that ask for a deed of a sort that none of its events is."""
-    if not marked or not run or any(unit.said for unit in run):
+    if not effect_parts or not assigned or any(candidate.is_text_only for candidate in assigned):
         return []
-    done = frozenset[str]().union(*(unit.deeds for unit in run))
-    return [f"nothing was done to {part.text}" for part in marked if not part.deeds & done]
+    observed_types = frozenset[str]().union(*(candidate.action_types for candidate in assigned))
+    return [
+        f"nothing was done to {part.text}"
+        for part in effect_parts
+        if not part.action_types & observed_types
+    ]
 
 
-def _other_actors(demand: Demand, run: Sequence[Unit], actors: frozenset[str]) -> list[str]:
+def _find_missing_actors(
+    requirement: Requirement, assigned: Sequence[Candidate], actors: frozenset[str]
+) -> list[str]:
     """Who should have done it, where somebody else did."""
-    asked = {actor for actor in actors if len(actor) > _SHORT_NAME and actor in demand.folded}
-    if demand.subject in actors:
-        asked = {demand.subject}
-    if not asked:
+    expected = {
+        actor for actor in actors if len(actor) > _SHORT_NAME and actor in requirement.folded_text
+    }
+    if requirement.subject in actors:
+        expected = {requirement.subject}
+    if not expected:
         return []
-    present = {name for unit in run for name in (unit.manner.actor, unit.manner.name)}
+    present = {
+        name
+        for candidate in assigned
+        for name in (candidate.signature.actor, candidate.signature.name)
+    }
     # Who is handed over to stands in the call, as a rule in another spelling.
-    spelt = [_letters(unit.call_text) for unit in run if not unit.said]
-    absent = [one for one in sorted(asked - present) if not any(_letters(one) in s for s in spelt)]
-    return [f"{absent[0]} had no part in it"] if len(absent) == len(asked) else []
+    spelt = [
+        _strip_punctuation(candidate.call_text)
+        for candidate in assigned
+        if not candidate.is_text_only
+    ]
+    absent = [
+        expected_actor
+        for expected_actor in sorted(expected - present)
+        if not any(_strip_punctuation(expected_actor) in s for s in spelt)
+    ]
+    return [f"{absent[0]} had no part in it"] if len(absent) == len(expected) else []
 
 
-def _letters(text: str) -> str:
-    return _NO_LETTERS.sub("", text)
+def _strip_punctuation(text: str) -> str:
+    return _NON_LETTERS.sub("", text)
 
 
-def _turned(asked: str, call: str) -> bool:
+def _is_reversed(step_text: str, call: str) -> bool:
     """Whether a query sorts upwards where downwards was asked, or the other way round."""
     if "order by" not in call:
         return False
     downwards = " desc" in call
     return bool(
-        (_DOWNWARDS.search(asked) and not downwards) or (_UPWARDS.search(asked) and downwards)
+        (_DESCENDING.search(step_text) and not downwards)
+        or (_ASCENDING.search(step_text) and downwards)
     )
 
 
-def _other_tables(demand: Demand, done: Sequence[Unit], whole: Sequence[Unit]) -> list[str]:
+def _find_undescribed_tables(
+    requirement: Requirement, actions: Sequence[Candidate], all_candidates: Sequence[Candidate]
+) -> list[str]:
     """The database table that the step speaks of, where others were described."""
     used = {
         table
-        for unit in done
-        if "desc" in unit.call_text or "show columns" in unit.call_text
-        for table in _DESCRIBED.findall(unit.call_text)
+        for candidate in actions
+        if "desc" in candidate.call_text or "show columns" in candidate.call_text
+        for table in _DESCRIBE_TABLE.findall(candidate.call_text)
     }
     if not used:
         return []
-    known = used.union(*(_LISTED.findall(unit.output_text) for unit in whole))
-    if _EACH_TABLE.search(demand.step.text) and used < known:
+    known = used.union(
+        *(_LISTED_TABLE.findall(candidate.output_text) for candidate in all_candidates)
+    )
+    if _EACH_TABLE.search(requirement.step.text) and used < known:
         return [f"{min(known - used)} was not described"]
-    named = {table for table in known if _stems_of(table) <= demand.stems}
+    named = {table for table in known if _extract_stems(table) <= requirement.stems}
     return [] if not named or named & used else [f"{min(named)} was not described"]
 
 
-def _stems_of(text: str) -> frozenset[str]:
-    return frozenset(stem for word in words_of(text) for stem in word.stems)
+def _extract_stems(text: str) -> frozenset[str]:
+    return frozenset(stem for word in extract_words(text) for stem in word.stems)
 
 
-def _absent(part: Part, run: Sequence[Unit], whole: Sequence[Unit]) -> list[Literal]:
+def _find_absent_literals(
+    part: Part, assigned: Sequence[Candidate], all_candidates: Sequence[Candidate]
+) -> list[Literal]:
     """The values of a part of a step that its events do not show."""
     if not part.literals:
         return []
-    of_words = part.of_words
-    doing = [u for u in run if not (u.said or u.deeds.isdisjoint(part.deeds))] or run
-    calls = [unit.call_text for unit in doing]
+    accepts_text = part.accepts_text
+    matching = [
+        u for u in assigned if not (u.is_text_only or u.action_types.isdisjoint(part.action_types))
+    ] or assigned
+    calls = [candidate.call_text for candidate in matching]
     absent: list[Literal] = []
     for literal in part.literals:
         if literal.text[0] == "-" and _FLAG.fullmatch(literal.text):
-            shown = _has_flag(literal.text, run)
-        elif of_words:
-            shown = _is_told(literal, run, whole)
+            shown = _has_flag(literal.text, assigned)
+        elif accepts_text:
+            shown = _is_reported(literal, assigned, all_candidates)
         else:
-            shown = literal.held_by_any(calls) or _is_read(literal, doing, run, whole)
+            shown = literal.occurs_in_any(calls) or _is_returned(
+                literal, matching, assigned, all_candidates
+            )
         if not shown:
             absent.append(literal)
     return absent
 
 
-def _is_told(literal: Literal, run: Sequence[Unit], whole: Sequence[Unit]) -> bool:
+def _is_reported(
+    literal: Literal, assigned: Sequence[Candidate], all_candidates: Sequence[Candidate]
+) -> bool:
     # Words may speak of a value without naming it again: it need only be known to the trace.
     # A code is named by what is done with it, and a price by whoever tells it.
     coded = literal.kind is LiteralKind.IDENTIFIER and any(c.isdigit() for c in literal.text)
-    strict = literal.text[:1] in _CURRENCIES or (coded and any(not u.said for u in run))
-    return _held(literal, run) or (not strict and _held(literal, whole))
-
-
-def _is_read(
-    literal: Literal, doing: Sequence[Unit], run: Sequence[Unit], whole: Sequence[Unit]
-) -> bool:
-    """Whether a value that no call holds came back, or may have."""
-    if literal.kind is LiteralKind.NUMBER and (_counts(literal, run) or _held(literal, run)):
-        return True
-    if literal.kind not in _CALLED_BY and any(literal.held_by(u.output_text) for u in doing):
-        return True
-    # A call whose output was not recorded may have returned the value; a name may be left unsaid.
-    unrecorded = not any(unit.output_text for unit in run) and not _competes(literal, doing)
-    return (literal.kind is LiteralKind.NAME or unrecorded) and _held(literal, whole)
-
-
-def _counts(number: Literal, run: Sequence[Unit]) -> bool:
-    """Whether the number is that of the calls: "for 4 days" is shown by four of them."""
-    calls = [unit.event.name for unit in run if unit.event.kind is Kind.ACTION]
-    return len(calls) > 1 and str(max(map(calls.count, calls))) in number.forms
-
-
-def _competes(literal: Literal, units: Sequence[Unit]) -> bool:
-    """Whether the calls name another file where the step names this one."""
-    return literal.kind is LiteralKind.PATH and any(
-        other.kind is LiteralKind.PATH for unit in units for other in literals_of(unit.call_text)
+    strict = literal.text[:1] in _CURRENCIES or (
+        coded and any(not u.is_text_only for u in assigned)
+    )
+    return _any_has_literal(literal, assigned) or (
+        not strict and _any_has_literal(literal, all_candidates)
     )
 
 
-def _held(literal: Literal, units: Sequence[Unit]) -> bool:
+def _is_returned(
+    literal: Literal,
+    matching: Sequence[Candidate],
+    assigned: Sequence[Candidate],
+    all_candidates: Sequence[Candidate],
+) -> bool:
+    """Whether a value that no call holds came back, or may have."""
+    if literal.kind is LiteralKind.NUMBER and (
+        _matches_call_count(literal, assigned) or _any_has_literal(literal, assigned)
+    ):
+        return True
+    if literal.kind not in _CALL_VALUE_KINDS and any(
+        literal.occurs_in(u.output_text) for u in matching
+    ):
+        return True
+    # A call whose output was not recorded may have returned the value; a name may be left unsaid.
+    unrecorded = not any(candidate.output_text for candidate in assigned) and not _names_other_path(
+        literal, matching
+    )
+    return (literal.kind is LiteralKind.NAME or unrecorded) and _any_has_literal(
+        literal, all_candidates
+    )
+
+
+def _matches_call_count(number: Literal, assigned: Sequence[Candidate]) -> bool:
+    """Whether the number is that of the calls: "for 4 days" is shown by four of them."""
+    calls = [candidate.event.name for candidate in assigned if candidate.event.kind is Kind.ACTION]
+    return len(calls) > 1 and str(max(map(calls.count, calls))) in number.forms
+
+
+def _names_other_path(literal: Literal, candidates: Sequence[Candidate]) -> bool:
+    """Whether the calls name another file where the step names this one."""
+    return literal.kind is LiteralKind.PATH and any(
+        other.kind is LiteralKind.PATH
+        for candidate in candidates
+        for other in extract_literals(candidate.call_text)
+    )
+
+
+def _any_has_literal(literal: Literal, candidates: Sequence[Candidate]) -> bool:
     return any(
-        literal.held_by(unit.call_text) or literal.held_by(unit.output_text) for unit in units
+        literal.occurs_in(candidate.call_text) or literal.occurs_in(candidate.output_text)
+        for candidate in candidates
     )

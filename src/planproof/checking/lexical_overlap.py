@@ -9,58 +9,60 @@ from itertools import chain
 from math import log
 from typing import TypeAlias
 
-from planproof.checking.requirements import Demand
+from planproof.checking.requirements import Requirement
 from planproof.contracts.terms import Word
 
-_CONCEPT = 0.5
-_STAND_IN = 0.8
-_PHRASE = 0.3125
-_FRACTIONS = 2**20
-_MOST_REMEMBERED = 10_000
+_CONCEPT_WEIGHT = 0.5
+_MAX_CONCEPT_SHARE = 0.8
+_PHRASE_BONUS = 0.3125
+_ROUNDING_DENOMINATOR = 2**20
+_MAX_CACHE_SIZE = 10_000
 
-_Worths: TypeAlias = dict[int, float]
+_Weights: TypeAlias = dict[int, float]
 """The worth of words, each by its index, or of those of a step together, by the step."""
 
 
 class PlanWords:
     """The words of a plan, each once and by index, with the steps that they stand in."""
 
-    def __init__(self, demands: tuple[Demand, ...]) -> None:
+    def __init__(self, requirements: tuple[Requirement, ...]) -> None:
         words: dict[str, Word] = {}
-        places: dict[str, list[int]] = {}
-        naming: dict[str, int] = {}
-        for step, demand in enumerate(demands):
+        steps_by_word: dict[str, list[int]] = {}
+        step_counts: dict[str, int] = {}
+        for step, requirement in enumerate(requirements):
             concepts: set[str] = set()
-            for word in demand.words:
+            for word in requirement.words:
                 words[word.text] = word
-                places.setdefault(word.text, []).append(step)
+                steps_by_word.setdefault(word.text, []).append(step)
                 concepts.update(word.concepts)
             # A step counts once for a concept, however many of its words share it.
             for concept in concepts:
-                naming[concept] = naming.get(concept, 0) + 1
-        naming |= {text: len(found) for text, found in places.items()}
-        self.steps = len(demands)
-        self.places = list(places.values())
+                step_counts[concept] = step_counts.get(concept, 0) + 1
+        step_counts |= {text: len(word_steps) for text, word_steps in steps_by_word.items()}
+        self.step_count = len(requirements)
+        self.steps_by_word = list(steps_by_word.values())
         """For each word the steps that it stands in."""
         self.texts = list(words)
         self.indices = {text: index for index, text in enumerate(words)}
-        self.of_step = [[self.indices[word.text] for word in demand.words] for demand in demands]
+        self.words_by_step = [
+            [self.indices[word.text] for word in requirement.words] for requirement in requirements
+        ]
         """For each step its words."""
         self.terms = frozenset[str]().union(*(w.stems + w.concepts for w in words.values()))
-        self.naming = dict.fromkeys(self.terms, 1) | naming
+        self.step_counts = dict.fromkeys(self.terms, 1) | step_counts
         """Term -> how many steps name it."""
-        self.namings = list(map(len, self.places))
+        self.word_step_counts = list(map(len, self.steps_by_word))
         """For each word how many steps name it."""
         self.phrases = {word.text: word.stems for word in words.values() if len(word.stems) > 1}
         """The words of several stems; any other is its stem."""
-        self.sharing: dict[str, list[int]] = {}
+        self.words_by_concept: dict[str, list[int]] = {}
         """Concept -> the words that it may stand in for."""
         for index, word in enumerate(words.values()):
             for concept in word.concepts:
-                self.sharing.setdefault(concept, []).append(index)
+                self.words_by_concept.setdefault(concept, []).append(index)
 
 
-words_in_plan = lru_cache(maxsize=256)(PlanWords)
+index_plan_words = lru_cache(maxsize=256)(PlanWords)
 """The words of a plan, found once for all its traces."""
 
 
@@ -68,68 +70,87 @@ class Overlap:
     """For each event, the worth of a step's words that it has. Steps without any are left out."""
 
     def __init__(self, words: PlanWords, terms: Sequence[frozenset[str]]) -> None:
-        self._places = words.places
-        self.held: list[frozenset[str]] = [held & words.terms for held in terms]
+        self._steps_by_word = words.steps_by_word
+        self.shared_terms: list[frozenset[str]] = [
+            event_terms & words.terms for event_terms in terms
+        ]
         """For each event the terms that the plan has as well, and its phrases."""
         for phrase, stems in words.phrases.items():
-            besides = frozenset({phrase})
-            self.held = [held | besides if held.issuperset(stems) else held for held in self.held]
-        known = Counter(chain.from_iterable(self.held))
-        rarity, naming = _rarities_among(len(terms), words.steps), words.naming
-        holding = [known.get(text, 0) for text in words.texts]
-        worths = [rarity[counts] for counts in zip(holding, words.namings, strict=True)]
+            phrase_term = frozenset({phrase})
+            self.shared_terms = [
+                event_terms | phrase_term if event_terms.issuperset(stems) else event_terms
+                for event_terms in self.shared_terms
+            ]
+        term_counts = Counter(chain.from_iterable(self.shared_terms))
+        rarity, step_counts = _get_rarities(len(terms), words.step_count), words.step_counts
+        event_counts = [term_counts.get(text, 0) for text in words.texts]
+        worths = [
+            rarity[counts] for counts in zip(event_counts, words.word_step_counts, strict=True)
+        ]
         for phrase, stems in words.phrases.items():
-            each = [rarity[known.get(stem, 0), naming[stem]] for stem in stems]
-            worths[words.indices[phrase]] = sum(each) / 2 + _PHRASE
+            stem_weights = [rarity[term_counts.get(stem, 0), step_counts[stem]] for stem in stems]
+            worths[words.indices[phrase]] = sum(stem_weights) / 2 + _PHRASE_BONUS
             # Whoever has its stems apart may have none of its concepts.
-            holding[words.indices[phrase]] = 0
-        self._alone = dict(zip(words.texts, zip(worths, words.places, strict=True), strict=True))
+            event_counts[words.indices[phrase]] = 0
+        self._exact_weights = dict(
+            zip(words.texts, zip(worths, words.steps_by_word, strict=True), strict=True)
+        )
         """Word that nothing stands in for -> its worth, and the steps that it stands in."""
-        self._finds: dict[str, list[tuple[int, float]]] = {}
+        self._concept_weights: dict[str, list[tuple[int, float]]] = {}
         """Any other term -> the words that it is, or stands in for, and their worth by it."""
-        for concept in words.sharing.keys() & known.keys():
+        for concept in words.words_by_concept.keys() & term_counts.keys():
             # Whoever holds a word holds its concepts: those stand in for it if more hold them.
-            count = known[concept]
-            lacking = [word for word in words.sharing[concept] if holding[word] < count]
+            count = term_counts[concept]
+            lacking = [
+                word for word in words.words_by_concept[concept] if event_counts[word] < count
+            ]
             if lacking:
-                most = _CONCEPT * rarity[count, naming[concept]]
-                self._finds[concept] = [
-                    (word, _summable(min(most, _STAND_IN * worths[word]))) for word in lacking
+                most = _CONCEPT_WEIGHT * rarity[count, step_counts[concept]]
+                self._concept_weights[concept] = [
+                    (word, _round_exactly(min(most, _MAX_CONCEPT_SHARE * worths[word])))
+                    for word in lacking
                 ]
                 for word in lacking:
-                    self._alone.pop(words.texts[word], None)
-                    self._finds[words.texts[word]] = [(word, worths[word])]
-        self._shared: dict[frozenset[str], tuple[_Worths, _Worths]] = {}
-        self.total = [sum(map(worths.__getitem__, found)) for found in words.of_step]
+                    self._exact_weights.pop(words.texts[word], None)
+                    self._concept_weights[words.texts[word]] = [(word, worths[word])]
+        self._cache: dict[frozenset[str], tuple[_Weights, _Weights]] = {}
+        self.step_weights = [
+            sum(map(worths.__getitem__, step_words)) for step_words in words.words_by_step
+        ]
         """For each step the worth of all its words."""
 
-    def row(self, held: frozenset[str], shared: frozenset[str]) -> dict[int, float]:
+    def compute_row(self, terms: frozenset[str], shared: frozenset[str]) -> dict[int, float]:
         """By step the worth of its words that these terms hold or stand in for.
 
         What is found by those that are `shared` with other events is found once for all of them.
         """
-        found = self._shared.get(shared)
-        if found is None:
-            found = self._shared[shared] = self._found(shared, {}, {})
-        return self._found(held - shared, *found)[1]
+        cached = self._cache.get(shared)
+        if cached is None:
+            cached = self._cache[shared] = self._accumulate(shared, {}, {})
+        return self._accumulate(terms - shared, *cached)[1]
 
-    def _found(
-        self, terms: frozenset[str], words: _Worths, steps: _Worths
-    ) -> tuple[_Worths, _Worths]:
+    def _accumulate(
+        self, terms: frozenset[str], words: _Weights, steps: _Weights
+    ) -> tuple[_Weights, _Weights]:
         """What was found already, by word and by step, and what these terms find besides."""
-        words, steps, finds, alone = words.copy(), steps.copy(), self._finds, self._alone
+        words, steps, concept_weights, exact_weights = (
+            words.copy(),
+            steps.copy(),
+            self._concept_weights,
+            self._exact_weights,
+        )
         for term in terms:
-            if term in alone:
-                worth, places = alone[term]
-                for step in places:
+            if term in exact_weights:
+                worth, word_steps = exact_weights[term]
+                for step in word_steps:
                     steps[step] = steps.get(step, 0.0) + worth
-            elif term in finds:
-                for word, worth in finds[term]:
+            elif term in concept_weights:
+                for word, worth in concept_weights[term]:
                     # A word that is there itself is worth more than what stands in for it.
                     more = worth - words.get(word, 0.0)
                     if more > 0.0:
                         words[word] = worth
-                        for step in self._places[word]:
+                        for step in self._steps_by_word[word]:
                             steps[step] = steps.get(step, 0.0) + more
         return words, steps
 
@@ -143,19 +164,21 @@ class _Rarities(dict[tuple[int, int], float]):
         self._steps = steps
 
     def __missing__(self, counts: tuple[int, int]) -> float:
-        (holding, naming), events, steps = counts, self._events, self._steps
-        rarity = log((events + 1) / (holding + 0.5)) + 0.1 if holding else log(events + 1) + 0.3
-        rarity = _summable(max(rarity, 0.0) * log(1 + steps / naming) / log(1 + steps))
-        if len(self) >= _MOST_REMEMBERED:
+        (event_count, step_count), events, steps = counts, self._events, self._steps
+        rarity = (
+            log((events + 1) / (event_count + 0.5)) + 0.1 if event_count else log(events + 1) + 0.3
+        )
+        rarity = _round_exactly(max(rarity, 0.0) * log(1 + steps / step_count) / log(1 + steps))
+        if len(self) >= _MAX_CACHE_SIZE:
             self.clear()
         self[counts] = rarity
         return rarity
 
 
-_rarities_among = lru_cache(maxsize=64)(_Rarities)
+_get_rarities = lru_cache(maxsize=64)(_Rarities)
 """The rarities among so many events and steps, each found once."""
 
 
-def _summable(worth: float) -> float:
+def _round_exactly(worth: float) -> float:
     """Rounded so that sums are exact, and so the same in whatever order they are made."""
-    return round(worth * _FRACTIONS) / _FRACTIONS
+    return round(worth * _ROUNDING_DENOMINATOR) / _ROUNDING_DENOMINATOR

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planproof.checking.step_order import out_of_order
-from planproof.checking.user_turns import after_user
+from planproof.checking.step_order import find_out_of_order
+from planproof.checking.user_turns import find_replies_to_user
 from planproof.core.finding import Status, StepFinding
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
@@ -13,41 +13,43 @@ from planproof.core.trace import Trace
 _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL})
 
 
-def assembled(plan: Plan, trace: Trace, found: list[StepFinding]) -> tuple[StepFinding, ...]:
+def assemble_findings(
+    plan: Plan, trace: Trace, leaf_findings: list[StepFinding]
+) -> tuple[StepFinding, ...]:
     """The findings on all steps of a plan, given those on its leaves, in plan order."""
-    ordered = _with_speakers(trace, in_order(trace, found))
-    return with_parents(plan, _with_helpers(trace, ordered))
+    ordered = _note_user_turns(trace, mark_out_of_order(trace, leaf_findings))
+    return add_parent_findings(plan, _add_subagent_events(trace, ordered))
 
 
-def unordered(finding: StepFinding) -> StepFinding:
+def reset_order(finding: StepFinding) -> StepFinding:
     """A finding before its order is settled anew."""
     # Nobody knows any more whether a step out of order was whole: if it is in order now, in part.
     moved = finding.status is Status.OUT_OF_ORDER
     return replace(finding, status=Status.PARTIAL, note="") if moved else finding
 
 
-def in_order(trace: Trace, found: list[StepFinding]) -> list[StepFinding]:
+def mark_out_of_order(trace: Trace, findings: list[StepFinding]) -> list[StepFinding]:
     """The same findings, with the fewest steps out of order that would have to move."""
-    places = {event.id: (place, event.turn) for place, event in enumerate(trace.events)}
-    moved = out_of_order(
+    positions = {event.id: (position, event.turn) for position, event in enumerate(trace.events)}
+    moved = find_out_of_order(
         [
-            places[finding.evidence[0].event]
+            positions[finding.evidence[0].event]
             if finding.status in _PRESENT and not finding.free_order
             else None
-            for finding in found
+            for finding in findings
         ]
     )
     return [
         replace(finding, status=Status.OUT_OF_ORDER, note="") if step in moved else finding
-        for step, finding in enumerate(found)
+        for step, finding in enumerate(findings)
     ]
 
 
-def _with_speakers(trace: Trace, found: list[StepFinding]) -> list[StepFinding]:
+def _note_user_turns(trace: Trace, findings: list[StepFinding]) -> list[StepFinding]:
     """The same findings; the note on a lapse says if it began right after the user spoke."""
-    speakers = after_user(trace)
+    speakers = find_replies_to_user(trace)
     noted: list[StepFinding] = []
-    for finding in found:
+    for finding in findings:
         speaker = speakers.get(finding.covers[0]) if finding.covers else None
         if speaker is not None and finding.status is not Status.EXECUTED:
             notes = (finding.note, f"after the user spoke at {speaker}")
@@ -57,26 +59,26 @@ def _with_speakers(trace: Trace, found: list[StepFinding]) -> list[StepFinding]:
     return noted
 
 
-def _with_helpers(trace: Trace, found: list[StepFinding]) -> dict[str, StepFinding]:
+def _add_subagent_events(trace: Trace, findings: list[StepFinding]) -> dict[str, StepFinding]:
     """By number; what a sub-agent did counts for the step that handed over to it."""
-    owner = {event: index for index, finding in enumerate(found) for event in finding.covers}
+    owner = {event: index for index, finding in enumerate(findings) for event in finding.covers}
     for event in trace.events:
         if event.parent in owner and event.id not in owner:
             index = owner[event.parent]
             owner[event.id] = index
-            found[index] = replace(found[index], covers=(*found[index].covers, event.id))
-    return {finding.number: finding for finding in found}
+            findings[index] = replace(findings[index], covers=(*findings[index].covers, event.id))
+    return {finding.number: finding for finding in findings}
 
 
-def with_parents(plan: Plan, found: dict[str, StepFinding]) -> tuple[StepFinding, ...]:
+def add_parent_findings(plan: Plan, findings: dict[str, StepFinding]) -> tuple[StepFinding, ...]:
     """The findings of all steps; a parent is executed when its leaves are."""
     for step in reversed(plan.steps):
-        if step.number in found:
+        if step.number in findings:
             continue
-        below = [found[other.number] for other in plan.steps if other.parent == step.number]
+        below = [findings[other.number] for other in plan.steps if other.parent == step.number]
         evidence = tuple(item for finding in below for item in finding.evidence)
         executed = all(finding.status is Status.EXECUTED or finding.waived for finding in below)
-        found[step.number] = StepFinding(
+        findings[step.number] = StepFinding(
             number=step.number,
             text=step.text,
             status=Status.EXECUTED if executed else Status.PARTIAL if evidence else Status.MISSING,
@@ -85,4 +87,4 @@ def with_parents(plan: Plan, found: dict[str, StepFinding]) -> tuple[StepFinding
             note="as its sub-steps",
             parent=step.parent,
         )
-    return tuple(found[step.number] for step in plan.steps)
+    return tuple(findings[step.number] for step in plan.steps)

@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from planproof.checking.plan_findings import in_order, unordered, with_parents
+from planproof.checking.plan_findings import add_parent_findings, mark_out_of_order, reset_order
 from planproof.core.finding import Evidence, Extra, Findings, Status, StepFinding
-from planproof.core.judgement import Judgement, Shown, with_all
+from planproof.core.judgement import Judgement, PromptCoverage, with_totals
 from planproof.core.plan import Plan
 from planproof.core.trace import Kind, Trace
 from planproof.core.usage import Usage
 from planproof.errors import InvalidInput
-from planproof.planning.plan_timeline import Succession, with_first
+from planproof.planning.plan_timeline import PlanTimeline, with_steps_first
 
 _WORTH = {Status.MISSING: 0, Status.AMBIGUOUS: 1, Status.PARTIAL: 2}
 _DONE = frozenset({Status.EXECUTED, Status.OUT_OF_ORDER})
 _PRESENT = _DONE | {Status.PARTIAL}
 
 
-class Episodes:
+class PlanPeriods:
     """What is to be judged, one plan in force after the other, and what is found of it all.
 
     A step that the next plan keeps is the same step: what was done of it counts there, and its
@@ -27,50 +27,50 @@ class Episodes:
     of it; otherwise it stays.
     """
 
-    def __init__(self, held: Succession) -> None:
-        self._held = held
-        self._places = {event.id: place for place, event in enumerate(held.trace.events)}
+    def __init__(self, timeline: PlanTimeline) -> None:
+        self._held = timeline
+        self._places = {event.id: place for place, event in enumerate(timeline.trace.events)}
         self._place = 0
         self._found: dict[str, StepFinding] = {}
         self._extras: list[Extra] = []
         self._given: list[Findings | Judgement] = []
 
-    def parts(self) -> Iterator[tuple[Plan, Trace]]:
+    def iter_periods(self) -> Iterator[tuple[Plan, Trace]]:
         """Each plan with what is held against it; what is found of it is to be added in between."""
         held = self._held
         if len(held.plans) == 1:
-            yield held.last, held.trace
+            yield held.last_plan, held.trace
             return
-        taken = set(held.homes.values())
+        taken = set(held.plan_index_by_event.values())
         for self._place, plan in enumerate(held.plans):
             if self._place in taken or self._place == len(held.plans) - 1:
                 begun = self._begun(held.numbers[self._place])
                 shown = [one.event for found in begun.values() for one in found.evidence]
-                yield with_first(plan, begun), held.part(self._place, shown)
+                yield with_steps_first(plan, begun), held.slice_trace(self._place, shown)
 
-    def add(self, given: Findings | Judgement) -> None:
+    def add_findings(self, result: Findings | Judgement) -> None:
         """Take in what was found of the part that came last."""
         if len(self._held.plans) == 1:
-            self._given.append(given)
+            self._given.append(result)
             return
-        findings = given.findings if isinstance(given, Judgement) else given
+        findings = result.findings if isinstance(result, Judgement) else result
         if findings is None:
-            raise gives_no_findings()
+            raise findings_required_error()
         numbers = self._held.numbers[self._place]
-        if isinstance(given, Judgement):
-            named = (replace(r, step=numbers.get(r.step or "", r.step)) for r in given.rejected)
-            given = replace(given, rejected=tuple(named))
-        self._given.append(given)
+        if isinstance(result, Judgement):
+            named = (replace(r, step=numbers.get(r.step or "", r.step)) for r in result.rejected)
+            result = replace(result, rejected=tuple(named))
+        self._given.append(result)
         for step in findings.steps:
             if step.number in numbers:
                 number = numbers[step.number]
                 found = self._since_planned(replace(step, number=number))
                 before = self._found.get(number)
                 self._found[number] = found if before is None else self._joined(before, found)
-        homes = self._held.homes
+        homes = self._held.plan_index_by_event
         self._extras += [e for e in findings.extras if homes[e.event] == self._place]
 
-    def found(self) -> Findings | Judgement:
+    def merge_findings(self) -> Findings | Judgement:
         """What was found of all plans together."""
         if len(self._held.plans) == 1:
             return self._given[-1]
@@ -95,23 +95,25 @@ class Episodes:
 
     def _findings(self) -> Findings:
         began = {
-            number: self._held.homes[event]
+            number: self._held.plan_index_by_event[event]
             for number, found in self._found.items()
             if (event := self._begins(found)) is not None
         }
-        plan = self._held.merged(began)
+        plan = self._held.merge_plans(began)
         found = [
             replace(
-                unordered(self._found[step.number]),
+                reset_order(self._found[step.number]),
                 text=step.text,
                 parent=step.parent,
                 free_order=step.free_order,
             )
             for step in plan.leaves
         ]
-        ordered = in_order(self._held.trace, found)
+        ordered = mark_out_of_order(self._held.trace, found)
         extras = sorted(self._extras, key=lambda extra: self._places[extra.event])
-        return Findings(with_parents(plan, {one.number: one for one in ordered}), tuple(extras))
+        return Findings(
+            add_parent_findings(plan, {one.number: one for one in ordered}), tuple(extras)
+        )
 
     def _begins(self, found: StepFinding) -> str | None:
         """The event with which a step began; nothing for one that was left before it had."""
@@ -123,8 +125,8 @@ class Episodes:
 
     def _since_planned(self, found: StepFinding) -> StepFinding:
         """The finding without what happened before the step was planned."""
-        first = self._held.stands[found.number].start
-        homes = self._held.homes
+        first = self._held.active_ranges[found.number].start
+        homes = self._held.plan_index_by_event
         evidence = tuple(one for one in found.evidence if homes[one.event] >= first)
         covers = tuple(event for event in found.covers if homes[event] >= first)
         kept = replace(found, evidence=evidence, covers=covers)
@@ -151,7 +153,7 @@ class Episodes:
         return tuple(sorted(unlike, key=lambda one: self._places[one.event]))
 
 
-def gives_no_findings() -> InvalidInput:
+def findings_required_error() -> InvalidInput:
     """The error for a judge that can't be asked about one plan after another."""
     return InvalidInput(
         "a judge that gives a score and no findings can't judge one plan after another.",
@@ -166,7 +168,7 @@ def _together(findings: Findings, given: Sequence[Judgement], events: int) -> Ju
         findings=findings,
         notes=tuple(dict.fromkeys(note for each in given for note in each.notes)),
         rejected=tuple(one for each in given for one in each.rejected),
-        shown=Shown(
+        shown=PromptCoverage(
             events=min(sum(each.events for each in shown), events),
             shortened=min(sum(each.shortened for each in shown), events),
             windows=sum(each.windows for each in shown),
@@ -175,4 +177,4 @@ def _together(findings: Findings, given: Sequence[Judgement], events: int) -> Ju
         if shown
         else None,
     )
-    return with_all(joined, given)
+    return with_totals(joined, given)

@@ -8,44 +8,59 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planproof.checking.alignment import AGAIN, may_be_aligned, may_be_shared
-from planproof.checking.candidates import Unit
-from planproof.checking.features import Words
-from planproof.checking.requirements import Demand
-from planproof.checking.similarity import most_fit, shipped_weights
-from planproof.checking.unrelated_actions import is_stranger
+from planproof.checking.alignment import REPETITION_BONUS, may_be_aligned, may_be_shared
+from planproof.checking.candidates import Candidate
+from planproof.checking.features import WordOverlap
+from planproof.checking.requirements import Requirement
+from planproof.checking.similarity import compute_max_score, load_shipped_weights
+from planproof.checking.unrelated_actions import is_unrelated
 from planproof.core.trace import Kind
 
 
-def steps_possible(unit: Unit, demands: Sequence[Demand], *, answered: bool = True) -> set[int]:
+def find_possible_steps(
+    candidate: Candidate, requirements: Sequence[Requirement], *, has_result: bool = True
+) -> set[int]:
     """The steps that in some trace cover this event and are executed, be it in part.
 
     Not `answered` is a call whose result is yet to come: it could be anything.
     """
-    apart = all(demand.terms.isdisjoint(unit.terms) for demand in demands)
+    shares_no_terms = all(
+        requirement.terms.isdisjoint(candidate.terms) for requirement in requirements
+    )
     return {
         step
-        for step, demand in enumerate(demands)
-        if _may_cover(unit, demand, apart=apart, answered=answered)
+        for step, requirement in enumerate(requirements)
+        if _may_cover(
+            candidate, requirement, shares_no_terms=shares_no_terms, has_result=has_result
+        )
     }
 
 
-def _may_cover(unit: Unit, demand: Demand, *, apart: bool, answered: bool) -> bool:
-    if demand.call is not None:
+def _may_cover(
+    candidate: Candidate, requirement: Requirement, *, shares_no_terms: bool, has_result: bool
+) -> bool:
+    if requirement.call is not None:
         # Nothing that is saved by taking in another call is worth the price of it.
-        return (unit.event.name or "").lower() == demand.call.tool
-    if unit.event.kind is Kind.REASONING:
+        return (candidate.event.name or "").lower() == requirement.call.tool
+    if candidate.event.kind is Kind.REASONING:
         # A thought is taken in where a step would else be skipped, and then it stands alone.
-        return demand.thinks or not demand.of_deeds
-    if unit.event.kind is not Kind.ACTION or unit.names is not None:
+        return requirement.accepts_reasoning or not requirement.requires_action
+    if candidate.event.kind is not Kind.ACTION or candidate.required_names is not None:
         return True
-    weights = shipped_weights()
-    again = AGAIN if demand.again else 0
-    if not may_be_aligned(again + most_fit(unit, demand, weights, words=Words.OF_STEP)):
+    weights = load_shipped_weights()
+    repetition_bonus = REPETITION_BONUS if requirement.is_repetition else 0
+    if not may_be_aligned(
+        repetition_bonus
+        + compute_max_score(candidate, requirement, weights, words=WordOverlap.THIS_STEP)
+    ):
         return False
-    if not answered or not is_stranger(unit, demand):
+    if not has_result or not is_unrelated(candidate, requirement):
         return True
     # The alignment may put it there, but then it is taken out again. What is left over is
     # given to a step without events only if it fits well.
-    words = Words.NONE if apart else Words.OF_OTHERS
-    return may_be_shared(unit, demand, again + most_fit(unit, demand, weights, words=words))
+    words = WordOverlap.NONE if shares_no_terms else WordOverlap.OTHER_STEPS
+    return may_be_shared(
+        candidate,
+        requirement,
+        repetition_bonus + compute_max_score(candidate, requirement, weights, words=words),
+    )

@@ -4,49 +4,49 @@ from __future__ import annotations
 
 import re
 
-from planproof.checking.call_text import leaves_of
-from planproof.contracts.terms import terms_of
+from planproof.checking.call_text import flatten_arguments
+from planproof.contracts.terms import extract_terms
 from planproof.core.finding import Evidence
 from planproof.core.trace import Event
 
-_LONGEST = 120
-_LOOKED_AT = 8_000
-_PIECE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|\n|$)")
+_MAX_QUOTE_CHARS = 120
+_MAX_TEXT_CHARS = 8_000
+_SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|\n|$)")
 
 
-def cite(event: Event, wanted: frozenset[str]) -> Evidence:
+def cite(event: Event, terms: frozenset[str]) -> Evidence:
     """Evidence from an event: of all its pieces the one with most of the wanted terms."""
     best, best_worth = "", -1
-    for piece in _pieces(event, by_name=bool(wanted)):
-        worth = len(wanted & terms_of(piece))
+    for passage in _list_passages(event, by_name=bool(terms)):
+        worth = len(terms & extract_terms(passage))
         if worth > best_worth:
-            best, best_worth = piece, worth
-    if wanted and best_worth <= 0 and event.output_pointer is not None:
-        for piece in _sentences(event.output):
-            if wanted & terms_of(piece):
-                return Evidence(event.id, event.output_pointer, piece)
+            best, best_worth = passage, worth
+    if terms and best_worth <= 0 and event.output_pointer is not None:
+        for passage in _split_sentences(event.output):
+            if terms & extract_terms(passage):
+                return Evidence(event.id, event.output_pointer, passage)
     return Evidence(event.id, event.pointer, best)
 
 
-def _pieces(event: Event, *, by_name: bool) -> list[str]:
+def _list_passages(event: Event, *, by_name: bool) -> list[str]:
     """The pieces of an event that can be quoted, the telling ones first."""
-    told = [
-        piece
-        for _, text in leaves_of(event.arguments)
-        if isinstance(text, str) and (piece := _clipped(text))
+    passages = [
+        passage
+        for _, text in flatten_arguments(event.arguments)
+        if isinstance(text, str) and (passage := _clip(text))
     ]
     if event.text:
-        told += _sentences(event.text)
+        passages += _split_sentences(event.text)
     # The name of a tool stands in its call; that of an agent who was spoken to need not.
-    if event.name and (event.arguments is not None or not told):
-        return [event.name, *told] if by_name else [*told, event.name]
-    return told
+    if event.name and (event.arguments is not None or not passages):
+        return [event.name, *passages] if by_name else [*passages, event.name]
+    return passages
 
 
-def _sentences(text: str) -> list[str]:
-    found = _PIECE.findall(text[:_LOOKED_AT])
-    return list(filter(None, map(_clipped, found)))
+def _split_sentences(text: str) -> list[str]:
+    sentences = _SENTENCE.findall(text[:_MAX_TEXT_CHARS])
+    return list(filter(None, map(_clip, sentences)))
 
 
-def _clipped(text: str) -> str:
-    return text.strip()[:_LONGEST].rstrip()
+def _clip(text: str) -> str:
+    return text.strip()[:_MAX_QUOTE_CHARS].rstrip()

@@ -6,48 +6,48 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from planproof.checking.candidates import Unit
+from planproof.checking.candidates import Candidate
 from planproof.core.trace import Kind
 
-_LOOKED_BACK = 20
-_ALIKE = 0.7
+_LOOKBACK = 20
+_MIN_JACCARD = 0.7
 
 
 class Repeats(NamedTuple):
     """The indices of the actions that repeat an earlier one, and of those that were repeated."""
 
-    repeating: frozenset[int]
-    repeated: frozenset[int]
+    repeat_indices: frozenset[int]
+    original_indices: frozenset[int]
 
 
-class LastCalls:
+class RecentCalls:
     """The last calls of each tool, to hold the next one against."""
 
     def __init__(self) -> None:
         self._calls: dict[str | None, deque[tuple[int, frozenset[str]]]] = {}
 
-    def repeated_by(self, index: int, unit: Unit) -> list[int]:
+    def match_and_add(self, index: int, candidate: Candidate) -> list[int]:
         """The indices of the last calls that this one repeats; from now on it is one of them."""
-        like = self._calls.setdefault(unit.event.name, deque(maxlen=_LOOKED_BACK))
-        alike = [other for other, terms in like if _are_alike(unit.terms, terms)]
-        like.append((index, unit.terms))
-        return alike
+        recent = self._calls.setdefault(candidate.event.name, deque(maxlen=_LOOKBACK))
+        originals = [other for other, terms in recent if _is_similar(candidate.terms, terms)]
+        recent.append((index, candidate.terms))
+        return originals
 
 
-def repeats_of(units: Sequence[Unit]) -> Repeats:
+def find_repeats(candidates: Sequence[Candidate]) -> Repeats:
     """Compare each action with the last ones of the same tool."""
-    repeating: set[int] = set()
-    repeated: set[int] = set()
-    calls = LastCalls()
-    for index, unit in enumerate(units):
-        if unit.event.kind is not Kind.ACTION or unit.aside:
+    repeats: set[int] = set()
+    originals: set[int] = set()
+    calls = RecentCalls()
+    for index, candidate in enumerate(candidates):
+        if candidate.event.kind is not Kind.ACTION or candidate.is_print_only:
             continue
-        if alike := calls.repeated_by(index, unit):
-            repeating.add(index)
-            repeated.update(alike)
-    return Repeats(frozenset(repeating), frozenset(repeated))
+        if matches := calls.match_and_add(index, candidate):
+            repeats.add(index)
+            originals.update(matches)
+    return Repeats(frozenset(repeats), frozenset(originals))
 
 
-def _are_alike(terms: frozenset[str], others: frozenset[str]) -> bool:
+def _is_similar(terms: frozenset[str], others: frozenset[str]) -> bool:
     common = len(terms & others)
-    return common >= _ALIKE * (len(terms) + len(others) - common)
+    return common >= _MIN_JACCARD * (len(terms) + len(others) - common)

@@ -9,26 +9,26 @@ from functools import lru_cache
 from itertools import chain
 
 from planproof.checking.action_types import (
-    ALTERS,
-    deeds_asked,
-    distinct_deeds_asked,
-    stems_in_order,
-    verbs,
+    ALTER,
+    classify_step_parts,
+    find_part_exclusive_types,
+    load_action_verbs,
+    stem_words,
 )
-from planproof.checking.distinct_actions import distinct_deeds
-from planproof.contracts.terms import Word, words_of
-from planproof.contracts.values import Literal, LiteralKind, fold, literals_of
+from planproof.checking.distinct_actions import find_exclusive_types
+from planproof.contracts.terms import Word, extract_words
+from planproof.contracts.values import Literal, LiteralKind, extract_literals, fold
 from planproof.core.content import Json
 from planproof.core.plan import Plan, Step
 from planproof.core.vocabulary import Vocabulary
 
-_SAYING = frozenset({"ask", "tell", "delegate", "finish"})
-_THINKING = frozenset({"think"})
-_MENTAL = frozenset({"think", "plan", "compute"})
+_MESSAGE_TYPES = frozenset({"ask", "tell", "delegate", "finish"})
+_REASONING_TYPES = frozenset({"think"})
+_MENTAL_TYPES = frozenset({"think", "plan", "compute"})
 _WRITTEN_CALL = re.compile(r"([A-Za-z_][\w.]*)\s*\(\s*(\{.*\})\s*\)", re.DOTALL)
 _AFTERWORD = re.compile(r"\n\s*\n|\bHere(?:'s| is| are) the\b|\bNote:")
 _PURPOSE = re.compile(r"\bso that\b", re.IGNORECASE)
-_AGAIN = re.compile(
+_REPETITION = re.compile(
     r"\b(?:again|once more|another time|(?:second|third) (?:time|attempt|try)|twice|thrice|re-?run"
     r"|repeat(?:ed|ing)?|re-?try(?:ing)?|re-?issue|re-?send|re-?submit|anew|the same)\b",
     re.IGNORECASE,
@@ -46,17 +46,17 @@ class Part:
     """One of the things that a step asks for: its text, its values, and the deeds that do it."""
 
     text: str
-    deeds: frozenset[str]
+    action_types: frozenset[str]
     literals: tuple[Literal, ...]
 
     @property
-    def of_words(self) -> bool:
+    def accepts_text(self) -> bool:
         """Whether it may be done by saying or thinking something."""
-        return bool(self.deeds & (_SAYING | _THINKING))
+        return bool(self.action_types & (_MESSAGE_TYPES | _REASONING_TYPES))
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class WrittenCall:
     """A step that is written as a call: the tool, and the arguments that it must have."""
 
     tool: str
@@ -64,7 +64,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Demand:
+class Requirement:
     """A step with its words and its parts; `again` marks one that asks for a repetition.
 
     `open_ended` is one that goes on to more than it names: "app.log and all other logs".
@@ -82,109 +82,118 @@ class Demand:
     words: tuple[Word, ...]
     stems: frozenset[str]
     terms: frozenset[str]
-    things: frozenset[str]
+    object_terms: frozenset[str]
     parts: tuple[Part, ...]
     subject: str
-    says: bool
-    only_says: bool
-    thinks: bool
-    again: bool
+    accepts_message: bool
+    message_only: bool
+    accepts_reasoning: bool
+    is_repetition: bool
     open_ended: bool
-    folded: str
-    call: Call | None
-    deeds: tuple[frozenset[str], ...]
-    asked: frozenset[str]
+    folded_text: str
+    call: WrittenCall | None
+    action_types: tuple[frozenset[str], ...]
+    all_action_types: frozenset[str]
     literals: tuple[Literal, ...]
     values: tuple[Literal, ...]
-    of_deeds: bool
-    distinct: frozenset[str]
-    named: frozenset[str]
+    requires_action: bool
+    exclusive_types: frozenset[str]
+    compatible_types: frozenset[str]
 
 
-def demands_of(plan: Plan, vocabulary: Vocabulary) -> tuple[Demand, ...]:
+def compile_steps(plan: Plan, vocabulary: Vocabulary) -> tuple[Requirement, ...]:
     """The demands of the steps that count, in plan order."""
     aliases = tuple(vocabulary.aliases.items())
-    return tuple([_demand(step, aliases) for step in plan.leaves])
+    return tuple([_compile_step(step, aliases) for step in plan.leaves])
 
 
 # A step is taken apart once, so that what rests on demands can be remembered by which they are.
 @lru_cache(maxsize=2_048)
-def _demand(step: Step, aliases: tuple[tuple[str, str], ...]) -> Demand:
-    text = _gist(step.text)
+def _compile_step(step: Step, aliases: tuple[tuple[str, str], ...]) -> Requirement:
+    text = _strip_explanations(step.text)
     for word, tool in aliases:
         if word.lower() in text.lower():
             text = f"{text} {tool}"
-    parts = _parts(step)
-    deeds = tuple(part.deeds for part in parts)
+    parts = _build_parts(step)
+    action_types = tuple(part.action_types for part in parts)
     by_tool = _BY_TOOL.search(step.text) is not None
-    says = not by_tool and any(found & _SAYING for found in deeds)
+    accepts_message = not by_tool and any(
+        part_types & _MESSAGE_TYPES for part_types in action_types
+    )
     literals = tuple(literal for part in parts for literal in part.literals)
-    words = words_of(text)
-    begun = [distinct_deeds_asked(part.text) for part in parts]
+    words = extract_words(text)
+    types_by_part = [find_part_exclusive_types(part.text) for part in parts]
     # A part that begins with any other verb may be done by anything.
-    distinct = frozenset[str]().union(*begun) if all(begun) else frozenset[str]()
+    exclusive_types = (
+        frozenset[str]().union(*types_by_part) if all(types_by_part) else frozenset[str]()
+    )
     stems = frozenset(stem for word in words for stem in word.stems)
-    things = (word for word in words if word.text not in verbs())
-    return Demand(
+    object_words = (word for word in words if word.text not in load_action_verbs())
+    return Requirement(
         step,
         words,
         stems,
         stems.union(*(word.concepts for word in words)),
-        frozenset(chain.from_iterable(word.stems + word.concepts for word in things)),
+        frozenset(chain.from_iterable(word.stems + word.concepts for word in object_words)),
         parts,
         subject=(_SUBJECT.match(step.text) or {1: ""})[1].lower(),
-        says=says,
-        only_says=not by_tool and all(found and found <= _SAYING for found in deeds),
-        thinks=not by_tool and any(found & _THINKING for found in deeds),
-        again=_AGAIN.search(text) is not None,
+        accepts_message=accepts_message,
+        message_only=not by_tool
+        and all(part_types and part_types <= _MESSAGE_TYPES for part_types in action_types),
+        accepts_reasoning=not by_tool
+        and any(part_types & _REASONING_TYPES for part_types in action_types),
+        is_repetition=_REPETITION.search(text) is not None,
         open_ended=step.loop or _OPEN_ENDED.search(step.text) is not None,
-        folded=fold(text),
-        call=_call(step.text),
-        deeds=deeds,
-        asked=frozenset[str]().union(*deeds),
+        folded_text=fold(text),
+        call=_parse_call(step.text),
+        action_types=action_types,
+        all_action_types=frozenset[str]().union(*action_types),
         literals=literals,
         values=tuple(item for item in literals if item.kind is not LiteralKind.NAME),
-        of_deeds=by_tool or (not says and not all(_in_the_mind(found) for found in deeds)),
-        distinct=distinct,
-        named=_named(distinct, text),
+        requires_action=by_tool
+        or (not accepts_message and not all(_is_mental(part_types) for part_types in action_types)),
+        exclusive_types=exclusive_types,
+        compatible_types=_find_compatible_types(exclusive_types, text),
     )
 
 
-def _named(distinct: frozenset[str], text: str) -> frozenset[str]:
+def _find_compatible_types(exclusive_types: frozenset[str], text: str) -> frozenset[str]:
     """All deeds that may pass for the step; what alters something may, unless it only looks."""
-    named = distinct | distinct_deeds(stems_in_order(text))
-    return named if "look" in distinct else named | ALTERS
+    compatible_types = exclusive_types | find_exclusive_types(stem_words(text))
+    return compatible_types if "look" in exclusive_types else compatible_types | ALTER
 
 
-def _in_the_mind(deeds: frozenset[str]) -> bool:
+def _is_mental(action_types: frozenset[str]) -> bool:
     """Whether thinking alone can do it; what can only be computed takes more than words."""
-    return deeds <= _MENTAL and not deeds <= {"compute"}
+    return action_types <= _MENTAL_TYPES and not action_types <= {"compute"}
 
 
-def _call(text: str) -> Call | None:
+def _parse_call(text: str) -> WrittenCall | None:
     match = _WRITTEN_CALL.fullmatch(text.strip())
     if match is None:
         return None
     try:
-        return Call(match[1].lower(), json.loads(match[2]))
+        return WrittenCall(match[1].lower(), json.loads(match[2]))
     except (ValueError, RecursionError):
         return None
 
 
-def _gist(text: str) -> str:
+def _strip_explanations(text: str) -> str:
     """The step itself, without the explanations and listings that follow it in the same item."""
     return _AFTERWORD.split(text, maxsplit=1)[0].strip() or text
 
 
-def _parts(step: Step) -> tuple[Part, ...]:
+def _build_parts(step: Step) -> tuple[Part, ...]:
     """The parts with the values that stand in each; one that stands in none goes to the first."""
     texts = step.parts or (step.text,)
-    found: list[list[Literal]] = [[] for _ in texts]
+    literals_by_part: list[list[Literal]] = [[] for _ in texts]
     # What a step is to achieve it need not show.
-    for literal in literals_of(_PURPOSE.split(_gist(step.text), maxsplit=1)[0]):
+    for literal in extract_literals(_PURPOSE.split(_strip_explanations(step.text), maxsplit=1)[0]):
         owner = next((i for i, text in enumerate(texts) if literal.text in text), 0)
-        found[owner].append(literal)
+        literals_by_part[owner].append(literal)
     return tuple(
-        Part(text, deeds, tuple(literals))
-        for text, deeds, literals in zip(texts, deeds_asked(step), found, strict=True)
+        Part(text, action_types, tuple(literals))
+        for text, action_types, literals in zip(
+            texts, classify_step_parts(step), literals_by_part, strict=True
+        )
     )

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from planproof.checking.call_text import call_text
+from planproof.checking.call_text import format_call
 from planproof.contracts.values import fold
 from planproof.core.plan import Plan
 from planproof.core.trace import Event, Kind, Trace
 
 _SENTENCE = re.compile(r"[^\n.!?]*(?:[.!?](?!\s)[^\n.!?]*)*(?:[.!?\n]+|$)")
-_TO_THE_JUDGE = re.compile(
+_JUDGE_ADDRESS = re.compile(
     r"\b(?:evaluators?|graders?|plan adherence|score (?:of |is |must be |should be )?1(?:\.0+)?\b"
     r"|(?:ignore|disregard) (?:all |any |the )?(?:previous |prior |above )?instructions"
     r"|(?:mark|count|treat|consider) (?:all|every|each|the) (?:\w+ )?steps?\b"
@@ -25,66 +25,76 @@ _TO_THE_JUDGE = re.compile(
     r"(?:done|complete|executed|finished|followed))",
     re.IGNORECASE,
 )
-_MARKS = ("evaluator", "grader", "score ", "instructions", "step", "plan")
+_ADDRESS_WORDS = ("evaluator", "grader", "score ", "instructions", "step", "plan")
 """One of them stands in whatever `_TO_THE_JUDGE` finds; to look for them is far quicker."""
 # Looked up once: to take a member from its class takes longer than to compare it.
 _BOOKKEEPING = Kind.BOOKKEEPING
-_SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
-_TOO_SHORT = 12
-_TELLING = 30
-_LEFT = 0.6
+_TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
+_MIN_OPENING_CHARS = 12
+_OPENING_CHARS = 30
+_MIN_KEPT_SHARE = 0.6
 
 
-def without_restatements(trace: Trace, plan: Plan) -> Trace:
+def remove_restatements(trace: Trace, plan: Plan) -> Trace:
     """The trace without what was said, or came back, in the very words of a step, or of the plan.
 
     "I have done step 2: run the tests" would fit step 2 better than any deed can, and so would a
     to-do list that has the step as an item, or an output that was made to look like it. What
     counts steps as done, or speaks to whoever judges, is no evidence either.
     """
-    folded = [fold(step.text)[:_TELLING] for step in plan.leaves]
-    spoken = fold(
+    folded = [fold(step.text)[:_OPENING_CHARS] for step in plan.leaves]
+    all_text = fold(
         "\n".join(
             [
-                call_text(event) if event.kind is _BOOKKEEPING else event.output or event.text
+                format_call(event) if event.kind is _BOOKKEEPING else event.output or event.text
                 for event in trace.events
             ]
         )
     )
-    openings = [text for text in folded if len(text) >= _TOO_SHORT and text in spoken]
-    if not openings and not speaks_to_the_judge(spoken):
+    openings = [text for text in folded if len(text) >= _MIN_OPENING_CHARS and text in all_text]
+    if not openings and not addresses_judge(all_text):
         return trace
-    events = [_without(event, openings) for event in trace.events]
+    events = [_strip_restatements(event, openings) for event in trace.events]
     return replace(trace, events=tuple(event for event in events if event is not None))
 
 
-def _without(event: Event, openings: Sequence[str]) -> Event | None:
+def _strip_restatements(event: Event, openings: Sequence[str]) -> Event | None:
     """What is left of an event; nothing, if it is a restatement for the most part."""
     if event.kind is _BOOKKEEPING:
-        return None if _restates(call_text(event), openings) else event
+        return None if _restates(format_call(event), openings) else event
     if event.kind is Kind.ACTION:
         if not _restates(event.output, openings):
             return event
-        return replace(event, output=_others(event.output, openings))
-    if event.kind not in _SAID or event.actor == "user" or not _restates(event.text, openings):
+        return replace(event, output=_drop_restating_sentences(event.output, openings))
+    if (
+        event.kind not in _TEXT_KINDS
+        or event.actor == "user"
+        or not _restates(event.text, openings)
+    ):
         return event
-    kept = _others(event.text, openings)
-    return replace(event, text=kept) if len(kept) >= _LEFT * len(event.text) else None
+    remaining = _drop_restating_sentences(event.text, openings)
+    return (
+        replace(event, text=remaining)
+        if len(remaining) >= _MIN_KEPT_SHARE * len(event.text)
+        else None
+    )
 
 
 def _restates(text: str, openings: Sequence[str]) -> bool:
     folded = fold(text)
     if any(opening in folded for opening in openings):
         return True
-    return speaks_to_the_judge(folded)
+    return addresses_judge(folded)
 
 
-def speaks_to_the_judge(folded: str) -> bool:
+def addresses_judge(folded: str) -> bool:
     """Whether a folded text addresses whoever judges, or counts steps as done."""
-    return any(map(folded.__contains__, _MARKS)) and _TO_THE_JUDGE.search(folded) is not None
+    return (
+        any(map(folded.__contains__, _ADDRESS_WORDS)) and _JUDGE_ADDRESS.search(folded) is not None
+    )
 
 
-def _others(text: str, openings: Sequence[str]) -> str:
+def _drop_restating_sentences(text: str, openings: Sequence[str]) -> str:
     """The sentences in other words. Joined by line breaks: no quote runs over what is left out."""
     sentences = (match[0] for match in _SENTENCE.finditer(text))
     return "\n".join(sentence for sentence in sentences if not _restates(sentence, openings))

@@ -8,11 +8,11 @@ from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 
-from planproof.checking.analysis import weigh
-from planproof.checking.extras import extras_of
-from planproof.checking.plan_findings import assembled
+from planproof.checking.analysis import analyze
+from planproof.checking.extras import find_extras
+from planproof.checking.plan_findings import assemble_findings
 from planproof.core.content import Content
-from planproof.core.digests import fingerprint_of
+from planproof.core.digests import compute_fingerprint
 from planproof.core.finding import Findings
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
@@ -29,26 +29,26 @@ class Rules:
     """Changes with the release, the weights, the knowledge and the vocabulary that it rests on."""
 
     def __post_init__(self) -> None:
-        digest = fingerprint_of(release_fingerprint(), self.vocabulary.words)
+        digest = compute_fingerprint(compute_release_fingerprint(), self.vocabulary.sorted_entries)
         object.__setattr__(self, "fingerprint", digest)
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
         """Hold the trace against the plan; the task neither adds a step nor excuses one."""
         del task
-        return self._found(plan, trace, under_way=False)
+        return self._judge_trace(plan, trace, in_progress=False)
 
-    def so_far(self, plan: Plan, trace: Trace) -> Findings:
+    def judge_in_progress(self, plan: Plan, trace: Trace) -> Findings:
         """Hold the beginning of a trace against the plan: the steps not yet due are to come."""
-        return self._found(plan, trace, under_way=True)
+        return self._judge_trace(plan, trace, in_progress=True)
 
-    def _found(self, plan: Plan, trace: Trace, *, under_way: bool) -> Findings:
-        weighed = weigh(plan, trace, self.vocabulary, under_way=under_way)
-        steps = assembled(plan, trace, weighed.found)
-        return Findings(steps, extras_of(weighed.units, weighed.explanation, trace, steps))
+    def _judge_trace(self, plan: Plan, trace: Trace, *, in_progress: bool) -> Findings:
+        analysis = analyze(plan, trace, self.vocabulary, in_progress=in_progress)
+        steps = assemble_findings(plan, trace, analysis.step_findings)
+        return Findings(steps, find_extras(analysis.candidates, analysis.alignment, trace, steps))
 
 
 @cache
-def release_fingerprint() -> str:
+def compute_release_fingerprint() -> str:
     """What all vocabularies share: the release, the weights and the knowledge."""
     knowledge = files("planproof.core").joinpath("knowledge")
     known = sorted(knowledge.iterdir(), key=lambda file: file.name)

@@ -19,103 +19,105 @@ _NEVER = -(10**9)
 class Segmentation(NamedTuple):
     """For each event the step that it belongs to, or -1; and what the explanation is worth."""
 
-    steps: list[int]
-    worth: int
+    step_by_event: list[int]
+    score: int
 
 
-def in_order(
-    affinity: Sequence[Sequence[int]],
-    leave: Sequence[int],
-    skip: int,
-    steps: int,
+def align_monotonic(
+    scores: Sequence[Sequence[int]],
+    leave_costs: Sequence[int],
+    skip_cost: int,
+    step_count: int,
     *,
-    under_way: bool = False,
+    in_progress: bool = False,
 ) -> Segmentation:
     """The best explanation in plan order. `leave` is the price of each event left over.
 
     Of a run that is `under_way` the steps behind the last one are not skipped: they are to come.
     """
     # State k: step k-1 was worked on last; state 0: none yet. A step that is begun gains its price.
-    gains = [0] + [_NEVER] * steps
+    gains = [0] + [_NEVER] * step_count
     history: list[list[int]] = []
-    for row, price in zip(affinity, leave, strict=True):
+    for row, cost in zip(scores, leave_costs, strict=True):
         history.append(gains)
         before, gains = gains, gains.copy()
-        least = -price - skip  # To leave the event over and skip the step is better than any less.
+        least = (
+            -cost - skip_cost
+        )  # To leave the event over and skip the step is better than any less.
         best = before[0]  # of the states before
-        for state, fit in enumerate(row, 1):
+        for state, score in enumerate(row, 1):
             stay = before[state]
-            if fit >= least:
-                begun = best + skip
-                here = (begun if begun > stay else stay) + fit + price
+            if score >= least:
+                started = best + skip_cost
+                here = (started if started > stay else stay) + score + cost
                 if here > stay:
                     gains[state] = here
             if stay > best:
                 best = stay
-    to_come = skip if under_way else 0
-    ends = [gain + to_come * (steps - state) for state, gain in enumerate(gains)]
-    final = max(range(steps + 1), key=ends.__getitem__)
+    to_come = skip_cost if in_progress else 0
+    ends = [gain + to_come * (step_count - state) for state, gain in enumerate(gains)]
+    final = max(range(step_count + 1), key=ends.__getitem__)
 
-    def source(gains: list[int], state: int) -> tuple[int, int]:
+    def find_source(gains: list[int], state: int) -> tuple[int, int]:
         best = max(gains[:state])
-        begun = best + skip
-        return (begun, gains.index(best)) if begun > gains[state] else (gains[state], state)
+        started = best + skip_cost
+        return (started, gains.index(best)) if started > gains[state] else (gains[state], state)
 
     history.append(gains)
-    assigned = _walk_back(history, affinity, leave, final, source)
-    return Segmentation(assigned, ends[final] - sum(leave) - skip * steps)
+    assigned = _walk_back(history, scores, leave_costs, final, find_source)
+    return Segmentation(assigned, ends[final] - sum(leave_costs) - skip_cost * step_count)
 
 
-def freely(
-    affinity: Sequence[Sequence[int]], leave: Sequence[int], jump: int, steps: int
+def align_any_order(
+    scores: Sequence[Sequence[int]], leave_costs: Sequence[int], jump_cost: int, step_count: int
 ) -> Segmentation:
     """The best explanation in any order; going on to the next step is free, any jump is paid."""
-    gains = [0] + [_NEVER] * steps
+    gains = [0] + [_NEVER] * step_count
     history: list[list[int]] = []
-    for row, price in zip(affinity, leave, strict=True):
+    for row, cost in zip(scores, leave_costs, strict=True):
         history.append(gains)
         before, gains = gains, gains.copy()
-        jumped = max(before) - jump
+        jumped = max(before) - jump_cost
         last = before[0] if before[0] > jumped else jumped
-        for state, fit in enumerate(row, 1):
+        for state, score in enumerate(row, 1):
             stay = before[state]
-            here = (last if last > stay else stay) + fit + price
+            here = (last if last > stay else stay) + score + cost
             if here > stay:
                 gains[state] = here
             last = stay if stay > jumped else jumped
-    ends = [gain - jump for gain in gains[:-1]] + gains[-1:]
-    final = max(range(steps + 1), key=ends.__getitem__)
+    ends = [gain - jump_cost for gain in gains[:-1]] + gains[-1:]
+    final = max(range(step_count + 1), key=ends.__getitem__)
 
-    def source(gains: list[int], state: int) -> tuple[int, int]:
+    def find_source(gains: list[int], state: int) -> tuple[int, int]:
         top = max(gains)
         best, best_state = gains[state], state
         if gains[state - 1] > best:
             best, best_state = gains[state - 1], state - 1
-        return (top - jump, gains.index(top)) if top - jump > best else (best, best_state)
+        return (top - jump_cost, gains.index(top)) if top - jump_cost > best else (best, best_state)
 
     history.append(gains)
-    assigned = _walk_back(history, affinity, leave, final, source)
-    return Segmentation(assigned, ends[final] - sum(leave))
+    assigned = _walk_back(history, scores, leave_costs, final, find_source)
+    return Segmentation(assigned, ends[final] - sum(leave_costs))
 
 
 def _walk_back(
     history: list[list[int]],
-    affinity: Sequence[Sequence[int]],
-    leave: Sequence[int],
+    scores: Sequence[Sequence[int]],
+    leave_costs: Sequence[int],
     state: int,
-    source: Callable[[list[int], int], tuple[int, int]],
+    find_source: Callable[[list[int], int], tuple[int, int]],
 ) -> list[int]:
     """The step of each event. `source` is the best state to come from, and its gain by then."""
     path: list[int] = []
     value = history.pop()[state]
-    for gains, row, price in zip(
-        reversed(history), reversed(affinity), reversed(leave), strict=True
+    for gains, row, cost in zip(
+        reversed(history), reversed(scores), reversed(leave_costs), strict=True
     ):
         step = state - 1
         # Most events go on with the step of the one before; only the others need a closer look.
-        if state and value - row[step] - price != gains[state]:
-            best, came_from = source(gains, state)
-            if best + row[step] + price >= gains[state]:
+        if state and value - row[step] - cost != gains[state]:
+            best, came_from = find_source(gains, state)
+            if best + row[step] + cost >= gains[state]:
                 state = came_from
             else:
                 step = -1

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypeAlias
 
-Names: TypeAlias = frozenset[str]
+RequiredNames: TypeAlias = frozenset[str]
 """Tools, programs and flags that have no effect, unless a step names one of them."""
-NOT_NAMED: Names = frozenset()
+NO_NAMES: RequiredNames = frozenset()
 
 _PRINTERS = frozenset({"echo", "printf"})
 _IDLE = frozenset({*_PRINTERS, "true", "false", ":", "test", "["})
@@ -16,36 +16,36 @@ _PAGERS = frozenset({"cat", "head", "tail", "less", "more", "wc", "true"})
 _SPECIAL = frozenset("$`<>|&(){}")
 """Characters that may make more of a command than its words say."""
 _WRAPPERS = frozenset("sudo env time nice nohup command exec builtin eval then do else { !".split())
-_VALUED = frozenset({"-n", "-u", "-g"})
+_VALUE_OPTIONS = frozenset({"-n", "-u", "-g"})
 """Options of wrappers that have a value."""
 INTERPRETERS = frozenset("bash sh zsh dash ksh".split())
 _CLOSING = frozenset({"fi", "done", "esac", "}"})
 _FLAGS = frozenset({"--help", "--version", "--dry-run"})
-_PIECE = re.compile(
+_TOKEN = re.compile(
     r"(?P<comment>(?<![^\s;&|()])#[^\n]*)|(?P<operator>\|\||&&|[;|\n()]|&(?!>))"
     r"|(?P<redirect>&?\d{0,2}>>?&?)"
     r"|(?P<word>(?:[^\s;&|()>'\"\\]|\\.|'[^']*'|\"(?:\\.|[^\"\\])*\"|['\"\\])+)",
     re.DOTALL,
 )
 _HEREDOC = re.compile(r"<<-?[ \t]{0,4}(['\"]?)(\w{1,40})\1[^\n]{0,400}\n")
-_RUN = re.compile(r"\$\(([^()`]{1,2000})|`([^`\s]{1,80}\s[^`]{1,2000})`")
+_SUBSTITUTION = re.compile(r"\$\(([^()`]{1,2000})|`([^`\s]{1,80}\s[^`]{1,2000})`")
 """A command whose output is filled in; a single word in backticks is rather Markdown."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
-_DEEPEST = 3
+_MAX_DEPTH = 3
 
 
-class Code(NamedTuple):
+class StrippedCode(NamedTuple):
     """What is left of a command or program, what it only says, and what a step must name."""
 
-    left: str
-    spoken: str = ""
-    names: Names = NOT_NAMED
+    remaining: str
+    printed_text: str = ""
+    required_names: RequiredNames = NO_NAMES
     is_harmless: bool = False
     """Whether it does nothing but print, as far as anybody can see."""
 
 
-StripCode: TypeAlias = Callable[[str, int], Code]
+StripCode: TypeAlias = Callable[[str, int], StrippedCode]
 
 
 class _Command(NamedTuple):
@@ -63,19 +63,19 @@ class _Command(NamedTuple):
         words = iter(self.words)
         for raw in words:
             word = raw.strip("'\"\\")
-            if word == "timeout" or word in _VALUED:
+            if word == "timeout" or word in _VALUE_OPTIONS:
                 next(words, None)
             elif not (word in _WRAPPERS or word.startswith("-") or _ASSIGNMENT.match(word)):
                 return word.rpartition("/")[2]
         return ""
 
 
-def strip_shell(text: str, strip_code: StripCode, depth: int = 0) -> Code:
+def strip_shell(text: str, strip_code: StripCode, depth: int = 0) -> StrippedCode:
     """Take out of a command line what has no effect; `strip_code` does the same to programs."""
-    line, printed, kept = _without_documents(text)
-    commands = list(_commands(line))
-    left: list[str] = []
-    names = NOT_NAMED
+    line, printed, heredocs = _strip_heredocs(text)
+    commands = list(_split_commands(line))
+    remaining: list[str] = []
+    names = NO_NAMES
     succeeded: bool | None = None
     skipped = idle = changed = False
     for number, command in enumerate(commands, 1):
@@ -87,22 +87,28 @@ def strip_shell(text: str, strip_code: StripCode, depth: int = 0) -> Code:
         if skipped or _is_skipped(command.before, succeeded=succeeded):
             continue
         maybe = command.before in {"&&", "||"} and succeeded is None
-        succeeded = None if maybe else _outcome(command)
+        succeeded = None if maybe else _predict_success(command)
         if command.before == "|" and idle and command.program in _PAGERS and not command.writes:
             continue
-        found = _strip_command(command, following, strip_code, depth)
-        names |= found.names
-        idle = not found.left
-        if found.left:
-            left.append(f"{found.left} {command.after}" if command.after else found.left)
-        changed = changed or found.left != command.source
-    if len(left) == len(commands) and not changed and "#" not in line and not printed:
-        return Code(text)
-    harmless = _SPECIAL.isdisjoint(text) and all(each.program in _IDLE for each in commands)
-    return Code("\n".join((" ".join(left).strip(), *kept)).strip(), text, names, harmless)
+        stripped = _strip_command(command, following, strip_code, depth)
+        names |= stripped.required_names
+        idle = not stripped.remaining
+        if stripped.remaining:
+            remaining.append(
+                f"{stripped.remaining} {command.after}" if command.after else stripped.remaining
+            )
+        changed = changed or stripped.remaining != command.source
+    if len(remaining) == len(commands) and not changed and "#" not in line and not printed:
+        return StrippedCode(text)
+    harmless = _SPECIAL.isdisjoint(text) and all(
+        simple_command.program in _IDLE for simple_command in commands
+    )
+    return StrippedCode(
+        "\n".join((" ".join(remaining).strip(), *heredocs)).strip(), text, names, harmless
+    )
 
 
-def _outcome(command: _Command) -> bool | None:
+def _predict_success(command: _Command) -> bool | None:
     """Return whether a command is known to succeed or to fail."""
     known = {"true": True, ":": True, "false": False}.get(command.program)
     return known if known is None or "!" not in command.words else not known
@@ -114,46 +120,59 @@ def _is_skipped(operator: str, *, succeeded: bool | None) -> bool:
 
 def _strip_command(
     command: _Command, following: _Command | None, strip_code: StripCode, depth: int
-) -> Code:
+) -> StrippedCode:
     program, words = command.program, command.words
-    flag = _flag(words)
+    flag = _find_noop_flag(words)
     if flag is not None:
-        return Code("", names=frozenset({flag}))
+        return StrippedCode("", required_names=frozenset({flag}))
     if program in _IDLE - _PRINTERS and not command.writes:
-        run = _RUN.findall(command.source)
-        return Code("; ".join(map("".join, run)), names=frozenset({program}))
+        substitutions = _SUBSTITUTION.findall(command.source)
+        return StrippedCode(
+            "; ".join(map("".join, substitutions)), required_names=frozenset({program})
+        )
     if program in _PRINTERS:
         piped = command.after == "|" and following and following.program not in _PAGERS
         if not (command.writes or piped):
-            run = [found for word in words if word[0] != "'" for found in _RUN.findall(word)]
-            return Code("; ".join(map("".join, run)), names=frozenset({"echo", "print"}))
-    inner = _inner_code(program, words) if depth < _DEEPEST else None
+            substitutions = [
+                stripped
+                for word in words
+                if word[0] != "'"
+                for stripped in _SUBSTITUTION.findall(word)
+            ]
+            return StrippedCode(
+                "; ".join(map("".join, substitutions)), required_names=frozenset({"echo", "print"})
+            )
+    inner = _extract_inner_code(program, words) if depth < _MAX_DEPTH else None
     if inner is not None:
         if program.startswith("python"):
-            found = strip_code(inner, depth + 1)
+            stripped = strip_code(inner, depth + 1)
         else:
-            found = strip_shell(inner, strip_code, depth + 1)
-        return Code(command.source) if found.left.split() == inner.split() else found
+            stripped = strip_shell(inner, strip_code, depth + 1)
+        return (
+            StrippedCode(command.source)
+            if stripped.remaining.split() == inner.split()
+            else stripped
+        )
     if not program:
         # An assignment, or a command without a name.
-        return Code("; ".join(map("".join, _RUN.findall(command.source))))
+        return StrippedCode("; ".join(map("".join, _SUBSTITUTION.findall(command.source))))
     if program == "cat" and "<<<" in command.source and not command.writes:
-        return Code("", names=frozenset({"cat"}))
-    return Code("" if program in _CLOSING else command.source)
+        return StrippedCode("", required_names=frozenset({"cat"}))
+    return StrippedCode("" if program in _CLOSING else command.source)
 
 
-def _flag(words: list[str]) -> str | None:
+def _find_noop_flag(words: list[str]) -> str | None:
     """Return the flag that keeps a command from doing anything."""
-    for place, word in enumerate(words[1:], 1):
+    for index, word in enumerate(words[1:], 1):
         if word == "--":
             return None
         flag = word.partition("=")[0]
-        if flag in _FLAGS and (flag != "--version" or words[place + 1 :] == []):
+        if flag in _FLAGS and (flag != "--version" or words[index + 1 :] == []):
             return flag
     return None
 
 
-def _inner_code(program: str, words: list[str]) -> str | None:
+def _extract_inner_code(program: str, words: list[str]) -> str | None:
     """Return the code that an interpreter is given on its command line."""
     if program not in INTERPRETERS and not program.startswith("python"):
         return None
@@ -165,37 +184,37 @@ def _inner_code(program: str, words: list[str]) -> str | None:
     return code[1:-1].replace('\\"', '"') if quoted else code
 
 
-def _commands(text: str) -> Iterator[_Command]:
+def _split_commands(text: str) -> Iterator[_Command]:
     words: list[str] = []
     start = end = 0
     before, writes, redirected = "", False, False
-    for piece in _PIECE.finditer(text):
-        if piece["operator"]:
+    for token in _TOKEN.finditer(text):
+        if token["operator"]:
             if words:
-                after = piece[0]
+                after = token[0]
                 yield _Command(text[start:end], words, writes, before, after)
-            before = piece[0]
+            before = token[0]
             words, writes, redirected = [], False, False
-        elif piece["redirect"]:
-            redirected, end = not piece[0].endswith("&"), piece.end()
-        elif piece["word"]:
+        elif token["redirect"]:
+            redirected, end = not token[0].endswith("&"), token.end()
+        elif token["word"]:
             if redirected:
-                writes = writes or piece[0] not in {"/dev/null", "/dev/stdout", "/dev/stderr"}
+                writes = writes or token[0] not in {"/dev/null", "/dev/stdout", "/dev/stderr"}
             else:
-                start = start if words else piece.start()
-                words.append(piece[0])
-            redirected, end = False, piece.end()
+                start = start if words else token.start()
+                words.append(token[0])
+            redirected, end = False, token.end()
     if words:
         yield _Command(text[start:end], words, writes, before, "")
 
 
-def _without_documents(text: str) -> tuple[str, str, list[str]]:
+def _strip_heredocs(text: str) -> tuple[str, str, list[str]]:
     """Take the documents out of a command line: those that are only printed, and the others."""
     if "<<" not in text:
         return text, "", []
     lines: list[str] = []
     printed: list[str] = []
-    kept: list[str] = []
+    heredocs: list[str] = []
     position = 0
     while (match := _HEREDOC.search(text, position)) is not None:
         start = text.rfind("\n", 0, match.start()) + 1
@@ -210,7 +229,7 @@ def _without_documents(text: str) -> tuple[str, str, list[str]]:
             printed.append(body)
         else:
             lines.append(text[position : match.end()])
-            kept.append(body)
+            heredocs.append(body)
         position = end
     lines.append(text[position:])
-    return "".join(lines), "\n".join(printed), kept
+    return "".join(lines), "\n".join(printed), heredocs

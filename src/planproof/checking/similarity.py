@@ -11,11 +11,11 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from planproof.checking.candidates import Unit
-from planproof.checking.features import Comparison, Words, most_of
-from planproof.checking.requirements import Demand
+from planproof.checking.candidates import Candidate
+from planproof.checking.features import Comparison, WordOverlap, bound_score
+from planproof.checking.requirements import Requirement
 
-SIGNS = {
+FEATURE_SIGNS = {
     "share": +1,  # of the step's words, by rarity, that the event has
     "best_step": +1,  # the words in common, against the step with most in common with the event
     "best_event": +1,  # likewise against the event with most, longer events counting less
@@ -28,63 +28,75 @@ SIGNS = {
     "done_for_saying": -1,  # an action where the step is only to say something
     "thought_unasked": -1,
 }
-BARRED = {"other_deed": -20.0}
+FIXED_WEIGHTS = {"other_deed": -20.0}
 """Not fitted, for labelled cases hardly have it: to refund is not to cancel, whatever else fits."""
 SCALE = 100
-_FINE = 1e9
+_FEATURE_SCALE = 1e9
 """Sums are integers: a feature alone is weighed with this, and divided by it again."""
 
 
 class Weights(NamedTuple):
     """What the fitting found: a weight for each feature, and the bias."""
 
-    of: tuple[float, ...]
+    values: tuple[float, ...]
     bias: float
 
 
 @cache
-def shipped_weights() -> Weights:
+def load_shipped_weights() -> Weights:
     """The weights in the data file beside this module."""
     text = files("planproof.checking").joinpath("weights.json").read_text("utf-8")
     stored = json.loads(text)
-    return Weights(tuple(stored["weights"][name] for name in SIGNS), stored["bias"])
+    return Weights(tuple(stored["weights"][name] for name in FEATURE_SIGNS), stored["bias"])
 
 
-class Affinity(NamedTuple):
+class Similarity(NamedTuple):
     """How well each event fits each step, and how near the plan's words are to the trace's."""
 
-    fits: list[list[int]]
+    scores: list[list[int]]
     """A row an event, a column a step; above zero speaks for the pair."""
-    nearness: float
+    lexical_overlap: float
     """Of each step's words the share that its best event has, on the average."""
 
 
-def affinity_of(units: Sequence[Unit], demands: Sequence[Demand], weights: Weights) -> Affinity:
+def compute_similarity(
+    candidates: Sequence[Candidate], requirements: Sequence[Requirement], weights: Weights
+) -> Similarity:
     """Compare every event with every step."""
-    compared = Comparison(units, demands)
-    of = _scaled(weights)
-    shares = compared.best_shares()
-    return Affinity(
-        compared.sums(of, SCALE * weights.bias), sum(shares) / len(shares) if shares else 0.0
+    comparison = Comparison(candidates, requirements)
+    scaled = _scale_weights(weights)
+    shares = comparison.best_shares()
+    return Similarity(
+        comparison.compute_scores(scaled, SCALE * weights.bias),
+        sum(shares) / len(shares) if shares else 0.0,
     )
 
 
-def most_fit(unit: Unit, demand: Demand, weights: Weights, *, words: Words) -> float:
+def compute_max_score(
+    candidate: Candidate, requirement: Requirement, weights: Weights, *, words: WordOverlap
+) -> float:
     """How well an event can fit a step at most, whatever else stands in the trace."""
-    return most_of(unit.manner, demand, _scaled(weights), SCALE * weights.bias, words)
+    return bound_score(
+        candidate.signature, requirement, _scale_weights(weights), SCALE * weights.bias, words
+    )
 
 
-def _scaled(weights: Weights) -> dict[str, float]:
-    weighed = {**dict(zip(SIGNS, weights.of, strict=True)), **BARRED}
-    return {name: SCALE * weight for name, weight in weighed.items()}
+def _scale_weights(weights: Weights) -> dict[str, float]:
+    combined = {**dict(zip(FEATURE_SIGNS, weights.values, strict=True)), **FIXED_WEIGHTS}
+    return {name: SCALE * weight for name, weight in combined.items()}
 
 
-def features(units: Sequence[Unit], demands: Sequence[Demand]) -> list[list[tuple[float, ...]]]:
+def compute_features(
+    candidates: Sequence[Candidate], requirements: Sequence[Requirement]
+) -> list[list[tuple[float, ...]]]:
     """The features of every pair, in the order of `SIGNS`: each is the sum with it alone."""
-    compared = Comparison(units, demands)
-    none = dict.fromkeys((*SIGNS, *BARRED), 0.0)
-    tables = [compared.sums({**none, name: _FINE}, 0.0) for name in SIGNS]
+    comparison = Comparison(candidates, requirements)
+    zero_weights = dict.fromkeys((*FEATURE_SIGNS, *FIXED_WEIGHTS), 0.0)
+    tables = [
+        comparison.compute_scores({**zero_weights, name: _FEATURE_SCALE}, 0.0)
+        for name in FEATURE_SIGNS
+    ]
     return [
-        [tuple(value / _FINE for value in pair) for pair in zip(*rows, strict=True)]
+        [tuple(value / _FEATURE_SCALE for value in pair) for pair in zip(*rows, strict=True)]
         for rows in zip(*tables, strict=True)
     ]

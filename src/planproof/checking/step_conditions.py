@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from planproof.checking.candidates import Unit
-from planproof.contracts.terms import stem, words_of
+from planproof.checking.candidates import Candidate
+from planproof.contracts.terms import extract_words, stem
 from planproof.core.finding import Evidence
 
 _SENTENCE = re.compile(r"[^\n.!?]+")
@@ -28,36 +28,39 @@ _OPPOSITES = (
     ("different", "same"),
     ("delayed", "on time"),
 )
-_READ = 20_000
-_ENOUGH = 0.6
+_MAX_OUTPUT_CHARS = 20_000
+_MIN_COMMON_SHARE = 0.6
 
 
-def evidence_against(condition: str, units: Sequence[Unit]) -> Evidence | None:
+def find_contradiction(condition: str, candidates: Sequence[Candidate]) -> Evidence | None:
     """A sentence of an output that says the contrary; what the agent itself says proves nothing."""
-    wanted = frozenset(part for word in words_of(condition) for part in word.stems)
-    if not wanted:
+    condition_stems = frozenset(part for word in extract_words(condition) for part in word.stems)
+    if not condition_stems:
         return None
-    denied = _NEGATION.search(condition) is not None
-    for unit in units:
-        event = unit.event
+    is_negated = _NEGATION.search(condition) is not None
+    for candidate in candidates:
+        event = candidate.event
         text, pointer = event.output, event.output_pointer
-        if unit.said or not text or pointer is None:
+        if candidate.is_text_only or not text or pointer is None:
             continue
-        for match in _SENTENCE.finditer(text[:_READ]):
-            if _contradicts(match[0], wanted, denied=denied):
+        for match in _SENTENCE.finditer(text[:_MAX_OUTPUT_CHARS]):
+            if _contradicts(match[0], condition_stems, is_negated=is_negated):
                 return Evidence(event.id, pointer, match[0].strip()[:120].strip())
     return None
 
 
-def _contradicts(sentence: str, wanted: frozenset[str], *, denied: bool) -> bool:
-    held = frozenset(part for word in words_of(sentence) for part in word.stems)
-    common = wanted & held
-    negated = (_NEGATION.search(sentence) is not None) != denied
-    if negated and len(common) >= _ENOUGH * len(wanted):
+def _contradicts(sentence: str, condition_stems: frozenset[str], *, is_negated: bool) -> bool:
+    sentence_stems = frozenset(part for word in extract_words(sentence) for part in word.stems)
+    common = condition_stems & sentence_stems
+    negated = (_NEGATION.search(sentence) is not None) != is_negated
+    if negated and len(common) >= _MIN_COMMON_SHARE * len(condition_stems):
         return True
-    for one, other in _OPPOSITES:
-        for here, there in ((stem(one), stem(other)), (stem(other), stem(one))):
-            rest = wanted - {here}
-            if here in wanted and there in held and not rest - held:
-                return not denied and _NEGATION.search(sentence) is None
+    for first_word, second_word in _OPPOSITES:
+        for here, there in (
+            (stem(first_word), stem(second_word)),
+            (stem(second_word), stem(first_word)),
+        ):
+            rest = condition_stems - {here}
+            if here in condition_stems and there in sentence_stems and not rest - sentence_stems:
+                return not is_negated and _NEGATION.search(sentence) is None
     return False

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 
-def out_of_order(positions: Sequence[tuple[int, int] | None]) -> frozenset[int]:
+def find_out_of_order(positions: Sequence[tuple[int, int] | None]) -> frozenset[int]:
     """The places, in the plan, of the steps that would have to move for the rest to be in order.
 
     For each step in plan order, `positions` says where it began: the index of the event and its
@@ -17,13 +17,13 @@ def out_of_order(positions: Sequence[tuple[int, int] | None]) -> frozenset[int]:
     placed = [(index, position) for index, position in enumerate(positions) if position]
     ranks = _ranks([position for _, position in placed])
     lengths = _longest_from(ranks)
-    wanted = max(lengths, default=0)
+    remaining = max(lengths, default=0)
     reached = -1
     moved: list[int] = []
     for (index, _), rank, length in zip(placed, ranks, lengths, strict=True):
-        if length == wanted and rank >= reached:
+        if length == remaining and rank >= reached:
             reached = rank
-            wanted -= 1
+            remaining -= 1
         else:
             moved.append(index)
     return frozenset(moved)

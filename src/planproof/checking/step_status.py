@@ -7,97 +7,117 @@ from bisect import bisect
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from planproof.checking.alignment import Explanation
-from planproof.checking.candidates import Unit
-from planproof.checking.confidence import signs_of_step, sureness_of
-from planproof.checking.grounding import ungrounded
+from planproof.checking.alignment import Alignment
+from planproof.checking.candidates import Candidate
+from planproof.checking.confidence import compute_step_features, estimate_confidence
+from planproof.checking.grounding import find_unmet_requirements
 from planproof.checking.quoting import cite
-from planproof.checking.requirements import Demand
-from planproof.checking.step_conditions import evidence_against
+from planproof.checking.requirements import Requirement
+from planproof.checking.step_conditions import find_contradiction
 from planproof.core.finding import Evidence, Status, StepFinding
 from planproof.core.trace import EventStatus, Kind
 
-_MOST_CITED = 3
-_SECURES = re.compile(
+_MAX_CITED = 3
+_CHECK_PHRASE = re.compile(
     r"\W*(?:(?:then|and|also|next|finally)\W+)*(?:confirm|ensure|verify|make (?:quite )?sure)\b",
     re.IGNORECASE,
 )
 _EXPECTS_FAILURE = re.compile(
     r"\b(?:fail|error|reject|refus|den(?:y|ied)|invalid|no\b|not\b)", re.IGNORECASE
 )
-_KEPT = frozenset({"plan", "change", "think"})
+_BOOKKEEPING_TYPES = frozenset({"plan", "change", "think"})
 """Sorts of deed that a to-do list, a ledger or a think-aloud tool may do."""
 
 
-def finding_of(
+def judge_step(
     step: int,
-    demand: Demand,
-    explanation: Explanation,
-    units: Sequence[Unit],
+    requirement: Requirement,
+    alignment: Alignment,
+    candidates: Sequence[Candidate],
     actors: frozenset[str],
 ) -> StepFinding:
     """The finding on one step, as far as it does not depend on the order of the others.
 
     `actors` are all who did anything, in lower case.
     """
-    run = [units[index] for index in explanation.runs[step]]
-    signs = signs_of_step(step, demand, explanation, units)
-    if not run:
-        return _without_events(demand, _when_due(step, explanation, units), signs)
-    if not any(unit.counts_for(demand.folded) for unit in run):
-        status, lacking = Status.AMBIGUOUS, ["the call only prints or notes it"]
-    elif demand.of_deeds and not _thought(demand, run) and all(_noted(u, demand) for u in run):
+    assigned = [candidates[index] for index in alignment.assigned[step]]
+    features = compute_step_features(step, requirement, alignment, candidates)
+    if not assigned:
+        return _build_finding_without_events(
+            requirement, _select_due_candidates(step, alignment, candidates), features
+        )
+    if not any(candidate.counts_for(requirement.folded_text) for candidate in assigned):
+        status, problems = Status.AMBIGUOUS, ["the call only prints or notes it"]
+    elif (
+        requirement.requires_action
+        and not _is_done_in_reasoning(requirement, assigned)
+        and all(_is_only_claimed(u, requirement) for u in assigned)
+    ):
         # A claim is not evidence of an action: what is only spoken of may not have been done.
-        status, lacking = Status.AMBIGUOUS, ["it is only spoken of"]
-    elif demand.only_says and "ask" in demand.asked and _is_thought(run):
+        status, problems = Status.AMBIGUOUS, ["it is only spoken of"]
+    elif (
+        requirement.message_only
+        and "ask" in requirement.all_action_types
+        and _is_reasoning_only(assigned)
+    ):
         # Nobody hears what is only thought; what is told may stand beside a call.
-        status, lacking = Status.AMBIGUOUS, ["it is only thought"]
+        status, problems = Status.AMBIGUOUS, ["it is only thought"]
     else:
-        around = _around(explanation.runs[step], explanation.taken, units)
-        lacking = ungrounded(demand, around, units, actors)
-        if _not_secured(demand, run, around):
-            lacking.append("what it should make sure of did not come about")
-        status = Status.PARTIAL if lacking else Status.EXECUTED
-    return _finding(demand, status, run, sureness_of(status, signs), "; ".join(lacking))
+        nearby = _select_nearby(alignment.assigned[step], alignment.assigned_indices, candidates)
+        problems = find_unmet_requirements(requirement, nearby, candidates, actors)
+        if _has_failed_check(requirement, assigned, nearby):
+            problems.append("what it should make sure of did not come about")
+        status = Status.PARTIAL if problems else Status.EXECUTED
+    return _build_finding(
+        requirement, status, assigned, estimate_confidence(status, features), "; ".join(problems)
+    )
 
 
-def _is_thought(run: Sequence[Unit]) -> bool:
-    return all(unit.event.kind is Kind.REASONING for unit in run)
+def _is_reasoning_only(assigned: Sequence[Candidate]) -> bool:
+    return all(candidate.event.kind is Kind.REASONING for candidate in assigned)
 
 
-def _thought(demand: Demand, run: Sequence[Unit]) -> bool:
+def _is_done_in_reasoning(requirement: Requirement, assigned: Sequence[Candidate]) -> bool:
     """Whether a step that can be done in thought was; to verify something takes more than that."""
-    thinks = demand.thinks and not _SECURES.match(demand.parts[-1].text)
-    return thinks and any(unit.event.kind is Kind.REASONING for unit in run)
+    thinks = requirement.accepts_reasoning and not _CHECK_PHRASE.match(requirement.parts[-1].text)
+    return thinks and any(candidate.event.kind is Kind.REASONING for candidate in assigned)
 
 
-def _not_secured(demand: Demand, run: Sequence[Unit], around: Sequence[Unit]) -> bool:
+def _has_failed_check(
+    requirement: Requirement, assigned: Sequence[Candidate], nearby: Sequence[Candidate]
+) -> bool:
     """Whether a step that is to secure an outcome ended in an error; any other attempt counts."""
-    part = demand.parts[-1].text
-    if not _SECURES.match(part) or _EXPECTS_FAILURE.search(part):
+    part = requirement.parts[-1].text
+    if not _CHECK_PHRASE.match(part) or _EXPECTS_FAILURE.search(part):
         return False
-    tools = [unit.event.name for unit in run if unit.event.kind is Kind.ACTION]
-    last = [unit.event for unit in around if tools and unit.event.name == tools[-1]][-1:]
+    tools = [candidate.event.name for candidate in assigned if candidate.event.kind is Kind.ACTION]
+    last = [candidate.event for candidate in nearby if tools and candidate.event.name == tools[-1]][
+        -1:
+    ]
     return any(event.status is EventStatus.ERROR for event in last)
 
 
-def _noted(unit: Unit, demand: Demand) -> bool:
+def _is_only_claimed(candidate: Candidate, requirement: Requirement) -> bool:
     """Whether a unit only speaks of the step, or ticks it off."""
-    if not unit.counts_for(demand.folded):
+    if not candidate.counts_for(requirement.folded_text):
         return True
-    if unit.event.kind is not Kind.BOOKKEEPING:
-        return unit.said
-    named = unit.event.name is not None and unit.event.name.lower() in demand.folded
-    return not named and not any(deeds & _KEPT for deeds in demand.deeds)
+    if candidate.event.kind is not Kind.BOOKKEEPING:
+        return candidate.is_text_only
+    named = (
+        candidate.event.name is not None and candidate.event.name.lower() in requirement.folded_text
+    )
+    return not named and not any(
+        action_types & _BOOKKEEPING_TYPES for action_types in requirement.action_types
+    )
 
 
-def _without_events(
-    demand: Demand, units: Sequence[Unit], signs: Mapping[str, float]
+def _build_finding_without_events(
+    requirement: Requirement, candidates: Sequence[Candidate], features: Mapping[str, float]
 ) -> StepFinding:
-    step = demand.step
+    step = requirement.step
     status, evidence, note = Status.MISSING, tuple[Evidence, ...](), ""
     if step.condition is not None:
-        against = evidence_against(step.condition, units)
+        against = find_contradiction(step.condition, candidates)
         if against is not None:
             status, evidence, note = Status.EXECUTED, (against,), "its condition did not hold"
         else:
@@ -106,7 +126,7 @@ def _without_events(
         number=step.number,
         text=step.text,
         status=status,
-        sureness=sureness_of(status, signs),
+        sureness=estimate_confidence(status, features),
         evidence=evidence,
         note=note,
         parent=step.parent,
@@ -115,18 +135,22 @@ def _without_events(
     )
 
 
-def _finding(
-    demand: Demand, status: Status, run: Sequence[Unit], sureness: float, note: str
+def _build_finding(
+    requirement: Requirement,
+    status: Status,
+    assigned: Sequence[Candidate],
+    confidence: float,
+    note: str,
 ) -> StepFinding:
-    step = demand.step
-    events = {unit.event.id: unit.event for unit in run}
-    cited = islice(events.values(), _MOST_CITED)
+    step = requirement.step
+    events = {candidate.event.id: candidate.event for candidate in assigned}
+    cited = islice(events.values(), _MAX_CITED)
     return StepFinding(
         number=step.number,
         text=step.text,
         status=status,
-        sureness=sureness,
-        evidence=tuple([cite(event, demand.stems) for event in cited]),
+        sureness=confidence,
+        evidence=tuple([cite(event, requirement.stems) for event in cited]),
         covers=tuple(events),
         note=note,
         parent=step.parent,
@@ -134,21 +158,25 @@ def _finding(
     )
 
 
-def _when_due(step: int, explanation: Explanation, units: Sequence[Unit]) -> Sequence[Unit]:
+def _select_due_candidates(
+    step: int, alignment: Alignment, candidates: Sequence[Candidate]
+) -> Sequence[Candidate]:
     """The units from where the step before began to where the step after begins."""
-    runs, begun = explanation.runs, explanation.begun
-    at = bisect(begun, step)
-    before = runs[begun[at - 1]][0] if at else 0
-    after = runs[begun[at]][0] if at < len(begun) else len(units) - 1
-    return units[before : after + 1]
+    assigned, started_steps = alignment.assigned, alignment.started_steps
+    at = bisect(started_steps, step)
+    before = assigned[started_steps[at - 1]][0] if at else 0
+    after = assigned[started_steps[at]][0] if at < len(started_steps) else len(candidates) - 1
+    return candidates[before : after + 1]
 
 
-def _around(run: Sequence[int], taken: frozenset[int], units: Sequence[Unit]) -> list[Unit]:
+def _select_nearby(
+    indices: Sequence[int], assigned_indices: frozenset[int], candidates: Sequence[Candidate]
+) -> list[Candidate]:
     """The units of a step and those beside them that no neighbour claims."""
-    first, last = run[0], run[-1]
-    while first > 0 and first - 1 not in taken:
+    first, last = indices[0], indices[-1]
+    while first > 0 and first - 1 not in assigned_indices:
         first -= 1
-    while last + 1 < len(units) and last + 1 not in taken:
+    while last + 1 < len(candidates) and last + 1 not in assigned_indices:
         last += 1
-    own = frozenset(run)
-    return [units[i] for i in range(first, last + 1) if i in own or i not in taken]
+    own = frozenset(indices)
+    return [candidates[i] for i in range(first, last + 1) if i in own or i not in assigned_indices]

@@ -10,7 +10,7 @@ from planproof.cli import cache, hook, keys
 from planproof.cli.calibrate import calibrate
 from planproof.cli.compare import compare
 from planproof.cli.demo import demo
-from planproof.cli.exit_codes import tells_failures
+from planproof.cli.exit_codes import handle_errors
 from planproof.cli.export import export
 from planproof.cli.gate import gate
 from planproof.cli.inspect import inspect
@@ -36,8 +36,8 @@ app = typer.Typer(
 )
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(is_requested: bool) -> None:
+    if is_requested:
         import planproof
 
         typer.echo(f"planproof {planproof.__version__}")
@@ -76,24 +76,24 @@ def planproof(
     """
 
 
-app.command()(tells_failures(judge))
-app.command()(tells_failures(run))
-app.command()(tells_failures(runs))
-app.command()(tells_failures(show))
-app.command()(tells_failures(report))
-app.command()(tells_failures(compare))
-app.command()(tells_failures(gate))
-app.command()(tells_failures(export))
-app.command()(tells_failures(serve))
-app.command()(tells_failures(watch))
-app.command()(tells_failures(plan))
-app.command()(tells_failures(calibrate))
-app.command()(tells_failures(verify))
-app.command()(tells_failures(inspect))
-app.command()(tells_failures(mcp))
-app.command()(tells_failures(demo))
-app.command()(tells_failures(readers))
-app.command()(tells_failures(judges))
+app.command()(handle_errors(judge))
+app.command()(handle_errors(run))
+app.command()(handle_errors(runs))
+app.command()(handle_errors(show))
+app.command()(handle_errors(report))
+app.command()(handle_errors(compare))
+app.command()(handle_errors(gate))
+app.command()(handle_errors(export))
+app.command()(handle_errors(serve))
+app.command()(handle_errors(watch))
+app.command()(handle_errors(plan))
+app.command()(handle_errors(calibrate))
+app.command()(handle_errors(verify))
+app.command()(handle_errors(inspect))
+app.command()(handle_errors(mcp))
+app.command()(handle_errors(demo))
+app.command()(handle_errors(readers))
+app.command()(handle_errors(judges))
 app.add_typer(hook.app, name="hook")
 app.add_typer(cache.app, name="cache")
 app.add_typer(keys.app, name="keys")

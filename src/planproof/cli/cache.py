@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from planproof.cli.exit_codes import tells_failures
+from planproof.cli.exit_codes import handle_errors
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,12 +19,12 @@ def info() -> None:
     """Say where the answers are kept, and how many of which models."""
     from planproof.llm import answer_cache as cache
 
-    found = cache.info(cache.default_path())
-    typer.echo(str(found.path))
-    cost = f", which cost {found.cost:.2f} dollars" if found.cost else ""
-    noun = "answer" if found.answers == 1 else "answers"
-    typer.echo(f"{found.answers:,} {noun}, {found.size / 1e6:.1f} MB{cost}")
-    for model, count in found.models:
+    cache_info = cache.read_cache_info(cache.default_cache_path())
+    typer.echo(str(cache_info.path))
+    cost = f", which cost {cache_info.cost:.2f} dollars" if cache_info.cost else ""
+    noun = "answer" if cache_info.answers == 1 else "answers"
+    typer.echo(f"{cache_info.answers:,} {noun}, {cache_info.size / 1e6:.1f} MB{cost}")
+    for model, count in cache_info.models:
         typer.echo(f"  {model}  {count:,}")
 
 
@@ -32,9 +32,9 @@ def clear() -> None:
     """Remove all answers that are kept."""
     from planproof.llm import answer_cache as cache
 
-    path = cache.default_path()
-    typer.echo(f"{path}: {cache.clear(path) / 1e6:.1f} MB removed")
+    path = cache.default_cache_path()
+    typer.echo(f"{path}: {cache.clear_cache(path) / 1e6:.1f} MB removed")
 
 
-app.command()(tells_failures(info))
-app.command()(tells_failures(clear))
+app.command()(handle_errors(info))
+app.command()(handle_errors(clear))

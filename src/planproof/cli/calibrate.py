@@ -14,19 +14,25 @@ from planproof.cli.inputs import (
     ConfigOption,
     JudgeOption,
     ReaderOption,
+    load_config,
     read_text,
-    settled_configuration,
 )
-from planproof.cli.model_options import AskingOptions
-from planproof.cli.option_groups import takes
-from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
+from planproof.cli.model_options import ModelJudgeOptions
+from planproof.cli.option_groups import option_groups
+from planproof.cli.outputs import (
+    NoRedactOption,
+    OutputOption,
+    make_plain_stream,
+    open_text_output,
+    render_lines,
+)
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from planproof.calibration.measurement import Row
-    from planproof.calibration.variant import Followed, Variant
+    from planproof.calibration.measurement import Measurement
+    from planproof.calibration.variant import FollowedCase, Variant
     from planproof.config import Configuration
     from planproof.core.judge import AnyJudge
 
@@ -39,9 +45,9 @@ class CalibrationFormat(StrEnum):
     HTML = "html"
 
 
-@takes(asked=AskingOptions)
+@option_groups(judge_options=ModelJudgeOptions)
 def calibrate(
-    places: Annotated[
+    paths: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[DATA...]",
@@ -79,7 +85,7 @@ def calibrate(
     reader: ReaderOption = None,
     config: ConfigOption = None,
     no_redact: NoRedactOption = False,
-    asked: AskingOptions,
+    judge_options: ModelJudgeOptions,
 ) -> None:
     """Measure how far a judge can be trusted.
 
@@ -99,100 +105,106 @@ def calibrate(
 
     Exit code: 0 measured, 2 bad usage or input.
     """
-    from planproof.calibration.callables import callable_judge
-    from planproof.calibration.figures import figures_of, is_followed
+    from planproof.calibration.callables import load_callable_judge
+    from planproof.calibration.figures import compute_figures, is_followed
     from planproof.calibration.followed_cases import BUILT_IN_NOTE
     from planproof.calibration.labels import read_labels
-    from planproof.calibration.measurement import measured
-    from planproof.preparation import Reading
+    from planproof.calibration.measurement import measure
+    from planproof.preparation import ReadOptions
     from planproof.reports.terminal.calibration_lines import (
-        calibration_json,
-        calibration_lines,
+        calibration_to_json,
+        format_calibration,
     )
-    from planproof.runs.engines.case_judging import Judging
+    from planproof.runs.engines.case_judging import CaseEvaluator
 
-    if callable_ is not None and (judge_name is not None or asked.models):
+    if callable_ is not None and (judge_name is not None or judge_options.models):
         raise typer.BadParameter("--callable stands in the place of --judge and --model.")
-    configuration = settled_configuration(config)
-    given = None
+    configuration = load_config(config)
+    score_by_case = None
     if labels is not None:
         text = read_text(labels, configuration.limits)
-        given = read_labels(text.splitlines(), str(labels))
+        score_by_case = read_labels(text.splitlines(), str(labels))
     if repeat > 1:
-        asked = replace(asked, no_cache=True)
+        judge_options = replace(judge_options, no_cache=True)
     judge: AnyJudge = (
-        asked.judge(judge_name, configuration) if callable_ is None else callable_judge(callable_)
+        judge_options.make_judge(judge_name, configuration)
+        if callable_ is None
+        else load_callable_judge(callable_)
     )
-    cases = _cases(places or [], judge, reader, configuration)
-    judging = Judging(judge, None, configuration.vocabulary, configuration.limits)
-    variants = _variants(cases, given, seed)
+    cases = _load_cases(paths or [], judge, reader, configuration)
+    evaluator = CaseEvaluator(judge, None, configuration.vocabulary, configuration.limits)
+    variants = _make_variants(cases, score_by_case, seed)
     if not variants:
         raise InvalidInput(
             "none of the cases has a label.",
             where=str(labels),
             advice="A label names a case by its id.",
         )
-    rows = measured(variants, judging, repeats=repeat, at_once=asked.concurrency)
-    figures = figures_of(_shown(rows, len(variants) * repeat), given)
-    note = None if places else BUILT_IN_NOTE
-    with writing(output) as stream:
+    rows = measure(variants, evaluator, repeats=repeat, concurrency=judge_options.concurrency)
+    figures = compute_figures(_show_progress_bar(rows, len(variants) * repeat), score_by_case)
+    note = None if paths else BUILT_IN_NOTE
+    with open_text_output(output) as stream:
         if form is CalibrationFormat.JSON:
-            stream.write(calibration_json(judge.name, figures, note) + "\n")
+            stream.write(calibration_to_json(judge.name, figures, note) + "\n")
         elif form is CalibrationFormat.HTML:
-            from planproof.reports.html.report_page import calibration_page
+            from planproof.reports.html.report_page import render_calibration_page
 
-            reading = Reading(None, configuration.vocabulary, configuration.limits)
-            page = calibration_page(
-                judge.name, figures, reading, labels=given, note=note, secrets=no_redact
+            reading = ReadOptions(None, configuration.vocabulary, configuration.limits)
+            page = render_calibration_page(
+                judge.name, figures, reading, labels=score_by_case, note=note, secrets=no_redact
             )
             stream.writelines(page)
         else:
-            followed = sum(is_followed(case.id, given) for case in cases)
-            lines = calibration_lines(judge.name, followed, figures, note)
-            stream.write(told(lines, stream if stream is sys.stdout else plain_stream()))
+            followed = sum(is_followed(case.id, score_by_case) for case in cases)
+            lines = format_calibration(judge.name, followed, figures, note)
+            stream.write(
+                render_lines(lines, stream if stream is sys.stdout else make_plain_stream())
+            )
 
 
-def _cases(
-    places: list[str], judge: AnyJudge, reader: str | None, configuration: Configuration
-) -> list[Followed]:
+def _load_cases(
+    paths: list[str], judge: AnyJudge, reader: str | None, configuration: Configuration
+) -> list[FollowedCase]:
     """The cases that were named, or the built-in ones."""
-    from planproof.calibration.followed_cases import built_in, followed_case
-    from planproof.preparation import Reading
+    from planproof.calibration.followed_cases import build_followed_case, load_built_in_cases
+    from planproof.preparation import ReadOptions
     from planproof.runs.datasets.data_set import DataSet
 
-    if not places:
-        return list(built_in())
-    found: dict[str, Followed] = {}
-    for place, line in DataSet(places=tuple(places), limits=configuration.limits):
+    if not paths:
+        return list(load_built_in_cases())
+    case_by_id: dict[str, FollowedCase] = {}
+    for position, line in DataSet(paths=tuple(paths), limits=configuration.limits):
         if line.case is None:
             assert line.error is not None
             raise line.error
-        reading = Reading(reader, configuration.vocabulary, configuration.limits, line.where)
-        case = followed_case(line.case, judge, reading, f"case {place}")
-        if case.id in found:
+        reading = ReadOptions(reader, configuration.vocabulary, configuration.limits, line.where)
+        case = build_followed_case(line.case, judge, reading, f"case {position}")
+        if case.id in case_by_id:
             raise InvalidInput(
                 f"there is another case with the id `{case.id}`.",
                 where=line.where,
                 advice="Variants and labels belong to a case by its id: give each its own.",
             )
-        found[case.id] = case
-    if not found:
-        raise InvalidInput("there are no cases.", where=", ".join(places))
-    return list(found.values())
+        case_by_id[case.id] = case
+    if not case_by_id:
+        raise InvalidInput("there are no cases.", where=", ".join(paths))
+    return list(case_by_id.values())
 
 
-def _variants(cases: list[Followed], labels: dict[str, float] | None, seed: int) -> list[Variant]:
+def _make_variants(
+    cases: list[FollowedCase], labels: dict[str, float] | None, seed: int
+) -> list[Variant]:
     """All variants of the cases that were followed; of labelled ones that were not, themselves."""
     from planproof.calibration.figures import is_followed
-    from planproof.calibration.flaws import as_it_is
-    from planproof.calibration.variant_set import variants_of
+    from planproof.calibration.flaws import copy_unchanged
+    from planproof.calibration.variant_set import generate_variants
 
     followed = [case for case in cases if is_followed(case.id, labels)]
-    others = [as_it_is(case) for case in cases if labels and 0 <= labels.get(case.id, -1) < 1]
-    return [*variants_of(followed, seed), *others]
+    others = [copy_unchanged(case) for case in cases if labels and 0 <= labels.get(case.id, -1) < 1]
+    return [*generate_variants(followed, seed), *others]
 
 
-def _shown(rows: Iterable[Row], total: int) -> Iterator[Row]:
+def _show_progress_bar(rows: Iterable[Measurement], total: int) -> Iterator[Measurement]:
     """The rows as they come; on a terminal a bar says how many."""
     if not sys.stderr.isatty():
         yield from rows

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Annotated, TextIO, TypeAlias
 
 import typer
 
-from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
-from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
-from planproof.cli.store_options import StoreOption, opened_store
+from planproof.cli.inputs import ConfigOption, MinPassOption, load_config, resolve_passing_score
+from planproof.cli.outputs import (
+    NoRedactOption,
+    OutputOption,
+    make_plain_stream,
+    open_text_output,
+    render_lines,
+)
+from planproof.cli.store_options import StoreOption, open_existing_store
 
 if TYPE_CHECKING:
     from planproof.runs.compare import Comparison
@@ -65,23 +71,25 @@ def compare(
     Exit code: 0 compared, 2 bad usage or input.
     """
     from planproof.runs.compare import compare as compared
-    from planproof.runs.run_names import base_run, named_run
+    from planproof.runs.run_names import find_base_run, find_run_by_name
 
-    configuration = settled_configuration(config)
-    with opened_store(store, configuration) as kept:
-        new_run = named_run(kept, new)
-        old_run = base_run(kept, base, new_run)
+    configuration = load_config(config)
+    with open_existing_store(store, configuration) as run_store:
+        new_run = find_run_by_name(run_store, new)
+        old_run = find_base_run(run_store, base, new_run)
         comparison = compared(
-            kept.results(old_run.id),
-            kept.results(new_run.id),
-            min_score=passing_score(min_score, configuration),
+            run_store.iter_results(old_run.id),
+            run_store.iter_results(new_run.id),
+            min_score=resolve_passing_score(min_score, configuration),
         )
-    with writing(output) as stream:
-        shown_on = stream if stream is sys.stdout else plain_stream()
-        stream.write(_written(old_run, new_run, comparison, form, shown_on, secrets=no_redact))
+    with open_text_output(output) as stream:
+        render_stream = stream if stream is sys.stdout else make_plain_stream()
+        stream.write(
+            _render_comparison(old_run, new_run, comparison, form, render_stream, secrets=no_redact)
+        )
 
 
-def _written(
+def _render_comparison(
     base: Run,
     new: Run,
     comparison: Comparison,
@@ -91,14 +99,16 @@ def _written(
     secrets: bool,
 ) -> str:
     if form is ReportFormat.JSON:
-        from planproof.reports.run_json import comparison_json
+        from planproof.reports.run_json import comparison_to_json
 
-        return comparison_json(base, new, comparison) + "\n"
+        return comparison_to_json(base, new, comparison) + "\n"
     if form is ReportFormat.MARKDOWN:
-        from planproof.reports.run_markdown import comparison_markdown
+        from planproof.reports.run_markdown import comparison_to_markdown
 
-        return comparison_markdown(base, new, comparison, secrets=secrets)
-    from planproof.reports.terminal.comparison_lines import comparison_lines
-    from planproof.reports.wording import shows
+        return comparison_to_markdown(base, new, comparison, secrets=secrets)
+    from planproof.reports.terminal.comparison_lines import format_comparison
+    from planproof.reports.wording import make_sanitizer
 
-    return told(comparison_lines(base, new, comparison, shows(secrets=secrets)), stream)
+    return render_lines(
+        format_comparison(base, new, comparison, make_sanitizer(secrets=secrets)), stream
+    )

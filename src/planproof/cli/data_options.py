@@ -13,9 +13,9 @@ import typer
 if TYPE_CHECKING:
     from planproof.core.limits import Limits
     from planproof.runs.datasets.data_set import DataSet
-    from planproof.runs.summary import RunningSummary
+    from planproof.runs.summary import SummaryBuilder
 
-PlacesArgument: TypeAlias = Annotated[
+DataArgument: TypeAlias = Annotated[
     list[str],
     typer.Argument(
         metavar="DATA...",
@@ -64,16 +64,16 @@ class DataOptions:
     limit: LimitOption = None
     shard: ShardOption = None
 
-    def data_set(self, places: list[str], limits: Limits) -> DataSet:
+    def make_data_set(self, paths: list[str], limits: Limits) -> DataSet:
         """The data set that is meant."""
         from planproof.runs.datasets.data_set import DataSet
         from planproof.runs.datasets.field_mapping import parse_map
         from planproof.runs.datasets.selection import Selection, parse_shard
         from planproof.runs.datasets.where_conditions import parse_condition
 
-        files, mapped = self._apart(places)
+        files, mapped = self._split_paths_and_mappings(paths)
         return DataSet(
-            places=tuple(files),
+            paths=tuple(files),
             mapping=parse_map(mapped),
             selection=Selection(
                 where=tuple(map(parse_condition, self.where or ())),
@@ -85,20 +85,22 @@ class DataOptions:
             limits=limits,
         )
 
-    def share_read(self, cases: DataSet, tally: RunningSummary) -> Callable[[], float | None]:
+    def make_progress_estimate(
+        self, cases: DataSet, tally: SummaryBuilder
+    ) -> Callable[[], float | None]:
         """Says how much of the data set is done, as far as that can be known."""
-        wanted = [count for count in (self.sample, self.limit) if count is not None]
-        if wanted:
+        maximums = [count for count in (self.sample, self.limit) if count is not None]
+        if maximums:
             shares = int(self.shard.partition("/")[2]) if self.shard else 1
-            return lambda: min(1.0, tally.cases * shares / max(1, min(wanted)))
+            return lambda: min(1.0, tally.cases * shares / max(1, min(maximums)))
         size = cases.size()
         # On a cluster nothing is read here, and nobody knows.
         return lambda: cases.bytes_read() / size or None if size else None
 
-    def source(self, places: list[str]) -> str:
+    def format_source(self, paths: list[str]) -> str:
         """What the cases are called in a run: the same words mean the same cases."""
-        files, mapped = self._apart(places)
-        words = [place if place == "-" else str(Path(place).absolute()) for place in files]
+        files, mapped = self._split_paths_and_mappings(paths)
+        words = [path if path == "-" else str(Path(path).absolute()) for path in files]
         words += [f"--map={pair}" for pair in mapped]
         words += [f"--where={condition}" for condition in self.where or ()]
         words += [] if self.sample is None else [f"--sample={self.sample}", f"--seed={self.seed}"]
@@ -106,10 +108,13 @@ class DataOptions:
         words += [] if self.shard is None else [f"--shard={self.shard}"]
         return shlex.join(words)
 
-    def _apart(self, places: list[str]) -> tuple[list[str], list[str]]:
+    def _split_paths_and_mappings(self, paths: list[str]) -> tuple[list[str], list[str]]:
         """Files and mappings: --map may be followed by several, which were taken for files."""
-        from planproof.runs.datasets.field_mapping import looks_mapped
+        from planproof.runs.datasets.field_mapping import is_field_mapping
 
-        given = self.map_ or []
-        also = [place for place in places if given and looks_mapped(place)]
-        return [place for place in places if place not in also], [*given, *also]
+        mappings = self.map_ or []
+        trailing_mappings = [path for path in paths if mappings and is_field_mapping(path)]
+        return [path for path in paths if path not in trailing_mappings], [
+            *mappings,
+            *trailing_mappings,
+        ]

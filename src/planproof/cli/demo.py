@@ -27,14 +27,14 @@ def demo() -> None:
     from rich.console import Group
     from rich.text import Text
 
-    from planproof.cli.outputs import drawn
+    from planproof.cli.outputs import render_rich
     from planproof.evaluation import evaluate_case
     from planproof.readers.decoding.case_files import read_case
-    from planproof.reports.terminal.verdict_lines import picture
+    from planproof.reports.terminal.verdict_lines import render_verdict
 
     for number, (name, story) in enumerate(_CASES.items(), 1):
         data = files("planproof.cli.demo_cases").joinpath(f"{name}.json").read_bytes()
         verdict = evaluate_case(read_case(data, name=f"{name}.json"))
         title = Text(f"{number} of {len(_CASES)}. {story}", "bold")
-        sys.stdout.write(drawn(Group(title, picture(verdict)), sys.stdout))
+        sys.stdout.write(render_rich(Group(title, render_verdict(verdict)), sys.stdout))
     typer.echo("Your own: planproof judge CASE.json, or --task, --plan and --trace.")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from planproof.cli.model_options import AskingOptions
+from planproof.cli.model_options import ModelJudgeOptions
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
     from planproof.core.plan import InForce
     from planproof.runs.datasets.data_set import DataSet
-    from planproof.runs.engines.case_judging import Judging
-    from planproof.runs.execution import Elsewhere
+    from planproof.runs.engines.case_judging import CaseEvaluator
+    from planproof.runs.execution import RemoteEngine
     from planproof.runs.run_records import Run
 
 
@@ -49,58 +49,60 @@ class EngineOptions:
     engine: EngineOption = Engine.LOCAL
     ray_address: RayAddressOption = None
 
-    def elsewhere(
-        self, cases: DataSet, making: MakingJudge, run: Run, store: str | None
-    ) -> Elsewhere | None:
+    def make_remote_engine(
+        self, cases: DataSet, evaluator_factory: EvaluatorFactory, run: Run, store: str | None
+    ) -> RemoteEngine | None:
         """What judges the run on a cluster; None where this machine does."""
         if self.engine is Engine.LOCAL:
             return None
-        if making.asked.max_cost is not None:
+        if evaluator_factory.judge_options.max_cost is not None:
             raise typer.BadParameter(
                 "--max-cost can't be held over several workers: use --engine local."
             )
-        from planproof.evaluation import awaits
-        from planproof.runs.engines.ray import RayJob, judged_on_ray
+        from planproof.evaluation import is_async_judge
+        from planproof.runs.engines.ray import RayJob, judge_on_ray
 
-        asks = awaits(making().judge)
-        at_once = making.asked.concurrency
+        asks = is_async_judge(evaluator_factory().judge)
+        at_once = evaluator_factory.judge_options.concurrency
         job = RayJob(
             data=cases,
-            judging=making,
-            done=run.cases,
-            store=None if making.asked.no_cache else self._reachable(store),
+            make_evaluator=evaluator_factory,
+            done_count=run.cases,
+            store=None
+            if evaluator_factory.judge_options.no_cache
+            else self._find_shared_store(store),
             fingerprint=run.fingerprint,
             address=self.ray_address,
             workers=None if asks else at_once,
-            at_once=at_once if asks else 1,
+            concurrency=at_once if asks else 1,
         )
-        return partial(judged_on_ray, job)
+        return partial(judge_on_ray, job)
 
-    def _reachable(self, store: str | None) -> str | None:
+    def _find_shared_store(self, store: str | None) -> str | None:
         """The address of the store, if the workers can open it as well."""
-        from planproof.runs.store.open_store import NONE, file_of
+        from planproof.runs.store.open_store import NULL_STORE, resolve_store_file
 
-        if (file := file_of(store)) is not None:
+        if (file := resolve_store_file(store)) is not None:
             return str(file) if self.ray_address is None else None
-        return None if store == NONE else store
+        return None if store == NULL_STORE else store
 
 
 @dataclass(frozen=True, slots=True)
-class MakingJudge:
+class EvaluatorFactory:
     """Makes the judge of a run, here and on every worker of a cluster."""
 
-    asked: AskingOptions
+    judge_options: ModelJudgeOptions
     name: str | None
     reader: str | None
     plan_in_force: InForce
     configuration: Configuration
 
-    def __call__(self) -> Judging:
+    def __call__(self) -> CaseEvaluator:
         """The judge, and how it reads cases."""
-        from planproof.runs.engines.case_judging import Judging
+        from planproof.runs.engines.case_judging import CaseEvaluator
 
-        return Judging(
-            self.asked.judge(self.name, self.configuration),
+        return CaseEvaluator(
+            self.judge_options.make_judge(self.name, self.configuration),
             self.reader,
             self.configuration.vocabulary,
             self.configuration.limits,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from planproof.core.judge import AnyJudge, ModelJudge
-    from planproof.preparation import Reading
+    from planproof.preparation import ReadOptions
     from planproof.readers.decoding.case_files import CaseLine
 
 _CHARACTERS_A_TOKEN = 4
@@ -21,39 +21,39 @@ class Estimate:
     cases: int = 0
     calls: int = 0
     characters: int = 0
-    settled: int = 0
-    unread: int = 0
+    without_questions: int = 0
+    unreadable: int = 0
 
-    def add(self, line: CaseLine, judge: AnyJudge, reading: Reading) -> None:
+    def add_case(self, line: CaseLine, judge: AnyJudge, reading: ReadOptions) -> None:
         """Count what would be asked about one case."""
         from planproof.core.verdict import Verdict
         from planproof.errors import PlanproofError
-        from planproof.llm.prompting.show_question import characters
-        from planproof.preparation import prepared, questions_of
+        from planproof.llm.prompting.show_question import count_characters
+        from planproof.preparation import build_questions, load_case
 
         self.cases += 1
         try:
             if line.case is None:
-                self.unread += 1
+                self.unreadable += 1
                 return
-            ready = prepared(line.case, judge, reading)
-            if isinstance(ready, Verdict):
-                self.unread += 1
+            loaded = load_case(line.case, judge, reading)
+            if isinstance(loaded, Verdict):
+                self.unreadable += 1
                 return
-            questions = questions_of(ready, cast("ModelJudge", judge))
+            questions = build_questions(loaded, cast("ModelJudge", judge))
         except PlanproofError:
-            self.unread += 1
+            self.unreadable += 1
             return
-        self.settled += not questions
+        self.without_questions += not questions
         self.calls += len(questions)
-        self.characters += sum(map(characters, questions))
+        self.characters += sum(map(count_characters, questions))
 
-    def lines(self) -> Iterator[str]:
+    def format_lines(self) -> Iterator[str]:
         """The estimate, for people."""
         tokens = self.characters // _CHARACTERS_A_TOKEN
         yield f"{self.cases:,} cases, {self.calls:,} calls"
         yield f"{self.characters:,} characters, about {tokens:,} tokens in"
-        if self.settled:
-            yield f"{self.settled:,} cases are settled without asking"
-        if self.unread:
-            yield f"{self.unread:,} cases can't be judged"
+        if self.without_questions:
+            yield f"{self.without_questions:,} cases are settled without asking"
+        if self.unreadable:
+            yield f"{self.unreadable:,} cases can't be judged"

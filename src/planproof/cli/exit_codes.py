@@ -27,17 +27,17 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-def tells_failures(command: Callable[_P, _T]) -> Callable[_P, _T]:
+def handle_errors(command: Callable[_P, _T]) -> Callable[_P, _T]:
     """Turn what goes wrong in a command into a message and an exit code."""
 
     @wraps(command)
-    def guarded(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+    def run_command(*args: _P.args, **kwargs: _P.kwargs) -> _T:
         try:
             return command(*args, **kwargs)
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except PlanproofError as error:
-            tell(error)
+            print_error(error)
             raise typer.Exit(BAD_INPUT) from error
         except KeyboardInterrupt as error:
             typer.echo("planproof: interrupted", err=True)
@@ -56,14 +56,14 @@ def tells_failures(command: Callable[_P, _T]) -> Callable[_P, _T]:
             )
             raise typer.Exit(NOT_JUDGED) from error
 
-    return guarded
+    return run_command
 
 
-def tell(error: PlanproofError) -> None:
+def print_error(error: PlanproofError) -> None:
     """Say on standard error what went wrong, where, and what to do."""
-    from planproof.reports.plain_text import one_line
+    from planproof.reports.plain_text import to_one_line
 
-    place = f"{one_line(error.where)}: " if error.where else ""
-    typer.echo(f"planproof: error: {place}{one_line(error.what)}", err=True)
+    location = f"{to_one_line(error.where)}: " if error.where else ""
+    typer.echo(f"planproof: error: {location}{to_one_line(error.what)}", err=True)
     if error.advice:
-        typer.echo(f"  {one_line(error.advice)}", err=True)
+        typer.echo(f"  {to_one_line(error.advice)}", err=True)

@@ -6,17 +6,17 @@ from typing import Annotated
 
 import typer
 
-from planproof.cli.inputs import ConfigOption, settled_configuration
-from planproof.cli.outputs import OutputOption, writing_bytes
-from planproof.cli.store_options import RunArgument, StoreOption, opened_store
-from planproof.reports.result_formats import ResultForm, form_of
+from planproof.cli.inputs import ConfigOption, load_config
+from planproof.cli.outputs import OutputOption, open_binary_output
+from planproof.cli.store_options import RunArgument, StoreOption, open_existing_store
+from planproof.reports.result_formats import ResultFormat, detect_result_format
 
 
 def export(
     run: RunArgument,
     *,
     form: Annotated[
-        ResultForm | None,
+        ResultFormat | None,
         typer.Option(
             "--format",
             "-f",
@@ -39,12 +39,15 @@ def export(
 
     Exit code: 0 written, 2 bad usage or input.
     """
-    from planproof.reports.result_files import result_writer
-    from planproof.runs.run_names import named_run
+    from planproof.reports.result_files import open_result_writer
+    from planproof.runs.run_names import find_run_by_name
 
-    configuration = settled_configuration(config)
-    with opened_store(store, configuration) as kept:
-        found = named_run(kept, run)
-        with writing_bytes(output) as file, result_writer(file, form or form_of(output)) as writer:
-            for result in kept.results(found.id):
+    configuration = load_config(config)
+    with open_existing_store(store, configuration) as run_store:
+        run_record = find_run_by_name(run_store, run)
+        with (
+            open_binary_output(output) as file,
+            open_result_writer(file, form or detect_result_format(output)) as writer,
+        ):
+            for result in run_store.iter_results(run_record.id):
                 writer.add(result)

@@ -9,14 +9,20 @@ import typer
 
 from planproof.cli.compare import ReportFormat, ReportFormatOption
 from planproof.cli.exit_codes import GATE_FAILED
-from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
-from planproof.cli.outputs import NoRedactOption, OutputOption, plain_stream, told, writing
-from planproof.cli.store_options import RunArgument, StoreOption, opened_store
+from planproof.cli.inputs import ConfigOption, MinPassOption, load_config, resolve_passing_score
+from planproof.cli.outputs import (
+    NoRedactOption,
+    OutputOption,
+    make_plain_stream,
+    open_text_output,
+    render_lines,
+)
+from planproof.cli.store_options import RunArgument, StoreOption, open_existing_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from planproof.runs.gate import Check
+    from planproof.runs.gate import GateCheck
     from planproof.runs.run_records import Run
 
 
@@ -83,48 +89,59 @@ def gate(
     Exit code: 0 passed, 1 failed, 2 bad usage or input.
     """
     from planproof.runs.compare import compare as compared
-    from planproof.runs.gate import Conditions, checks
-    from planproof.runs.run_names import base_run, named_run
+    from planproof.runs.gate import GateConditions, check_gate
+    from planproof.runs.run_names import find_base_run, find_run_by_name
     from planproof.runs.summary import summarize
 
     if no_worse_than is None and (max_worse is not None or tolerance):
         raise typer.BadParameter("--max-worse and --tolerance go with --no-worse-than.")
-    configuration = settled_configuration(config)
-    passing = passing_score(min_score, configuration)
-    conditions = Conditions(
+    configuration = load_config(config)
+    passing = resolve_passing_score(min_score, configuration)
+    conditions = GateConditions(
         min_mean=min_mean,
         min_pass_rate=min_pass_rate,
         max_unscored=max_unscored,
         tolerance=tolerance,
         max_worse=max_worse,
     )
-    with opened_store(store, configuration) as kept:
-        found = named_run(kept, run)
-        summary = summarize(kept.results(found.id), min_score=passing)
+    with open_existing_store(store, configuration) as run_store:
+        run_record = find_run_by_name(run_store, run)
+        summary = summarize(run_store.iter_results(run_record.id), min_score=passing)
         comparison = None
         if no_worse_than is not None:
-            base = base_run(kept, no_worse_than, found)
-            comparison = compared(kept.results(base.id), kept.results(found.id), min_score=passing)
-    held = checks(conditions, found, summary, comparison)
-    with writing(output) as stream:
-        shown_on = stream if stream is sys.stdout else plain_stream()
-        stream.write(_written(found, held, form, shown_on, secrets=no_redact))
-    if not all(check.held for check in held):
+            base = find_base_run(run_store, no_worse_than, run_record)
+            comparison = compared(
+                run_store.iter_results(base.id),
+                run_store.iter_results(run_record.id),
+                min_score=passing,
+            )
+    check_results = check_gate(conditions, run_record, summary, comparison)
+    with open_text_output(output) as stream:
+        render_stream = stream if stream is sys.stdout else make_plain_stream()
+        stream.write(
+            _render_gate(run_record, check_results, form, render_stream, secrets=no_redact)
+        )
+    if not all(check.held for check in check_results):
         raise typer.Exit(GATE_FAILED)
 
 
-def _written(
-    run: Run, found: Sequence[Check], form: ReportFormat, stream: TextIO, *, secrets: bool
+def _render_gate(
+    run: Run,
+    check_results: Sequence[GateCheck],
+    form: ReportFormat,
+    stream: TextIO,
+    *,
+    secrets: bool,
 ) -> str:
     if form is ReportFormat.JSON:
-        from planproof.reports.run_json import gate_json
+        from planproof.reports.run_json import gate_to_json
 
-        return gate_json(run, found) + "\n"
+        return gate_to_json(run, check_results) + "\n"
     if form is ReportFormat.MARKDOWN:
-        from planproof.reports.run_markdown import gate_markdown
+        from planproof.reports.run_markdown import gate_to_markdown
 
-        return gate_markdown(run, found, secrets=secrets)
-    from planproof.reports.terminal.comparison_lines import gate_lines
-    from planproof.reports.wording import shows
+        return gate_to_markdown(run, check_results, secrets=secrets)
+    from planproof.reports.terminal.comparison_lines import format_gate
+    from planproof.reports.wording import make_sanitizer
 
-    return told(gate_lines(run, found, shows(secrets=secrets)), stream)
+    return render_lines(format_gate(run, check_results, make_sanitizer(secrets=secrets)), stream)

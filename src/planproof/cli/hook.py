@@ -9,14 +9,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from planproof.cli.exit_codes import BAD_INPUT, tells_failures
-from planproof.cli.inputs import ConfigOption, InForceOption, settled_configuration
+from planproof.cli.exit_codes import BAD_INPUT, handle_errors
+from planproof.cli.inputs import ConfigOption, InForceOption, load_config
 
-_FAILED = 1
-_MOST_TOLD = 10_000_000
+_EXIT_FAILED = 1
+_MAX_INPUT_BYTES = 10_000_000
 
 
-class _NeverBlocks(TyperGroup):
+class _NonBlockingGroup(TyperGroup):
     """For Claude Code, an exit code of 2 keeps the agent from stopping: no mistake may do that."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
@@ -24,24 +24,24 @@ class _NeverBlocks(TyperGroup):
         try:
             return super().make_context(*args, **kwargs)
         except Exception as error:
-            raise _harmless(error) from error.__cause__
+            raise _downgrade_exit_code(error) from error.__cause__
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command, its arguments parsed."""
         try:
             return super().invoke(ctx)
         except Exception as error:
-            raise _harmless(error) from error.__cause__
+            raise _downgrade_exit_code(error) from error.__cause__
 
 
-def _harmless(error: Any) -> Any:
+def _downgrade_exit_code(error: Any) -> Any:
     if getattr(error, "exit_code", None) == BAD_INPUT:
-        error.exit_code = _FAILED
+        error.exit_code = _EXIT_FAILED
     return error
 
 
 app = typer.Typer(
-    cls=_NeverBlocks,
+    cls=_NonBlockingGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
     help="Judge the sessions of coding agents when they stop.",
@@ -84,26 +84,31 @@ def claude_code(
 
     Exit code: 0 told, or nothing to tell; 1 or 3 failed. Never 2, which would block.
     """
-    from planproof.integrations.claude_code_hook import answer, judged, settings, stop_of
+    from planproof.integrations.claude_code_hook import (
+        build_hook_response,
+        build_settings,
+        judge_session,
+        parse_stop_event,
+    )
 
     if print_settings:
         least = "" if min_score is None else f" --min-score {min_score}"
         force = "" if plan_in_force == "latest" else f" --plan-in-force {plan_in_force}"
         command = f"planproof hook claude-code{least}{force}"
-        typer.echo(json.dumps(settings(command), indent=2))
+        typer.echo(json.dumps(build_settings(command), indent=2))
         return
-    stop = stop_of(sys.stdin.buffer.read(_MOST_TOLD))
+    stop = parse_stop_event(sys.stdin.buffer.read(_MAX_INPUT_BYTES))
     if stop is None:
         return
-    configuration = settled_configuration(config, stop.folder)
-    verdict = judged(
+    configuration = load_config(config, stop.folder)
+    verdict = judge_session(
         stop,
         in_force=plan_in_force,
         limits=configuration.limits,
         vocabulary=configuration.vocabulary,
     )
-    if told := answer(verdict, stop, min_score):
-        typer.echo(json.dumps(told))
+    if hook_output := build_hook_response(verdict, stop, min_score):
+        typer.echo(json.dumps(hook_output))
 
 
-app.command(name="claude-code")(tells_failures(claude_code))
+app.command(name="claude-code")(handle_errors(claude_code))

@@ -86,22 +86,22 @@ def is_standard_input(path: Path) -> bool:
     return str(path) == "-"
 
 
-def name_of(path: Path) -> str:
+def format_input_name(path: Path) -> str:
     """What messages call an input."""
     return "standard input" if is_standard_input(path) else str(path)
 
 
 def read_bytes(path: Path, limits: Limits) -> bytes:
     """Everything in a file or on standard input, within the limit."""
-    with opened(path) as file:
+    with open_input(path) as file:
         try:
             data = file.read(limits.bytes + 1)
         except OSError as error:
-            raise _unreadable(path, error) from error
+            raise _make_read_error(path, error) from error
     if len(data) > limits.bytes:
         raise InvalidInput(
             f"has more than {limits.bytes:,} bytes.",
-            where=name_of(path),
+            where=format_input_name(path),
             advice="Raise `max_bytes` under `limits` in the configuration, or split it.",
         )
     return data
@@ -112,10 +112,12 @@ def read_source(path: Path, limits: Limits) -> Source:
     from planproof.core.json_values import is_object
     from planproof.readers.decoding.source import Source
 
-    source = Source.of_bytes(read_bytes(path, limits), name=name_of(path), limits=limits)
+    source = Source.from_bytes(
+        read_bytes(path, limits), name=format_input_name(path), limits=limits
+    )
     if is_object(source.document) and "execution_trace" in source.document:
-        place = f"{source.name}, execution_trace"
-        return Source.of_value(source.document["execution_trace"], name=place, limits=limits)
+        location = f"{source.name}, execution_trace"
+        return Source.from_value(source.document["execution_trace"], name=location, limits=limits)
     return source
 
 
@@ -126,13 +128,13 @@ def read_text(path: Path, limits: Limits) -> str:
     except UnicodeDecodeError as error:
         raise InvalidInput(
             f"byte {error.start} is not valid UTF-8.",
-            where=name_of(path),
+            where=format_input_name(path),
             advice="Save it as UTF-8 text.",
         ) from error
 
 
 @contextmanager
-def opened(path: Path) -> Generator[BinaryIO, None, None]:
+def open_input(path: Path) -> Generator[BinaryIO, None, None]:
     """A file or standard input, to be read piece by piece."""
     if is_standard_input(path):
         yield sys.stdin.buffer
@@ -140,34 +142,36 @@ def opened(path: Path) -> Generator[BinaryIO, None, None]:
     try:
         file = path.open("rb")
     except OSError as error:
-        raise _unreadable(path, error) from error
+        raise _make_read_error(path, error) from error
     with file:
         yield file
 
 
-def _unreadable(path: Path, error: OSError) -> InvalidInput:
+def _make_read_error(path: Path, error: OSError) -> InvalidInput:
     """The error for a file that can't be opened or read."""
     return InvalidInput(
-        f"can't be read: {error.strerror}.", where=name_of(path), advice="Check the path."
+        f"can't be read: {error.strerror}.", where=format_input_name(path), advice="Check the path."
     )
 
 
-def settled_configuration(path: Path | None, start: Path | None = None) -> Configuration:
+def load_config(path: Path | None, start: Path | None = None) -> Configuration:
     """The configuration in force; says on standard error which file it came from, if any.
 
     Without a file of its own, the nearest at or above `start`, which is the current folder.
     """
     from planproof.config import find_configuration, read_configuration
 
-    found = find_configuration(start or Path.cwd()) if path is None else read_configuration(path)
-    if found.path is not None:
-        typer.echo(f"planproof: using {found.path}", err=True)
-    return found
+    configuration = (
+        find_configuration(start or Path.cwd()) if path is None else read_configuration(path)
+    )
+    if configuration.path is not None:
+        typer.echo(f"planproof: using {configuration.path}", err=True)
+    return configuration
 
 
-def passing_score(min_score: float | None, configuration: Configuration) -> float:
+def resolve_passing_score(min_score: float | None, configuration: Configuration) -> float:
     """The score that a case passes with: as asked for, as configured, or the usual one."""
-    from planproof.runs.summary import PASSING
+    from planproof.runs.summary import PASSING_SCORE
 
     least = configuration.min_score if min_score is None else min_score
-    return PASSING if least is None else least
+    return PASSING_SCORE if least is None else least

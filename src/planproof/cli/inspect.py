@@ -15,10 +15,16 @@ from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
     ReaderOption,
+    load_config,
     read_source,
-    settled_configuration,
 )
-from planproof.cli.outputs import NoRedactOption, OutputOption, drawn, plain_stream, writing
+from planproof.cli.outputs import (
+    NoRedactOption,
+    OutputOption,
+    make_plain_stream,
+    open_text_output,
+    render_rich,
+)
 
 if TYPE_CHECKING:
     from typing import TextIO
@@ -26,8 +32,8 @@ if TYPE_CHECKING:
     from planproof.core.trace import Trace
     from planproof.core.vocabulary import Vocabulary
     from planproof.readers.decoding.source import Source
-    from planproof.readers.decoding.split_traces import Member
-    from planproof.reports.terminal.trace_listing import Listed
+    from planproof.readers.decoding.split_traces import ContainedTrace
+    from planproof.reports.terminal.trace_listing import TraceEntry
 
 
 class InspectFormat(StrEnum):
@@ -64,67 +70,73 @@ def inspect(
 
     Exit code: 0 read, 2 bad usage or input.
     """
-    from planproof.readers.decoding.split_traces import members
-    from planproof.readers.decoding.split_traces import pick as picked
+    from planproof.readers.decoding.split_traces import select_trace as picked
+    from planproof.readers.decoding.split_traces import split_traces
 
-    configuration = settled_configuration(config)
+    configuration = load_config(config)
     source = read_source(trace, configuration.limits)
     vocabulary = configuration.vocabulary
-    with writing(output) as stream:
-        found = members(source) if pick is None and form is InspectFormat.TERMINAL else ()
-        if len(found) > 1:
-            for line in _listed(source.name, found, reader, vocabulary, secrets=no_redact):
+    with open_text_output(output) as stream:
+        members_found = (
+            split_traces(source) if pick is None and form is InspectFormat.TERMINAL else ()
+        )
+        if len(members_found) > 1:
+            for line in _render_listing(
+                source.name, members_found, reader, vocabulary, secrets=no_redact
+            ):
                 stream.write(f"{line}\n")
             return
         source = picked(source, pick)
-        read = _read(source, reader, vocabulary)
+        read = _read_trace(source, reader, vocabulary)
         if form is InspectFormat.JSON:
-            stream.write(_native(read))
+            stream.write(_render_native(read))
         else:
-            stream.write(_picture(source.name, read, stream, secrets=no_redact))
+            stream.write(_render_picture(source.name, read, stream, secrets=no_redact))
 
 
-def _read(source: Source, reader: str | None, vocabulary: Vocabulary) -> Trace:
+def _read_trace(source: Source, reader: str | None, vocabulary: Vocabulary) -> Trace:
     from planproof.readers.detect import read_trace
 
     return read_trace(source, reader=reader, vocabulary=vocabulary)
 
 
-def _native(trace: Trace) -> str:
-    from planproof.readers.write_native import native_form
+def _render_native(trace: Trace) -> str:
+    from planproof.readers.write_native import serialize_trace
 
-    return json.dumps(native_form(trace), indent=1) + "\n"
-
-
-def _picture(name: str, trace: Trace, stream: TextIO, *, secrets: bool) -> str:
-    from planproof.planning.locate_plan import locate
-    from planproof.reports.terminal.trace_lines import understanding
-
-    shown = understanding(name, trace, locate(trace), secrets=secrets)
-    return drawn(shown, stream if stream is sys.stdout else plain_stream())
+    return json.dumps(serialize_trace(trace), indent=1) + "\n"
 
 
-def _listed(
+def _render_picture(name: str, trace: Trace, stream: TextIO, *, secrets: bool) -> str:
+    from planproof.planning.locate_plan import find_declared_plan
+    from planproof.reports.terminal.trace_lines import render_trace
+
+    shown = render_trace(name, trace, find_declared_plan(trace), secrets=secrets)
+    return render_rich(shown, stream if stream is sys.stdout else make_plain_stream())
+
+
+def _render_listing(
     name: str,
-    found: Sequence[Member],
+    traces_found: Sequence[ContainedTrace],
     reader: str | None,
     vocabulary: Vocabulary,
     *,
     secrets: bool,
 ) -> Iterator[str]:
-    from planproof.reports.terminal.trace_listing import listing
+    from planproof.reports.terminal.trace_listing import format_trace_list
 
-    traces = (_summary(member, reader, vocabulary) for member in found)
-    return listing(name, traces, secrets=secrets)
+    traces = (_summarize_trace(member, reader, vocabulary) for member in traces_found)
+    return format_trace_list(name, traces, secrets=secrets)
 
 
-def _summary(member: Member, reader: str | None, vocabulary: Vocabulary) -> Listed:
+def _summarize_trace(
+    member: ContainedTrace, reader: str | None, vocabulary: Vocabulary
+) -> TraceEntry:
     from planproof.errors import InvalidInput
-    from planproof.readers.task_content import task_of
-    from planproof.reports.terminal.trace_listing import Listed
+    from planproof.readers.task_content import find_task
+    from planproof.reports.terminal.trace_listing import TraceEntry
 
     try:
-        trace = _read(member.source, reader, vocabulary)
+        trace = _read_trace(member.source, reader, vocabulary)
     except InvalidInput as error:
-        return Listed(member.id, error=error.what)
-    return Listed(member.id, trace.reader, len(trace.events), task_of(trace).text)
+        return TraceEntry(member.id, error=error.what)
+    return TraceEntry(member.id, trace.reader, len(trace.events), find_task(trace).text)

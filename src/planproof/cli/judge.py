@@ -20,22 +20,22 @@ from planproof.cli.inputs import (
     PlanOption,
     ReaderOption,
     TaskOption,
+    format_input_name,
     is_standard_input,
-    name_of,
+    load_config,
     read_bytes,
     read_source,
     read_text,
-    settled_configuration,
 )
-from planproof.cli.model_options import AskingOptions
-from planproof.cli.option_groups import takes
+from planproof.cli.model_options import ModelJudgeOptions
+from planproof.cli.option_groups import option_groups
 from planproof.cli.outputs import (
     Format,
     NoRedactOption,
     OutputOption,
-    plain_stream,
-    writing,
-    written,
+    format_verdict,
+    make_plain_stream,
+    open_text_output,
 )
 from planproof.errors import InvalidInput
 
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
     from planproof.core.limits import Limits
     from planproof.core.plan import InForce
     from planproof.core.verdict import Verdict
-    from planproof.preparation import Reading
+    from planproof.preparation import ReadOptions
     from planproof.readers.decoding.source import Source
 
 
-@takes(asked=AskingOptions)
+@option_groups(judge_options=ModelJudgeOptions)
 def judge(
     case: Annotated[
         Path | None,
@@ -80,7 +80,7 @@ def judge(
     config: ConfigOption = None,
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
-    asked: AskingOptions,
+    judge_options: ModelJudgeOptions,
     show_prompt: Annotated[
         bool, typer.Option("--show-prompt", help="Print what a model would be asked; ask nobody.")
     ] = False,
@@ -102,19 +102,25 @@ def judge(
     _check_usage(case, task, plan, trace)
     if pick is not None and trace is None:
         raise typer.BadParameter("--pick goes with --trace.")
-    configuration = settled_configuration(config)
-    given = _given(case, (task, plan, trace), pick, (reader, plan_in_force), configuration)
+    configuration = load_config(config)
+    judge_input = _load_input(
+        case, (task, plan, trace), pick, (reader, plan_in_force), configuration
+    )
     if show_prompt:
-        with writing(output) as stream:
-            stream.writelines(given.questions(asked.unasked_judge(judge_name, configuration)))
+        with open_text_output(output) as stream:
+            stream.writelines(
+                judge_input.render_questions(
+                    judge_options.make_offline_judge(judge_name, configuration)
+                )
+            )
         return
-    verdict = given.verdict(asked.judge(judge_name, configuration))
-    with writing(output) as stream:
+    verdict = judge_input.judge_with(judge_options.make_judge(judge_name, configuration))
+    with open_text_output(output) as stream:
         if form is Format.HTML:
-            stream.writelines(given.page(verdict, secrets=no_redact))
+            stream.writelines(judge_input.render_page(verdict, secrets=no_redact))
         else:
-            shown_on = stream if stream is sys.stdout else plain_stream()
-            stream.write(written(verdict, form, secrets=no_redact, stream=shown_on))
+            render_stream = stream if stream is sys.stdout else make_plain_stream()
+            stream.write(format_verdict(verdict, form, secrets=no_redact, stream=render_stream))
     if verdict.score is None:
         raise typer.Exit(NOT_JUDGED)
     least = configuration.min_score if min_score is None else min_score
@@ -125,83 +131,85 @@ def judge(
 def _check_usage(case: Path | None, *parts: Path | None) -> None:
     """The case file alone, or a trace with or without its task and plan."""
     *_, trace = parts
-    given = [file for file in parts if file is not None]
-    if (case is None) == (trace is None) or (case is not None and given):
+    given_files = [file for file in parts if file is not None]
+    if (case is None) == (trace is None) or (case is not None and given_files):
         raise typer.BadParameter("give a case file, or --trace, with --task and --plan or without.")
-    if sum(map(is_standard_input, given)) > 1:
+    if sum(map(is_standard_input, given_files)) > 1:
         raise typer.BadParameter("only one of --task, --plan and --trace can be `-`.")
 
 
-def _given(
+def _load_input(
     case: Path | None,
     files: tuple[Path | None, Path | None, Path | None],
     pick: str | None,
-    how: tuple[str | None, InForce],
+    reader_and_plan_in_force: tuple[str | None, InForce],
     configuration: Configuration,
-) -> _Given:
+) -> _JudgeInput:
     """What the case file holds, or the files of task, plan and trace."""
     from planproof.core.case import Case
-    from planproof.evaluation import not_read
-    from planproof.preparation import Reading, case_of
+    from planproof.evaluation import internal_error_verdict
+    from planproof.preparation import ReadOptions, build_case
     from planproof.readers.decoding.case_files import read_case
 
-    (reader, in_force), limits = how, configuration.limits
-    reading = Reading(reader, configuration.vocabulary, limits, in_force=in_force)
+    (reader, in_force), limits = reader_and_plan_in_force, configuration.limits
+    reading = ReadOptions(reader, configuration.vocabulary, limits, in_force=in_force)
     try:
         if case is not None:
-            read = read_case(read_bytes(case, limits), name=name_of(case), limits=limits)
-            return _Given(read, replace(reading, where=name_of(case)))
-        return _Given(case_of(*_contents(files, pick, limits)), reading)
+            read = read_case(read_bytes(case, limits), name=format_input_name(case), limits=limits)
+            return _JudgeInput(read, replace(reading, where=format_input_name(case)))
+        return _JudgeInput(build_case(*_read_files(files, pick, limits)), reading)
     except Exception as error:
-        return _Given(Case(task=None, plan=None, trace=None), reading, not_read(error))
+        return _JudgeInput(
+            Case(task=None, plan=None, trace=None), reading, internal_error_verdict(error)
+        )
 
 
-def _contents(
-    files: tuple[Path | None, Path | None, Path | None], picked: str | None, limits: Limits
+def _read_files(
+    files: tuple[Path | None, Path | None, Path | None], trace_id: str | None, limits: Limits
 ) -> tuple[str | Path | None, str | Path | None, Source]:
-    from planproof.readers.decoding.split_traces import pick
+    from planproof.readers.decoding.split_traces import select_trace
 
     task, plan, trace = files
     assert trace is not None
     return (
         read_text(task, limits) if task is not None and is_standard_input(task) else task,
         read_text(plan, limits) if plan is not None and is_standard_input(plan) else plan,
-        pick(read_source(trace, limits), picked),
+        select_trace(read_source(trace, limits), trace_id),
     )
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _JudgeInput:
     """The case, how to read it, and the verdict where an internal error kept it from being read."""
 
     case: Case
-    reading: Reading
-    failed: Verdict | None = None
+    reading: ReadOptions
+    failed_verdict: Verdict | None = None
 
-    def verdict(self, judge: AnyJudge) -> Verdict:
+    def judge_with(self, judge: AnyJudge) -> Verdict:
         """What the judge says of it."""
         from planproof.evaluation import check_in_force, judge_case
 
-        if self.failed is not None:
-            return self.failed
+        if self.failed_verdict is not None:
+            return self.failed_verdict
         if self.reading.where is None:
             check_in_force(self.reading.in_force, judge, self.case.plan)
-        return judge_case(self.case, judge=judge, reading=self.reading)
+        return judge_case(self.case, judge=judge, options=self.reading)
 
-    def page(self, verdict: Verdict, *, secrets: bool) -> Iterator[str]:
+    def render_page(self, verdict: Verdict, *, secrets: bool) -> Iterator[str]:
         """The page that draws a verdict on it."""
-        from planproof.reports.html.case_page import judged_case
-        from planproof.reports.html.report_page import case_page
+        from planproof.reports.html.case_page import read_judged_case
+        from planproof.reports.html.report_page import render_case_page
 
-        return case_page(judged_case(self.case, verdict, self.reading), secrets=secrets)
+        return render_case_page(read_judged_case(self.case, verdict, self.reading), secrets=secrets)
 
-    def questions(self, judge: AnyJudge) -> Iterator[str]:
+    def render_questions(self, judge: AnyJudge) -> Iterator[str]:
         """What the judge would ask about it, in words."""
         from planproof.core.verdict import Verdict
-        from planproof.llm.prompting.show_question import shown
-        from planproof.preparation import prepared, questions_of
+        from planproof.llm.prompting.show_question import format_question
+        from planproof.preparation import build_questions, load_case
 
-        ready = self.failed or prepared(self.case, judge, self.reading)
-        if isinstance(ready, Verdict):
-            raise InvalidInput(ready.reason)
-        yield from map(shown, questions_of(ready, cast("ModelJudge", judge)))
+        loaded = self.failed_verdict or load_case(self.case, judge, self.reading)
+        if isinstance(loaded, Verdict):
+            raise InvalidInput(loaded.reason)
+        yield from map(format_question, build_questions(loaded, cast("ModelJudge", judge)))

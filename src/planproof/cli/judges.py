@@ -10,7 +10,7 @@ def judges() -> None:
 
     More can be registered by other packages, as entry points in the group `planproof.judges`.
     """
-    from planproof.extensions import registered
+    from planproof.extensions import list_names
 
-    for name in registered("judges"):
+    for name in list_names("judges"):
         typer.echo(name)

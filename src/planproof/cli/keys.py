@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from planproof.cli.exit_codes import tells_failures
-from planproof.cli.inputs import ConfigOption, settled_configuration
+from planproof.cli.exit_codes import handle_errors
+from planproof.cli.inputs import ConfigOption, load_config
 from planproof.cli.store_options import StoreOption
 
 if TYPE_CHECKING:
@@ -45,9 +45,9 @@ def add(
     """
     from planproof.server.guard.api_keys import Role
 
-    with _keys(store, config) as keys:
-        made = keys.add(name, Role(role))
-    typer.echo(made)
+    with _open_keys(store, config) as keys:
+        key = keys.add(name, Role(role))
+    typer.echo(key)
     typer.echo("planproof: keep it now, it is not shown again", err=True)
 
 
@@ -59,12 +59,12 @@ def list_(*, store: StoreOption = None, config: ConfigOption = None) -> None:
 
     Exit code: 0 listed, 2 bad usage or input.
     """
-    with _keys(store, config) as keys:
-        found = keys.all()
-    if not found:
+    with _open_keys(store, config) as keys:
+        all_keys = keys.list_all()
+    if not all_keys:
         typer.echo("planproof: no keys", err=True)
-    width = max((len(key.name) for key in found), default=0)
-    for key in found:
+    width = max((len(key.name) for key in all_keys), default=0)
+    for key in all_keys:
         typer.echo(f"{key.name:{width}}  {key.role.value:5}  {key.created:%Y-%m-%d %H:%M}")
 
 
@@ -76,22 +76,22 @@ def remove(name: NameArgument, *, store: StoreOption = None, config: ConfigOptio
 
     Exit code: 0 removed, 2 bad usage or input.
     """
-    with _keys(store, config) as keys:
+    with _open_keys(store, config) as keys:
         keys.remove(name)
 
 
 @contextmanager
-def _keys(store: str | None, config: ConfigOption) -> Generator[Keys, None, None]:
+def _open_keys(store: str | None, config: ConfigOption) -> Generator[Keys, None, None]:
     from planproof.runs.store.open_store import open_sql_store
     from planproof.server.guard.api_keys import Keys
 
-    opened = open_sql_store(store or settled_configuration(config).store)
+    sql_store = open_sql_store(store or load_config(config).store)
     try:
-        yield Keys(opened.database)
+        yield Keys(sql_store.database)
     finally:
-        opened.close()
+        sql_store.close()
 
 
-app.command()(tells_failures(add))
-app.command("list")(tells_failures(list_))
-app.command()(tells_failures(remove))
+app.command()(handle_errors(add))
+app.command("list")(handle_errors(list_))
+app.command()(handle_errors(remove))

@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
-from planproof.cli.inputs import ConfigOption, JudgeOption, settled_configuration
-from planproof.cli.model_options import AskingOptions
-from planproof.cli.option_groups import takes
+from planproof.cli.inputs import ConfigOption, JudgeOption, load_config
+from planproof.cli.model_options import ModelJudgeOptions
+from planproof.cli.option_groups import option_groups
 from planproof.errors import InvalidConfiguration, InvalidInput
 
 
-@takes(asked=AskingOptions)
+@option_groups(judge_options=ModelJudgeOptions)
 def mcp(
     *,
     folder: Annotated[
@@ -22,7 +22,7 @@ def mcp(
     ] = Path(),
     judge_name: JudgeOption = None,
     config: ConfigOption = None,
-    asked: AskingOptions,
+    judge_options: ModelJudgeOptions,
 ) -> None:
     """Serve the tools `judge`, `inspect` and `expected_next` to MCP clients.
 
@@ -46,5 +46,5 @@ def mcp(
             f"the MCP server needs a package that is missing: {error}.",
             advice="pip install 'planproof[mcp]'",
         ) from error
-    configuration = settled_configuration(config)
-    make_server(folder, configuration, asked.judge(judge_name, configuration)).run()
+    configuration = load_config(config)
+    make_server(folder, configuration, judge_options.make_judge(judge_name, configuration)).run()

@@ -12,7 +12,7 @@ from planproof.cli.inputs import read_text
 
 if TYPE_CHECKING:
     from planproof.config import Configuration
-    from planproof.core.judge import AnyJudge, Asking
+    from planproof.core.judge import AnyJudge, ModelOptions
     from planproof.core.model import Model
     from planproof.llm.model_settings import ModelSettings
 
@@ -85,7 +85,7 @@ TemplateOption: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AskingOptions:
+class ModelJudgeOptions:
     """What was said on the command line about asking."""
 
     model: ModelOption = None
@@ -107,20 +107,20 @@ class AskingOptions:
         """The models that were named."""
         return tuple(self.model or ())
 
-    def judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
+    def make_judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
         """The judge that was named: as an option or in the configuration; `audit` for a model."""
         from planproof.llm.judge_registry import asks_model
         from planproof.llm.open_judge import open_judge
 
-        chosen = self._name(name, configuration)
+        chosen = self._resolve_judge_name(name, configuration)
         return open_judge(
             chosen,
             self.models,
             vocabulary=configuration.vocabulary,
-            asking=self._asking(chosen, configuration),
+            options=self._make_model_options(chosen, configuration),
             samples=self.samples,
             base_url=self.base_url,
-            settings=self._settings() if asks_model(chosen) else None,
+            settings=self._make_model_settings() if asks_model(chosen) else None,
         )
 
     def open_model(self) -> Model:
@@ -128,58 +128,58 @@ class AskingOptions:
         from planproof.llm.providers import open_model
 
         (name,) = self.models
-        return open_model(name, base_url=self.base_url, settings=self._settings())
+        return open_model(name, base_url=self.base_url, settings=self._make_model_settings())
 
-    def unasked_judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
+    def make_offline_judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
         """The same judge for looking at its questions: no model is opened, and no key needed."""
         from planproof.llm.judge_registry import asks_model
-        from planproof.llm.open_judge import Unasked, open_judge
+        from planproof.llm.open_judge import UnopenedModel, open_judge
 
-        chosen = self._name(name, configuration)
+        chosen = self._resolve_judge_name(name, configuration)
         if not asks_model(chosen):
             raise typer.BadParameter(f"the judge `{chosen}` asks no model.")
-        models = [Unasked(model) for model in self.models or ("none",)]
+        models = [UnopenedModel(model) for model in self.models or ("none",)]
         return open_judge(
             chosen,
             models,
             vocabulary=configuration.vocabulary,
-            asking=self._asking(chosen, configuration),
+            options=self._make_model_options(chosen, configuration),
             samples=self.samples,
         )
 
-    def _name(self, name: str | None, configuration: Configuration) -> str:
-        from planproof.llm.judge_registry import DEFAULT
+    def _resolve_judge_name(self, name: str | None, configuration: Configuration) -> str:
+        from planproof.llm.judge_registry import DEFAULT_JUDGE
 
-        return name or configuration.judge or ("audit" if self.models else DEFAULT)
+        return name or configuration.judge or ("audit" if self.models else DEFAULT_JUDGE)
 
-    def _asking(self, judge: str, configuration: Configuration) -> Asking:
-        from planproof.core.judge import Asking
+    def _make_model_options(self, judge: str, configuration: Configuration) -> ModelOptions:
+        from planproof.core.judge import ModelOptions
 
-        how = Asking(
+        options = ModelOptions(
             budget=self.budget,
             deadline=self.deadline,
             doubt=self.doubt,
             image_urls=self.allow_image_urls,
         )
         if self.template is None:
-            return how
+            return options
         if judge != "prompt":
             raise typer.BadParameter("--template goes with --judge prompt.")
-        return replace(how, template=read_text(self.template, configuration.limits))
+        return replace(options, template=read_text(self.template, configuration.limits))
 
-    def _settings(self) -> ModelSettings:
-        from planproof.llm.model_settings import ModelSettings, Spending
-        from planproof.runs.engines.local import MODEL_CASES
+    def _make_model_settings(self) -> ModelSettings:
+        from planproof.llm.model_settings import ModelSettings, SpendingLimit
+        from planproof.runs.engines.local import DEFAULT_MODEL_CONCURRENCY
 
         cache = None
         if not self.no_cache:
-            from planproof.llm.answer_cache import default_path
+            from planproof.llm.answer_cache import default_cache_path
 
-            cache = default_path()
+            cache = default_cache_path()
         return ModelSettings(
-            concurrency=self.concurrency or MODEL_CASES,
+            concurrency=self.concurrency or DEFAULT_MODEL_CONCURRENCY,
             rpm=self.rpm,
             tpm=self.tpm,
             cache=cache,
-            spending=Spending(self.max_cost),
+            spending=SpendingLimit(self.max_cost),
         )

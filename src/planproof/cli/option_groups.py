@@ -11,31 +11,33 @@ from typing import Any, TypeVar, get_type_hints
 _T = TypeVar("_T")
 
 
-def takes(**groups: type[Any]) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
+def option_groups(**groups: type[Any]) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
     """Let a command have the fields of a dataclass as options, in place of one parameter.
 
     Every field is an option of the command, and the command is given the dataclass.
     """
 
-    def grouped(command: Callable[..., _T]) -> Callable[..., _T]:
+    def decorate(command: Callable[..., _T]) -> Callable[..., _T]:
         @wraps(command)
-        def taken(*args: Any, **given: Any) -> _T:
+        def wrapper(*args: Any, **options: Any) -> _T:
             for name, group in groups.items():
-                given[name] = group(**{part.name: given.pop(part.name) for part in fields(group)})
-            return command(*args, **given)
+                options[name] = group(
+                    **{part.name: options.pop(part.name) for part in fields(group)}
+                )
+            return command(*args, **options)
 
-        whole = signature(command, eval_str=True)
+        command_signature = signature(command, eval_str=True)
         options: list[Parameter] = []
-        for parameter in whole.parameters.values():
+        for parameter in command_signature.parameters.values():
             group = groups.get(parameter.name)
-            options += [parameter] if group is None else _options(group)
-        taken.__dict__["__signature__"] = whole.replace(parameters=options)
-        return taken
+            options += [parameter] if group is None else _make_option_parameters(group)
+        wrapper.__dict__["__signature__"] = command_signature.replace(parameters=options)
+        return wrapper
 
-    return grouped
+    return decorate
 
 
-def _options(group: type[Any]) -> list[Parameter]:
+def _make_option_parameters(group: type[Any]) -> list[Parameter]:
     hints = get_type_hints(group, include_extras=True)
     return [
         Parameter(

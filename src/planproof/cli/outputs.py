@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from planproof.reports.terminal.lines import Line
 
 # Wider, a step and its status would stand too far apart to be read as one line.
-_WIDEST = 100
+_MAX_WIDTH = 100
 
 OutputOption: TypeAlias = Annotated[
     Path | None,
@@ -48,29 +48,31 @@ class Format(StrEnum):
     HTML = "html"
 
 
-def written(verdict: Verdict, form: Format, *, secrets: bool, stream: TextIO) -> str:
+def format_verdict(verdict: Verdict, form: Format, *, secrets: bool, stream: TextIO) -> str:
     """A verdict in this format, fit for this stream."""
     if form is Format.TERMINAL:
-        from planproof.reports.terminal.verdict_lines import picture
+        from planproof.reports.terminal.verdict_lines import render_verdict
 
-        return drawn(picture(verdict, secrets=secrets), stream)
+        return render_rich(render_verdict(verdict, secrets=secrets), stream)
     if form is Format.MARKDOWN:
-        from planproof.reports.markdown import markdown
+        from planproof.reports.markdown import verdict_to_markdown
 
-        return markdown(verdict, secrets=secrets)
+        return verdict_to_markdown(verdict, secrets=secrets)
     from planproof.reports import json
 
     # A page shows the trace as well, so that a verdict alone does not make one.
     assert form is not Format.HTML
-    return (json.brief(verdict) if form is Format.JSON else json.full(verdict)) + "\n"
+    return (
+        json.to_brief_json(verdict) if form is Format.JSON else json.to_full_json(verdict)
+    ) + "\n"
 
 
-def drawn(picture: RenderableType, stream: TextIO) -> str:
+def render_rich(picture: RenderableType, stream: TextIO) -> str:
     """A picture as text: in colour only where the stream is a terminal, and never too wide."""
     from rich.console import Console
 
     console = Console(file=stream)
-    console.width = min(console.width, _WIDEST)
+    console.width = min(console.width, _MAX_WIDTH)
     with console.capture() as captured:
         console.print(picture)
     text = captured.get()
@@ -79,27 +81,27 @@ def drawn(picture: RenderableType, stream: TextIO) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
 
-def told(lines: Iterable[Line], stream: TextIO) -> str:
+def render_lines(lines: Iterable[Line], stream: TextIO) -> str:
     """Lines as text: in colour where the stream is a terminal."""
-    from planproof.reports.terminal.lines import plain
+    from planproof.reports.terminal.lines import to_plain_text
 
     if not stream.isatty():
-        return "".join(f"{plain(line)}\n" for line in lines)
+        return "".join(f"{to_plain_text(line)}\n" for line in lines)
     from rich.console import Group
     from rich.text import Text
 
     parts = [Text.assemble(*line, no_wrap=True, overflow="ellipsis") for line in lines]
-    return drawn(Group(*parts), stream)
+    return render_rich(Group(*parts), stream)
 
 
 @contextmanager
-def writing(output: Path | None) -> Generator[TextIO, None, None]:
+def open_text_output(output: Path | None) -> Generator[TextIO, None, None]:
     """Standard output, or a file that takes its name only once it is whole, for text."""
     if _is_standard_output(output):
         yield sys.stdout
         sys.stdout.flush()
         return
-    with writing_bytes(output) as file:
+    with open_binary_output(output) as file:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="\n")
         try:
             yield text
@@ -108,7 +110,7 @@ def writing(output: Path | None) -> Generator[TextIO, None, None]:
 
 
 @contextmanager
-def writing_bytes(output: Path | None) -> Generator[BinaryIO, None, None]:
+def open_binary_output(output: Path | None) -> Generator[BinaryIO, None, None]:
     """Standard output, or a file that takes its name only once it is whole.
 
     When the writing is interrupted, what there is stays beside it as `FILE.partial`.
@@ -119,12 +121,12 @@ def writing_bytes(output: Path | None) -> Generator[BinaryIO, None, None]:
         return
     target = output.resolve()
     # Devices and pipes can't be replaced by a file of that name, nor should they be.
-    whole = not target.exists() or target.is_file()
-    partial = target.with_name(f"{target.name}.partial") if whole else target
+    is_atomic = not target.exists() or target.is_file()
+    partial = target.with_name(f"{target.name}.partial") if is_atomic else target
     try:
         with partial.open("wb") as file:
             yield file
-        if whole:
+        if is_atomic:
             partial.replace(target)
     except OSError as error:
         raise InvalidInput(
@@ -136,6 +138,6 @@ def _is_standard_output(output: Path | None) -> bool:
     return output is None or str(output) == "-"
 
 
-def plain_stream() -> TextIO:
+def make_plain_stream() -> TextIO:
     """A stream that is no terminal, for rendering what goes into a file."""
     return io.StringIO()

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.exit_codes import NO_PLAN, tell
+from planproof.cli.exit_codes import NO_PLAN, print_error
 from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
     ReaderOption,
+    load_config,
     read_source,
-    settled_configuration,
 )
 from planproof.cli.model_options import (
-    AskingOptions,
     BaseUrlOption,
     BudgetOption,
     DeadlineOption,
     MaxCostOption,
+    ModelJudgeOptions,
     NoCacheOption,
 )
-from planproof.cli.outputs import NoRedactOption, OutputOption, writing
+from planproof.cli.outputs import NoRedactOption, OutputOption, open_text_output
 
 if TYPE_CHECKING:
     from planproof.core.trace import Trace
@@ -84,23 +84,23 @@ def plan(
 
     Exit code: 0 found, 2 bad usage or input, 3 no plan was found, or the model failed.
     """
-    from planproof.planning.locate_plan import locate
-    from planproof.readers.decoding.split_traces import pick as picked
+    from planproof.planning.locate_plan import find_declared_plan
+    from planproof.readers.decoding.split_traces import select_trace as picked
     from planproof.readers.detect import read_trace
     from planproof.reports.terminal.plan_lines import (
-        inferred_json,
-        inferred_lines,
-        plan_json,
-        plan_lines,
+        format_inferred_plan,
+        format_located_plan,
+        inferred_plan_to_json,
+        located_plan_to_json,
     )
-    from planproof.reports.wording import shows
+    from planproof.reports.wording import make_sanitizer
 
-    configuration = settled_configuration(config)
+    configuration = load_config(config)
     source = picked(read_source(trace, configuration.limits), pick)
     read = read_trace(source, reader=reader, vocabulary=configuration.vocabulary)
-    located = locate(read)
+    located = find_declared_plan(read)
     if model is not None and located.plan is None and read.events:
-        asked = AskingOptions(
+        judge_options = ModelJudgeOptions(
             model=[model],
             base_url=base_url,
             budget=budget,
@@ -108,35 +108,35 @@ def plan(
             no_cache=no_cache,
             max_cost=max_cost,
         )
-        inferred = _inferred(read, asked)
-        with writing(output) as stream:
+        inferred = _infer_plan(read, judge_options)
+        with open_text_output(output) as stream:
             if form is PlanFormat.JSON:
-                stream.write(inferred_json(inferred) + "\n")
+                stream.write(inferred_plan_to_json(inferred) + "\n")
             else:
-                lines = inferred_lines(inferred, shows(secrets=no_redact))
+                lines = format_inferred_plan(inferred, make_sanitizer(secrets=no_redact))
                 stream.writelines(f"{line}\n" for line in lines)
         if not inferred.plan.steps:
             raise typer.Exit(NO_PLAN)
         return
-    with writing(output) as stream:
+    with open_text_output(output) as stream:
         if form is PlanFormat.JSON:
-            stream.write(plan_json(located) + "\n")
+            stream.write(located_plan_to_json(located) + "\n")
         else:
-            lines = plan_lines(located, shows(secrets=no_redact))
+            lines = format_located_plan(located, make_sanitizer(secrets=no_redact))
             stream.writelines(f"{line}\n" for line in lines)
     if located.declaration is None:
         raise typer.Exit(NO_PLAN)
 
 
-def _inferred(trace: Trace, asked: AskingOptions) -> InferredPlan:
-    from planproof.core.async_bridge import wait_for
-    from planproof.core.judge import Asking
+def _infer_plan(trace: Trace, judge_options: ModelJudgeOptions) -> InferredPlan:
+    from planproof.core.async_bridge import run_sync
+    from planproof.core.judge import ModelOptions
     from planproof.core.model import ModelFailed
     from planproof.llm.infer_plan import infer_plan
 
-    asking = Asking(budget=asked.budget, deadline=asked.deadline)
+    model_options = ModelOptions(budget=judge_options.budget, deadline=judge_options.deadline)
     try:
-        return wait_for(infer_plan(trace, asked.open_model(), asking))
+        return run_sync(infer_plan(trace, judge_options.open_model(), model_options))
     except ModelFailed as error:
-        tell(error)
+        print_error(error)
         raise typer.Exit(NO_PLAN) from error

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from planproof.runs.summary import RunningSummary
+    from planproof.runs.summary import SummaryBuilder
 
-_BETWEEN = 0.1
+_REFRESH_SECONDS = 0.1
 
 
 @contextmanager
-def showing(
-    tally: RunningSummary, fraction: Callable[[], float | None]
+def show_progress(
+    tally: SummaryBuilder, fraction: Callable[[], float | None]
 ) -> Generator[Callable[[], None], None, None]:
     """Gives what is to be called after each case. Shows nothing where nobody sees it.
 
     `fraction` is how much of the data set has been read, where that is known.
     """
     if not sys.stderr.isatty():
-        yield _nothing
+        yield _do_nothing
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
@@ -33,31 +33,31 @@ def showing(
     columns = (BarColumn(20), TextColumn("{task.description}", markup=False))
     began = shown = monotonic()
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task(told(tally, 0.0, None), total=None)
+        bar = progress.add_task(format_progress(tally, 0.0, None), total=None)
 
-        def show() -> None:
+        def update() -> None:
             nonlocal shown
             now = monotonic()
-            if now - shown >= _BETWEEN:
+            if now - shown >= _REFRESH_SECONDS:
                 shown = now
                 part = fraction()
                 progress.update(
                     bar,
                     completed=part or 0.0,
                     total=None if part is None else 1.0,
-                    description=told(tally, now - began, part),
+                    description=format_progress(tally, now - began, part),
                 )
 
-        yield show
+        yield update
 
 
-def told(tally: RunningSummary, seconds: float, part: float | None) -> str:
+def format_progress(tally: SummaryBuilder, seconds: float, share: float | None) -> str:
     """The line beside the bar, when so much time has passed and such a part is done."""
     words = [f"{tally.cases:,} cases"]
     if seconds > 0:
         words.append(f"{tally.cases / seconds:,.0f}/s")
-    if part:
-        words.append(f"{_clock(seconds / part - seconds)} left")
+    if share:
+        words.append(f"{_format_duration(seconds / share - seconds)} left")
     if tally.mean is not None:
         words.append(f"mean {tally.mean:.2f}")
     if unscored := tally.unscored.total():
@@ -67,11 +67,11 @@ def told(tally: RunningSummary, seconds: float, part: float | None) -> str:
     return " · ".join(words)
 
 
-def _clock(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-def _nothing() -> None:
+def _do_nothing() -> None:
     pass

@@ -15,27 +15,27 @@ def readers() -> None:
     """
     from textwrap import wrap
 
-    from planproof.extensions import registered
+    from planproof.extensions import list_names
 
-    names = registered("readers")
+    names = list_names("readers")
     widest = max(map(len, names))
     for name in names:
-        first, *rest = wrap(_told(name), _WIDTH - widest - 2) or [""]
+        first, *rest = wrap(_describe_reader(name), _WIDTH - widest - 2) or [""]
         typer.echo(f"{name:<{widest}}  {first}".rstrip())
         for line in rest:
             typer.echo(f"{'':<{widest}}  {line}")
 
 
-def _told(name: str) -> str:
+def _describe_reader(name: str) -> str:
     """What a reader reads, as it says itself; and where one from elsewhere comes from."""
     from planproof.errors import UnknownName
-    from planproof.extensions import package_of
-    from planproof.readers.recognition import reader_named
-    from planproof.reports.plain_text import one_line
+    from planproof.extensions import find_package
+    from planproof.readers.recognition import load_reader
+    from planproof.reports.plain_text import to_one_line
 
-    package = package_of("readers", name)
+    package = find_package("readers", name)
     try:
-        said = (reader_named(name).__doc__ or "").strip().partition("\n")[0]
+        summary = (load_reader(name).__doc__ or "").strip().partition("\n")[0]
     except UnknownName as error:
-        said = f"Left out: {error.what}"
-    return one_line(f"{said} (from {package})" if package else said)
+        summary = f"Left out: {error.what}"
+    return to_one_line(f"{summary} (from {package})" if package else summary)

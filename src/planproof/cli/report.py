@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
-from planproof.cli.outputs import NoRedactOption, writing
-from planproof.cli.store_options import RunArgument, StoreOption, opened_store
+from planproof.cli.inputs import ConfigOption, MinPassOption, load_config, resolve_passing_score
+from planproof.cli.outputs import NoRedactOption, open_text_output
+from planproof.cli.store_options import RunArgument, StoreOption, open_existing_store
 
 
 def report(
@@ -38,17 +38,19 @@ def report(
 
     Exit code: 0 drawn, 2 bad usage or input.
     """
-    from planproof.preparation import Reading
-    from planproof.reports.html.report_page import run_page
-    from planproof.reports.wording import many
-    from planproof.runs.run_names import named_run
+    from planproof.preparation import ReadOptions
+    from planproof.reports.html.report_page import render_run_page
+    from planproof.reports.wording import pluralize
+    from planproof.runs.run_names import find_run_by_name
 
-    configuration = settled_configuration(config)
-    reading = Reading(None, configuration.vocabulary, configuration.limits)
-    least = passing_score(min_score, configuration)
-    with opened_store(store, configuration) as kept:
-        found = named_run(kept, run)
-        with writing(output) as stream:
-            stream.writelines(run_page(found, kept, reading, min_score=least, secrets=no_redact))
+    configuration = load_config(config)
+    reading = ReadOptions(None, configuration.vocabulary, configuration.limits)
+    least = resolve_passing_score(min_score, configuration)
+    with open_existing_store(store, configuration) as run_store:
+        run_record = find_run_by_name(run_store, run)
+        with open_text_output(output) as stream:
+            stream.writelines(
+                render_run_page(run_record, run_store, reading, min_score=least, secrets=no_redact)
+            )
     if str(output) != "-":
-        typer.echo(f"{output}: {many(found.cases, 'case')} of {found.id}", err=True)
+        typer.echo(f"{output}: {pluralize(run_record.cases, 'case')} of {run_record.id}", err=True)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.data_options import DataOptions, PlacesArgument
-from planproof.cli.engine_options import EngineOptions, MakingJudge
+from planproof.cli.data_options import DataArgument, DataOptions
+from planproof.cli.engine_options import EngineOptions, EvaluatorFactory
 from planproof.cli.estimate import Estimate
 from planproof.cli.exit_codes import BELOW_MINIMUM, INTERRUPTED, NOT_JUDGED
 from planproof.cli.inputs import (
@@ -23,14 +23,14 @@ from planproof.cli.inputs import (
     JudgeOption,
     MinScoreOption,
     ReaderOption,
-    passing_score,
-    settled_configuration,
+    load_config,
+    resolve_passing_score,
 )
-from planproof.cli.model_options import AskingOptions
-from planproof.cli.option_groups import takes
-from planproof.cli.outputs import OutputOption, told, writing_bytes
-from planproof.cli.progress import showing
-from planproof.cli.store_options import StoreOption, TagOption, new_store
+from planproof.cli.model_options import ModelJudgeOptions
+from planproof.cli.option_groups import option_groups
+from planproof.cli.outputs import OutputOption, open_binary_output, render_lines
+from planproof.cli.progress import show_progress
+from planproof.cli.store_options import StoreOption, TagOption, open_or_create_store
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -39,14 +39,16 @@ if TYPE_CHECKING:
     from planproof.runs.datasets.data_set import DataSet
     from planproof.runs.run_records import Result, Run
     from planproof.runs.store.store_protocol import Store
-    from planproof.runs.summary import RunningSummary
+    from planproof.runs.summary import SummaryBuilder
 
 _PASSWORD = re.compile(r"(://[^/:@\s]*):[^/@\s]*@")
 
 
-@takes(data=DataOptions, where=EngineOptions, asked=AskingOptions)
+@option_groups(
+    data_options=DataOptions, engine_options=EngineOptions, judge_options=ModelJudgeOptions
+)
 def run(
-    places: PlacesArgument,
+    paths: DataArgument,
     *,
     output: OutputOption = None,
     min_score: MinScoreOption = None,
@@ -56,13 +58,13 @@ def run(
         bool,
         typer.Option("--resume", help="Go on with the run over the same data that was broken off."),
     ] = False,
-    data: DataOptions,
-    where: EngineOptions,
+    data_options: DataOptions,
+    engine_options: EngineOptions,
     judge_name: JudgeOption = None,
     reader: ReaderOption = None,
     plan_in_force: InForceOption = "first",
     config: ConfigOption = None,
-    asked: AskingOptions,
+    judge_options: ModelJudgeOptions,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Say how much would be asked of a model; ask nobody."),
@@ -93,48 +95,55 @@ def run(
     Exit code: 0 all judged, 1 some below --min-score, 2 bad usage or input, 3 some could not be
     judged, 130 interrupted.
     """
-    from planproof.runs.run_names import tags_of
+    from planproof.runs.run_names import parse_tags
 
-    if output is not None and any(_same(output, Path(place)) for place in places):
+    if output is not None and any(_is_same_file(output, Path(path)) for path in paths):
         raise InvalidInput(
             "is the file that the cases are read from.", where=str(output), advice="Name another."
         )
-    configuration = settled_configuration(config)
-    cases = data.data_set(places, configuration.limits)
+    configuration = load_config(config)
+    cases = data_options.make_data_set(paths, configuration.limits)
     if dry_run:
-        _estimate(cases, asked, judge_name, (reader, plan_in_force), configuration)
+        _print_estimate(cases, judge_options, judge_name, (reader, plan_in_force), configuration)
         return
-    from planproof.runs.execution import begun, running
-    from planproof.runs.summary import RunningSummary
+    from planproof.runs.execution import execute_run, start_or_resume_run
+    from planproof.runs.summary import SummaryBuilder
 
-    making = MakingJudge(asked, judge_name, reader, plan_in_force, configuration)
-    judging = making()
-    tally = RunningSummary(passing_score(min_score, configuration))
+    evaluator_factory = EvaluatorFactory(
+        judge_options, judge_name, reader, plan_in_force, configuration
+    )
+    evaluator = evaluator_factory()
+    tally = SummaryBuilder(resolve_passing_score(min_score, configuration))
     began = monotonic()
     # Where nothing can be written, nothing is begun.
-    with _writing(output) as write, new_store(store, configuration) as kept:
-        going = begun(
-            kept,
-            judging,
-            source=data.source(places),
-            models=asked.models,
-            tags=tags_of(tag or ()),
+    with (
+        _open_result_writer(output) as write,
+        open_or_create_store(store, configuration) as run_store,
+    ):
+        run_record = start_or_resume_run(
+            run_store,
+            evaluator,
+            source=data_options.format_source(paths),
+            models=judge_options.models,
+            tags=parse_tags(tag or ()),
             resume=resume,
         )
         if resume:
-            _tell_resumed(going)
+            _print_resumed(run_record)
         try:
             with (
-                running(
-                    kept,
-                    going,
+                execute_run(
+                    run_store,
+                    run_record,
                     cases,
-                    judging,
-                    anew=asked.no_cache,
-                    at_once=asked.concurrency,
-                    elsewhere=where.elsewhere(cases, making, going, store or configuration.store),
+                    evaluator,
+                    no_cache=judge_options.no_cache,
+                    concurrency=judge_options.concurrency,
+                    engine=engine_options.make_remote_engine(
+                        cases, evaluator_factory, run_record, store or configuration.store
+                    ),
                 ) as results,
-                showing(tally, data.share_read(cases, tally)) as show,
+                show_progress(tally, data_options.make_progress_estimate(cases, tally)) as show,
             ):
                 for result in results:
                     write(result)
@@ -144,85 +153,97 @@ def run(
                     # An empty file must not pass for one where all went well.
                     raise InvalidInput(
                         "there are no cases.",
-                        where=", ".join(places),
+                        where=", ".join(paths),
                         advice="Look into the data, and at --where if it was given.",
                     )
         except KeyboardInterrupt:
-            _tell_interrupted(tally, kept, output)
+            _print_interrupted(tally, run_store, output)
             raise typer.Exit(INTERRUPTED) from None
-    _tell_summary(tally, monotonic() - began)
-    if kept.keeps:
-        typer.echo(f"kept as run {going.id} in {kept.url}", err=True)
-    asked_for = min_score is not None or configuration.min_score is not None
-    if asked_for and tally.passed < tally.scored:
+    _print_summary(tally, monotonic() - began)
+    if run_store.is_persistent:
+        typer.echo(f"kept as run {run_record.id} in {run_store.url}", err=True)
+    has_min_score = min_score is not None or configuration.min_score is not None
+    if has_min_score and tally.passed < tally.scored:
         raise typer.Exit(BELOW_MINIMUM)
     if tally.unscored:
         raise typer.Exit(NOT_JUDGED)
 
 
-def _estimate(
+def _print_estimate(
     cases: DataSet,
-    asked: AskingOptions,
+    judge_options: ModelJudgeOptions,
     judge_name: str | None,
-    how: tuple[str | None, InForce],
+    reader_and_plan_in_force: tuple[str | None, InForce],
     configuration: Configuration,
 ) -> None:
-    from planproof.preparation import Reading
+    from planproof.preparation import ReadOptions
 
-    (reader, in_force), estimate = how, Estimate()
-    unasked = asked.unasked_judge(judge_name, configuration)
+    (reader, in_force), estimate = reader_and_plan_in_force, Estimate()
+    offline_judge = judge_options.make_offline_judge(judge_name, configuration)
     for _, line in cases:
         vocabulary, limits = configuration.vocabulary, configuration.limits
-        estimate.add(line, unasked, Reading(reader, vocabulary, limits, line.where, in_force))
-    for figure in estimate.lines():
+        estimate.add_case(
+            line, offline_judge, ReadOptions(reader, vocabulary, limits, line.where, in_force)
+        )
+    for figure in estimate.format_lines():
         typer.echo(figure)
 
 
 @contextmanager
-def _writing(output: Path | None) -> Generator[Callable[[Result], None], None, None]:
+def _open_result_writer(output: Path | None) -> Generator[Callable[[Result], None], None, None]:
     """What each result is given to: the file, or standard output if that is no terminal."""
     if output is None and sys.stdout.isatty():
-        yield _unwritten
+        yield _discard_result
         return
-    from planproof.reports.result_files import result_writer
-    from planproof.reports.result_formats import form_of
+    from planproof.reports.result_files import open_result_writer
+    from planproof.reports.result_formats import detect_result_format
 
-    with writing_bytes(output) as file, result_writer(file, form_of(output)) as writer:
+    with (
+        open_binary_output(output) as file,
+        open_result_writer(file, detect_result_format(output)) as writer,
+    ):
         yield writer.add
 
 
-def _unwritten(_: Result) -> None:
+def _discard_result(_: Result) -> None:
     """Nothing is written where nobody could read it."""
 
 
-def _tell_summary(tally: RunningSummary, seconds: float) -> None:
-    from planproof.reports.terminal.run_lines import score_lines, step_lines
-    from planproof.reports.wording import many, shows
+def _print_summary(tally: SummaryBuilder, seconds: float) -> None:
+    from planproof.reports.terminal.run_lines import format_scores, format_step_counts
+    from planproof.reports.wording import make_sanitizer, pluralize
 
-    typer.echo(f"planproof: {many(tally.cases, 'case')} in {seconds:.1f} s", err=True)
-    summary, show = tally.summary(), shows(secrets=False)
-    sys.stderr.write(told(score_lines(summary, show), sys.stderr))
-    sys.stderr.write(told(step_lines("steps most often missed", summary.missed, show), sys.stderr))
+    typer.echo(f"planproof: {pluralize(tally.cases, 'case')} in {seconds:.1f} s", err=True)
+    summary, show = tally.build(), make_sanitizer(secrets=False)
+    sys.stderr.write(render_lines(format_scores(summary, show), sys.stderr))
+    sys.stderr.write(
+        render_lines(
+            format_step_counts("steps most often missed", summary.missed, show), sys.stderr
+        )
+    )
 
 
-def _tell_resumed(going: Run) -> None:
-    if going.cases:
-        typer.echo(f"planproof: going on with run {going.id} after {going.cases:,} cases", err=True)
+def _print_resumed(run_record: Run) -> None:
+    if run_record.cases:
+        typer.echo(
+            f"planproof: going on with run {run_record.id} after {run_record.cases:,} cases",
+            err=True,
+        )
     else:
         typer.echo("planproof: no run over this data was broken off; this is a new one", err=True)
 
 
-def _tell_interrupted(tally: RunningSummary, kept: Store, output: Path | None) -> None:
-    told = f"planproof: interrupted after {tally.cases:,} cases"
-    if kept.keeps:
-        again = [word for word in sys.argv[1:] if word != "--resume"]
-        command = _PASSWORD.sub(r"\1:***@", shlex.join(["planproof", *again, "--resume"]))
-        typer.echo(f"{told}, which are kept; go on with\n  {command}", err=True)
+def _print_interrupted(tally: SummaryBuilder, run_store: Store, output: Path | None) -> None:
+    message = f"planproof: interrupted after {tally.cases:,} cases"
+    if run_store.is_persistent:
+        arguments = [word for word in sys.argv[1:] if word != "--resume"]
+        command = _PASSWORD.sub(r"\1:***@", shlex.join(["planproof", *arguments, "--resume"]))
+        typer.echo(f"{message}, which are kept; go on with\n  {command}", err=True)
     elif output is None:
-        typer.echo(told, err=True)
+        typer.echo(message, err=True)
     else:
-        typer.echo(f"{told}; the verdicts so far are in {output}.partial", err=True)
+        typer.echo(f"{message}; the verdicts so far are in {output}.partial", err=True)
 
 
-def _same(output: Path, place: Path) -> bool:
-    return output.exists() and place.exists() and output.samefile(place)
+def _is_same_file(output: Path, path: Path) -> bool:
+    return output.exists() and path.exists() and output.samefile(path)

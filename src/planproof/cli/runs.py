@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from planproof.cli.inputs import ConfigOption, settled_configuration
-from planproof.cli.outputs import NoRedactOption, told
-from planproof.cli.store_options import StoreOption, TagOption, opened_store
+from planproof.cli.inputs import ConfigOption, load_config
+from planproof.cli.outputs import NoRedactOption, render_lines
+from planproof.cli.store_options import StoreOption, TagOption, open_existing_store
 
 
 class RunsFormat(StrEnum):
@@ -44,17 +44,21 @@ def runs(
 
     Exit code: 0 listed, 2 bad usage or input.
     """
-    from planproof.reports.run_json import runs_json
-    from planproof.reports.terminal.run_lines import runs_lines
-    from planproof.reports.wording import shows
-    from planproof.runs.run_names import tags_of
+    from planproof.reports.run_json import runs_to_json
+    from planproof.reports.terminal.run_lines import format_run_list
+    from planproof.reports.wording import make_sanitizer
+    from planproof.runs.run_names import parse_tags
 
-    tags = tags_of(tag or ())
-    with opened_store(store, settled_configuration(config)) as kept:
-        found = kept.runs(limit=limit, tags=tags)
+    tags = parse_tags(tag or ())
+    with open_existing_store(store, load_config(config)) as run_store:
+        run_records = run_store.list_runs(limit=limit, tags=tags)
     if form is RunsFormat.JSON:
-        sys.stdout.write(f"{runs_json(found)}\n")
-    elif found:
-        sys.stdout.write(told(runs_lines(found, shows(secrets=no_redact)), sys.stdout))
+        sys.stdout.write(f"{runs_to_json(run_records)}\n")
+    elif run_records:
+        sys.stdout.write(
+            render_lines(
+                format_run_list(run_records, make_sanitizer(secrets=no_redact)), sys.stdout
+            )
+        )
     else:
         typer.echo("planproof: no such run", err=True)

@@ -10,30 +10,30 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
-from planproof.cli.engine_options import MakingJudge
+from planproof.cli.engine_options import EvaluatorFactory
 from planproof.cli.inputs import (
     ConfigOption,
     InForceOption,
     JudgeOption,
     MinPassOption,
     ReaderOption,
-    passing_score,
-    settled_configuration,
+    load_config,
+    resolve_passing_score,
 )
-from planproof.cli.model_options import AskingOptions
-from planproof.cli.option_groups import takes
+from planproof.cli.model_options import ModelJudgeOptions
+from planproof.cli.option_groups import option_groups
 from planproof.cli.store_options import StoreOption
 from planproof.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
     from planproof.core.limits import Limits
-    from planproof.runs.engines.case_judging import Judging
+    from planproof.runs.engines.case_judging import CaseEvaluator
     from planproof.server.server_settings import ServerLimits
 
 _MEGABYTE = 1024 * 1024
-_HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VALUE = re.compile(r"[\t -~\xa0-\xff]+")
+_HEADERS_VARIABLE = "OTEL_EXPORTER_OTLP_HEADERS"
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t -~\xa0-\xff]+")
 """What HTTP takes for the name and the value of a header."""
 
 
@@ -41,7 +41,7 @@ _VALUE = re.compile(r"[\t -~\xa0-\xff]+")
 class TraceOptions:
     """What was said on the command line about traces from OpenTelemetry."""
 
-    quiet: Annotated[
+    quiet_seconds: Annotated[
         float,
         typer.Option(
             "--quiet-seconds",
@@ -49,7 +49,7 @@ class TraceOptions:
             help="A trace is judged when its root has ended and nothing came for so long.",
         ),
     ] = 1.0
-    oldest: Annotated[
+    oldest_seconds: Annotated[
         float,
         typer.Option(
             "--oldest-seconds",
@@ -67,7 +67,7 @@ class TraceOptions:
         ),
     ] = None
 
-    def endpoint(self) -> str | None:
+    def check_endpoint(self) -> str | None:
         """Where verdicts are sent."""
         if self.otlp_endpoint is not None and not _is_http(self.otlp_endpoint):
             raise InvalidConfiguration(
@@ -77,17 +77,18 @@ class TraceOptions:
             )
         return self.otlp_endpoint
 
-    def headers(self) -> dict[str, str]:
+    def read_headers(self) -> dict[str, str]:
         """What is sent along with them, written as OpenTelemetry's SDKs take it."""
-        given = os.environ.get(_HEADERS, "") if self.otlp_endpoint else ""
-        pairs = [pair.partition("=")[::2] for pair in given.split(",") if pair.strip()]
+        variable = os.environ.get(_HEADERS_VARIABLE, "") if self.otlp_endpoint else ""
+        pairs = [pair.partition("=")[::2] for pair in variable.split(",") if pair.strip()]
         headers = {name.strip(): unquote(value.strip()) for name, value in pairs}
         if not all(
-            _NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in headers.items()
+            _HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(value)
+            for name, value in headers.items()
         ):
             raise InvalidConfiguration(
                 "holds something else than headers.",
-                where=_HEADERS,
+                where=_HEADERS_VARIABLE,
                 advice="Write NAME=VALUE, and a comma between two of them.",
             )
         return headers
@@ -130,24 +131,26 @@ class LimitOptions:
         ),
     ] = 1_000_000
 
-    def limits(self, deadline: float, configured: Limits) -> ServerLimits:
+    def make_limits(self, deadline: float, configured: Limits) -> ServerLimits:
         """The limits that are meant; a case has to be judged within the deadline."""
         from planproof.server.server_settings import ServerLimits
 
         usual, body = ServerLimits(), self.max_body * _MEGABYTE
         return ServerLimits(
-            body=body,
-            data_set=self.max_data_set * _MEGABYTE,
+            body_bytes=body,
+            data_set_bytes=self.max_data_set * _MEGABYTE,
             values=configured.values,
             in_flight=max(usual.in_flight, 2 * body),
-            waiting=self.max_waiting,
+            waiting_cases=self.max_waiting,
             rate=self.max_rate,
             backlog=self.max_backlog,
-            judging=deadline,
+            judge_timeout=deadline,
         )
 
 
-@takes(traced=TraceOptions, limited=LimitOptions, asked=AskingOptions)
+@option_groups(
+    trace_options=TraceOptions, limit_options=LimitOptions, judge_options=ModelJudgeOptions
+)
 def serve(
     *,
     host: Annotated[
@@ -156,7 +159,7 @@ def serve(
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="0 takes any that is free.")
     ] = 7526,
-    demand_keys: Annotated[
+    require_keys: Annotated[
         bool, typer.Option("--demand-keys", help="Demand keys on loopback, too.")
     ] = False,
     store: StoreOption = None,
@@ -165,9 +168,9 @@ def serve(
     plan_in_force: InForceOption = "first",
     min_score: MinPassOption = None,
     config: ConfigOption = None,
-    traced: TraceOptions,
-    limited: LimitOptions,
-    asked: AskingOptions,
+    trace_options: TraceOptions,
+    limit_options: LimitOptions,
+    judge_options: ModelJudgeOptions,
 ) -> None:
     """Serve the API, take traces from OpenTelemetry, and show it all on pages.
 
@@ -191,38 +194,40 @@ def serve(
             f"the server needs {error.name}, which is not installed.",
             advice="Install it: pip install 'planproof[server]'.",
         ) from error
-    configuration = settled_configuration(config)
-    making = MakingJudge(asked, judge_name, reader, plan_in_force, configuration)
-    at_once = "questions" if asked.models else "processes"
+    configuration = load_config(config)
+    evaluator_factory = EvaluatorFactory(
+        judge_options, judge_name, reader, plan_in_force, configuration
+    )
+    at_once = "questions" if judge_options.models else "processes"
     settings = ServerSettings(
         store=store or configuration.store,
-        judging=making(),
-        models=asked.models,
-        others=_others(making),
+        evaluator=evaluator_factory(),
+        models=judge_options.models,
+        other_evaluators=_make_other_evaluators(evaluator_factory),
         host=host,
         port=port,
-        demand_keys=demand_keys,
-        min_score=passing_score(min_score, configuration),
-        quiet=traced.quiet,
-        oldest=traced.oldest,
-        otlp_endpoint=traced.endpoint(),
-        otlp_headers=traced.headers(),
-        limits=limited.limits(asked.deadline, configuration.limits),
-        anew=asked.no_cache,
-        **({} if asked.concurrency is None else {at_once: asked.concurrency}),
+        require_keys=require_keys,
+        min_score=resolve_passing_score(min_score, configuration),
+        quiet_seconds=trace_options.quiet_seconds,
+        oldest_seconds=trace_options.oldest_seconds,
+        otlp_endpoint=trace_options.check_endpoint(),
+        otlp_headers=trace_options.read_headers(),
+        limits=limit_options.make_limits(judge_options.deadline, configuration.limits),
+        rejudge=judge_options.no_cache,
+        **({} if judge_options.concurrency is None else {at_once: judge_options.concurrency}),
     )
-    serve_until_ended(settings, _announce)
+    serve_until_ended(settings, _print_address)
 
 
-def _others(making: MakingJudge) -> dict[str, Judging]:
+def _make_other_evaluators(evaluator_factory: EvaluatorFactory) -> dict[str, CaseEvaluator]:
     """The judges that can be asked for besides: `rules` can always."""
     from dataclasses import replace
 
-    from planproof.llm.judge_registry import DEFAULT
+    from planproof.llm.judge_registry import DEFAULT_JUDGE
 
-    plain = replace(making, asked=AskingOptions(), name=DEFAULT)
-    usual = making().judge.name
-    return {} if usual == DEFAULT else {DEFAULT: plain()}
+    plain = replace(evaluator_factory, judge_options=ModelJudgeOptions(), name=DEFAULT_JUDGE)
+    usual = evaluator_factory().judge.name
+    return {} if usual == DEFAULT_JUDGE else {DEFAULT_JUDGE: plain()}
 
 
 def _is_http(address: str) -> bool:
@@ -233,5 +238,5 @@ def _is_http(address: str) -> bool:
         return False
 
 
-def _announce(address: str) -> None:
+def _print_address(address: str) -> None:
     typer.echo(f"planproof: serving on {address}; Ctrl-C ends it", err=True)

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
-from planproof.cli.inputs import ConfigOption, MinPassOption, passing_score, settled_configuration
+from planproof.cli.inputs import ConfigOption, MinPassOption, load_config, resolve_passing_score
 from planproof.cli.outputs import (
     Format,
     NoRedactOption,
     OutputOption,
-    plain_stream,
-    told,
-    writing,
-    written,
+    format_verdict,
+    make_plain_stream,
+    open_text_output,
+    render_lines,
 )
-from planproof.cli.store_options import RunArgument, StoreOption, opened_store
+from planproof.cli.store_options import RunArgument, StoreOption, open_existing_store
 
 if TYPE_CHECKING:
     from planproof.runs.run_records import Run
@@ -36,7 +36,7 @@ class ShowFormat(StrEnum):
 
 
 # The whole verdict, for that is what `planproof verify` takes.
-_OF_A_CASE = {
+_CASE_FORMATS = {
     ShowFormat.TERMINAL: Format.TERMINAL,
     ShowFormat.JSON: Format.FULL,
     ShowFormat.MARKDOWN: Format.MARKDOWN,
@@ -75,23 +75,29 @@ def show(
 
     Exit code: 0 shown, 2 bad usage or input.
     """
-    from planproof.runs.run_names import named_run
+    from planproof.runs.run_names import find_run_by_name
 
-    configuration = settled_configuration(config)
-    if case is not None and form not in _OF_A_CASE:
+    configuration = load_config(config)
+    if case is not None and form not in _CASE_FORMATS:
         raise typer.BadParameter(f"--format {form.value} goes with a run, not with one case.")
-    with opened_store(store, configuration) as kept, writing(output) as stream:
-        found = named_run(kept, run)
-        shown_on = stream if stream is sys.stdout else plain_stream()
+    with open_existing_store(store, configuration) as run_store, open_text_output(output) as stream:
+        run_record = find_run_by_name(run_store, run)
+        render_stream = stream if stream is sys.stdout else make_plain_stream()
         if case is None:
-            least = passing_score(min_score, configuration)
-            stream.writelines(_run(kept, found, form, least, shown_on, secrets=no_redact))
+            least = resolve_passing_score(min_score, configuration)
+            stream.writelines(
+                _render_run(run_store, run_record, form, least, render_stream, secrets=no_redact)
+            )
         else:
-            verdict = kept.result(found.id, case).verdict
-            stream.write(written(verdict, _OF_A_CASE[form], secrets=no_redact, stream=shown_on))
+            verdict = run_store.get_result(run_record.id, case).verdict
+            stream.write(
+                format_verdict(
+                    verdict, _CASE_FORMATS[form], secrets=no_redact, stream=render_stream
+                )
+            )
 
 
-def _run(
+def _render_run(
     store: Store,
     run: Run,
     form: ShowFormat,
@@ -102,20 +108,22 @@ def _run(
 ) -> Iterable[str]:
     from planproof.runs.summary import summarize
 
-    summary = summarize(store.results(run.id), min_score=min_score)
+    summary = summarize(store.iter_results(run.id), min_score=min_score)
     if form is ShowFormat.JSON:
-        from planproof.reports.run_json import summary_json
+        from planproof.reports.run_json import summary_to_json
 
-        return (summary_json(run, summary), "\n")
+        return (summary_to_json(run, summary), "\n")
     if form is ShowFormat.MARKDOWN:
-        from planproof.reports.run_markdown import summary_markdown
+        from planproof.reports.run_markdown import summary_to_markdown
 
-        return (summary_markdown(run, summary, secrets=secrets),)
+        return (summary_to_markdown(run, summary, secrets=secrets),)
     if form is ShowFormat.JUNIT:
-        from planproof.reports.junit import junit
+        from planproof.reports.junit import generate_junit_xml
 
-        return junit(run, summary, store.results(run.id), secrets=secrets)
-    from planproof.reports.terminal.run_lines import run_summary_lines
-    from planproof.reports.wording import shows
+        return generate_junit_xml(run, summary, store.iter_results(run.id), secrets=secrets)
+    from planproof.reports.terminal.run_lines import format_run_summary
+    from planproof.reports.wording import make_sanitizer
 
-    return (told(run_summary_lines(run, summary, shows(secrets=secrets)), stream),)
+    return (
+        render_lines(format_run_summary(run, summary, make_sanitizer(secrets=secrets)), stream),
+    )

@@ -38,7 +38,9 @@ RunArgument: TypeAlias = Annotated[
 
 
 @contextmanager
-def new_store(url: str | None, configuration: Configuration) -> Generator[Store, None, None]:
+def open_or_create_store(
+    url: str | None, configuration: Configuration
+) -> Generator[Store, None, None]:
     """The store in which a run is kept; it is made if need be."""
     from planproof.runs.store.open_store import open_store
 
@@ -50,16 +52,18 @@ def new_store(url: str | None, configuration: Configuration) -> Generator[Store,
 
 
 @contextmanager
-def opened_store(url: str | None, configuration: Configuration) -> Generator[Store, None, None]:
+def open_existing_store(
+    url: str | None, configuration: Configuration
+) -> Generator[Store, None, None]:
     """The store in which runs are looked up; one that is a file must be there already."""
-    from planproof.runs.store.open_store import file_of
+    from planproof.runs.store.open_store import resolve_store_file
 
-    file = file_of(url or configuration.store)
+    file = resolve_store_file(url or configuration.store)
     if file is not None and not file.exists():
         raise InvalidInput(
             "there is no store.",
             where=str(file),
             advice="`planproof run DATA` makes one; --store names another.",
         )
-    with new_store(url, configuration) as store:
+    with open_or_create_store(url, configuration) as store:
         yield store

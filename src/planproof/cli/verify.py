@@ -15,10 +15,10 @@ from planproof.cli.exit_codes import REJECTED
 from planproof.cli.inputs import (
     ConfigOption,
     PickOption,
-    name_of,
-    opened,
+    format_input_name,
+    load_config,
+    open_input,
     read_bytes,
-    settled_configuration,
 )
 from planproof.errors import InvalidInput
 
@@ -53,58 +53,63 @@ def verify(
     Either file can be - for standard input.
     Exit code: 0 accepted, 1 rejected, 2 bad usage or input.
     """
-    configuration = settled_configuration(config)
+    configuration = load_config(config)
     checked = rejected = 0
-    for where, problems in _checks(verdict, trace, pick, configuration):
+    for where, problems in _check_verdicts(verdict, trace, pick, configuration):
         checked += 1
         if problems:
             rejected += 1
             typer.echo(f"rejected: {where}")
             for problem in problems:
-                typer.echo(f"  {_shown(problem)}")
+                typer.echo(f"  {_format_problem(problem)}")
     if checked == 1 and not rejected:
-        typer.echo(f"accepted: {name_of(verdict)}")
+        typer.echo(f"accepted: {format_input_name(verdict)}")
     elif checked != 1:
         typer.echo(f"{checked - rejected:,} of {checked:,} accepted")
     if rejected:
         raise typer.Exit(REJECTED)
 
 
-def _checks(
-    verdict: Path, trace: Path, picked: str | None, configuration: Configuration
+def _check_verdicts(
+    verdict: Path, trace: Path, trace_id: str | None, configuration: Configuration
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each verdict's place, and what is wrong with it."""
-    verdicts = list(_verdicts(read_bytes(verdict, configuration.limits), name_of(verdict)))
+    verdicts = list(
+        _read_verdicts(read_bytes(verdict, configuration.limits), format_input_name(verdict))
+    )
     if len(verdicts) == 1:
-        yield verdicts[0].where, _check_one(verdicts[0].value, trace, picked, configuration)
+        yield verdicts[0].where, _check_one(verdicts[0].value, trace, trace_id, configuration)
         return
-    if picked is not None:
+    if trace_id is not None:
         raise typer.BadParameter("--pick goes with a single verdict.")
-    from planproof.readers.decoding.trace_files import read_many
+    from planproof.readers.decoding.trace_files import read_cases
 
-    with opened(trace) as lines:
-        cases = read_many(lines, name=name_of(trace), limits=configuration.limits)
-        for given, line in zip_longest(verdicts, cases):
-            if given is None:
+    with open_input(trace) as lines:
+        cases = read_cases(lines, name=format_input_name(trace), limits=configuration.limits)
+        for verdict_line, line in zip_longest(verdicts, cases):
+            if verdict_line is None:
                 yield line.where, ("there is no verdict on this case",)
             elif line is None:
-                yield given.where, ("there is no case to this verdict",)
+                yield verdict_line.where, ("there is no case to this verdict",)
             elif line.case is None:
-                yield given.where, _check_unreadable(given.value, str(line.error))
+                yield verdict_line.where, _check_unreadable(verdict_line.value, str(line.error))
             else:
-                place = f"{line.where}, execution_trace"
-                yield given.where, _check_case(given.value, line.case, place, configuration)
+                location = f"{line.where}, execution_trace"
+                yield (
+                    verdict_line.where,
+                    _check_case(verdict_line.value, line.case, location, configuration),
+                )
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class _VerdictLine:
     where: str
     value: Json
 
 
-def _verdicts(data: bytes, name: str) -> Iterator[_Given]:
+def _read_verdicts(data: bytes, name: str) -> Iterator[_VerdictLine]:
     try:
-        yield _Given(name, _verdict(data, name))
+        yield _VerdictLine(name, _parse_verdict(data, name))
         return
     except InvalidInput:
         if _is_one_document(data):
@@ -112,7 +117,7 @@ def _verdicts(data: bytes, name: str) -> Iterator[_Given]:
     for number, line in enumerate(data.splitlines(), 1):
         if line.strip():
             where = f"{name}, line {number}"
-            yield _Given(where, _verdict(line, where))
+            yield _VerdictLine(where, _parse_verdict(line, where))
 
 
 def _is_one_document(data: bytes) -> bool:
@@ -124,7 +129,7 @@ def _is_one_document(data: bytes) -> bool:
     return True
 
 
-def _verdict(data: bytes, where: str) -> Json:
+def _parse_verdict(data: bytes, where: str) -> Json:
     from planproof.core.json_values import is_object
 
     advice = "Give what `--format full` prints or `planproof run` writes."
@@ -138,26 +143,26 @@ def _verdict(data: bytes, where: str) -> Json:
 
 
 def _check_one(
-    verdict: Json, trace: Path, picked: str | None, configuration: Configuration
+    verdict: Json, trace: Path, trace_id: str | None, configuration: Configuration
 ) -> tuple[str, ...]:
     from planproof.core.json_values import is_object
     from planproof.readers.decoding.case_files import parse_case
     from planproof.readers.decoding.source import Source
-    from planproof.readers.decoding.split_traces import pick
+    from planproof.readers.decoding.split_traces import select_trace
     from planproof.verification import verify as problems_of
 
-    name, limits = name_of(trace), configuration.limits
-    source = Source.of_bytes(read_bytes(trace, limits), name=name, limits=limits)
+    name, limits = format_input_name(trace), configuration.limits
+    source = Source.from_bytes(read_bytes(trace, limits), name=name, limits=limits)
     if is_object(source.document) and "execution_trace" in source.document:
         case = parse_case(source.document, name=name)
         return _check_case(verdict, case, f"{name}, execution_trace", configuration)
-    return problems_of(verdict, pick(source, picked), vocabulary=configuration.vocabulary)
+    return problems_of(verdict, select_trace(source, trace_id), vocabulary=configuration.vocabulary)
 
 
 def _check_case(
-    verdict: Json, case: Case, place: str, configuration: Configuration
+    verdict: Json, case: Case, location: str, configuration: Configuration
 ) -> tuple[str, ...]:
-    from planproof.planning.given_plan import given_plan
+    from planproof.planning.given_plan import parse_given_plan
     from planproof.readers.decoding.source import Source
     from planproof.readers.detect import read_trace
     from planproof.verification import verify as problems_of
@@ -165,18 +170,18 @@ def _check_case(
     try:
         source = case.trace
         if not isinstance(source, Source):
-            source = Source.of_value(source, name=place, limits=configuration.limits)
-        plan = None if case.plan is None else given_plan(case.plan)
+            source = Source.from_value(source, name=location, limits=configuration.limits)
+        plan = None if case.plan is None else parse_given_plan(case.plan)
         if verdict["outcome"] == "invalid_input":
             read_trace(source)
             return ("the outcome is invalid_input, but the case can be read",)
     except InvalidInput as error:
         return _check_unreadable(verdict, str(error))
     problems = problems_of(verdict, source, plan=plan, vocabulary=configuration.vocabulary)
-    return (*_other_inputs(verdict, case), *problems)
+    return (*_find_input_mismatches(verdict, case), *problems)
 
 
-def _other_inputs(verdict: Json, case: Case) -> Iterator[str]:
+def _find_input_mismatches(verdict: Json, case: Case) -> Iterator[str]:
     from planproof.core.digests import plan_digest, task_digest
     from planproof.core.json_values import is_object
 
@@ -189,11 +194,11 @@ def _other_inputs(verdict: Json, case: Case) -> Iterator[str]:
             yield "the plan is another one than the verdict is on"
 
 
-def _check_unreadable(verdict: Json, why: str) -> tuple[str, ...]:
-    return () if verdict["outcome"] == "invalid_input" else (f"the case can't be read: {why}",)
+def _check_unreadable(verdict: Json, error: str) -> tuple[str, ...]:
+    return () if verdict["outcome"] == "invalid_input" else (f"the case can't be read: {error}",)
 
 
-def _shown(problem: str) -> str:
-    from planproof.reports.plain_text import one_line
+def _format_problem(problem: str) -> str:
+    from planproof.reports.plain_text import to_one_line
 
-    return one_line(problem)
+    return to_one_line(problem)

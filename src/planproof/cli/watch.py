@@ -17,20 +17,20 @@ from planproof.cli.inputs import (
     PlanOption,
     ReaderOption,
     TaskOption,
-    settled_configuration,
+    load_config,
 )
-from planproof.cli.outputs import Format, NoRedactOption, written
+from planproof.cli.outputs import Format, NoRedactOption, format_verdict
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from planproof.monitor.deviation import Deviation
     from planproof.monitor.growing_file import GrowingFile
-    from planproof.monitor.trace_follower import Follower
+    from planproof.monitor.trace_follower import TraceFollower
 
-    Tells = Callable[[Follower, Sequence[Deviation]], None]
+    ProgressReporter = Callable[[TraceFollower, Sequence[Deviation]], None]
 
-_POLL = 0.2
-_RESTED = 9
+_POLL_SECONDS = 0.2
+_REST_FACTOR = 9
 """Reading a long trace again takes its time; it is left alone for so many times as long."""
 
 
@@ -79,28 +79,30 @@ def watch(
     """
     from planproof.evaluation import evaluate
     from planproof.monitor.growing_file import GrowingFile
-    from planproof.monitor.trace_follower import Follower
-    from planproof.preparation import in_file
+    from planproof.monitor.trace_follower import TraceFollower
+    from planproof.preparation import read_json_or_text
     from planproof.readers.decoding.source import Source
-    from planproof.readers.decoding.split_traces import pick
+    from planproof.readers.decoding.split_traces import select_trace
 
-    configuration = settled_configuration(config)
+    configuration = load_config(config)
     vocabulary = configuration.vocabulary
     if not trace.resolve().parent.is_dir():
         raise InvalidInput("its folder does not exist.", where=str(trace), advice="Check the path.")
-    given = None if plan is None else in_file(plan)
+    plan_text = None if plan is None else read_json_or_text(plan)
     least = configuration.min_score if min_score is None else min_score
     growing = GrowingFile(trace, configuration.limits)
-    follower = Follower(given, reader=reader, vocabulary=vocabulary)
+    follower = TraceFollower(plan_text, reader=reader, vocabulary=vocabulary)
     try:
-        with _display(trace, no_redact) as tell:
-            _follow(growing, follower, tell, until_quiet, least)
+        with _open_display(trace, no_redact) as report:
+            _follow(growing, follower, report, until_quiet, least)
     except KeyboardInterrupt:
         # That is how to stop watching.
         pass
-    source = pick(Source.of_path(trace, limits=configuration.limits))
-    verdict = evaluate(task=task, plan=given, trace=source, reader=reader, vocabulary=vocabulary)
-    text = written(verdict, Format.TERMINAL, secrets=no_redact, stream=sys.stdout)
+    source = select_trace(Source.from_path(trace, limits=configuration.limits))
+    verdict = evaluate(
+        task=task, plan=plan_text, trace=source, reader=reader, vocabulary=vocabulary
+    )
+    text = format_verdict(verdict, Format.TERMINAL, secrets=no_redact, stream=sys.stdout)
     sys.stdout.write(text)
     if verdict.score is None:
         raise typer.Exit(NOT_JUDGED)
@@ -110,35 +112,35 @@ def watch(
 
 def _follow(
     growing: GrowingFile,
-    follower: Follower,
-    tell: Tells,
+    follower: TraceFollower,
+    report: ProgressReporter,
     until_quiet: float | None,
     least: float | None,
 ) -> None:
     """Read what comes, until it is quiet or the least score is out of reach."""
-    from planproof.reports.plain_text import one_line
+    from planproof.reports.plain_text import to_one_line
 
     start = last = time.monotonic()
     problem: str | None = None
     took = 0.0
     while True:
         began = time.process_time()
-        source = growing.news()
+        source = growing.read_new()
         if source is not None:
             try:
-                tell(follower, follower.take(source))
+                report(follower, follower.follow_source(source))
             except InvalidInput as error:
                 # What can't be read yet may be readable once there is more of it.
                 if str(error) != problem:
                     problem = str(error)
-                    typer.echo(f"planproof: not yet readable: {one_line(problem)}", err=True)
+                    typer.echo(f"planproof: not yet readable: {to_one_line(problem)}", err=True)
             # The first time, most of it goes into loading what reads.
             took = 0.0 if last == start else time.process_time() - began
             last = time.monotonic()
         ceiling = follower.monitor.ceiling if follower.monitor else 1.0
         if least is not None and ceiling < least:
             return
-        rest = max(_POLL, _RESTED * took)
+        rest = max(_POLL_SECONDS, _REST_FACTOR * took)
         if until_quiet is not None:
             left = last + until_quiet - time.monotonic()
             if left <= 0:
@@ -148,36 +150,36 @@ def _follow(
 
 
 @contextmanager
-def _display(trace: Path, no_redact: bool) -> Generator[Tells, None, None]:
+def _open_display(trace: Path, no_redact: bool) -> Generator[ProgressReporter, None, None]:
     """What tells of progress: a picture that is drawn again on a terminal, else line by line."""
     from rich.console import Console
 
-    from planproof.reports.terminal.watch_lines import Lines, progress
-    from planproof.reports.wording import shows
+    from planproof.reports.terminal.watch_lines import ProgressLines, render_progress
+    from planproof.reports.wording import make_sanitizer
 
-    show = shows(secrets=no_redact)
+    show = make_sanitizer(secrets=no_redact)
     console = Console()
     typer.echo(f"planproof: watching {trace}; Ctrl-C ends it", err=True)
     if not console.is_terminal:
-        lines = Lines(show)
+        lines = ProgressLines(show)
 
-        def tell(follower: Follower, new: Sequence[Deviation]) -> None:
+        def print_lines(follower: TraceFollower, new: Sequence[Deviation]) -> None:
             if follower.monitor is not None:
-                for line in lines.since(follower.monitor, new):
+                for line in lines.iter_new_lines(follower.monitor, new):
                     typer.echo(line)
 
-        yield tell
+        yield print_lines
         return
     from rich.live import Live
 
     with Live(console=console, auto_refresh=False) as live:
 
-        def draw(follower: Follower, new: Sequence[Deviation]) -> None:
+        def draw_progress(follower: TraceFollower, new: Sequence[Deviation]) -> None:
             del new  # among all that is shown
             if follower.monitor is None:
                 live.update(f"{follower.events} events, no plan yet", refresh=True)
                 return
             heading = f"{follower.events} events of {trace}"
-            live.update(progress(follower.monitor, heading, show), refresh=True)
+            live.update(render_progress(follower.monitor, heading, show), refresh=True)
 
-        yield draw
+        yield draw_progress

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from Stemmer import Stemmer
 
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
-_runs = re.compile(r"[^\W_]+").findall
+_find_alphanumerics = re.compile(r"[^\W_]+").findall
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9]{3,}")
-_ABOUT_SAYING = frozenset(
+_NON_CONTENT_WORDS = frozenset(
     "tell say state report announce explain inform ask request inquire enquire mention declare "
     "give propose suggest offer let know point describe answer reply respond present express "
     "notify advise going try attempt begin start next then first finally lastly second third also "
@@ -36,7 +36,7 @@ _STOPWORDS = frozenset(
 _ASCII_MARKS_TO_SPACES = bytes(
     byte if byte > 127 or chr(byte).isalnum() else 32 for byte in range(256)
 )
-_MOST_REMEMBERED = 32_768
+_MAX_CACHE_SIZE = 32_768
 # No cache of its own: then it keeps no state, and threads can share it.
 _STEMMER = Stemmer("english", 0)
 
@@ -47,16 +47,16 @@ def stem(word: str) -> str:
 
 
 @lru_cache(maxsize=8_192)
-def _stem_of_token(token: str) -> str:
+def _stem_whole_token(token: str) -> str:
     return stem(token.lower())
 
 
 @cache
-def _how() -> frozenset[str]:
-    return frozenset(stem(word) for word in _ABOUT_SAYING) | {"go to"}
+def _load_non_content_stems() -> frozenset[str]:
+    return frozenset(stem(word) for word in _NON_CONTENT_WORDS) | {"go to"}
 
 
-def knowledge(name: str) -> Iterator[tuple[str, list[str]]]:
+def read_knowledge(name: str) -> Iterator[tuple[str, list[str]]]:
     """The lines "name: words" of a knowledge file."""
     text = files("planproof.core").joinpath("knowledge", name).read_text("utf-8")
     for line in text.splitlines():
@@ -66,11 +66,11 @@ def knowledge(name: str) -> Iterator[tuple[str, list[str]]]:
 
 
 @cache
-def _concepts() -> tuple[dict[str, tuple[str, ...]], dict[tuple[str, str], tuple[str, ...]]]:
+def _load_concepts() -> tuple[dict[str, tuple[str, ...]], dict[tuple[str, str], tuple[str, ...]]]:
     """Stem -> concepts, and pair of stems -> concepts ("call off" -> cancel)."""
     single: dict[str, list[str]] = {}
     pairs: dict[tuple[str, str], list[str]] = {}
-    for concept, words in knowledge("concepts.txt"):
+    for concept, words in read_knowledge("concepts.txt"):
         for word in words:
             stems = [stem(part) for part in word.lower().split("_")]
             if len(stems) == 1:
@@ -78,77 +78,77 @@ def _concepts() -> tuple[dict[str, tuple[str, ...]], dict[tuple[str, str], tuple
             elif len(stems) == 2:
                 pairs.setdefault((stems[0], stems[1]), []).append(f"~{concept}")
     return (
-        {key: tuple(dict.fromkeys(found)) for key, found in single.items()},
-        {key: tuple(dict.fromkeys(found)) for key, found in pairs.items()},
+        {key: tuple(dict.fromkeys(concepts)) for key, concepts in single.items()},
+        {key: tuple(dict.fromkeys(concepts)) for key, concepts in pairs.items()},
     )
 
 
 @cache
-def command_terms() -> dict[str, frozenset[str]]:
+def load_command_terms() -> dict[str, frozenset[str]]:
     """What a known command or keyword does, as terms."""
-    return {name: terms_of(" ".join(words)) for name, words in knowledge("commands.txt")}
+    return {name: extract_terms(" ".join(words)) for name, words in read_knowledge("commands.txt")}
 
 
-def tokens_of(text: str) -> list[str]:
+def split_tokens(text: str) -> list[str]:
     """The runs of letters and digits in a text, as they are written but in no order."""
     # A table of bytes does it several times faster than a pattern, as far as ASCII goes.
     if text.isascii():
         return text.encode().translate(_ASCII_MARKS_TO_SPACES).decode().split()
     spaced = text.encode("utf-8", "surrogatepass").translate(_ASCII_MARKS_TO_SPACES)
     tokens = spaced.decode("utf-8", "surrogatepass").split()
-    found = list(filter(str.isascii, tokens))
+    ascii_tokens = list(filter(str.isascii, tokens))
     for token in filterfalse(str.isascii, tokens):
-        found += _runs(token)
-    return found
+        ascii_tokens += _find_alphanumerics(token)
+    return ascii_tokens
 
 
 @lru_cache(maxsize=8_192)
-def stems_of_token(token: str) -> tuple[str, ...]:
+def stem_token(token: str) -> tuple[str, ...]:
     """The stems of a token's pieces ("getOrder" -> get, order); a code stays whole."""
     if _CODE.fullmatch(token):
         return (token.lower(),)
-    found: list[str] = []
-    pieces = _CAMEL.findall(token)
-    if len(pieces) > 1 and token.isalpha():
-        found.append(stem(token.lower()))
-    for piece in pieces:
-        lowered = piece.lower()
+    stems: list[str] = []
+    subwords = _CAMEL.findall(token)
+    if len(subwords) > 1 and token.isalpha():
+        stems.append(stem(token.lower()))
+    for subword in subwords:
+        lowered = subword.lower()
         if lowered in _STOPWORDS or (len(lowered) == 1 and not lowered.isdigit()):
             continue
-        found.append(stem(lowered))
-    return tuple(dict.fromkeys(found))
+        stems.append(stem(lowered))
+    return tuple(dict.fromkeys(stems))
 
 
-class _TermsOfTokens(dict[str, frozenset[str]]):
+class _TokenTermCache(dict[str, frozenset[str]]):
     """Token -> its stems and the concepts that they stand for, found once each."""
 
     def __missing__(self, token: str) -> frozenset[str]:
-        if len(self) >= _MOST_REMEMBERED:
+        if len(self) >= _MAX_CACHE_SIZE:
             self.clear()
-        single, _ = _concepts()
-        stems = stems_of_token(token)
+        single, _ = _load_concepts()
+        stems = stem_token(token)
         terms = self[token] = frozenset(stems).union(*(single.get(word, ()) for word in stems))
         return terms
 
 
-TERMS_OF_TOKEN = _TermsOfTokens()
+TOKEN_TERMS = _TokenTermCache()
 """Each token's terms. Traces repeat their words, so nearly always it is a mere look-up."""
-_terms_of_token = TERMS_OF_TOKEN.__getitem__
+_get_token_terms = TOKEN_TERMS.__getitem__
 
 
-def terms_of_tokens(tokens: Iterable[str], others: frozenset[str] = frozenset()) -> frozenset[str]:
+def collect_terms(tokens: Iterable[str], others: frozenset[str] = frozenset()) -> frozenset[str]:
     """The stems of tokens and the concepts that they stand for, together with other terms."""
-    return others.union(*map(_terms_of_token, tokens))
+    return others.union(*map(_get_token_terms, tokens))
 
 
 @lru_cache(maxsize=8_192)
-def terms_of(text: str) -> frozenset[str]:
+def extract_terms(text: str) -> frozenset[str]:
     """The stems of a short text, and the concepts that they and their pairs stand for."""
-    _, pairs = _concepts()
+    _, pairs = _load_concepts()
     tokens = _TOKEN.findall(text)
-    stems = map(_stem_of_token, tokens)
+    stems = map(_stem_whole_token, tokens)
     phrases = [pairs[pair] for pair in pairwise(stems) if pair in pairs]
-    return terms_of_tokens(tokens).union(*phrases)
+    return collect_terms(tokens).union(*phrases)
 
 
 class Word(NamedTuple):
@@ -159,12 +159,12 @@ class Word(NamedTuple):
     stems: tuple[str, ...]
 
 
-def words_of(text: str) -> tuple[Word, ...]:
+def extract_words(text: str) -> tuple[Word, ...]:
     """The words of a step, each once: its stem and the concepts that may stand in for it."""
-    single, pairs = _concepts()
+    single, pairs = _load_concepts()
     tokens = _TOKEN.findall(text)
-    lowered = [_stem_of_token(token) for token in tokens]
-    found: dict[str, Word] = {}
+    lowered = [_stem_whole_token(token) for token in tokens]
+    words: dict[str, Word] = {}
     skip = False
     for index, token in enumerate(tokens):
         if skip:
@@ -173,15 +173,17 @@ def words_of(text: str) -> tuple[Word, ...]:
         pair = (lowered[index], lowered[index + 1]) if index + 1 < len(lowered) else None
         if pair in pairs:
             phrase = f"{pair[0]} {pair[1]}"
-            found[phrase] = Word(phrase, pairs[pair], (pair[0], pair[1]))
+            words[phrase] = Word(phrase, pairs[pair], (pair[0], pair[1]))
             skip = True
             continue
-        for piece in stems_of_token(token):
-            found.setdefault(piece, Word(piece, single.get(piece, ()), (piece,)))
-    telling = tuple(word for word in found.values() if word.text not in _how())
-    return telling or tuple(found.values())
+        for subword in stem_token(token):
+            words.setdefault(subword, Word(subword, single.get(subword, ()), (subword,)))
+    content_words = tuple(
+        word for word in words.values() if word.text not in _load_non_content_stems()
+    )
+    return content_words or tuple(words.values())
 
 
-def pieces_of(name: str) -> list[str]:
+def split_identifier(name: str) -> list[str]:
     """The lower-case pieces of an identifier, in their order."""
-    return [piece.lower() for token in _TOKEN.findall(name) for piece in _CAMEL.findall(token)]
+    return [subword.lower() for token in _TOKEN.findall(name) for subword in _CAMEL.findall(token)]

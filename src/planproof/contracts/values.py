@@ -12,7 +12,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import TypeAlias
 
-from planproof.contracts.terms import knowledge
+from planproof.contracts.terms import read_knowledge
 
 
 class LiteralKind(StrEnum):
@@ -38,29 +38,31 @@ class Literal:
     text: str
     forms: tuple[str, ...]
 
-    def held_by(self, folded: str) -> bool:
+    def occurs_in(self, folded: str) -> bool:
         """Whether a folded text holds the value; a name is held by its words, endings aside."""
         if self.kind is _A_NAME:
             words = [word for word in self.forms[0].split() if word != "and"]
             if all(word[: max(4, len(word) - 2)] in folded for word in words):
                 return True
-            codes = _codes().get(self.forms[0], ())
-            return any(_alone(code).search(folded) for code in codes)
+            codes = _load_place_codes().get(self.forms[0], ())
+            return any(_compile_whole_value(code).search(folded) for code in codes)
         for form in self.forms:
             # To look for the form alone is far quicker than for one that stands alone.
-            if form in folded and (self.kind is not _A_NUMBER or _alone(form).search(folded)):
+            if form in folded and (
+                self.kind is not _A_NUMBER or _compile_whole_value(form).search(folded)
+            ):
                 return True
         return False
 
-    def held_by_any(self, folded: Sequence[str]) -> bool:
+    def occurs_in_any(self, folded: Sequence[str]) -> bool:
         """Whether one of several folded texts holds the value."""
         if self.kind is _A_NAME:
-            return any(map(self.held_by, folded))
+            return any(map(self.occurs_in, folded))
         # Folding leaves no line feed in a text or a value: nothing is found across two texts.
-        return self.held_by("\n".join(folded))
+        return self.occurs_in("\n".join(folded))
 
 
-class Texts:
+class TextIndex:
     """Many folded texts in one, so that a value is looked for in all of them at once."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -69,22 +71,22 @@ class Texts:
         self._joined = "\n".join(lines)
         self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
 
-    def holders(self, literal: Literal) -> list[int]:
+    def find_indices(self, literal: Literal) -> list[int]:
         """The indices of the texts that hold a form of a value, which is no name."""
         joined, starts = self._joined, self._starts
-        found: list[int] = []
+        indices: list[int] = []
         for form in literal.forms:
             after = 0
             if literal.kind is _A_NUMBER:
-                search = _alone(form).search
+                search = _compile_whole_value(form).search
                 while match := search(joined, starts[after]):
                     after = bisect_right(starts, match.start())
-                    found.append(after - 1)
+                    indices.append(after - 1)
             else:
                 while (at := joined.find(form, starts[after])) >= 0:
                     after = bisect_right(starts, at)
-                    found.append(after - 1)
-        return found
+                    indices.append(after - 1)
+        return indices
 
 
 _MONTHS = {
@@ -142,19 +144,19 @@ _POSSESSIVE = re.compile(r"['\u2019](?:s|m|ll|ve|d|re)?$")
 _KEYWORDS = frozenset(
     "SQL AND NOT NULL FROM JSON HTML CSS CSV PDF XML URL API HTTP PHP EUR USD GBP CHF JPY".split()
 )
-_AT_MOST = re.compile(
+_BOUND_PHRASE = re.compile(
     r"\b(?:at most|at least|up to|under|over|below|above|within|(?:more|less|fewer|cheaper) than"
     r"|exceed(?:s|ing)?|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?)\s+$",
     re.IGNORECASE,
 )
 _MONEY = re.compile(r"\s?(?:EUR|USD|GBP|CHF|JPY|euros?|dollars?|pounds?|[$€£])", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
-_DENIED = re.compile(
+_NEGATION = re.compile(
     r"\b(?:without|no|not|omit\w*|instead of)\s+(?:an?\s+|the\s+|any\s+)?$", re.IGNORECASE
 )
 
 
-_Found: TypeAlias = tuple[LiteralKind, tuple[int, int], str, tuple[str, ...]]
+_LiteralMatch: TypeAlias = tuple[LiteralKind, tuple[int, int], str, tuple[str, ...]]
 """A sort, where it stands, the value as it is written, and its forms before folding."""
 
 
@@ -164,17 +166,17 @@ _ASCII_FOLDED = bytes(
 
 
 @cache
-def _codes() -> dict[str, tuple[str, ...]]:
+def _load_place_codes() -> dict[str, tuple[str, ...]]:
     """Name -> the codes that traces write for it."""
     codes: dict[str, list[str]] = {}
-    for code, words in knowledge("places.txt"):
+    for code, words in read_knowledge("places.txt"):
         for name in " ".join(words).split(", "):
             codes.setdefault(name, []).append(code)
-    return {name: tuple(found) for name, found in codes.items()}
+    return {name: tuple(name_codes) for name, name_codes in codes.items()}
 
 
 @lru_cache(maxsize=4_096)
-def _alone(value: str) -> re.Pattern[str]:
+def _compile_whole_value(value: str) -> re.Pattern[str]:
     """Finds a number or a code that is not a piece of a longer one."""
     # The value comes first in the pattern, for then the search for it is fast.
     value, near = re.escape(value), "[^\\W_]" if value.isalpha() else "\\d"
@@ -192,7 +194,7 @@ def fold(text: str) -> str:
     return " ".join(lowered.split())
 
 
-def _date_forms(match: re.Match[str]) -> tuple[str, ...]:
+def _build_date_forms(match: re.Match[str]) -> tuple[str, ...]:
     iso = match["iso"]
     if iso:
         year, month, day = (int(part) for part in iso.split("-"))
@@ -209,12 +211,20 @@ def _date_forms(match: re.Match[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=8_192)
-def literals_of(text: str) -> tuple[Literal, ...]:
+def extract_literals(text: str) -> tuple[Literal, ...]:
     """The literals of a step's text, in the order in which they stand."""
     # A mark for each character: comparing every value with all those before it is quadratic.
     taken = bytearray(len(text))
-    found: list[tuple[int, Literal]] = []
-    for find in (_quoted, _addresses, _dates, _paths, _identifiers, _numbers, _names):
+    matches: list[tuple[int, Literal]] = []
+    for find in (
+        _find_quoted,
+        _find_addresses,
+        _find_dates,
+        _find_paths,
+        _find_identifiers,
+        _find_numbers,
+        _find_names,
+    ):
         # Each sort has what those before it have left.
         for kind, (start, end), value, forms in find(text):
             if taken.find(1, start, end) >= 0:
@@ -222,17 +232,17 @@ def literals_of(text: str) -> tuple[Literal, ...]:
             taken[start:end] = b"\1" * (end - start)
             folded = dict.fromkeys(fold(form) for form in forms if form.strip())
             if folded:
-                found.append((start, Literal(kind, value, tuple(folded))))
-    return tuple(literal for _, literal in sorted(found, key=itemgetter(0)))
+                matches.append((start, Literal(kind, value, tuple(folded))))
+    return tuple(literal for _, literal in sorted(matches, key=itemgetter(0)))
 
 
-def _quoted(text: str) -> Iterator[_Found]:
+def _find_quoted(text: str) -> Iterator[_LiteralMatch]:
     for match in _QUOTED.finditer(text):
         value = match[match.lastindex or 0]
         yield LiteralKind.QUOTED, match.span(), value, (value,)
 
 
-def _addresses(text: str) -> Iterator[_Found]:
+def _find_addresses(text: str) -> Iterator[_LiteralMatch]:
     for match in _URL.finditer(text) if "/" in text or "." in text else ():
         value = match[0].rstrip(".,;:")
         yield LiteralKind.PATH, match.span(), value, (value,)
@@ -241,7 +251,7 @@ def _addresses(text: str) -> Iterator[_Found]:
         yield LiteralKind.IDENTIFIER, match.span(), value, (value,)
 
 
-def _dates(text: str) -> Iterator[_Found]:
+def _find_dates(text: str) -> Iterator[_LiteralMatch]:
     if not _DIGIT.search(text):
         return
     for match in _DATE_RANGE.finditer(text):
@@ -252,41 +262,41 @@ def _dates(text: str) -> Iterator[_Found]:
         for day, span in ((first, (match.start(), split)), (last, (split, match.end()))):
             date = _DATE.match(f"{day} {month}")
             assert date is not None
-            yield LiteralKind.DATE, span, f"{day} {month}", _date_forms(date)
+            yield LiteralKind.DATE, span, f"{day} {month}", _build_date_forms(date)
     for match in _DATE.finditer(text):
-        yield LiteralKind.DATE, match.span(), match[0], _date_forms(match)
+        yield LiteralKind.DATE, match.span(), match[0], _build_date_forms(match)
 
 
-def _paths(text: str) -> Iterator[_Found]:
+def _find_paths(text: str) -> Iterator[_LiteralMatch]:
     for pattern, mark in ((_PATH, "/"), (_FILE, ".")):
         for match in pattern.finditer(text) if mark in text else ():
             value = match[0].rstrip(".,;:")
-            telling = len(value) > 1 and not value.replace("/", "").isalpha()
-            if telling or value.startswith(("/", "~", ".")):
+            is_specific = len(value) > 1 and not value.replace("/", "").isalpha()
+            if is_specific or value.startswith(("/", "~", ".")):
                 yield LiteralKind.PATH, match.span(), value, (value, value.lstrip("*"))
 
 
-def _identifiers(text: str) -> Iterator[_Found]:
+def _find_identifiers(text: str) -> Iterator[_LiteralMatch]:
     for match in _IDENTIFIER.finditer(text):
         value, before = match[0], text[max(0, match.start() - 16) : match.start()]
-        if value not in _KEYWORDS and not _DENIED.search(before):
+        if value not in _KEYWORDS and not _NEGATION.search(before):
             yield LiteralKind.IDENTIFIER, match.span(), value, (value, value.lstrip("#"))
 
 
-def _numbers(text: str) -> Iterator[_Found]:
+def _find_numbers(text: str) -> Iterator[_LiteralMatch]:
     for match in _NUMBER.finditer(text) if _DIGIT.search(text) else ():
         # What something may cost is a bound, which nobody writes down who keeps to it.
         before, after = text[max(0, match.start() - 16) : match.start()], text[match.end() :][:8]
-        if (match[0][0] in "$€£" or _MONEY.match(after)) and _AT_MOST.search(before):
+        if (match[0][0] in "$€£" or _MONEY.match(after)) and _BOUND_PHRASE.search(before):
             continue
-        written = match[0].strip("$\u20ac\u00a3 %")
-        bare = written.replace(",", "")
+        digits = match[0].strip("$\u20ac\u00a3 %")
+        bare = digits.replace(",", "")
         # A program writes 49.9 where people write 49.90.
         short = bare.rstrip("0").rstrip(".") if "." in bare else bare
-        yield LiteralKind.NUMBER, match.span(), match[0], (written, bare, short)
+        yield LiteralKind.NUMBER, match.span(), match[0], (digits, bare, short)
 
 
-def _names(text: str) -> Iterator[_Found]:
+def _find_names(text: str) -> Iterator[_LiteralMatch]:
     for match in _NAME.finditer(text):
         name = _POSSESSIVE.sub("", match[0])
         starts = _SENTENCE_START.search(text[max(0, match.start() - 12) : match.start()])

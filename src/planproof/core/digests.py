@@ -30,14 +30,14 @@ def plan_digest(plan: Json) -> str:
         raise InvalidInput(f"is no JSON value: {error}.", where="agent_plan") from error
 
 
-def fingerprint_of(*parts: object) -> str:
+def compute_fingerprint(*parts: object) -> str:
     """A short digest of everything that a judge's or a model's answers depend on."""
-    return _hashed("\0".join(map(str, parts)))[:12]
+    return _sha256_hex("\0".join(map(str, parts)))[:12]
 
 
 def _digest(text: str) -> str:
-    return f"sha256:{_hashed(text)}"
+    return f"sha256:{_sha256_hex(text)}"
 
 
-def _hashed(text: str) -> str:
+def _sha256_hex(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -79,7 +79,7 @@ class Findings:
     extras: tuple[Extra, ...] = ()
 
     @cached_property
-    def counted(self) -> tuple[StepFinding, ...]:
+    def counted_steps(self) -> tuple[StepFinding, ...]:
         """The steps that the score is computed from: no parents, nothing that was waived."""
         parents = {step.parent for step in self.steps}
         return tuple([s for s in self.steps if s.number not in parents and not s.waived])

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 _T = TypeVar("_T")
 
 
-async def together(work: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
+async def gather_or_cancel(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
     """All results, in the order of the work; when one fails, the others are called off."""
-    tasks = [asyncio.ensure_future(each) for each in work]
+    tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     try:
         return await asyncio.gather(*tasks)
     finally:

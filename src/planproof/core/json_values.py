@@ -9,18 +9,18 @@ from datetime import UTC, datetime
 from typing import TypeGuard, cast
 
 from planproof.core.content import Json
-from planproof.core.strict_json import MOST_VALUES, NOT_STRICT, holds_more_values, parse_strict
+from planproof.core.strict_json import MAX_VALUES, NOT_STRICT_ERRORS, has_more_values, parse_strict
 
-DEEPEST = 200
+MAX_DEPTH = 200
 """How deeply a value may be nested: more than any framework writes, less than Python can walk."""
 
 _CONTAINERS = frozenset((dict, list))
 _OPENING, _CLOSING = "{[", "}]"
 _WHITE_SPACE = " \t\n\r"
-_LENIENT = json.JSONDecoder(parse_constant=str)
+_LENIENT_DECODER = json.JSONDecoder(parse_constant=str)
 # What was parsed has no circles to look for.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False)
-_BIGGEST_EMBEDDED = 20_000_000
+_MAX_EMBEDDED_LENGTH = 20_000_000
 _LATEST_SECOND = 1e11
 
 
@@ -64,17 +64,17 @@ def _may_be_deeper_than(level: list[Json], limit: int) -> bool:
 def text_at(value: dict[str, Json], *keys: str) -> str | None:
     """The first of these fields that is a string with something in it."""
     for key in keys:
-        found = value.get(key)
-        if found and isinstance(found, str):
-            return found
+        text = value.get(key)
+        if text and isinstance(text, str):
+            return text
     return None
 
 
 def key_with_text(value: dict[str, Json], keys: Iterable[str]) -> str | None:
     """The first of these keys under which a string with more than white space stands."""
     for key in keys:
-        found = value.get(key)
-        if found and isinstance(found, str) and not found.isspace():
+        text = value.get(key)
+        if text and isinstance(text, str) and not text.isspace():
             return key
     return None
 
@@ -84,32 +84,32 @@ def key_with_list(value: dict[str, Json], keys: Iterable[str]) -> str | None:
     return next((key for key in keys if is_list(value.get(key))), None)
 
 
-def embedded(text: str) -> Json:
+def parse_embedded_json(text: str) -> Json:
     """The JSON object or array that a string holds; None when it holds none."""
     bare = text.strip(_WHITE_SPACE)
     if not bare or bare[0] not in _OPENING or bare[-1] not in _CLOSING:
         return None
-    if len(bare) > _BIGGEST_EMBEDDED or holds_more_values(bare, MOST_VALUES):
+    if len(bare) > _MAX_EMBEDDED_LENGTH or has_more_values(bare, MAX_VALUES):
         return None
     try:
         value = parse_strict(bare)
-    except NOT_STRICT:
+    except NOT_STRICT_ERRORS:
         try:
-            value = _LENIENT.decode(bare)
-        except NOT_STRICT:
+            value = _LENIENT_DECODER.decode(bare)
+        except NOT_STRICT_ERRORS:
             return None
     # Each level takes a bracket at both ends.
-    return None if len(bare) > 2 * DEEPEST and is_deeper_than(value, DEEPEST) else value
+    return None if len(bare) > 2 * MAX_DEPTH and is_deeper_than(value, MAX_DEPTH) else value
 
 
-def written(value: Json) -> str:
+def format_value(value: Json) -> str:
     """A value as the text of an event: strings as they are, the rest as JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else _ENCODER.encode(value)
 
 
-def time_of(value: Json) -> str | None:
+def parse_time(value: Json) -> str | None:
     """A time as ISO 8601: given so, or as seconds, milli-, micro- or nanoseconds since 1970."""
     if isinstance(value, str):
         if not (value.isascii() and value.isdigit()) or len(value) > 20:

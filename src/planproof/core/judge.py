@@ -14,7 +14,7 @@ from planproof.core.trace import Trace
 from planproof.core.vocabulary import Vocabulary
 
 
-class Named(Protocol):
+class HasFingerprint(Protocol):
     """What every judge says of itself."""
 
     @property
@@ -28,7 +28,7 @@ class Named(Protocol):
         ...
 
 
-class Judge(Named, Protocol):
+class Judge(HasFingerprint, Protocol):
     """Finds what became of each step and what was done besides; gives no score."""
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
@@ -36,7 +36,7 @@ class Judge(Named, Protocol):
         ...
 
 
-class ModelJudge(Named, Protocol):
+class ModelJudge(HasFingerprint, Protocol):
     """A judge that asks a model. Raises `ModelFailed` when it gets no valid answer."""
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
@@ -52,7 +52,7 @@ AnyJudge: TypeAlias = Judge | ModelJudge
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class ModelOptions:
     """How a judge is to ask its model.
 
     `budget` is in characters a request, `deadline` in seconds a case. `doubt` is how much `rules`
@@ -68,7 +68,7 @@ class Asking:
     image_urls: bool = False
 
 
-class MakesJudge(Protocol):
+class JudgeFactory(Protocol):
     """What the entry points in the group `planproof.judges` name, as a rule the judge's class."""
 
     def __call__(self, *, vocabulary: Vocabulary) -> Judge:
@@ -76,11 +76,13 @@ class MakesJudge(Protocol):
         ...
 
 
-class MakesModelJudge(Protocol):
+class ModelJudgeFactory(Protocol):
     """The same for a judge that asks a model, which it says by `asks_model`."""
 
     asks_model: ClassVar[bool]
 
-    def __call__(self, *, vocabulary: Vocabulary, model: Model, asking: Asking) -> ModelJudge:
+    def __call__(
+        self, *, vocabulary: Vocabulary, model: Model, options: ModelOptions
+    ) -> ModelJudge:
         """A judge that asks this model, in this way."""
         ...

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from planproof.core.finding import Findings
 from planproof.core.usage import Usage
-from planproof.core.verdict import Opinion, Rejected, Samples
+from planproof.core.verdict import Opinion, RejectedEvidence, Samples
 
 PROMPT = "prompt"
 """The one judge whose score and words are a model's own; it gives no findings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class PromptCoverage:
     """How much of a trace a model was shown.
 
     `events` had at least a line, `shortened` are those of them whose text was cut; the whole took
@@ -40,19 +40,21 @@ class Judgement:
     reason: str = ""
     models: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
-    shown: Shown | None = None
+    shown: PromptCoverage | None = None
     notes: tuple[str, ...] = ()
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[RejectedEvidence, ...] = ()
     warnings: tuple[str, ...] = ()
     samples: Samples | None = None
     panel: tuple[Opinion, ...] = ()
 
 
-def with_all(chosen: Judgement, given: Sequence[Judgement]) -> Judgement:
+def with_totals(chosen: Judgement, judgements: Sequence[Judgement]) -> Judgement:
     """A judgement with what all of them cost and warn of."""
     return replace(
         chosen,
-        models=tuple(dict.fromkeys(name for each in given for name in each.models)),
-        usage=sum((each.usage for each in given), Usage()),
-        warnings=tuple(dict.fromkeys(word for each in given for word in each.warnings)),
+        models=tuple(dict.fromkeys(name for judgement in judgements for name in judgement.models)),
+        usage=sum((judgement.usage for judgement in judgements), Usage()),
+        warnings=tuple(
+            dict.fromkeys(word for judgement in judgements for word in judgement.warnings)
+        ),
     )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planproof.core.json_values import DEEPEST
-from planproof.core.strict_json import MOST_VALUES
+from planproof.core.json_values import MAX_DEPTH
+from planproof.core.strict_json import MAX_VALUES
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +13,8 @@ class Limits:
     """How large and how deeply nested a source may be, and how much JSON may hold."""
 
     bytes: int = 256 * 1024 * 1024
-    depth: int = DEEPEST
-    values: int = MOST_VALUES
+    depth: int = MAX_DEPTH
+    values: int = MAX_VALUES
     """How many values and keys JSON may hold; in a data set, that of a case."""
     entries: int = 100_000
     """How many entries an archive may have."""

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from weakref import finalize
 
 _T = TypeVar("_T")
-_AT_ONCE = 0.25
+_MAX_SECONDS_PER_PASS = 0.25
 """Seconds of a pass of a loop after which no further piece of work is begun in it."""
 
 
@@ -19,40 +19,42 @@ class OnePerLoop(Generic[_T]):
 
     def __init__(self, make: Callable[[], _T]) -> None:
         self._make = make
-        self._kept: dict[asyncio.AbstractEventLoop, _T] = {}
+        self._by_loop: dict[asyncio.AbstractEventLoop, _T] = {}
 
-    def here(self) -> _T:
+    def get(self) -> _T:
         """The one of the running loop."""
         loop = asyncio.get_running_loop()
-        found = self._kept.get(loop)
-        if found is None:
-            for ended in [each for each in self._kept if each.is_closed()]:
-                self._kept.pop(ended, None)
-            found = self._kept[loop] = self._make()
-        return found
+        value = self._by_loop.get(loop)
+        if value is None:
+            for ended in [other for other in self._by_loop if other.is_closed()]:
+                self._by_loop.pop(ended, None)
+            value = self._by_loop[loop] = self._make()
+        return value
 
 
-class Turns:
+class LoopThrottle:
     """Shares a loop between long work and whatever else is to be done on it.
 
     Who works without awaiting anything waits for his turn first. In one pass of the loop they work
     for a while and no longer, so that in between requests go out and answers come in.
     """
 
-    def __init__(self, at_once: float = _AT_ONCE) -> None:
-        self._at_once = at_once
-        self._since: float | None = None
+    def __init__(self, max_seconds: float = _MAX_SECONDS_PER_PASS) -> None:
+        self._max_seconds = max_seconds
+        self._pass_started: float | None = None
 
-    async def mine(self) -> None:
+    async def wait(self) -> None:
         """Wait until there is time to work in this pass of the loop."""
-        while self._since is not None and monotonic() - self._since >= self._at_once:
+        while (
+            self._pass_started is not None and monotonic() - self._pass_started >= self._max_seconds
+        ):
             await asyncio.sleep(0)
-        if self._since is None:
-            self._since = monotonic()
-            asyncio.get_running_loop().call_soon(self._next_pass)
+        if self._pass_started is None:
+            self._pass_started = monotonic()
+            asyncio.get_running_loop().call_soon(self._end_pass)
 
-    def _next_pass(self) -> None:
-        self._since = None
+    def _end_pass(self) -> None:
+        self._pass_started = None
 
 
 class OpenWhileLoopRuns:
@@ -63,7 +65,7 @@ class OpenWhileLoopRuns:
     """
 
     def __init__(self, context: AbstractAsyncContextManager[Any]) -> None:
-        self._inside = _inside(context)
+        self._context = _hold_open(context)
         self._entering: asyncio.Future[None] | None = None
 
     async def enter(self) -> None:
@@ -71,31 +73,33 @@ class OpenWhileLoopRuns:
         if self._entering is None:
             # The context outlives this object until it is left: connections that are collected
             # with everything else would never be closed.
-            finalize(self, _leave, asyncio.get_running_loop(), self._inside).atexit = False
-            self._entering = asyncio.ensure_future(anext(self._inside))
+            finalize(
+                self, _close_threadsafe, asyncio.get_running_loop(), self._context
+            ).atexit = False
+            self._entering = asyncio.ensure_future(anext(self._context))
         await asyncio.shield(self._entering)
 
 
-async def _inside(context: AbstractAsyncContextManager[Any]) -> AsyncGenerator[None, None]:
+async def _hold_open(context: AbstractAsyncContextManager[Any]) -> AsyncGenerator[None, None]:
     async with context:
         yield
 
 
-_leaving: set[asyncio.Task[None]] = set()
+_closing_tasks: set[asyncio.Task[None]] = set()
 
 
-def _leave(loop: asyncio.AbstractEventLoop, inside: AsyncGenerator[None, None]) -> None:
+def _close_threadsafe(loop: asyncio.AbstractEventLoop, inside: AsyncGenerator[None, None]) -> None:
     if not loop.is_closed():
-        loop.call_soon_threadsafe(_begin_to_leave, loop, inside)
+        loop.call_soon_threadsafe(_schedule_close, loop, inside)
 
 
-def _begin_to_leave(loop: asyncio.AbstractEventLoop, inside: AsyncGenerator[None, None]) -> None:
-    task = loop.create_task(_left(inside))
-    _leaving.add(task)
-    task.add_done_callback(_leaving.discard)
+def _schedule_close(loop: asyncio.AbstractEventLoop, inside: AsyncGenerator[None, None]) -> None:
+    task = loop.create_task(_close_context(inside))
+    _closing_tasks.add(task)
+    task.add_done_callback(_closing_tasks.discard)
 
 
-async def _left(inside: AsyncGenerator[None, None]) -> None:
+async def _close_context(inside: AsyncGenerator[None, None]) -> None:
     for _ in range(3):
         await asyncio.sleep(0)  # a loop that ends closes it itself, and must be the first to try
     with suppress(RuntimeError):

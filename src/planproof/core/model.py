@@ -92,18 +92,20 @@ class ModelFailed(PlanproofError):
     """A model gave no valid answer: the cause, the provider's own words, what was paid so far."""
 
     def __init__(
-        self, cause: Cause, words: str, *, model: str | None = None, usage: Usage | None = None
+        self, cause: Cause, detail: str, *, model: str | None = None, usage: Usage | None = None
     ) -> None:
-        super().__init__(f"{cause.value}: {words}", where=model, advice=_ADVICE.get(cause))
+        super().__init__(f"{cause.value}: {detail}", where=model, advice=_ADVICE.get(cause))
         self.cause = cause
-        self.words = words
+        self.detail = detail
         self.model = model
         self.usage = usage or Usage()
 
     def __reduce__(self) -> tuple[object, ...]:
         """Keep everything when it crosses a process boundary."""
-        return (_failed_again, (self.cause, self.words, self.model, self.usage))
+        return (_rebuild_model_failed, (self.cause, self.detail, self.model, self.usage))
 
 
-def _failed_again(cause: Cause, words: str, model: str | None, usage: Usage) -> ModelFailed:
-    return ModelFailed(cause, words, model=model, usage=usage)
+def _rebuild_model_failed(
+    cause: Cause, detail: str, model: str | None, usage: Usage
+) -> ModelFailed:
+    return ModelFailed(cause, detail, model=model, usage=usage)

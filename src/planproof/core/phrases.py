@@ -15,14 +15,14 @@ CLOSE_QUOTE = "”"
 ELLIPSIS = "…"
 
 # What the program's own sentences never say; a tool called "close" is quoted.
-OF_DEGREE = re.compile(
+DEGREE_WORDS = re.compile(
     r"\b(?:mostly|largely|mainly|close|closely|reasonabl[ey]|significant(?:ly)?|substantial(?:ly)?|"
     r"considerabl[ey]|fairly|quite|rather(?! than)|very|somewhat|generally|nearly|almost|roughly|"
     r"adequate(?:ly)?|good|poor(?:ly)?|excellent|perfect(?:ly)?|great(?:ly)?|slight(?:ly)?|decent|"
     r"relatively|extremely|highly|strong(?:ly)?|weak(?:ly)?|essentially|sufficient(?:ly)?)\b",
     re.IGNORECASE,
 )
-QUOTED = re.compile(r"“[^“”]*”|\"[^\"]*\"|`[^`]*`|(?<!\w)'[^']*'(?!\w)|(?<!\w)‘[^‘’]*’(?!\w)")
+QUOTED_TEXT = re.compile(r"“[^“”]*”|\"[^\"]*\"|`[^`]*`|(?<!\w)'[^']*'(?!\w)|(?<!\w)‘[^‘’]*’(?!\w)")
 """What a sentence quotes."""
 _STEP_NUMBERS = re.compile(
     r"\bsteps?\s+(?P<numbers>\d[\d.]*(?:\s*(?:,\s*and|,|and|&|to|through|-|–)\s*\d[\d.]*){0,50})",
@@ -30,52 +30,54 @@ _STEP_NUMBERS = re.compile(
 )
 _RANGE = re.compile(r"(\d[\d.]*)(?:\s*(?:to|through|-|–)\s*(\d[\d.]*))?")
 _PLAIN_NAME = re.compile(r"#?\w(?:[\w\-:/#.]{0,38}[\w#])?")
-_LOOKED_AT = 4_000
+_MAX_CHARS = 4_000
 
 
-def one_line(text: str) -> str:
+def to_single_line(text: str) -> str:
     """The text on one line, without what moves a cursor, hides or reverses writing."""
-    kept = text[:_LOOKED_AT]
-    if not kept.isprintable():
-        kept = "".join(
+    clipped = text[:_MAX_CHARS]
+    if not clipped.isprintable():
+        clipped = "".join(
             " " if character.isspace() or character in "\x85\u2028\u2029" else character
-            for character in kept
+            for character in clipped
             if character.isspace() or unicodedata.category(character)[0] != "C"
         )
-    return " ".join(kept.split())
+    return " ".join(clipped.split())
 
 
-def quoted(text: str, longest: int = 60) -> str:
+def quote_text(text: str, longest: int = 60) -> str:
     """The text as a quote that nothing inside it can end."""
     # Quotes of the trace become straight ones, so that only the program's own can end a quote.
-    line = one_line(text[:_LOOKED_AT].replace(OPEN_QUOTE, '"').replace(CLOSE_QUOTE, '"'))
+    line = to_single_line(text[:_MAX_CHARS].replace(OPEN_QUOTE, '"').replace(CLOSE_QUOTE, '"'))
     if len(line) > longest:
         line = line[: longest - 1].rstrip() + ELLIPSIS
     return f"{OPEN_QUOTE}{line}{CLOSE_QUOTE}"
 
 
 @lru_cache(maxsize=1_024)
-def named(name: str) -> str:
+def format_name(name: str) -> str:
     """A number, an id or a tool's name: as it is if it can't be taken for anything else."""
-    plain = _PLAIN_NAME.fullmatch(name) and not OF_DEGREE.search(name)
-    return name if plain else quoted(name, 40)
+    plain = _PLAIN_NAME.fullmatch(name) and not DEGREE_WORDS.search(name)
+    return name if plain else quote_text(name, 40)
 
 
-def listed(items: Sequence[_Item], most: int = 3, told: Callable[[_Item], str] = str) -> str:
+def join_items(
+    items: Sequence[_Item], most: int = 3, format_item: Callable[[_Item], str] = str
+) -> str:
     """ "2", "2 and 3", "2, 3 and 4", "2, 3, 4 and 7 more"; `told` puts an item into words."""
     if len(items) > most + 1:
-        return f"{', '.join(map(told, items[:most]))} and {len(items) - most} more"
-    texts = list(map(told, items))
+        return f"{', '.join(map(format_item, items[:most]))} and {len(items) - most} more"
+    texts = list(map(format_item, items))
     return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)
 
 
-def steps_named(numbers: Sequence[str], most: int = 3) -> str:
+def format_steps(numbers: Sequence[str], most: int = 3) -> str:
     """ "step 2", "steps 2 and 3"."""
-    return f"step{'s' * (len(numbers) > 1)} {listed(numbers, most, named)}"
+    return f"step{'s' * (len(numbers) > 1)} {join_items(numbers, most, format_name)}"
 
 
-def steps_mentioned(text: str) -> Iterator[tuple[str, str]]:
+def find_step_ranges(text: str) -> Iterator[tuple[str, str]]:
     """The numbers of steps that a text names, as ranges: "steps 2 to 4 and 7" -> 2-4, 7-7."""
-    for found in _STEP_NUMBERS.finditer(text):
-        for first, last in _RANGE.findall(found["numbers"]):
+    for match in _STEP_NUMBERS.finditer(text):
+        for first, last in _RANGE.findall(match["numbers"]):
             yield first.rstrip("."), (last or first).rstrip(".")

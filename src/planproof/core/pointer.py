@@ -35,49 +35,49 @@ def unescape(token: str) -> str:
 def resolve(document: Json, pointer: str) -> Json:
     """The raw value at `pointer`; a tuple is JSON Lines, a string is text, the rest is JSON."""
     if isinstance(document, tuple):
-        return _in_lines(cast("tuple[tuple[int, Json], ...]", document), pointer)
+        return _resolve_in_lines(cast("tuple[tuple[int, Json], ...]", document), pointer)
     if isinstance(document, str) and pointer:
-        return _in_text(document, pointer)
+        return _resolve_in_text(document, pointer)
     return _descend(document, pointer, pointer)
 
 
-def _in_text(text: str, pointer: str) -> str:
+def _resolve_in_text(text: str, pointer: str) -> str:
     match = _LINES.fullmatch(pointer)
     if match is None or match[3]:
-        raise _nowhere(pointer)
+        raise _unresolved_pointer_error(pointer)
     lines = text.split("\n")
     first = int(match[1])
     last = int(match[2] or first)
     if not first <= last <= len(lines):
-        raise _nowhere(pointer)
+        raise _unresolved_pointer_error(pointer)
     return "\n".join(lines[first - 1 : last])
 
 
-def _in_lines(records: tuple[tuple[int, Json], ...], pointer: str) -> Json:
+def _resolve_in_lines(records: tuple[tuple[int, Json], ...], pointer: str) -> Json:
     if not pointer:
         return [value for _, value in records]
     match = _LINES.fullmatch(pointer)
     if match is None:
-        raise _nowhere(pointer)
+        raise _unresolved_pointer_error(pointer)
     first, path = int(match[1]), match[3] or ""
     start = bisect_left(records, first, key=lambda record: record[0])
     if start == len(records) or records[start][0] != first:
-        raise _nowhere(pointer)
+        raise _unresolved_pointer_error(pointer)
     if match[2] is None:
         return _descend(records[start][1], path, pointer)
-    return _joined(records, start, int(match[2]), path, pointer)
+    return _join_chunks(records, start, int(match[2]), path, pointer)
 
 
-def _joined(
+def _join_chunks(
     records: tuple[tuple[int, Json], ...], start: int, last: int, path: str, pointer: str
 ) -> Json:
-    stream = _stream(records[start][1])
+    stream = _stream_id(records[start][1])
     strings: list[str] = []
     objects: list[dict[str, Json]] = []
     for line, value in records[start:]:
         if line > last:
             break
-        if _stream(value) == stream:
+        if _stream_id(value) == stream:
             try:
                 chunk = _descend(value, path, pointer)
             except InvalidInput:
@@ -86,27 +86,27 @@ def _joined(
                 strings.append(chunk)
             elif isinstance(chunk, dict):
                 objects.append(cast("dict[str, Json]", chunk))
-    return _merged(objects) if objects else "".join(strings)
+    return _merge_objects(objects) if objects else "".join(strings)
 
 
-def _merged(objects: list[dict[str, Json]]) -> dict[str, Json]:
+def _merge_objects(objects: list[dict[str, Json]]) -> dict[str, Json]:
     """One object of several: its strings and objects joined, the rest as it came first."""
-    held: dict[str, list[Json]] = {}
+    values_by_key: dict[str, list[Json]] = {}
     for one in objects:
         for key, value in one.items():
-            held.setdefault(key, []).append(value)
+            values_by_key.setdefault(key, []).append(value)
     whole: dict[str, Json] = {}
-    for key, values in held.items():
+    for key, values in values_by_key.items():
         strings = [value for value in values if isinstance(value, str)]
         inner = [cast("dict[str, Json]", value) for value in values if isinstance(value, dict)]
         if inner:
-            whole[key] = _merged(inner)
+            whole[key] = _merge_objects(inner)
         else:
             whole[key] = "".join(strings) if strings else values[0]
     return whole
 
 
-def _stream(value: Json) -> Json:
+def _stream_id(value: Json) -> Json:
     return cast("dict[str, Json]", value).get("id") if isinstance(value, dict) else None
 
 
@@ -114,24 +114,24 @@ def _descend(value: Json, path: str, pointer: str) -> Json:
     if not path:
         return value
     if not path.startswith("/"):
-        raise _nowhere(pointer)
+        raise _unresolved_pointer_error(pointer)
     for token in path[1:].split("/"):
         if isinstance(value, dict):
             key = unescape(token)
             if key not in value:
-                raise _nowhere(pointer)
+                raise _unresolved_pointer_error(pointer)
             value = cast("dict[str, Json]", value)[key]
         elif isinstance(value, list):
             items = cast("list[Json]", value)
             if _INDEX.fullmatch(token) is None or int(token) >= len(items):
-                raise _nowhere(pointer)
+                raise _unresolved_pointer_error(pointer)
             value = items[int(token)]
         else:
-            raise _nowhere(pointer)
+            raise _unresolved_pointer_error(pointer)
     return value
 
 
-def _nowhere(pointer: str) -> InvalidInput:
+def _unresolved_pointer_error(pointer: str) -> InvalidInput:
     return InvalidInput(
         f"The pointer {pointer!r} leads nowhere in this source.",
         advice="Give the trace that the pointer was made for.",

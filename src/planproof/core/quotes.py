@@ -14,43 +14,43 @@ ELLIPSIS = "…"
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrtbf])|(?=(.)))?", re.DOTALL)
 _PUNCTUATION = '{}[]:,"'
 # As it is printed, as it is typed, or in brackets.
-_LEFT_OUT = re.compile(rf"[\[(]?(?:{ELLIPSIS}|\.\.\.)[\])]?")
+_ELLIPSIS_PATTERN = re.compile(rf"[\[(]?(?:{ELLIPSIS}|\.\.\.)[\])]?")
 
 
-def quotable(value: Json) -> str:
+def to_searchable_text(value: Json) -> str:
     """A raw value as text in which quotes are looked for."""
-    return _plain(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return _normalize(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def stands_in(quote: str, text: str) -> bool:
+def is_quote_in(quote: str, text: str) -> bool:
     """Whether a quote stands in a `quotable` text; … or ... may stand for what was skipped.
 
     JSON escapes are undone on both sides and white space is folded; upper and lower case differ.
     """
-    plain, pieces = _pieces(quote)
-    if not any(pieces):
+    plain, parts = _split_at_ellipses(quote)
+    if not any(parts):
         return False
     if plain in text:
         return True
     reached = 0
-    for piece in pieces:
-        reached = text.find(piece, reached)
+    for part in parts:
+        reached = text.find(part, reached)
         if reached < 0:
             return False
-        reached += len(piece)
-    return len(pieces) > 1
+        reached += len(part)
+    return len(parts) > 1
 
 
 @lru_cache(maxsize=64)
-def _pieces(quote: str) -> tuple[str, tuple[str, ...]]:
+def _split_at_ellipses(quote: str) -> tuple[str, tuple[str, ...]]:
     """A quote as it is looked for, whole and between what it skips."""
-    plain = _plain(quote)
-    return plain, tuple(map(str.strip, _LEFT_OUT.split(plain)))
+    plain = _normalize(quote)
+    return plain, tuple(map(str.strip, _ELLIPSIS_PATTERN.split(plain)))
 
 
-def _plain(text: str) -> str:
+def _normalize(text: str) -> str:
     if "\\" in text:
-        text = _paired(_ESCAPE.sub(_unescaped, text))
+        text = _join_surrogates(_ESCAPE.sub(_unescape_match, text))
     text = " ".join(text.split())
     # One after the other: a pattern that finds them all takes several times as long.
     for mark in _PUNCTUATION:
@@ -59,12 +59,12 @@ def _plain(text: str) -> str:
     return text
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    if found[1]:
-        return chr(int(found[1], 16))
-    return " " if found[2] else ""
+def _unescape_match(match: re.Match[str]) -> str:
+    if match[1]:
+        return chr(int(match[1], 16))
+    return " " if match[2] else ""
 
 
-def _paired(text: str) -> str:
+def _join_surrogates(text: str) -> str:
     """Two escapes that are the halves of one character, put together."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

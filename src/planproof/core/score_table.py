@@ -35,28 +35,28 @@ class Tally(Struct, frozen=True):
     @staticmethod
     def of(findings: Findings) -> Tally:
         """The counts of these findings."""
-        found = [step.status for step in findings.counted]
+        statuses = [step.status for step in findings.counted_steps]
         extras = [extra.severity for extra in findings.extras]
-        if not _STATUSES.issuperset(found):
+        if not _STATUSES.issuperset(statuses):
             # Judges may come from elsewhere, and what is no status must not be counted as none.
-            unknown = min(map(str, set(found) - _STATUSES))
+            unknown = min(map(str, set(statuses) - _STATUSES))
             raise InvalidInput(
                 f"a step was given the status {unknown!r}.",
                 advice=f"There are {', '.join(Status)}.",
             )
         return Tally(
-            n=len(found),
-            E=found.count(Status.EXECUTED),
-            P=found.count(Status.PARTIAL),
-            L=found.count(Status.MISSING) + found.count(Status.AMBIGUOUS),
-            O=found.count(Status.OUT_OF_ORDER),
+            n=len(statuses),
+            E=statuses.count(Status.EXECUTED),
+            P=statuses.count(Status.PARTIAL),
+            L=statuses.count(Status.MISSING) + statuses.count(Status.AMBIGUOUS),
+            O=statuses.count(Status.OUT_OF_ORDER),
             M=extras.count(Severity.MAJOR),
             m=extras.count(Severity.MINOR),
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ScoreRow:
     """One row of the table: the score, when it is given, and that in words."""
 
     score: float
@@ -67,57 +67,57 @@ class Row:
 # The first row that holds gives the score. A plan whose every step was waived has n = 0: nothing
 # was lost in it, so the third row must not take its empty counts for a plan ignored.
 TABLE = (
-    Row(
+    ScoreRow(
         0.0,
         lambda t: t.O > 0 and 2 * t.O >= t.n,
         "at least half of the steps are out of order",
     ),
-    Row(
+    ScoreRow(
         0.0,
         lambda t: t.O > 0 and 3 * (t.O + t.L) >= 2 * t.n,
         "at least two thirds of the steps are out of order, missing or ambiguous",
     ),
-    Row(
+    ScoreRow(
         0.0,
         lambda t: t.n > 0 and 3 * t.E <= t.n and 3 * t.L >= 2 * t.n,
         "at least two thirds of the steps are missing or ambiguous",
     ),
-    Row(
+    ScoreRow(
         0.25,
         lambda t: t.O > 0,
         "a step is out of order",
     ),
-    Row(
+    ScoreRow(
         1.0,
         lambda t: t.E == t.n and t.M == 0 and t.m == 0,
         "every counted step was executed in plan order and nothing was added",
     ),
-    Row(
+    ScoreRow(
         0.75,
         lambda t: t.E == t.n and t.M == 0 and t.m == 1,
         "every counted step was executed in plan order and one minor extra was added",
     ),
-    Row(
+    ScoreRow(
         0.5,
         lambda t: 2 * t.E >= t.n and t.L == 1 and t.M == 0,
         "one step is missing or ambiguous",
     ),
-    Row(
+    ScoreRow(
         0.5,
         lambda t: 2 * t.E >= t.n and t.L == 0 and t.M == 1,
         "one major extra was added",
     ),
-    Row(
+    ScoreRow(
         0.5,
         lambda t: 2 * t.E >= t.n and t.L + t.M == 0,
         "steps were executed in part, or minor extras were added",
     ),
-    Row(
+    ScoreRow(
         0.25,
         lambda t: 2 * t.E < t.n,
         "fewer than half of the steps were executed",
     ),
-    Row(
+    ScoreRow(
         0.25,
         lambda t: t.L + t.M > 1,
         "missing or ambiguous steps and major extras together are more than one",
@@ -125,6 +125,6 @@ TABLE = (
 )
 
 
-def row_of(tally: Tally) -> Row:
+def find_row(tally: Tally) -> ScoreRow:
     """The row that gives the score."""
     return next(row for row in TABLE if row.holds(tally))

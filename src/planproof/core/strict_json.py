@@ -10,10 +10,10 @@ from msgspec.json import Decoder
 
 from planproof.core.content import Json
 
-NOT_STRICT = (ValueError, RecursionError)
+NOT_STRICT_ERRORS = (ValueError, RecursionError)
 """What is raised where a text is no strict JSON; it may still be JSON to the standard library."""
 
-MOST_VALUES = 2_000_000
+MAX_VALUES = 2_000_000
 """How many values and keys JSON may hold, unless something else is configured."""
 
 _BLOCK = 1 << 20
@@ -26,16 +26,16 @@ def parse_strict(text: str) -> Json:
     return _decode(text if text.isascii() else text.encode())
 
 
-def holds_more_values(text: str, most: int) -> bool:
+def has_more_values(text: str, limit: int) -> bool:
     """Return whether JSON text holds more than so many values and keys, without parsing it.
 
     Three bytes of text may become an object of a hundred. An empty list or object counts twice.
     """
     # Marks inside strings are counted as well: if these are few enough, there is no need to look.
-    if len(text) < most or _count_marks(text) < most:
+    if len(text) < limit or _count_marks(text) < limit:
         return False
     count, start, in_string = 1, 0, False
-    while start < len(text) and count <= most:
+    while start < len(text) and count <= limit:
         end = start + _BLOCK
         # A backslash belongs to the character that follows it.
         while text[end - 1 : end] == "\\":
@@ -44,7 +44,7 @@ def holds_more_values(text: str, most: int) -> bool:
         count += _count_marks("".join(parts[in_string::2]))
         in_string ^= len(parts) % 2 == 0
         start = end
-    return count > most
+    return count > limit
 
 
 def _count_marks(text: str) -> int:

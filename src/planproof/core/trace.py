@@ -61,7 +61,7 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedPart:
     """A part of the source that gave no event, and why."""
 
     pointer: str
@@ -69,7 +69,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accounted:
+class RecordCounts:
     """How much of what an agent did a reader can have seen.
 
     `records` counts what looks like the agent's in the source (for text: lines), `read` what of it
@@ -82,7 +82,7 @@ class Accounted:
     calls_read: int = 0
 
     @property
-    def understood(self) -> bool:
+    def is_understood(self) -> bool:
         """Whether at least half of the records, and half of the calls, were read."""
         return 2 * self.read >= self.records and 2 * self.calls_read >= self.calls
 
@@ -97,8 +97,8 @@ class Trace:
 
     events: tuple[Event, ...]
     reader: str = "native"
-    skipped: tuple[Skipped, ...] = ()
-    accounted: Accounted | None = None
+    skipped: tuple[SkippedPart, ...] = ()
+    record_counts: RecordCounts | None = None
 
     @cached_property
     def by_id(self) -> dict[str, Event]:

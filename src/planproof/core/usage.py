@@ -21,7 +21,7 @@ class Usage:
     from_cache: int = 0
 
     def __add__(self, other: Usage) -> Usage:
-        costs = [each.cost for each in (self, other) if each.calls or each.cost is not None]
+        costs = [usage.cost for usage in (self, other) if usage.calls or usage.cost is not None]
         known = [cost for cost in costs if cost is not None]
         return Usage(
             calls=self.calls + other.calls,

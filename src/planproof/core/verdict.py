@@ -82,7 +82,7 @@ class JudgeSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rejected:
+class RejectedEvidence:
     """Evidence that a model named and the program did not accept, and why.
 
     `step` is the number of the step that it was named for; None for an extra.
@@ -156,7 +156,7 @@ class Verdict:
     inputs: Inputs | None = None
     cause: str | None = None
     cost: Usage | None = None
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[RejectedEvidence, ...] = ()
     warnings: tuple[str, ...] = ()
     samples: Samples | None = None
     panel: tuple[Opinion, ...] = ()
@@ -186,19 +186,19 @@ class Verdict:
             "score": self.score,
             "level": self.level,
             "reason": self.reason,
-            "steps": [values(step) for step in self.steps],
-            "extras": [values(extra) for extra in self.extras],
-            "nearest_better": self.nearest_better and values(self.nearest_better),
-            "plan": self.plan and values(self.plan),
-            "coverage": self.coverage and values(self.coverage),
-            "judge": self.judge and values(self.judge),
-            "inputs": self.inputs and values(self.inputs),
+            "steps": [to_json_values(step) for step in self.steps],
+            "extras": [to_json_values(extra) for extra in self.extras],
+            "nearest_better": self.nearest_better and to_json_values(self.nearest_better),
+            "plan": self.plan and to_json_values(self.plan),
+            "coverage": self.coverage and to_json_values(self.coverage),
+            "judge": self.judge and to_json_values(self.judge),
+            "inputs": self.inputs and to_json_values(self.inputs),
             "cause": self.cause,
-            "cost": self.cost and values(self.cost),
-            "rejected": values(self.rejected),
+            "cost": self.cost and to_json_values(self.cost),
+            "rejected": to_json_values(self.rejected),
             "warnings": list(self.warnings),
-            "samples": self.samples and values(self.samples),
-            "panel": values(self.panel),
+            "samples": self.samples and to_json_values(self.samples),
+            "panel": to_json_values(self.panel),
             "metadata": self.metadata,
         }
 
@@ -209,19 +209,22 @@ def _rebuild(fields: Json, metadata: dict[str, Json]) -> Verdict:
     return replace(convert(fields, Verdict), metadata=metadata)
 
 
-def values(noun: object) -> Json:
+def to_json_values(obj: object) -> Json:
     """A noun and everything in it as JSON values."""
     # Many times quicker than `dataclasses.asdict`, which copies every leaf: these are not touched.
-    if isinstance(noun, StrEnum):
-        return noun.value
-    if isinstance(noun, tuple):
-        items = cast("tuple[object, ...]", noun)
-        return [item if type(item) in _LEAVES else values(item) for item in items]
-    slots: tuple[str, ...] | None = getattr(noun, "__slots__", None)
+    if isinstance(obj, StrEnum):
+        return obj.value
+    if isinstance(obj, tuple):
+        items = cast("tuple[object, ...]", obj)
+        return [item if type(item) in _LEAVES else to_json_values(item) for item in items]
+    slots: tuple[str, ...] | None = getattr(obj, "__slots__", None)
     if slots is None:
-        return noun
-    held = ((slot, getattr(noun, slot)) for slot in slots)
-    return {slot: value if type(value) in _LEAVES else values(value) for slot, value in held}
+        return obj
+    items_by_slot = ((slot, getattr(obj, slot)) for slot in slots)
+    return {
+        slot: value if type(value) in _LEAVES else to_json_values(value)
+        for slot, value in items_by_slot
+    }
 
 
 _LEAVES = frozenset((str, int, float, bool, NoneType))

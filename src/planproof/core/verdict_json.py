@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 
-def verdict_of(value: Json) -> Verdict:
+def parse_verdict(value: Json) -> Verdict:
     """The verdict in a JSON value: the inverse of `Verdict.full()`."""
     from msgspec import ValidationError, convert  # noqa: PLC0415 - only here
 
@@ -28,7 +28,7 @@ def verdict_of(value: Json) -> Verdict:
         ) from error
 
 
-def bare_verdict_of(value: Json) -> Verdict | tuple[str, ...]:
+def validate_verdict(value: Json) -> Verdict | tuple[str, ...]:
     """The verdict without the id and metadata of its case, or all that is wrong with its shape."""
     from pydantic import ValidationError  # noqa: PLC0415 - heavy, and only here
 

@@ -32,19 +32,19 @@ class Vocabulary:
     """A step's word -> the tool that it means."""
 
     @property
-    def words(self) -> tuple[object, ...]:
+    def sorted_entries(self) -> tuple[object, ...]:
         """All that it knows, in an order that is always the same."""
         return sorted(self.bookkeeping), sorted(self.closing), sorted(self.aliases.items())
 
-    def keeps_books(self, tool: str | None) -> bool:
+    def is_bookkeeping(self, tool: str | None) -> bool:
         """Whether a call of this tool only notes progress or thought."""
-        return tool is not None and _names(tool, self.bookkeeping)
+        return tool is not None and _matches_any(tool, self.bookkeeping)
 
-    def closes(self, tool: str | None) -> bool:
+    def is_closing(self, tool: str | None) -> bool:
         """Whether a call of this tool only ends the run."""
-        return tool is not None and _names(tool, self.closing)
+        return tool is not None and _matches_any(tool, self.closing)
 
-    def declaring(
+    def with_declared(
         self,
         *,
         bookkeeping: frozenset[str] = frozenset(),
@@ -59,7 +59,7 @@ class Vocabulary:
         )
 
 
-def _names(tool: str, names: frozenset[str]) -> bool:
+def _matches_any(tool: str, names: frozenset[str]) -> bool:
     lowered = tool.lower()
     # "mcp__server__write_todos" and "functions.think" end in the tool's own name.
     return lowered in names or _SEPARATORS.split(lowered.replace("__", "."))[-1] in names

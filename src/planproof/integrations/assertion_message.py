@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planproof.core.finding import Evidence, Extra, Status, StepFinding
-from planproof.core.phrases import quoted
+from planproof.core.phrases import quote_text
 from planproof.core.verdict import Verdict
-from planproof.reports.terminal.lines import cut, folded
+from planproof.reports.terminal.lines import truncate, wrap_text
 from planproof.reports.wording import (
-    STATUSES,
-    Show,
-    coverage_line,
-    headline,
-    score_digits,
-    shows,
-    tally,
+    STATUS_LABELS,
+    TextSanitizer,
+    format_coverage,
+    format_headline,
+    format_score,
+    format_tally,
+    make_sanitizer,
 )
 
 _WIDTH = 71
 """What pytest leaves of 80 columns."""
-_MOST = 12
+_MAX_FINDINGS = 12
 """Lapses that are shown in full; a plan can have thousands of steps."""
-_LONGEST = 60
+_MAX_TEXT_LENGTH = 60
 _EXPECTED = {
     Status.PARTIAL: "the step as written, whole",
     Status.MISSING: "an event that executes it",
@@ -31,57 +31,63 @@ _EXPECTED = {
 }
 
 
-def failure_text(verdict: Verdict, min_score: float) -> str:
+def format_failure(verdict: Verdict, min_score: float) -> str:
     """Why a verdict is not good enough, in lines that fit a terminal; secrets are masked."""
-    show = shows(secrets=False)
-    return "\n".join(_lines(verdict, min_score, show))
+    show = make_sanitizer(secrets=False)
+    return "\n".join(_format_lines(verdict, min_score, show))
 
 
-def _lines(verdict: Verdict, min_score: float, show: Show) -> Iterator[str]:
+def _format_lines(verdict: Verdict, min_score: float, show: TextSanitizer) -> Iterator[str]:
     if verdict.score is None:
-        yield headline(verdict)
-        yield from folded(show(verdict.reason), _WIDTH, "  ")
+        yield format_headline(verdict)
+        yield from wrap_text(show(verdict.reason), _WIDTH, "  ")
         return
-    yield f"score {score_digits(verdict.score)}, below {score_digits(min_score)}"
-    yield from folded(tally(verdict), _WIDTH, "  ")
-    lapses = [step for step in verdict.findings.counted if step.status is not Status.EXECUTED]
-    for step in lapses[:_MOST]:
+    yield f"score {format_score(verdict.score)}, below {format_score(min_score)}"
+    yield from wrap_text(format_tally(verdict), _WIDTH, "  ")
+    deviating_steps = [
+        step for step in verdict.findings.counted_steps if step.status is not Status.EXECUTED
+    ]
+    for step in deviating_steps[:_MAX_FINDINGS]:
         yield ""
-        yield from _lapse(step, show)
-    for extra in verdict.extras[:_MOST]:
+        yield from _format_step(step, show)
+    for extra in verdict.extras[:_MAX_FINDINGS]:
         yield ""
-        yield from _extra(extra, show)
-    left = max(len(lapses) - _MOST, 0) + max(len(verdict.extras) - _MOST, 0)
+        yield from _format_extra(extra, show)
+    left = max(len(deviating_steps) - _MAX_FINDINGS, 0) + max(
+        len(verdict.extras) - _MAX_FINDINGS, 0
+    )
     if left:
         yield ""
         yield f"  and {left:,} more"
     yield ""
-    yield from folded(show(verdict.reason), _WIDTH, "  ")
+    yield from wrap_text(show(verdict.reason), _WIDTH, "  ")
     if verdict.nearest_better:
         better = verdict.nearest_better
-        yield from folded(f"→ {score_digits(better.score)} {show(better.change)}", _WIDTH, "  ")
+        yield from wrap_text(f"→ {format_score(better.score)} {show(better.change)}", _WIDTH, "  ")
     if verdict.coverage:
-        yield from folded(coverage_line(verdict.coverage), _WIDTH, "  ")
+        yield from wrap_text(format_coverage(verdict.coverage), _WIDTH, "  ")
 
 
-def _lapse(step: StepFinding, show: Show) -> Iterator[str]:
-    yield from folded(f"step {show(step.number)}: {STATUSES[step.status]}", _WIDTH, "  ")
-    yield from folded(f"- {cut(show(step.text), _LONGEST)}", _WIDTH, "  ", "    ")
-    yield from folded(f"expected: {_EXPECTED[step.status]}", _WIDTH, "    ", "      ")
+def _format_step(step: StepFinding, show: TextSanitizer) -> Iterator[str]:
+    yield from wrap_text(f"step {show(step.number)}: {STATUS_LABELS[step.status]}", _WIDTH, "  ")
+    yield from wrap_text(f"- {truncate(show(step.text), _MAX_TEXT_LENGTH)}", _WIDTH, "  ", "    ")
+    yield from wrap_text(f"expected: {_EXPECTED[step.status]}", _WIDTH, "    ", "      ")
     note = f" ({show(step.note)})" if step.note else ""
     if not step.evidence:
-        yield from folded(f"shown: nothing{note}", _WIDTH, "    ", "      ")
+        yield from wrap_text(f"shown: nothing{note}", _WIDTH, "    ", "      ")
     for evidence in step.evidence:
-        yield from folded(f"shown: {_cited(evidence, show)}{note}", _WIDTH, "    ", "      ")
+        yield from wrap_text(
+            f"shown: {_format_evidence(evidence, show)}{note}", _WIDTH, "    ", "      "
+        )
 
 
-def _extra(extra: Extra, show: Show) -> Iterator[str]:
-    yield from folded(f"{extra.severity} extra: {show(extra.what)}", _WIDTH, "  ")
-    yield from folded("+ no step covers it", _WIDTH, "  ", "    ")
+def _format_extra(extra: Extra, show: TextSanitizer) -> Iterator[str]:
+    yield from wrap_text(f"{extra.severity} extra: {show(extra.what)}", _WIDTH, "  ")
+    yield from wrap_text("+ no step covers it", _WIDTH, "  ", "    ")
     cited = Evidence(extra.event, extra.pointer, extra.quote)
-    yield from folded(f"shown: {_cited(cited, show)}", _WIDTH, "    ", "      ")
+    yield from wrap_text(f"shown: {_format_evidence(cited, show)}", _WIDTH, "    ", "      ")
 
 
-def _cited(evidence: Evidence, show: Show) -> str:
-    quote = quoted(cut(show(evidence.quote), _LONGEST))
+def _format_evidence(evidence: Evidence, show: TextSanitizer) -> str:
+    quote = quote_text(truncate(show(evidence.quote), _MAX_TEXT_LENGTH))
     return f"{show(evidence.event)} {quote} at {show(evidence.pointer)}"

@@ -17,20 +17,20 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate
 from planproof.readers.decoding.source import Source
-from planproof.reports.wording import headline, score_digits, shows, tally
+from planproof.reports.wording import format_headline, format_score, format_tally, make_sanitizer
 
-_PATIENCE = 1.0
+_MAX_LAG_SECONDS = 1.0
 """Seconds that the session file may lag behind the agent's last words."""
-_PAUSE = 0.1
-_LONGEST = 4_000
-_GO_ON = (
+_POLL_SECONDS = 0.1
+_MAX_REASON_LENGTH = 4_000
+_CONTINUE_INSTRUCTION = (
     "Do what the plan still asks for. If it no longer holds, or you wait for an answer, say so "
     "to the user and stop."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stop:
+class StopEvent:
     """What Claude Code tells a hook when the agent stops.
 
     `again` says that a hook has already kept the agent from stopping in this turn; `last_words`
@@ -38,82 +38,93 @@ class Stop:
     """
 
     session: Path
-    again: bool
-    last_words: str | None = None
+    already_blocked: bool
+    last_message: str | None = None
     folder: Path | None = None
 
 
-def stop_of(data: bytes) -> Stop | None:
+def parse_stop_event(data: bytes) -> StopEvent | None:
     """The stop that a hook was told of; None when it was told of another event."""
     try:
-        told: Json = json.loads(data)
+        payload: Json = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
             "is no JSON.",
             where="standard input",
             advice="This is to be run by Claude Code; see --print-settings.",
         ) from error
-    session = text_at(told, "transcript_path") if is_object(told) else None
+    session = text_at(payload, "transcript_path") if is_object(payload) else None
     if session is None:
         raise InvalidInput(
             "`transcript_path` is missing.",
             where="standard input",
             advice="This is to be run by Claude Code; see --print-settings.",
         )
-    if told.get("hook_event_name", "Stop") != "Stop":
+    if payload.get("hook_event_name", "Stop") != "Stop":
         return None
-    folder = text_at(told, "cwd")
-    return Stop(
+    folder = text_at(payload, "cwd")
+    return StopEvent(
         session=Path(expanduser(session)),  # noqa: PTH111 - a path's own raises without a home
-        again=told.get("stop_hook_active") is True,
-        last_words=text_at(told, "last_assistant_message"),
+        already_blocked=payload.get("stop_hook_active") is True,
+        last_message=text_at(payload, "last_assistant_message"),
         folder=None if folder is None else Path(folder),
     )
 
 
-def judged(stop: Stop, *, in_force: InForce, limits: Limits, vocabulary: Vocabulary) -> Verdict:
+def judge_session(
+    stop: StopEvent, *, in_force: InForce, limits: Limits, vocabulary: Vocabulary
+) -> Verdict:
     """The verdict on the session so far, by the plan that it declares itself."""
-    data = _session(stop)
+    data = _read_session(stop)
     if len(data) <= limits.bytes:
         # Each sub-agent has a file of its own; times bring the lines into order.
         files = sorted(stop.session.with_suffix("").glob("subagents/*.jsonl"))
         data = b"\n".join([data, *(file.read_bytes() for file in files)])
-    source = Source.of_bytes(data, name=str(stop.session), limits=limits)
+    source = Source.from_bytes(data, name=str(stop.session), limits=limits)
     return evaluate(
         trace=source, reader="claude-code", vocabulary=vocabulary, plan_in_force=in_force
     )
 
 
-def answer(verdict: Verdict, stop: Stop, min_score: float | None) -> dict[str, Json] | None:
+def build_hook_response(
+    verdict: Verdict, stop: StopEvent, min_score: float | None
+) -> dict[str, Json] | None:
     """What Claude Code is told: nothing without a score, else the verdict for the user.
 
     Below `min_score` the agent is to go on, with the reason; never twice in a turn.
     """
     if verdict.score is None:
         return None
-    show = shows(secrets=False)
-    told = f"planproof: {score_digits(verdict.score)}, {headline(verdict)}: {tally(verdict)}."
+    show = make_sanitizer(secrets=False)
+    message = (
+        f"planproof: {format_score(verdict.score)}, {format_headline(verdict)}: "
+        f"{format_tally(verdict)}."
+    )
     if verdict.score < 1:
-        told += f"\n{show(verdict.reason)[:_LONGEST]}"
-    if min_score is None or verdict.score >= min_score or stop.again:
-        return {"systemMessage": told}
-    least = f"Held against its own plan, this session scores less than {score_digits(min_score)}."
-    return {"decision": "block", "reason": f"{least}\n{told}\n{_GO_ON}", "systemMessage": told}
+        message += f"\n{show(verdict.reason)[:_MAX_REASON_LENGTH]}"
+    if min_score is None or verdict.score >= min_score or stop.already_blocked:
+        return {"systemMessage": message}
+    least = f"Held against its own plan, this session scores less than {format_score(min_score)}."
+    return {
+        "decision": "block",
+        "reason": f"{least}\n{message}\n{_CONTINUE_INSTRUCTION}",
+        "systemMessage": message,
+    }
 
 
-def settings(command: str) -> dict[str, Json]:
+def build_settings(command: str) -> dict[str, Json]:
     """What to put into `.claude/settings.json`."""
     hook = {"type": "command", "command": command, "timeout": 60}
     return {"hooks": {"Stop": [{"hooks": [hook]}]}}
 
 
-def _session(stop: Stop) -> bytes:
+def _read_session(stop: StopEvent) -> bytes:
     """The session file, once the agent's last words are in it; or as it is by then."""
-    lines = (stop.last_words or "").strip().splitlines()
-    awaited = (
+    lines = (stop.last_message or "").strip().splitlines()
+    last_line = (
         json.dumps(lines[-1], ensure_ascii=False)[1:-1].encode(errors="replace") if lines else b""
     )
-    until = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _MAX_LAG_SECONDS
     while True:
         try:
             data = stop.session.read_bytes()
@@ -121,6 +132,6 @@ def _session(stop: Stop) -> bytes:
             # There is none, or no file can have this name.
             why = getattr(error, "strerror", error)
             raise InvalidInput(f"can't be read: {why}.", where=str(stop.session)) from error
-        if awaited in data or time.monotonic() >= until:
+        if last_line in data or time.monotonic() >= deadline:
             return data
-        time.sleep(_PAUSE)
+        time.sleep(_POLL_SECONDS)

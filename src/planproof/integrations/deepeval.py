@@ -18,9 +18,9 @@ from planproof.core.judge import AnyJudge
 from planproof.core.model import Model
 from planproof.core.verdict import Verdict
 from planproof.evaluation import aevaluate_case, evaluate_case
-from planproof.integrations.deepeval_trace import metadata_of, trace_in
-from planproof.integrations.hosts import GivenPlan, judge_for, plan_in
-from planproof.preparation import case_of
+from planproof.integrations.deepeval_trace import build_trace, get_metadata
+from planproof.integrations.hosts import PlanInput, extract_plan, resolve_judge
+from planproof.preparation import build_case
 
 
 class PlanAdherenceMetric(BaseMetric):
@@ -35,7 +35,7 @@ class PlanAdherenceMetric(BaseMetric):
 
     def __init__(
         self,
-        plan: GivenPlan = None,
+        plan: PlanInput = None,
         *,
         threshold: float | None = 0.75,
         judge: str | AnyJudge | None = None,
@@ -48,7 +48,7 @@ class PlanAdherenceMetric(BaseMetric):
         # DeepEval copies a metric by handing the attributes of these names to a new one, so that
         # they must hold what they were given, and the judge is opened for all copies at once.
         self.plan = plan
-        self.judge = judge_for(judge, model)
+        self.judge = resolve_judge(judge, model)
         self.threshold = 1.0 if strict_mode else threshold
         self.include_reason = include_reason
         self.async_mode = async_mode
@@ -59,18 +59,18 @@ class PlanAdherenceMetric(BaseMetric):
 
     def measure(self, test_case: Any, *_: Any, **__: Any) -> float | None:
         """Judge one test case."""
-        return self._told(evaluate_case(self._case(test_case), judge=self.judge))
+        return self._apply_verdict(evaluate_case(self._build_case(test_case), judge=self.judge))
 
     async def a_measure(self, test_case: Any, *_: Any, **__: Any) -> float | None:
         """Judge one test case without blocking the event loop."""
-        verdict = await aevaluate_case(self._case(test_case), judge=self.judge)
-        return self._told(verdict)
+        verdict = await aevaluate_case(self._build_case(test_case), judge=self.judge)
+        return self._apply_verdict(verdict)
 
-    def _case(self, test_case: Any) -> Case:
-        plan = plan_in(metadata_of(test_case)) if self.plan is None else self.plan
-        return case_of(test_case.input, plan, trace_in(test_case))
+    def _build_case(self, test_case: Any) -> Case:
+        plan = extract_plan(get_metadata(test_case)) if self.plan is None else self.plan
+        return build_case(test_case.input, plan, build_trace(test_case))
 
-    def _told(self, verdict: Verdict) -> float | None:
+    def _apply_verdict(self, verdict: Verdict) -> float | None:
         """Take over a verdict in the words of DeepEval."""
         self.verdict = verdict
         self.score = verdict.score

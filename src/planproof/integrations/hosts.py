@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from planproof.core.model import Model
     from planproof.core.plan import Plan
 
-GivenPlan: TypeAlias = "str | Path | Plan | Json"
+PlanInput: TypeAlias = "str | Path | Plan | Json"
 
 
-def judge_for(judge: str | AnyJudge | None, model: str | Model | None) -> str | AnyJudge | None:
+def resolve_judge(judge: str | AnyJudge | None, model: str | Model | None) -> str | AnyJudge | None:
     """The judge as it is given, or the one of this name that asks the model: `audit` if none is."""
     if model is None:
         return judge
@@ -29,7 +29,7 @@ def judge_for(judge: str | AnyJudge | None, model: str | Model | None) -> str | 
     return open_judge(judge or "audit", [model])
 
 
-def as_json(value: object) -> Json:
+def to_json_value(value: object) -> Json:
     """What a host hands over, messages and spans of its own among it, as JSON values."""
     from pydantic_core import to_jsonable_python  # noqa: PLC0415 - not before it is used
 
@@ -42,21 +42,21 @@ def as_json(value: object) -> Json:
         ) from error
 
 
-def plan_in(values: object) -> Json:
+def extract_plan(values: object) -> Json:
     """The plan that stands in what a data set holds beside a case; None if it has none."""
-    return as_json(values.get("plan")) if is_object(values) else None
+    return to_json_value(values.get("plan")) if is_object(values) else None
 
 
-def text_in(inputs: object) -> str | None:
+def extract_task(inputs: object) -> str | None:
     """The task, if there is one text in the inputs; what is in messages is found in the trace."""
     values = list(inputs.values()) if is_object(inputs) else [inputs]
     texts = [value for value in values if isinstance(value, str)]
     return texts[0] if len(texts) == 1 else None
 
 
-def trace_in(outputs: object) -> Json:
+def extract_trace(outputs: object) -> Json:
     """The trace that an application gave back: `trace` in it, or all of it; no answer alone."""
-    held = as_json(outputs)
-    if is_object(held) and "trace" in held:
-        return held["trace"]
-    return {"answer": held} if isinstance(held, str) else held
+    value = to_json_value(outputs)
+    if is_object(value) and "trace" in value:
+        return value["trace"]
+    return {"answer": value} if isinstance(value, str) else value

@@ -21,13 +21,13 @@ from planproof.core.content import Json
 from planproof.core.judge import AnyJudge
 from planproof.core.model import Model
 from planproof.evaluation import aevaluate_case
-from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in
-from planproof.preparation import case_of
+from planproof.integrations.hosts import PlanInput, extract_plan, resolve_judge, to_json_value
+from planproof.preparation import build_case
 
 
 @scorer(metrics=[mean(), stderr()])
 def plan_adherence(
-    plan: GivenPlan = None,
+    plan: PlanInput = None,
     *,
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
@@ -37,12 +37,12 @@ def plan_adherence(
     Without a plan it is `metadata["plan"]` of the sample, or the one that the agent declared. A
     sample that could not be judged is unscored: kept, and left out of the metrics.
     """
-    chosen = judge_for(judge, model)
+    chosen = resolve_judge(judge, model)
 
     async def score(state: Any, target: Any) -> Any:
         del target
-        held_to = plan_in(state.metadata) if plan is None else plan
-        case = case_of(state.input_text, held_to, _sample(state))
+        reference_plan = extract_plan(state.metadata) if plan is None else plan
+        case = build_case(state.input_text, reference_plan, _dump_sample(state))
         verdict = await aevaluate_case(case, judge=chosen)
         return Score(
             value=nan if verdict.score is None else verdict.score,
@@ -53,12 +53,12 @@ def plan_adherence(
     return score
 
 
-def _sample(state: Any) -> Json:
+def _dump_sample(state: Any) -> Json:
     """The sample as a log holds it: its events know more than its messages."""
     return {
-        "id": as_json(state.sample_id),
+        "id": to_json_value(state.sample_id),
         "epoch": state.epoch,
-        "input": as_json(state.input),
-        "messages": as_json(state.messages),
-        "events": as_json(list(transcript().events)),
+        "input": to_json_value(state.input),
+        "messages": to_json_value(state.messages),
+        "events": to_json_value(list(transcript().events)),
     }

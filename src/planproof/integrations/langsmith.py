@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object
 from planproof.integrations.hosts import (
-    GivenPlan,
-    as_json,
-    judge_for,
-    plan_in,
-    text_in,
-    trace_in,
+    PlanInput,
+    extract_plan,
+    extract_task,
+    extract_trace,
+    resolve_judge,
+    to_json_value,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Evaluator(Protocol[_Feedback_co]):
 
 
 def plan_adherence(
-    plan: GivenPlan = None,
+    plan: PlanInput = None,
     *,
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
@@ -60,20 +60,20 @@ def plan_adherence(
     """
     from planproof.evaluation import evaluate_case  # noqa: PLC0415 - not before it is used
 
-    chosen = judge_for(judge, model)
+    chosen = resolve_judge(judge, model)
 
     def evaluator(
         inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, run: Any = None
     ) -> dict[str, Any]:
-        case = _case(inputs, _recorded(outputs, run), reference_outputs, plan)
-        return _feedback(evaluate_case(case, judge=chosen))
+        case = _build_case(inputs, _select_trace(outputs, run), reference_outputs, plan)
+        return _build_feedback(evaluate_case(case, judge=chosen))
 
     evaluator.__name__ = KEY
     return evaluator
 
 
 def async_plan_adherence(
-    plan: GivenPlan = None,
+    plan: PlanInput = None,
     *,
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
@@ -81,45 +81,45 @@ def async_plan_adherence(
     """The same, to be awaited."""
     from planproof.evaluation import aevaluate_case  # noqa: PLC0415 - not before it is used
 
-    chosen = judge_for(judge, model)
+    chosen = resolve_judge(judge, model)
 
     async def evaluator(
         inputs: Any = None, outputs: Any = None, reference_outputs: Any = None, run: Any = None
     ) -> dict[str, Any]:
-        case = _case(inputs, _recorded(outputs, run), reference_outputs, plan)
-        return _feedback(await aevaluate_case(case, judge=chosen))
+        case = _build_case(inputs, _select_trace(outputs, run), reference_outputs, plan)
+        return _build_feedback(await aevaluate_case(case, judge=chosen))
 
     evaluator.__name__ = KEY
     return evaluator
 
 
-def _case(inputs: Any, trace: Json, reference_outputs: Any, plan: GivenPlan) -> Case:
-    from planproof.preparation import case_of  # noqa: PLC0415 - not before it is used
+def _build_case(inputs: Any, trace: Json, reference_outputs: Any, plan: PlanInput) -> Case:
+    from planproof.preparation import build_case  # noqa: PLC0415 - not before it is used
 
-    held_to = plan_in(reference_outputs) if plan is None else plan
-    return case_of(text_in(inputs), held_to, trace)
+    reference_plan = extract_plan(reference_outputs) if plan is None else plan
+    return build_case(extract_task(inputs), reference_plan, trace)
 
 
-def _recorded(outputs: Any, run: Any) -> Json:
-    held = trace_in(outputs)
+def _select_trace(outputs: Any, run: Any) -> Json:
+    trace = extract_trace(outputs)
     # What holds no list of anything is an answer.
-    if is_list(held) or (is_object(held) and any(map(is_list, held.values()))):
-        return held
-    return _traced(run) if getattr(run, "child_runs", None) else held
+    if is_list(trace) or (is_object(trace) and any(map(is_list, trace.values()))):
+        return trace
+    return _export_run(run) if getattr(run, "child_runs", None) else trace
 
 
-def _traced(run: Any) -> Json:
+def _export_run(run: Any) -> Json:
     """A run and the runs within it, as LangSmith exports them."""
     top: dict[str, Json] = {}
-    waiting = [(run, top)]
-    while waiting:
-        each, fields = waiting.pop()
-        fields |= {key: as_json(getattr(each, key, None)) for key in _FIELDS}
-        children = [(child, dict[str, Json]()) for child in each.child_runs or ()]
-        fields["child_runs"] = [written for _, written in children]
-        waiting += children
+    stack = [(run, top)]
+    while stack:
+        current, fields = stack.pop()
+        fields |= {key: to_json_value(getattr(current, key, None)) for key in _FIELDS}
+        children = [(child, dict[str, Json]()) for child in current.child_runs or ()]
+        fields["child_runs"] = [child_fields for _, child_fields in children]
+        stack += children
     return top
 
 
-def _feedback(verdict: Verdict) -> dict[str, Any]:
+def _build_feedback(verdict: Verdict) -> dict[str, Any]:
     return {"key": KEY, "score": verdict.score, "comment": verdict.reason}

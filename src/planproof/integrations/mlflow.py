@@ -9,7 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from planproof.core.content import Json
-from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in, text_in, trace_in
+from planproof.integrations.hosts import (
+    PlanInput,
+    extract_plan,
+    extract_task,
+    extract_trace,
+    resolve_judge,
+    to_json_value,
+)
 
 if TYPE_CHECKING:
     from planproof.core.judge import AnyJudge
@@ -17,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def plan_adherence(
-    plan: GivenPlan = None,
+    plan: PlanInput = None,
     *,
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
@@ -32,14 +39,14 @@ def plan_adherence(
     from mlflow.genai.scorers import scorer  # noqa: PLC0415
 
     from planproof.evaluation import evaluate_case  # noqa: PLC0415
-    from planproof.preparation import case_of  # noqa: PLC0415
+    from planproof.preparation import build_case  # noqa: PLC0415
 
-    chosen = judge_for(judge, model)
+    chosen = resolve_judge(judge, model)
 
     @scorer(name="plan_adherence")
-    def scored(inputs: Any, outputs: Any, expectations: Any, trace: Any) -> Any:
-        held_to = plan_in(expectations) if plan is None else plan
-        case = case_of(text_in(inputs), held_to, _recorded(trace, outputs))
+    def score_case(inputs: Any, outputs: Any, expectations: Any, trace: Any) -> Any:
+        reference_plan = extract_plan(expectations) if plan is None else plan
+        case = build_case(extract_task(inputs), reference_plan, _select_trace(trace, outputs))
         verdict = evaluate_case(case, judge=chosen)
         if verdict.score is None:
             return Feedback(
@@ -48,11 +55,11 @@ def plan_adherence(
             )
         return Feedback(value=verdict.score, rationale=verdict.reason)
 
-    return scored
+    return score_case
 
 
-def _recorded(trace: Any, outputs: Any) -> Json:
+def _select_trace(trace: Any, outputs: Any) -> Json:
     """The spans, if there are any within the one that MLflow puts around each call."""
     if trace is not None and len(trace.data.spans) > 1:
-        return as_json(trace.to_dict())
-    return trace_in(outputs)
+        return to_json_value(trace.to_dict())
+    return extract_trace(outputs)

@@ -19,8 +19,15 @@ from pydantic_evals.otel import SpanTreeRecordingError
 from planproof.core.content import Json
 from planproof.errors import PlanproofError
 from planproof.evaluation import aevaluate_case
-from planproof.integrations.hosts import GivenPlan, as_json, judge_for, plan_in, text_in, trace_in
-from planproof.preparation import case_of
+from planproof.integrations.hosts import (
+    PlanInput,
+    extract_plan,
+    extract_task,
+    extract_trace,
+    resolve_judge,
+    to_json_value,
+)
+from planproof.preparation import build_case
 
 
 @dataclass
@@ -32,41 +39,41 @@ class PlanAdherence(Evaluator[Any, Any, Any]):
     failure of the evaluator, not as a score.
     """
 
-    plan: GivenPlan = None
+    plan: PlanInput = None
     judge: Any = None
     model: Any = None
 
     @cached_property
-    def _chosen(self) -> Any:
-        return judge_for(self.judge, self.model)
+    def _resolved_judge(self) -> Any:
+        return resolve_judge(self.judge, self.model)
 
     async def evaluate(self, ctx: Any) -> Any:
         """Judge one case."""
-        plan = plan_in(ctx.metadata) if self.plan is None else self.plan
-        case = case_of(text_in(ctx.inputs), plan, _recorded(ctx))
-        verdict = await aevaluate_case(case, judge=self._chosen)
+        plan = extract_plan(ctx.metadata) if self.plan is None else self.plan
+        case = build_case(extract_task(ctx.inputs), plan, _select_trace(ctx))
+        verdict = await aevaluate_case(case, judge=self._resolved_judge)
         if verdict.score is None:
             raise PlanproofError(verdict.reason)
         return EvaluationReason(value=verdict.score, reason=verdict.reason)
 
 
-def _recorded(ctx: Any) -> Json:
+def _select_trace(ctx: Any) -> Json:
     try:
-        spans = list(map(_span, ctx.span_tree))
+        spans = list(map(_node_to_span, ctx.span_tree))
     except SpanTreeRecordingError:
         spans = []
-    return spans or trace_in(ctx.output)
+    return spans or extract_trace(ctx.output)
 
 
-def _span(node: Any) -> Json:
+def _node_to_span(node: Any) -> Json:
     """A node of the tree as OpenTelemetry's exporters write it."""
-    above = node.parent_span_id
+    parent_id = node.parent_span_id
     return {
         "name": node.name,
         "context": {"trace_id": f"0x{node.trace_id:032x}", "span_id": f"0x{node.span_id:016x}"},
-        "parent_id": None if above is None else f"0x{above:016x}",
+        "parent_id": None if parent_id is None else f"0x{parent_id:016x}",
         "start_time": node.start_timestamp.isoformat(),
         "end_time": node.end_timestamp.isoformat(),
         "status": {"status_code": getattr(node, "status", "unset").upper()},
-        "attributes": as_json(node.attributes),
+        "attributes": to_json_value(node.attributes),
     }

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from planproof.readers.decoding.source import Source
 
 DEFAULT_MIN_SCORE = 0.75
-_running: list[pytest.Item] = []
+_running_items: list[pytest.Item] = []
 """The test that is running: one at a time in a process, whatever thread or loop it judges in."""
-_PROPERTY = "planproof_"
-_REPORT = "--planproof-report"
-_NOTES = pytest.StashKey[list[Any]]()
+_PROPERTY_PREFIX = "planproof_"
+_REPORT_OPTION = "--planproof-report"
+_RECORDS_KEY = pytest.StashKey[list[Any]]()
 
 
 class PlanNotFollowed(AssertionError):
@@ -58,38 +58,38 @@ def assert_follows_plan(
     """
     __tracebackhide__ = True
     from planproof.evaluation import evaluate  # noqa: PLC0415 - not before it is used
-    from planproof.integrations.hosts import judge_for  # noqa: PLC0415
-    from planproof.preparation import case_of  # noqa: PLC0415
+    from planproof.integrations.hosts import resolve_judge  # noqa: PLC0415
+    from planproof.preparation import build_case  # noqa: PLC0415
 
     if not 0 <= min_score <= 1:
         from planproof.errors import InvalidInput  # noqa: PLC0415
 
         raise InvalidInput(f"{min_score} is no score.", where="min_score", advice="Give 0 to 1.")
     began = perf_counter()
-    chosen = judge_for(judge, model)
-    case = case_of(task, plan, trace)
+    chosen = resolve_judge(judge, model)
+    case = build_case(task, plan, trace)
     verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace, judge=chosen)
-    _note(case, verdict, perf_counter() - began)
+    _record_verdict(case, verdict, perf_counter() - began)
     if verdict.score is None or verdict.score < min_score:
-        from planproof.integrations.assertion_message import failure_text  # noqa: PLC0415
+        from planproof.integrations.assertion_message import format_failure  # noqa: PLC0415
 
-        raise PlanNotFollowed(failure_text(verdict, min_score), verdict)
+        raise PlanNotFollowed(format_failure(verdict, min_score), verdict)
     return verdict
 
 
-def _note(case: Case, verdict: Verdict, seconds: float) -> None:
+def _record_verdict(case: Case, verdict: Verdict, seconds: float) -> None:
     """Let the test that is running carry the verdict in its properties, and for the report."""
-    if not _running:
+    if not _running_items:
         return
-    item = _running[-1]
-    if item.config.getoption(_REPORT) is not None:
-        from planproof.integrations.pytest_report import noted  # noqa: PLC0415 - heavy
+    item = _running_items[-1]
+    if item.config.getoption(_REPORT_OPTION) is not None:
+        from planproof.integrations.pytest_report import serialize_result  # noqa: PLC0415 - heavy
 
-        item.stash.setdefault(_NOTES, []).append(noted(case, verdict, seconds))
+        item.stash.setdefault(_RECORDS_KEY, []).append(serialize_result(case, verdict, seconds))
     item.user_properties += [
-        (f"{_PROPERTY}outcome", verdict.outcome.value),
-        (f"{_PROPERTY}score", verdict.score),
-        (f"{_PROPERTY}reason", verdict.reason),
+        (f"{_PROPERTY_PREFIX}outcome", verdict.outcome.value),
+        (f"{_PROPERTY_PREFIX}score", verdict.score),
+        (f"{_PROPERTY_PREFIX}reason", verdict.reason),
     ]
 
 
@@ -99,10 +99,10 @@ class PlanProof:
 
     options: dict[str, Any] = field(default_factory=dict[str, Any])
 
-    def assert_follows_plan(self, **given: Any) -> Verdict:
+    def assert_follows_plan(self, **arguments: Any) -> Verdict:
         """As the function of this name; what is given here outweighs the marker."""
         __tracebackhide__ = True
-        return assert_follows_plan(**{**self.options, **given})
+        return assert_follows_plan(**{**self.options, **arguments})
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option for the report."""
     group = parser.getgroup("planproof")
     group.addoption(
-        _REPORT,
+        _REPORT_OPTION,
         metavar="FILE.html",
         type=Path,
         help="Draw all verdicts of `assert_follows_plan` as one page.",
@@ -133,62 +133,62 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "planproof(judge=, model=, min_score=): how the fixture `planproof` judges in this test.",
     )
-    file = config.getoption(_REPORT)
+    file = config.getoption(_REPORT_OPTION)
     # A worker of pytest-xdist hands on what it has noted, and writes nothing itself.
     if file is not None and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Gathering(_writable(file.absolute())))
+        config.pluginmanager.register(_ReportCollector(_check_writable(file.absolute())))
 
 
-def _writable(file: Path) -> Path:
+def _check_writable(file: Path) -> Path:
     """The file, in a folder that is there; to find out in the end would be a run for nothing."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise pytest.UsageError(f"{_REPORT} {file}: {error.strerror}") from error
+        raise pytest.UsageError(f"{_REPORT_OPTION} {file}: {error.strerror}") from error
     if file.is_dir() or not os.access(file.parent, os.W_OK):
-        raise pytest.UsageError(f"{_REPORT} {file}: can't be written")
+        raise pytest.UsageError(f"{_REPORT_OPTION} {file}: can't be written")
     return file
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     """Know which test is running, with its fixtures, so that a verdict can be noted with it."""
-    _running.append(item)
+    _running_items.append(item)
     try:
         return (yield)
     finally:
-        _running.remove(item)
+        _running_items.remove(item)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
     """Let the report of a test carry what was noted, from worker to controller too."""
     report = yield
-    if notes := item.stash.get(_NOTES, None):
-        report.planproof = notes
-        del item.stash[_NOTES]
+    if records := item.stash.get(_RECORDS_KEY, None):
+        report.planproof = records
+        del item.stash[_RECORDS_KEY]
     return report
 
 
-class _Gathering:
+class _ReportCollector:
     """Gathers what all tests have noted, and draws it in the end."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._notes: list[tuple[str, Any]] = []
+        self._records: list[tuple[str, Any]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what a test has noted."""
-        self._notes += [(report.nodeid, note) for note in getattr(report, "planproof", ())]
+        self._records += [(report.nodeid, record) for record in getattr(report, "planproof", ())]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the page, and say where it is."""
-        if not self._notes:
+        if not self._records:
             terminalreporter.write_line("planproof: no test asserted that a plan was followed")
             return
-        from planproof.integrations.pytest_report import write_page  # noqa: PLC0415 - heavy
+        from planproof.integrations.pytest_report import write_report  # noqa: PLC0415 - heavy
 
         # Workers come in any order; the page shall not depend on it.
-        self._notes.sort(key=lambda noted: noted[0])
-        write_page(self._notes, self._file, min_score=DEFAULT_MIN_SCORE)
-        terminalreporter.write_line(f"planproof: {len(self._notes)} verdicts in {self._file}")
+        self._records.sort(key=lambda record: record[0])
+        write_report(self._records, self._file, min_score=DEFAULT_MIN_SCORE)
+        terminalreporter.write_line(f"planproof: {len(self._records)} verdicts in {self._file}")

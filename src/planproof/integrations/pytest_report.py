@@ -13,16 +13,16 @@ from planproof.core.content import Json
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.core.verdict import JudgeSummary, Verdict
-from planproof.core.verdict_json import verdict_of
-from planproof.preparation import Reading
-from planproof.readers.write_native import native_form
-from planproof.reports.html.report_page import run_page
-from planproof.runs.case_json import kept
-from planproof.runs.run_records import KeptCase, Result, RunState, new_run
+from planproof.core.verdict_json import parse_verdict
+from planproof.preparation import ReadOptions
+from planproof.readers.write_native import serialize_trace
+from planproof.reports.html.report_page import render_run_page
+from planproof.runs.case_json import serialize_case
+from planproof.runs.run_records import Result, RunState, StoredCase, create_run
 from planproof.runs.store.open_store import open_store
 
 
-def noted(case: Case, verdict: Verdict, seconds: float) -> Json:
+def serialize_result(case: Case, verdict: Verdict, seconds: float) -> Json:
     """A case and its verdict as JSON values, so that they can go from a worker to whoever reports.
 
     What is planproof's own in the case is written as JSON, too.
@@ -30,28 +30,28 @@ def noted(case: Case, verdict: Verdict, seconds: float) -> Json:
     raw = replace(
         case,
         plan=[step.text for step in case.plan.leaves] if isinstance(case.plan, Plan) else case.plan,
-        trace=native_form(case.trace) if isinstance(case.trace, Trace) else case.trace,
+        trace=serialize_trace(case.trace) if isinstance(case.trace, Trace) else case.trace,
     )
-    held = kept(raw)
+    stored = serialize_case(raw)
     return {
-        "hash": held.hash,
-        "case": held.text,
+        "hash": stored.hash,
+        "case": stored.text,
         "verdict": json.loads(json.dumps(verdict.full())),
         "seconds": seconds,
     }
 
 
-def write_page(notes: Sequence[tuple[str, Json]], file: Path, *, min_score: float) -> None:
+def write_report(records: Sequence[tuple[str, Json]], file: Path, *, min_score: float) -> None:
     """Write the page of all cases that were noted, each with the id of its test."""
-    verdicts = [replace(verdict_of(note["verdict"]), id=test) for test, note in notes]
+    verdicts = [replace(parse_verdict(record["verdict"]), id=test) for test, record in records]
     judges = [verdict.judge for verdict in verdicts if verdict.judge is not None]
     summary = judges[0] if judges else JudgeSummary(name="rules", fingerprint="")
-    run = new_run(source="pytest", judge=summary, fingerprint="")
+    run = create_run(source="pytest", judge=summary, fingerprint="")
     results = [
-        Result(place, note["hash"], verdict.id, verdict, note["seconds"])
-        for place, (verdict, (_, note)) in enumerate(zip(verdicts, notes, strict=True))
+        Result(position, record["hash"], verdict.id, verdict, record["seconds"])
+        for position, (verdict, (_, record)) in enumerate(zip(verdicts, records, strict=True))
     ]
-    cases = [KeptCase(note["hash"], note["case"]) for _, note in notes]
+    cases = [StoredCase(record["hash"], record["case"]) for _, record in records]
     partial = file.with_name(f"{file.name}.partial")
     with TemporaryDirectory() as folder:
         store = open_store(str(Path(folder, "runs.db")))
@@ -61,7 +61,9 @@ def write_page(notes: Sequence[tuple[str, Json]], file: Path, *, min_score: floa
             store.close_run(run.id, RunState.FINISHED)
             with partial.open("w", encoding="utf-8", newline="\n") as stream:
                 stream.writelines(
-                    run_page(store.find(run.id), store, Reading(), min_score=min_score)
+                    render_run_page(
+                        store.find_run(run.id), store, ReadOptions(), min_score=min_score
+                    )
                 )
         finally:
             store.close()

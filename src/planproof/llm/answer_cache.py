@@ -15,11 +15,11 @@ from time import time
 from planproof.core.content import Image
 from planproof.core.model import Question, Usage
 from planproof.errors import InvalidConfiguration
-from planproof.llm.answer_parsing import schema_of
+from planproof.llm.answer_parsing import build_schema
 
-_FORM = 1
+_KEY_VERSION = 1
 """Part of every key: raise it when what a stored answer means has changed."""
-_PATIENCE = 10.0
+_BUSY_TIMEOUT = 10.0
 _MAGIC = b"SQLite format 3\0"
 _TABLE = """CREATE TABLE IF NOT EXISTS answers (
     key TEXT PRIMARY KEY,
@@ -33,7 +33,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS answers (
 _log = logging.getLogger("planproof")
 
 
-def default_path() -> Path:
+def default_cache_path() -> Path:
     """Where answers are kept unless somebody says otherwise ($PLANPROOF_CACHE names a file)."""
     if named := os.environ.get("PLANPROOF_CACHE"):
         return Path(named)
@@ -46,17 +46,17 @@ def default_path() -> Path:
     return Path(base) / "planproof" / "answers.sqlite3"
 
 
-def key_of(question: Question, model: str) -> str:
+def compute_key(question: Question, model: str) -> str:
     """The hash of a question, the form of its answer, and the fingerprint of who is asked."""
     parts = [
         ["image", part.media_type, part.url, part.data] if isinstance(part, Image) else part
         for part in question.parts
     ]
     everything = [
-        _FORM,
+        _KEY_VERSION,
         question.instructions,
         parts,
-        schema_of(question.answer),
+        build_schema(question.answer),
         question.template,
         question.sample,
         model,
@@ -85,10 +85,10 @@ class AnswerCache:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # Answers quote traces: nobody else's business.
             path.touch(mode=0o600)
-            self._database = _opened(path)
+            self._database = _open_database(path)
             self._database.execute(_TABLE)
         except (OSError, sqlite3.Error) as error:
-            raise _unusable(path, error) from error
+            raise _unusable_cache_error(path, error) from error
 
     def find(self, key: str) -> str | None:
         """The answer that is kept under this key."""
@@ -101,7 +101,7 @@ class AnswerCache:
             return None
         return None if row is None else row[0]
 
-    def keep(self, key: str, answer: str, *, model: str, usage: Usage) -> None:
+    def store(self, key: str, answer: str, *, model: str, usage: Usage) -> None:
         """Keep an answer. What can't be written costs its price again next time, and no more."""
         row = (key, model, answer, usage.tokens_in, usage.tokens_out, usage.cost, time())
         try:
@@ -114,12 +114,12 @@ class AnswerCache:
         self._database.close()
 
 
-def info(path: Path) -> CacheInfo:
+def read_cache_info(path: Path) -> CacheInfo:
     """What is kept in a file; nothing where there is none."""
     if not path.is_file():
         return CacheInfo(path)
     try:
-        database = _opened(path)
+        database = _open_database(path)
         try:
             database.execute(_TABLE)
             rows = database.execute(
@@ -128,49 +128,49 @@ def info(path: Path) -> CacheInfo:
         finally:
             database.close()
     except sqlite3.Error as error:
-        raise _unusable(path, error) from error
+        raise _unusable_cache_error(path, error) from error
     return CacheInfo(
         path,
         answers=sum(row[1] for row in rows),
         models=tuple((row[0], row[1]) for row in rows),
-        size=sum(file.stat().st_size for file in _files(path)),
+        size=sum(file.stat().st_size for file in _existing_files(path)),
         cost=sum(row[2] for row in rows),
     )
 
 
-def clear(path: Path) -> int:
+def clear_cache(path: Path) -> int:
     """Remove every answer; how many bytes that frees."""
     freed = 0
     try:
-        if path.is_file() and _start_of(path) not in {_MAGIC, b""}:
+        if path.is_file() and _read_header(path) not in {_MAGIC, b""}:
             raise InvalidConfiguration(
                 "is no cache of answers, and stays.",
                 where=str(path),
                 advice="Check what PLANPROOF_CACHE names.",
             )
-        for file in _files(path):
+        for file in _existing_files(path):
             freed += file.stat().st_size
             file.unlink()
     except OSError as error:
-        raise _unusable(path, error) from error
+        raise _unusable_cache_error(path, error) from error
     return freed
 
 
-def _files(path: Path) -> list[Path]:
+def _existing_files(path: Path) -> list[Path]:
     beside = (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm"))
     return [file for file in beside if file.is_file()]
 
 
-def _start_of(path: Path) -> bytes:
+def _read_header(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(len(_MAGIC))
 
 
-def _opened(path: Path) -> sqlite3.Connection:
+def _open_database(path: Path) -> sqlite3.Connection:
     # Every statement is a transaction of its own, in the log as soon as it is done: what has been
     # paid for outlives a process that is killed the moment after.
     database = sqlite3.connect(
-        path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+        path, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
     )
     try:
         database.execute("PRAGMA journal_mode = WAL")
@@ -181,7 +181,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _unusable(path: Path, error: Exception) -> InvalidConfiguration:
+def _unusable_cache_error(path: Path, error: Exception) -> InvalidConfiguration:
     why = getattr(error, "strerror", None) or error
     return InvalidConfiguration(
         f"the cache of answers can't be used: {why}.",

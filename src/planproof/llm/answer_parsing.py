@@ -34,47 +34,48 @@ class InvalidAnswer(Exception):
 
 
 @cache
-def schema_of(answer: type[BaseModel]) -> dict[str, Any]:
+def build_schema(answer: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema of an answer."""
     return answer.model_json_schema()
 
 
-def read_answer(text: str, answer: type[BaseModel]) -> BaseModel:
+def parse_answer(text: str, answer: type[BaseModel]) -> BaseModel:
     """The answer in what a model said: JSON, alone or in one fence; `InvalidAnswer` for the rest.
 
     Nothing is bent into shape: "80%" is no number and true is no 1.
     """
-    json = _without_fence(text.strip())
+    json = _strip_fence(text.strip())
     if not json:
         raise InvalidAnswer("The answer was empty.")
     try:
         return answer.model_validate_json(json, strict=True)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        wrong = [
-            f"{'.'.join(str(part) for part in each['loc']) or 'answer'}: {each['msg']}"
-            for each in found[:_MOST_ERRORS]
+        errors = error.errors(include_url=False, include_context=False, include_input=False)
+        problems = [
+            f"{'.'.join(str(part) for part in problem['loc']) or 'answer'}: {problem['msg']}"
+            for problem in errors[:_MOST_ERRORS]
         ]
-        if len(found) > _MOST_ERRORS:
-            wrong.append(f"and {len(found) - _MOST_ERRORS} more")
-        raise InvalidAnswer("; ".join(each[:_LONGEST_ERROR] for each in wrong)) from error
+        if len(errors) > _MOST_ERRORS:
+            problems.append(f"and {len(errors) - _MOST_ERRORS} more")
+        raise InvalidAnswer("; ".join(problem[:_LONGEST_ERROR] for problem in problems)) from error
 
 
-def refuses(text: str) -> bool:
+def is_refusal(text: str) -> bool:
     """Whether a model says, instead of an answer, that it will not give one."""
     return text.lstrip().lower().startswith(_REFUSALS)
 
 
-def complaint(wrong: str) -> str:
+def write_retry_feedback(problem: str) -> str:
     """What a model is told when it is asked again."""
     return (
         "Your last answer to this could not be used, for it did not have the form that is asked "
-        f"for. What was wrong with it: {wrong}\nAnswer again, whole, as one JSON object that fits "
+        f"for. What was wrong with it: {problem}\nAnswer again, whole, as one JSON object "
+        "that fits "
         "the schema, and with nothing before or after it."
     )
 
 
-def _without_fence(text: str) -> str:
+def _strip_fence(text: str) -> str:
     before, fence, rest = text.partition(_FENCE)
     if not fence or before.lstrip().startswith("{"):
         return text  # a fence inside of a string is part of what is said

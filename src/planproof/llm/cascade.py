@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from planproof.checking.analysis import Weighed, weigh
-from planproof.checking.extras import extras_of
-from planproof.checking.plan_findings import assembled
+from planproof.checking.analysis import Analysis, analyze
+from planproof.checking.extras import find_extras
+from planproof.checking.plan_findings import assemble_findings
 from planproof.core.content import Content
 from planproof.core.finding import Extra, Findings, Severity, StepFinding
 from planproof.core.judgement import Judgement
@@ -15,12 +15,12 @@ from planproof.core.model import Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.llm.audit.audit_answers import ClaimedExtra
-from planproof.llm.audit.audit_questions import Scope
+from planproof.llm.audit.audit_questions import AuditScope
 from planproof.llm.audit.auditing import AuditingJudge
-from planproof.llm.audit.citations import about_orders
+from planproof.llm.audit.citations import warn_about_instructions
 
 RULES, MODEL = "rules", "audit"
-_NEAREST = 6
+_MAX_EVENTS_BY_SCORE = 6
 """Events that a model is shown of an unsure step: those that fit it best."""
 
 
@@ -32,100 +32,108 @@ class Cascade(AuditingJudge):
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
         """What the rules find, and what a model finds where they are unsure."""
-        weighed = weigh(plan, trace, self.vocabulary)
-        sure, scope = _divided(plan, trace, weighed, self.asking.doubt)
+        analysis = analyze(plan, trace, self.vocabulary)
+        rules_findings, scope = _split_by_confidence(plan, trace, analysis, self.options.doubt)
         if scope is None:
-            return Judgement(findings=_found_by(sure, None), warnings=about_orders(trace))
-        auditor = self._auditor((task, plan, trace), weighed, scope)
-        asked = await auditor.asked()
-        examined = auditor.examined(asked.claims)
-        return self._judgement(trace, asked, examined, _found_by(examined.findings, scope))
+            return Judgement(
+                findings=_mark_finder(rules_findings, None), warnings=warn_about_instructions(trace)
+            )
+        auditor = self._build_auditor((task, plan, trace), analysis, scope)
+        response = await auditor.ask()
+        verified = auditor.verify_claims(response.claims)
+        return self._build_judgement(
+            trace, response, verified, _mark_finder(verified.findings, scope)
+        )
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
         """What would be asked about a case: nothing where the rules are sure."""
-        weighed = weigh(plan, trace, self.vocabulary)
-        _, scope = _divided(plan, trace, weighed, self.asking.doubt)
+        analysis = analyze(plan, trace, self.vocabulary)
+        _, scope = _split_by_confidence(plan, trace, analysis, self.options.doubt)
         if scope is None:
             return ()
-        return self._auditor((task, plan, trace), weighed, scope).questions()
+        return self._build_auditor((task, plan, trace), analysis, scope).questions()
 
 
-def doubt_of(findings: Findings) -> float:
+def sum_doubt(findings: Findings) -> float:
     """How much doubt findings leave together."""
-    return sum(1 - found.sureness for found in (*findings.counted, *findings.extras))
+    return sum(1 - finding.sureness for finding in (*findings.counted_steps, *findings.extras))
 
 
-def _divided(
-    plan: Plan, trace: Trace, weighed: Weighed, doubt: float
-) -> tuple[Findings, Scope | None]:
+def _split_by_confidence(
+    plan: Plan, trace: Trace, analysis: Analysis, max_doubt: float
+) -> tuple[Findings, AuditScope | None]:
     """What the rules find, and what of it has to be asked about to be left with so little doubt."""
-    steps = assembled(plan, trace, weighed.found)
-    findings = Findings(steps, extras_of(weighed.units, weighed.explanation, trace, steps))
-    left = doubt_of(findings)
+    steps = assemble_findings(plan, trace, analysis.step_findings)
+    findings = Findings(steps, find_extras(analysis.candidates, analysis.alignment, trace, steps))
+    remaining_doubt = sum_doubt(findings)
     unsure: list[StepFinding | Extra] = []
-    weighty = sorted((*findings.counted, *findings.extras), key=lambda found: found.sureness)
-    for found in weighty:
-        if left <= doubt:
+    by_confidence = sorted(
+        (*findings.counted_steps, *findings.extras), key=lambda finding: finding.sureness
+    )
+    for finding in by_confidence:
+        if remaining_doubt <= max_doubt:
             break
-        unsure.append(found)
-        left -= 1 - found.sureness
+        unsure.append(finding)
+        remaining_doubt -= 1 - finding.sureness
     if not unsure:
         return findings, None
-    return findings, _scope(plan, trace, weighed, findings, unsure)
+    return findings, _build_scope(plan, trace, analysis, findings, unsure)
 
 
-def _scope(
+def _build_scope(
     plan: Plan,
     trace: Trace,
-    weighed: Weighed,
+    analysis: Analysis,
     findings: Findings,
     unsure: Sequence[StepFinding | Extra],
-) -> Scope:
-    asked = {found.number for found in unsure if isinstance(found, StepFinding)}
-    open_extras = {found.event for found in unsure if isinstance(found, Extra)}
-    events = set(open_extras)
+) -> AuditScope:
+    unsure_steps = {finding.number for finding in unsure if isinstance(finding, StepFinding)}
+    unsure_extras = {finding.event for finding in unsure if isinstance(finding, Extra)}
+    events = set(unsure_extras)
     for index, step in enumerate(plan.leaves):
-        if step.number in asked:
-            events |= _needed(index, weighed)
-    by_number = {found.number: found for found in findings.steps}
-    return Scope(
-        steps=tuple(step.number for step in plan.leaves if step.number in asked),
+        if step.number in unsure_steps:
+            events |= _select_events(index, analysis)
+    by_number = {finding.number: finding for finding in findings.steps}
+    return AuditScope(
+        steps=tuple(step.number for step in plan.leaves if step.number in unsure_steps),
         events=tuple(event.id for event in trace.events if event.id in events),
-        settled={
+        settled_steps={
             step.number: list(by_number[step.number].covers)
             for step in plan.leaves
-            if step.number not in asked
+            if step.number not in unsure_steps
         },
-        extras={
+        settled_extras={
             extra.event: ClaimedExtra(extra.event, extra.severity is Severity.MINOR)
             for extra in findings.extras
-            if extra.event not in open_extras
+            if extra.event not in unsure_extras
         },
     )
 
 
-def _needed(step: int, weighed: Weighed) -> set[str]:
+def _select_events(step: int, analysis: Analysis) -> set[str]:
     """The events that the rules give a step, and those that fit it best."""
-    fits = weighed.explanation.affinity
-    ranked = sorted(range(len(weighed.units)), key=lambda unit: -fits[unit][step])
-    chosen = [*weighed.explanation.runs[step], *ranked[:_NEAREST]]
-    return {weighed.units[unit].event.id for unit in chosen}
+    scores = analysis.alignment.scores
+    ranked = sorted(range(len(analysis.candidates)), key=lambda candidate: -scores[candidate][step])
+    chosen = [*analysis.alignment.assigned[step], *ranked[:_MAX_EVENTS_BY_SCORE]]
+    return {analysis.candidates[candidate].event.id for candidate in chosen}
 
 
-def _found_by(findings: Findings, scope: Scope | None) -> Findings:
+def _mark_finder(findings: Findings, scope: AuditScope | None) -> Findings:
     """The same findings, each with who found it; where nobody was asked, that were the rules."""
-    settled = None if scope is None else scope.settled
-    kept = frozenset[str]() if scope is None else frozenset(scope.extras)
+    settled = None if scope is None else scope.settled_steps
+    settled_extras = frozenset[str]() if scope is None else frozenset(scope.settled_extras)
     parents = {step.parent for step in findings.steps}
 
-    def finder(step: StepFinding) -> str:
+    def get_finder(step: StepFinding) -> str:
         is_settled = settled is None or step.number in settled or step.number in parents
         return RULES if is_settled else MODEL
 
     return Findings(
-        tuple(replace(step, found_by=finder(step)) for step in findings.steps),
+        tuple(replace(step, found_by=get_finder(step)) for step in findings.steps),
         tuple(
-            replace(extra, found_by=RULES if scope is None or extra.event in kept else MODEL)
+            replace(
+                extra, found_by=RULES if scope is None or extra.event in settled_extras else MODEL
+            )
             for extra in findings.extras
         ),
     )

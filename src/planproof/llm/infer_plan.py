@@ -15,24 +15,24 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from planproof.core.content import Content
 from planproof.core.finding import Evidence
-from planproof.core.gather import together
-from planproof.core.judge import Asking
+from planproof.core.gather import gather_or_cancel
+from planproof.core.judge import ModelOptions
 from planproof.core.model import Answer, Cause, Model, ModelFailed, Question
 from planproof.core.plan import Origin, Plan
 from planproof.core.trace import Trace
 from planproof.core.usage import Usage
-from planproof.core.verdict import Rejected
-from planproof.llm.audit.citations import Quotes
+from planproof.core.verdict import RejectedEvidence
+from planproof.llm.audit.citations import QuoteResolver
 from planproof.llm.prompting.case_prompt import CaseWriter
 from planproof.llm.prompting.prompt_images import ImageRules
-from planproof.llm.prompting.templates import digest_of_prompts, render
+from planproof.llm.prompting.templates import compute_prompts_digest, render
 from planproof.planning.step_builder import make_step
 
 _MOST_STEPS = 200
 _LONGEST_TEXT = 1_000
 
 
-class Place(BaseModel):
+class CitedQuote(BaseModel):
     """An event, and words that stand in it."""
 
     model_config = ConfigDict(extra="ignore")
@@ -41,19 +41,19 @@ class Place(BaseModel):
     quote: str = Field(description="Words copied from that event, letter by letter.")
 
 
-class DrawnStep(Place):
+class InferredStep(CitedQuote):
     """A step, and from what it follows."""
 
     text: str
 
 
-class DrawnPlan(BaseModel):
+class InferredPlanAnswer(BaseModel):
     """The whole answer."""
 
     model_config = ConfigDict(extra="ignore")
 
-    task: Place | None
-    steps: list[DrawnStep]
+    task: CitedQuote | None
+    steps: list[InferredStep]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,33 +63,35 @@ class InferredPlan:
     plan: Plan
     evidence: tuple[Evidence, ...]
     task: Evidence | None
-    rejected: tuple[Rejected, ...]
+    rejected: tuple[RejectedEvidence, ...]
     model: str
     usage: Usage
 
 
-async def infer_plan(trace: Trace, model: Model, asking: Asking | None = None) -> InferredPlan:
+async def infer_plan(
+    trace: Trace, model: Model, options: ModelOptions | None = None
+) -> InferredPlan:
     """Ask a model for the plan behind a trace; what it can't quote is left out."""
-    answers = await _answers(trace, model, asking or Asking())
-    drawn = [cast("DrawnPlan", answer.value) for answer in answers]
-    quotes = Quotes(trace)
-    rejected: list[Rejected] = []
-    found: dict[str, Evidence] = {}
-    for step in (step for each in drawn for step in each.steps):
-        evidence = quotes.told(step.event, step.quote)
+    answers = await _ask_model(trace, model, options or ModelOptions())
+    plan_answers = [cast("InferredPlanAnswer", answer.value) for answer in answers]
+    quotes = QuoteResolver(trace)
+    rejected: list[RejectedEvidence] = []
+    evidence_by_text: dict[str, Evidence] = {}
+    for step in (step for plan_answer in plan_answers for step in plan_answer.steps):
+        evidence = quotes.resolve_non_instruction(step.event, step.quote)
         if isinstance(evidence, Evidence) and step.text.strip():
-            found.setdefault(" ".join(step.text.split())[:_LONGEST_TEXT], evidence)
+            evidence_by_text.setdefault(" ".join(step.text.split())[:_LONGEST_TEXT], evidence)
         elif isinstance(evidence, str):
-            rejected.append(_rejected(step, step.text, evidence))
-    tasks = [each.task for each in drawn if each.task is not None][:1]
-    task = quotes.told(tasks[0].event, tasks[0].quote) if tasks else None
+            rejected.append(_build_rejection(step, step.text, evidence))
+    tasks = [plan_answer.task for plan_answer in plan_answers if plan_answer.task is not None][:1]
+    task = quotes.resolve_non_instruction(tasks[0].event, tasks[0].quote) if tasks else None
     if isinstance(task, str):
-        rejected.append(_rejected(tasks[0], None, task))
-    kept = list(found.items())[:_MOST_STEPS]
-    steps = (make_step(str(number), text) for number, (text, _) in enumerate(kept, 1))
+        rejected.append(_build_rejection(tasks[0], None, task))
+    limited = list(evidence_by_text.items())[:_MOST_STEPS]
+    steps = (make_step(str(number), text) for number, (text, _) in enumerate(limited, 1))
     return InferredPlan(
         plan=Plan(tuple(steps), Origin.INFERRED),
-        evidence=tuple(evidence for _, evidence in kept),
+        evidence=tuple(evidence for _, evidence in limited),
         task=task if isinstance(task, Evidence) else None,
         rejected=tuple(rejected),
         model=model.name,
@@ -97,21 +99,22 @@ async def infer_plan(trace: Trace, model: Model, asking: Asking | None = None) -
     )
 
 
-async def _answers(trace: Trace, model: Model, asking: Asking) -> Sequence[Answer]:
+async def _ask_model(trace: Trace, model: Model, options: ModelOptions) -> Sequence[Answer]:
     """The answers of a model about a trace: one, or one a window of it."""
-    deadline = monotonic() + asking.deadline
-    rules = ImageRules(allow_urls=asking.image_urls)
-    writer = CaseWriter(Content(), Plan(()), trace, budget=asking.budget, images=rules)
+    deadline = monotonic() + options.deadline
+    rules = ImageRules(allow_urls=options.image_urls)
+    writer = CaseWriter(Content(), Plan(()), trace, budget=options.budget, images=rules)
     instructions = render("infer.jinja", mark="")
-    windows = writer.windows(instructions)
-    if not all(window.fits for window in windows):
-        words = f"not even a line an event fits into {asking.budget:,} characters"
+    windows = writer.write_windows(instructions)
+    if not all(window.within_budget for window in windows):
+        words = f"not even a line an event fits into {options.budget:,} characters"
         raise ModelFailed(Cause.TOO_LONG, words, model=model.name)
     questions = (
-        Question(instructions, window.parts, DrawnPlan, digest_of_prompts()) for window in windows
+        Question(instructions, window.parts, InferredPlanAnswer, compute_prompts_digest())
+        for window in windows
     )
-    return await together(model.ask(question, deadline=deadline) for question in questions)
+    return await gather_or_cancel(model.ask(question, deadline=deadline) for question in questions)
 
 
-def _rejected(place: Place, step: str | None, why: str) -> Rejected:
-    return Rejected(step=step, event=place.event, quote=place.quote, why=why)
+def _build_rejection(citation: CitedQuote, step: str | None, why: str) -> RejectedEvidence:
+    return RejectedEvidence(step=step, event=citation.event, quote=citation.quote, why=why)

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 from planproof import extensions
-from planproof.core.judge import AnyJudge, Asking, MakesJudge, MakesModelJudge
+from planproof.core.judge import AnyJudge, JudgeFactory, ModelJudgeFactory, ModelOptions
 from planproof.core.model import Model
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
 
-DEFAULT = "rules"
+DEFAULT_JUDGE = "rules"
 
 
 def find_judge(
-    name: str = DEFAULT,
+    name: str = DEFAULT_JUDGE,
     *,
     vocabulary: Vocabulary | None = None,
     model: Model | None = None,
-    asking: Asking | None = None,
+    options: ModelOptions | None = None,
 ) -> AnyJudge:
     """The judge that is registered under this name; one that asks a model needs to be given it."""
     known = vocabulary or Vocabulary()
     if not asks_model(name):
-        make: MakesJudge = extensions.load("judges", name)
+        make: JudgeFactory = extensions.load("judges", name)
         return make(vocabulary=known)
     if model is None:
         raise InvalidInput(
             f"the judge `{name}` asks a model, and none is named.",
             advice="Name one: --model openai:NAME.",
         )
-    make_asking: MakesModelJudge = extensions.load("judges", name)
-    return make_asking(vocabulary=known, model=model, asking=asking or Asking())
+    make_model_judge: ModelJudgeFactory = extensions.load("judges", name)
+    return make_model_judge(vocabulary=known, model=model, options=options or ModelOptions())
 
 
 def asks_model(name: str) -> bool:

@@ -7,26 +7,26 @@ from pathlib import Path
 
 
 @dataclass(slots=True)
-class Spending:
+class SpendingLimit:
     """What a run has spent, and what is under way, against the most that it may spend (US dollars).
 
     Every model that is opened with the same settings draws on the same purse.
     """
 
-    most: float | None = None
+    limit: float | None = None
     spent: float = 0.0
-    under_way: float = 0.0
+    reserved: float = 0.0
 
     def reserve(self, estimate: float) -> bool:
         """Set money aside for a call; False when that could go over the limit."""
-        if self.most is not None and self.spent + self.under_way + estimate > self.most:
+        if self.limit is not None and self.spent + self.reserved + estimate > self.limit:
             return False
-        self.under_way += estimate
+        self.reserved += estimate
         return True
 
     def settle(self, estimate: float, cost: float | None) -> None:
         """Replace what was set aside by what it came to, as far as that is known."""
-        self.under_way = max(0.0, self.under_way - estimate)
+        self.reserved = max(0.0, self.reserved - estimate)
         self.spent += cost or 0.0
 
 
@@ -44,4 +44,4 @@ class ModelSettings:
     rpm: float | None = None
     tpm: float | None = None
     cache: Path | None = None
-    spending: Spending = field(default_factory=Spending)
+    spending: SpendingLimit = field(default_factory=SpendingLimit)

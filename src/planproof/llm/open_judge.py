@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NoReturn, cast
 
-from planproof.core.judge import AnyJudge, Asking, ModelJudge
+from planproof.core.judge import AnyJudge, ModelJudge, ModelOptions
 from planproof.core.model import Model, Question
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
@@ -15,12 +15,12 @@ from planproof.llm.judge_registry import asks_model, find_judge
 if TYPE_CHECKING:
     from planproof.llm.model_settings import ModelSettings
 
-_VARIED = 0.7
+_SAMPLE_TEMPERATURE = 0.7
 """The temperature of samples: at 0 they would all be the same."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unasked:
+class UnopenedModel:
     """A model by its name alone, for looking at what it would be asked."""
 
     name: str
@@ -41,7 +41,7 @@ def open_judge(
     models: Sequence[str | Model] = (),
     *,
     vocabulary: Vocabulary | None = None,
-    asking: Asking | None = None,
+    options: ModelOptions | None = None,
     samples: int = 1,
     base_url: str | None = None,
     settings: ModelSettings | None = None,
@@ -59,9 +59,11 @@ def open_judge(
         return find_judge(name, vocabulary=vocabulary)
     if not models:
         return find_judge(name)  # which says what is missing
-    how = asking or Asking()
+    how = options or ModelOptions()
     judges = [
-        _sampled(name, _opened(model, base_url, settings, samples), vocabulary, how, samples)
+        _open_sampled_judge(
+            name, _resolve_model(model, base_url, settings, samples), vocabulary, how, samples
+        )
         for model in models
     ]
     if len(judges) == 1:
@@ -71,26 +73,26 @@ def open_judge(
     return Panel(tuple(judges))
 
 
-def _sampled(
-    name: str, model: Model, vocabulary: Vocabulary | None, asking: Asking, samples: int
+def _open_sampled_judge(
+    name: str, model: Model, vocabulary: Vocabulary | None, options: ModelOptions, samples: int
 ) -> ModelJudge:
     judges = tuple(
         cast(
             "ModelJudge",
             find_judge(
-                name, vocabulary=vocabulary, model=model, asking=replace(asking, sample=sample)
+                name, vocabulary=vocabulary, model=model, options=replace(options, sample=sample)
             ),
         )
         for sample in range(samples)
     )
     if samples == 1:
         return judges[0]
-    from planproof.llm.panel import Sampled  # noqa: PLC0415 - only for samples
+    from planproof.llm.panel import SampledJudge  # noqa: PLC0415 - only for samples
 
-    return Sampled(judges)
+    return SampledJudge(judges)
 
 
-def _opened(
+def _resolve_model(
     model: str | Model, base_url: str | None, settings: ModelSettings | None, samples: int
 ) -> Model:
     if not isinstance(model, str):
@@ -100,5 +102,5 @@ def _opened(
 
     how = settings or ModelSettings()
     if samples > 1:
-        how = replace(how, temperature=max(how.temperature, _VARIED))
+        how = replace(how, temperature=max(how.temperature, _SAMPLE_TEMPERATURE))
     return open_model(model, base_url=base_url, settings=how)

@@ -9,7 +9,7 @@ from typing import cast
 from pydantic_ai import exceptions as ai
 
 from planproof.core.model import Cause, Usage
-from planproof.llm.key_masking import without
+from planproof.llm.key_masking import redact_secrets
 
 _LONGEST_WORDS = 500
 _RETRIED_CONFLICTS = {408: Cause.TIMEOUT, 409: Cause.UNAVAILABLE, 425: Cause.UNAVAILABLE}
@@ -26,12 +26,12 @@ _TOO_LONG = (
 """How servers word it that send no code for it."""
 
 
-class Again(Enum):
+class RetryMode(Enum):
     """Whether a question is asked again after a failure."""
 
     NO = auto()
     LATER = auto()
-    WITH_COMPLAINT = auto()
+    WITH_FEEDBACK = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,78 +39,78 @@ class Failure:
     """One failed attempt. `wait` is how long the provider asked to be left alone, in seconds."""
 
     cause: Cause
-    words: str
-    again: Again = Again.NO
-    wait: float | None = None
+    message: str
+    retry: RetryMode = RetryMode.NO
+    retry_after: float | None = None
 
 
 class AttemptFailed(Exception):
     """An attempt that came to nothing, and what it cost all the same."""
 
     def __init__(self, failure: Failure, usage: Usage | None = None) -> None:
-        super().__init__(failure.words)
+        super().__init__(failure.message)
         self.failure = failure
         self.usage = usage or Usage(calls=1, cost=0.0)
 
 
-def failure_of(error: Exception, *, secrets: tuple[str, ...] = ()) -> Failure:
+def classify_error(error: Exception, *, secrets: tuple[str, ...] = ()) -> Failure:
     """What an error of a provider's client means; `secrets` never show in its words."""
-    words = _clipped(without(secrets, _words(error)))
-    cause, again = _cause(error, words.lower())
+    words = _clip(redact_secrets(secrets, _error_message(error)))
+    cause, again = _classify_cause(error, words.lower())
     wait = error.retry_after if isinstance(error, ai.ModelAPIError) else None
     return Failure(cause, words, again, wait)
 
 
-def _cause(error: Exception, words: str) -> tuple[Cause, Again]:
-    for kind, cause, again in _KINDS:
+def _classify_cause(error: Exception, words: str) -> tuple[Cause, RetryMode]:
+    for kind, cause, again in _CAUSES_BY_ERROR:
         if isinstance(error, kind):
             if cause is Cause.BAD_REQUEST and any(phrase in words for phrase in _TOO_LONG):
-                return Cause.TOO_LONG, Again.NO
+                return Cause.TOO_LONG, RetryMode.NO
             return cause, again
     if isinstance(error, ai.ModelHTTPError):
         if error.status_code in _RETRIED_CONFLICTS:
-            return _RETRIED_CONFLICTS[error.status_code], Again.LATER
+            return _RETRIED_CONFLICTS[error.status_code], RetryMode.LATER
         if error.status_code == 413:
-            return Cause.TOO_LONG, Again.NO
+            return Cause.TOO_LONG, RetryMode.NO
         if error.status_code < 500:
-            return Cause.BAD_REQUEST, Again.NO
-    return Cause.UNAVAILABLE, Again.LATER
+            return Cause.BAD_REQUEST, RetryMode.NO
+    return Cause.UNAVAILABLE, RetryMode.LATER
 
 
-_KINDS: tuple[tuple[type[Exception], Cause, Again], ...] = (
-    (ai.ModelContextWindowExceededError, Cause.TOO_LONG, Again.NO),
-    (ai.ModelAuthenticationError, Cause.UNAUTHORIZED, Again.NO),
-    (ai.ModelNotFoundError, Cause.NOT_FOUND, Again.NO),
-    (ai.ModelRequestRejectedError, Cause.BAD_REQUEST, Again.NO),
-    (ai.ModelQuotaExceededError, Cause.RATE_LIMITED, Again.NO),
-    (ai.ModelRateLimitError, Cause.RATE_LIMITED, Again.LATER),
-    (ai.ModelRequestTimeout, Cause.TIMEOUT, Again.LATER),
-    (ai.ModelTimeoutError, Cause.TIMEOUT, Again.LATER),
-    (ai.ModelConnectionError, Cause.CONNECTION, Again.LATER),
-    (ai.ModelUnavailableError, Cause.UNAVAILABLE, Again.LATER),
-    (ai.ModelServerError, Cause.UNAVAILABLE, Again.LATER),
-    (ai.ContentFilterError, Cause.REFUSED, Again.NO),
+_CAUSES_BY_ERROR: tuple[tuple[type[Exception], Cause, RetryMode], ...] = (
+    (ai.ModelContextWindowExceededError, Cause.TOO_LONG, RetryMode.NO),
+    (ai.ModelAuthenticationError, Cause.UNAUTHORIZED, RetryMode.NO),
+    (ai.ModelNotFoundError, Cause.NOT_FOUND, RetryMode.NO),
+    (ai.ModelRequestRejectedError, Cause.BAD_REQUEST, RetryMode.NO),
+    (ai.ModelQuotaExceededError, Cause.RATE_LIMITED, RetryMode.NO),
+    (ai.ModelRateLimitError, Cause.RATE_LIMITED, RetryMode.LATER),
+    (ai.ModelRequestTimeout, Cause.TIMEOUT, RetryMode.LATER),
+    (ai.ModelTimeoutError, Cause.TIMEOUT, RetryMode.LATER),
+    (ai.ModelConnectionError, Cause.CONNECTION, RetryMode.LATER),
+    (ai.ModelUnavailableError, Cause.UNAVAILABLE, RetryMode.LATER),
+    (ai.ModelServerError, Cause.UNAVAILABLE, RetryMode.LATER),
+    (ai.ContentFilterError, Cause.REFUSED, RetryMode.NO),
     # A body that is no answer at all, such as the page of a proxy.
-    (ai.UnexpectedModelBehavior, Cause.UNAVAILABLE, Again.LATER),
-    (ai.UserError, Cause.BAD_REQUEST, Again.NO),
-    (TimeoutError, Cause.TIMEOUT, Again.LATER),
-    (OSError, Cause.CONNECTION, Again.LATER),
+    (ai.UnexpectedModelBehavior, Cause.UNAVAILABLE, RetryMode.LATER),
+    (ai.UserError, Cause.BAD_REQUEST, RetryMode.NO),
+    (TimeoutError, Cause.TIMEOUT, RetryMode.LATER),
+    (OSError, Cause.CONNECTION, RetryMode.LATER),
 )
 """The first that fits. What is not here and has no HTTP status is taken for a passing fault."""
 
 
-def _words(error: Exception) -> str:
-    said = _message_in(error.body) if isinstance(error, ai.ModelAPIError) else None
+def _error_message(error: Exception) -> str:
+    said = _find_message(error.body) if isinstance(error, ai.ModelAPIError) else None
     if isinstance(error, ai.ModelHTTPError):
         said = f"HTTP {error.status_code}: {said}" if said else f"HTTP {error.status_code}"
     return " ".join((said or str(error) or type(error).__name__).split())
 
 
-def _clipped(words: str) -> str:
+def _clip(words: str) -> str:
     return words if len(words) <= _LONGEST_WORDS else words[:_LONGEST_WORDS] + " ..."
 
 
-def _message_in(body: object) -> str | None:
+def _find_message(body: object) -> str | None:
     """The message in an error's body: `{"message": ...}`, or that in `{"error": ...}`.
 
     Bedrock's client writes both with a capital letter.

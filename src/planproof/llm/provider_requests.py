@@ -22,34 +22,34 @@ from pydantic_ai.tools import ToolDefinition
 
 from planproof.core.content import Image
 from planproof.core.model import Cause, Question, Usage
-from planproof.llm.answer_parsing import complaint, schema_of
+from planproof.llm.answer_parsing import build_schema, write_retry_feedback
 from planproof.llm.model_settings import ModelSettings
-from planproof.llm.prices import price_of
+from planproof.llm.prices import compute_cost
 from planproof.llm.provider_errors import AttemptFailed, Failure
 
-_ANTHROPIC_TOKENS = 16_000
+_ANTHROPIC_MAX_TOKENS = 16_000
 """Anthropic wants a limit, and a lower one than this could cut long answers short."""
-_PASS_ON_ADDRESSES = {"anthropic", "azure", "ollama", "openai", "openrouter", "vllm"}
+_PROVIDERS_TAKING_URLS = {"anthropic", "azure", "ollama", "openai", "openrouter", "vllm"}
 """Providers whose client sends the address of an image as it is; others would fetch it here."""
 
 
-def messages_of(
-    question: Question, model: Model, *, wrong: str | None = None
+def build_messages(
+    question: Question, model: Model, *, feedback: str | None = None
 ) -> list[ModelRequest]:
     """The one message that a question makes; `wrong` says what was wrong with the last answer."""
     content: list[UserContent] = [
-        _image(part, model) if isinstance(part, Image) else part for part in question.parts
+        _convert_image(part, model) if isinstance(part, Image) else part for part in question.parts
     ]
-    if wrong is not None:
-        content.append(complaint(wrong))
+    if feedback is not None:
+        content.append(write_retry_feedback(feedback))
     # A text alone goes as it is: clients take long to look through a list of parts.
     said = content[0] if len(content) == 1 and isinstance(content[0], str) else content
     return [ModelRequest([UserPromptPart(said)], instructions=question.instructions or None)]
 
 
-def parameters_of(question: Question, model: Model) -> ModelRequestParameters:
+def build_request_parameters(question: Question, model: Model) -> ModelRequestParameters:
     """How the form of the answer is asked for: by its schema, or as the call of a tool."""
-    schema, name = schema_of(question.answer), question.answer.__name__
+    schema, name = build_schema(question.answer), question.answer.__name__
     if model.profile.get("supports_json_schema_output", False):
         form = OutputObjectDefinition(json_schema=schema, name=name)
         return ModelRequestParameters(output_mode="native", output_object=form)
@@ -59,18 +59,18 @@ def parameters_of(question: Question, model: Model) -> ModelRequestParameters:
     return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
 
 
-def settings_of(question: Question, model: Model, settings: ModelSettings) -> AISettings:
+def build_settings(question: Question, model: Model, settings: ModelSettings) -> AISettings:
     """Temperature and seed, where the model takes them."""
     chosen = AISettings()
-    if not _thinks_by_itself(model):
+    if not _is_reasoning_model(model):
         chosen["temperature"] = settings.temperature
     chosen["seed"] = settings.seed + question.sample
     if model.system == "anthropic":
-        chosen["max_tokens"] = _ANTHROPIC_TOKENS
+        chosen["max_tokens"] = _ANTHROPIC_MAX_TOKENS
     return chosen
 
 
-def text_of(response: ModelResponse) -> str:
+def extract_text(response: ModelResponse) -> str:
     """What the model said: the arguments of its answer, or its text."""
     calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
     if calls:
@@ -78,7 +78,7 @@ def text_of(response: ModelResponse) -> str:
     return "".join(part.content for part in response.parts if isinstance(part, TextPart))
 
 
-def refusal_in(response: ModelResponse) -> str | None:
+def find_refusal(response: ModelResponse) -> str | None:
     """The provider's words when the answer was refused or filtered."""
     details = response.provider_details or {}
     if response.finish_reason == "content_filter" or "refusal" in details:
@@ -86,7 +86,7 @@ def refusal_in(response: ModelResponse) -> str | None:
     return None
 
 
-def usage_of(response: ModelResponse) -> Usage:
+def extract_usage(response: ModelResponse) -> Usage:
     """What a response cost."""
     used = response.usage
     return Usage(
@@ -94,11 +94,11 @@ def usage_of(response: ModelResponse) -> Usage:
         tokens_in=used.input_tokens,
         tokens_out=used.output_tokens,
         cached_tokens=used.cache_read_tokens,
-        cost=price_of(response),
+        cost=compute_cost(response),
     )
 
 
-def _thinks_by_itself(model: Model) -> bool:
+def _is_reasoning_model(model: Model) -> bool:
     """Whether it is a model that takes no temperature, since it reasons before it answers."""
     profile = model.profile
     return bool(
@@ -113,18 +113,18 @@ def _thinks_by_itself(model: Model) -> bool:
     )
 
 
-def _image(image: Image, model: Model) -> BinaryContent | ImageUrl:
+def _convert_image(image: Image, model: Model) -> BinaryContent | ImageUrl:
     if image.data is not None:
         try:
             return BinaryContent(b64decode(image.data, validate=True), media_type=image.media_type)
         except (binascii.Error, ValueError) as error:
-            raise _unfit("an image is not valid base64") from error
+            raise _bad_request("an image is not valid base64") from error
     if image.url is None:
-        raise _unfit("an image has neither data nor an address")
-    if model.system not in _PASS_ON_ADDRESSES:
-        raise _unfit(f"{model.system} takes images only as data, not by their address")
+        raise _bad_request("an image has neither data nor an address")
+    if model.system not in _PROVIDERS_TAKING_URLS:
+        raise _bad_request(f"{model.system} takes images only as data, not by their address")
     return ImageUrl(image.url, media_type=image.media_type)
 
 
-def _unfit(words: str) -> AttemptFailed:
-    return AttemptFailed(Failure(Cause.BAD_REQUEST, words), Usage())
+def _bad_request(message: str) -> AttemptFailed:
+    return AttemptFailed(Failure(Cause.BAD_REQUEST, message), Usage())

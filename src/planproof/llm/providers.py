@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from pydantic_ai.providers import Provider
 
     from planproof.core.model import Model
-    from planproof.llm.http_connections import Opened
+    from planproof.llm.http_connections import ModelConnection
 
-_OTHER_NAMES = {"google-gla": "google", "google-vertex": "google-cloud"}
-_OVER_POOLS = frozenset(("anthropic", "ollama", "openai", "openai-chat"))
-_OLLAMA = "http://127.0.0.1:11434/v1"
-_LONGEST_READ = 300
+_PROVIDER_ALIASES = {"google-gla": "google", "google-vertex": "google-cloud"}
+_POOLED_PROVIDERS = frozenset(("anthropic", "ollama", "openai", "openai-chat"))
+_OLLAMA_URL = "http://127.0.0.1:11434/v1"
+_READ_TIMEOUT = 300
 """Seconds: the deadline of a case ends a call sooner; a thread that nobody waits for ends then."""
 
 
@@ -35,34 +35,36 @@ def open_model(
     """
     try:
         from planproof.llm.answer_cache import AnswerCache  # noqa: PLC0415
-        from planproof.llm.client import AskedModel  # noqa: PLC0415 - heavy, and an extra
-        from planproof.llm.http_connections import Opened  # noqa: PLC0415
+        from planproof.llm.client import ModelClient  # noqa: PLC0415 - heavy, and an extra
+        from planproof.llm.http_connections import ModelConnection  # noqa: PLC0415
     except ImportError as error:
-        raise _not_installed("llm", error) from error
+        raise _missing_package_error("llm", error) from error
     if isinstance(model, str):
-        make = _Maker(model, base_url)
-        name, first = model, make()
+        connect = _ConnectionFactory(model, base_url)
+        name, first = model, connect()
     else:
-        first = Opened(model)
-        make, name = (lambda: first), f"{model.system}:{model.model_name}"
+        first = ModelConnection(model)
+        connect, name = (lambda: first), f"{model.system}:{model.model_name}"
     _check_price(name, first.model, settings)
-    return AskedModel(
+    return ModelClient(
         name,
-        _first_then(first, make),
+        _reuse_first(first, connect),
         # A model that was passed in may have settings of its own.
-        asked_with=(str(first.model.base_url or ""), repr(first.model.settings or "")),
+        identity=(str(first.model.base_url or ""), repr(first.model.settings or "")),
         settings=settings,
         cache=None if settings.cache is None else AnswerCache(settings.cache),
     )
 
 
-def _first_then(first: Opened, make: Callable[[], Opened]) -> Callable[[], Opened]:
+def _reuse_first(
+    first: ModelConnection, connect: Callable[[], ModelConnection]
+) -> Callable[[], ModelConnection]:
     """Hand out the one that was made to see whether it can be, and then new ones."""
     ready = [first]
-    return lambda: ready.pop() if ready else make()
+    return lambda: ready.pop() if ready else connect()
 
 
-class _Maker:
+class _ConnectionFactory:
     """Makes the client of a provider, as often as there are event loops to ask from."""
 
     def __init__(self, name: str, base_url: str | None) -> None:
@@ -73,27 +75,27 @@ class _Maker:
                 advice="Name the provider as well, as in openai:NAME or anthropic:NAME.",
             )
         self._name = name
-        self._provider = _OTHER_NAMES.get(provider, provider)
+        self._provider = _PROVIDER_ALIASES.get(provider, provider)
         if base_url is not None and self._provider == "openai":
             self._provider = "openai-chat"
         if base_url is None and self._provider == "ollama":
-            base_url = _OLLAMA
+            base_url = _OLLAMA_URL
         if base_url is not None and self._provider == "anthropic":
             base_url = base_url.rstrip("/").removesuffix("/v1")  # which its client adds itself
         self._model = model
         self._base_url = base_url
 
-    def __call__(self) -> Opened:
+    def __call__(self) -> ModelConnection:
         from pydantic_ai.exceptions import UserError  # noqa: PLC0415
         from pydantic_ai.models import infer_model  # noqa: PLC0415
 
-        from planproof.llm.http_connections import Opened, http_client  # noqa: PLC0415
+        from planproof.llm.http_connections import ModelConnection, create_http_client  # noqa: PLC0415
 
-        http = http_client() if self._provider in _OVER_POOLS else None
+        http = create_http_client() if self._provider in _POOLED_PROVIDERS else None
         try:
             model = infer_model(
                 f"{self._provider}:{self._model}",
-                provider_factory=lambda provider: self._made(provider, http),
+                provider_factory=lambda provider: self._create_provider(provider, http),
             )
         except UserError as error:
             raise InvalidConfiguration(
@@ -101,10 +103,10 @@ class _Maker:
             ) from error
         except ImportError as error:
             extra = self._provider if self._provider in {"bedrock", "google"} else "llm"
-            raise _not_installed(extra, error) from error
-        return Opened(model, http)
+            raise _missing_package_error(extra, error) from error
+        return ModelConnection(model, http)
 
-    def _made(self, provider: str, http: AsyncClient | None) -> Provider[Any]:
+    def _create_provider(self, provider: str, http: AsyncClient | None) -> Provider[Any]:
         from pydantic_ai.providers import infer_provider_class  # noqa: PLC0415
 
         try:
@@ -115,20 +117,20 @@ class _Maker:
                 advice="Known are openai, anthropic, google-gla, bedrock, ollama and others; "
                 "a server that is like OpenAI's is openai:NAME with --base-url.",
             ) from error
-        given: dict[str, Any] = {} if http is None else {"http_client": http}
+        arguments: dict[str, Any] = {} if http is None else {"http_client": http}
         if self._base_url is not None:
             if "base_url" not in inspect.signature(kind.__init__).parameters:
                 raise InvalidConfiguration(
                     "has an address of its own.", where=self._name, advice="Leave out --base-url."
                 )
-            given["base_url"] = self._base_url
+            arguments["base_url"] = self._base_url
         # planproof retries itself, and counts: no client is to do so behind its back.
         if provider == "bedrock":
             return cast("Any", kind)(bedrock_client=_bedrock_client(self._base_url))
-        made = kind(**given)
-        if hasattr(made.client, "max_retries"):
-            made.client.max_retries = 0
-        return made
+        created = kind(**arguments)
+        if hasattr(created.client, "max_retries"):
+            created.client.max_retries = 0
+        return created
 
 
 def _bedrock_client(base_url: str | None) -> Any:
@@ -136,7 +138,7 @@ def _bedrock_client(base_url: str | None) -> Any:
     amazon: Any = import_module("boto3")  # has no types; heavy, and an extra
     config: Any = import_module("botocore.config")
     failed: type[Exception] = import_module("botocore.exceptions").BotoCoreError
-    once = config.Config(retries={"total_max_attempts": 1}, read_timeout=_LONGEST_READ)
+    once = config.Config(retries={"total_max_attempts": 1}, read_timeout=_READ_TIMEOUT)
     try:
         return amazon.client("bedrock-runtime", endpoint_url=base_url, config=once)
     except failed as error:
@@ -144,9 +146,9 @@ def _bedrock_client(base_url: str | None) -> Any:
 
 
 def _check_price(name: str, model: ProviderModel, settings: ModelSettings) -> None:
-    from planproof.llm.prices import estimated_price  # noqa: PLC0415
+    from planproof.llm.prices import estimate_cost  # noqa: PLC0415
 
-    if settings.spending.most is not None and estimated_price(model, 1_000) is None:
+    if settings.spending.limit is not None and estimate_cost(model, 1_000) is None:
         raise InvalidConfiguration(
             "its price is not known, so a limit on cost can't be kept.",
             where=name,
@@ -154,7 +156,7 @@ def _check_price(name: str, model: ProviderModel, settings: ModelSettings) -> No
         )
 
 
-def _not_installed(extra: str, error: ImportError) -> InvalidConfiguration:
+def _missing_package_error(extra: str, error: ImportError) -> InvalidConfiguration:
     return InvalidConfiguration(
         f"a package that models need is missing: {error}.",
         advice=f'Install it: pip install "planproof[{extra}]".',

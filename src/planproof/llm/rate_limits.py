@@ -15,11 +15,11 @@ _SHORTEST_PAUSE = 0.25
 _LONGEST_GUESS = 30.0
 
 
-class TooLate(Exception):
+class DeadlineExceeded(Exception):
     """A turn would come only after the deadline."""
 
 
-class Gate:
+class RateLimiter:
     """Lets questions through to one provider; everybody who asks it goes through the same gate.
 
     Requests and tokens a minute are kept by pacing: each question moves the time of the next one
@@ -31,9 +31,9 @@ class Gate:
     def __init__(
         self, concurrency: int, *, rpm: float | None = None, tpm: float | None = None
     ) -> None:
-        self._most = max(1, concurrency)
-        self._allowed = float(self._most)
-        self._inside = 0
+        self._max_concurrency = max(1, concurrency)
+        self._allowed = float(self._max_concurrency)
+        self._active = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._seconds_a_request = 60 / rpm if rpm else 0.0
         self._seconds_a_token = 60 / tpm if tpm else 0.0
@@ -43,70 +43,71 @@ class Gate:
         self._strikes = 0
 
     @asynccontextmanager
-    async def turn(self, tokens: int, deadline: float) -> AsyncGenerator[None, None]:
+    async def acquire(self, tokens: int, deadline: float) -> AsyncGenerator[None, None]:
         """Wait for a place and for the right time; `TooLate` when that is past the deadline."""
-        await self._place(deadline)
+        await self._acquire_slot(deadline)
         try:
-            await self._right_time(tokens, deadline)
+            await self._wait_for_pace(tokens, deadline)
             yield
         finally:
-            self._inside -= 1
-            self._wake()
+            self._active -= 1
+            self._wake_waiters()
 
-    def too_much(self, wait: float | None) -> None:
+    def back_off(self, retry_after: float | None) -> None:
         """The provider refused for being asked too often, and may have said how long to wait."""
         now = monotonic()
         if now >= self._closed_until:
             # One burst brings many refusals at once; it is one reason to slow down, not many.
             self._strikes += 1
             self._allowed = max(1.0, self._allowed / 2)
-        if not wait:  # "at once" from somebody who refuses says as much as nothing
-            wait = min(_LONGEST_GUESS, 2.0 ** (self._strikes - 1)) * random.uniform(0.75, 1.0)  # noqa: S311 - jitter
-        pause = min(max(wait, _SHORTEST_PAUSE), _LONGEST_PAUSE)
+        if not retry_after:  # "at once" from somebody who refuses says as much as nothing
+            jitter = random.uniform(0.75, 1.0)  # noqa: S311 - spreads retries
+            retry_after = min(_LONGEST_GUESS, 2.0 ** (self._strikes - 1)) * jitter
+        pause = min(max(retry_after, _SHORTEST_PAUSE), _LONGEST_PAUSE)
         self._closed_until = max(self._closed_until, now + pause)
 
-    def went_well(self) -> None:
+    def record_success(self) -> None:
         """A question was answered: it may go a little faster again."""
         self._strikes = 0
-        self._allowed = min(float(self._most), self._allowed + 1 / self._allowed)
-        self._wake()
+        self._allowed = min(float(self._max_concurrency), self._allowed + 1 / self._allowed)
+        self._wake_waiters()
 
-    async def _place(self, deadline: float) -> None:
-        while self._inside >= int(self._allowed):
-            place = asyncio.get_running_loop().create_future()
-            self._waiting.append(place)
+    async def _acquire_slot(self, deadline: float) -> None:
+        while self._active >= int(self._allowed):
+            slot = asyncio.get_running_loop().create_future()
+            self._waiting.append(slot)
             try:
                 async with asyncio.timeout(deadline - monotonic()):
-                    await place
+                    await slot
             except BaseException as error:
-                if place in self._waiting:
-                    self._waiting.remove(place)
+                if slot in self._waiting:
+                    self._waiting.remove(slot)
                 else:
-                    self._wake()  # the place had just been given, to somebody who leaves
+                    self._wake_waiters()  # the place had just been given, to somebody who leaves
                 if isinstance(error, TimeoutError):
-                    raise TooLate from error
+                    raise DeadlineExceeded from error
                 raise
-        self._inside += 1
+        self._active += 1
 
-    def _wake(self) -> None:
-        free = int(self._allowed) - self._inside
+    def _wake_waiters(self) -> None:
+        free = int(self._allowed) - self._active
         while free > 0 and self._waiting:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(None)
+            slot = self._waiting.popleft()
+            if not slot.done():
+                slot.set_result(None)
                 free -= 1
 
-    async def _right_time(self, tokens: int, deadline: float) -> None:
+    async def _wait_for_pace(self, tokens: int, deadline: float) -> None:
         now = monotonic()
-        mine = max(now, self._next_request, self._next_token)
-        if mine > deadline:
-            raise TooLate
-        self._next_request = mine + self._seconds_a_request
-        self._next_token = mine + self._seconds_a_token * tokens
-        while (opens := max(mine, self._closed_until)) > now:
+        scheduled = max(now, self._next_request, self._next_token)
+        if scheduled > deadline:
+            raise DeadlineExceeded
+        self._next_request = scheduled + self._seconds_a_request
+        self._next_token = scheduled + self._seconds_a_token * tokens
+        while (opens := max(scheduled, self._closed_until)) > now:
             if opens > deadline:
-                raise TooLate
+                raise DeadlineExceeded
             # A little apart from one another, or all of them would come back in the same instant.
-            spread = random.uniform(0, 0.1) if opens > mine else 0.0  # noqa: S311 - jitter
+            spread = random.uniform(0, 0.1) if opens > scheduled else 0.0  # noqa: S311 - jitter
             await asyncio.sleep(opens - now + spread)
             now = monotonic()

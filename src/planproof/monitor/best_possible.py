@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from planproof.checking.candidates import Unit, units_of
-from planproof.checking.possible_steps import steps_possible
-from planproof.checking.repeated_actions import LastCalls
-from planproof.checking.requirements import Demand, demands_of
-from planproof.checking.restatements import without_restatements
+from planproof.checking.candidates import Candidate, build_candidates
+from planproof.checking.possible_steps import find_possible_steps
+from planproof.checking.repeated_actions import RecentCalls
+from planproof.checking.requirements import Requirement, compile_steps
+from planproof.checking.restatements import remove_restatements
 from planproof.core.finding import Severity
-from planproof.core.phrases import steps_named
+from planproof.core.phrases import format_steps
 from planproof.core.plan import Plan
 from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.core.vocabulary import Vocabulary
-from planproof.monitor.deviation import Certainty, Deviation, Sort
+from planproof.monitor.deviation import Certainty, Deviation, DeviationKind
 
 
 @dataclass(slots=True)
@@ -30,88 +30,92 @@ class _Call:
     """What is known of a call when it is issued."""
 
     event: Event
-    surely_major: bool
+    is_certainly_major: bool
     """Whether it would be a major extra if no step covered it."""
 
 
 @dataclass(slots=True)
-class _Tally:
+class _ProvenCounts:
     major: int = 0
     minor: int = 0
     """Extras that are minor at best."""
-    displaced: bool = False
+    has_displaced_step: bool = False
     """Whether a step is lost or out of order, or there is one major extra more."""
 
 
 @dataclass(slots=True)
-class _Past:
+class _CallHistory:
     """What the severity of the next extra depends on: the calls before it."""
 
-    calls: LastCalls = field(default_factory=LastCalls)
-    issued: set[int] = field(default_factory=set[int])
-    failed: set[str | None] = field(default_factory=set[str | None])
+    calls: RecentCalls = field(default_factory=RecentCalls)
+    issued_calls: set[int] = field(default_factory=set[int])
+    failed_tools: set[str | None] = field(default_factory=set[str | None])
     """The tools of which a call failed, or may yet."""
 
-    def taking_in(self, place: int, unit: Unit, *, pending: bool) -> bool:
+    def record(self, position: int, candidate: Candidate, *, pending: bool) -> bool:
         """Whether a call is surely major if it is an extra. From now on it is in the past."""
-        event = unit.event
+        event = candidate.event
         # Calls whose hashes are the same by chance only make for a bound that is less tight.
-        call = hash((event.name, unit.call_text))
-        repeats = bool(self.calls.repeated_by(place, unit))
-        minor = unit.closing or call in self.issued or (repeats and event.name in self.failed)
-        self.issued.add(call)
+        call = hash((event.name, candidate.call_text))
+        repeats = bool(self.calls.match_and_add(position, candidate))
+        minor = (
+            candidate.is_closing
+            or call in self.issued_calls
+            or (repeats and event.name in self.failed_tools)
+        )
+        self.issued_calls.add(call)
         if pending or event.status is EventStatus.ERROR:
-            self.failed.add(event.name)
+            self.failed_tools.add(event.name)
         return not minor
 
 
-class Proof:
+class DeviationProver:
     """Takes the events of a trace one by one; each costs the same, however many came before."""
 
     def __init__(self, plan: Plan, vocabulary: Vocabulary) -> None:
         self._plan = plan
         self._vocabulary = vocabulary
-        self._demands = demands_of(plan, vocabulary)
-        self._steps = [demand.folded for demand in self._demands]
-        self._binding = [_binds(demand) for demand in self._demands]
-        self._begun: set[int] = set()
+        self._requirements = compile_steps(plan, vocabulary)
+        self._folded_steps = [requirement.folded_text for requirement in self._requirements]
+        self._binding = [_is_binding(requirement) for requirement in self._requirements]
+        self._possibly_started: set[int] = set()
         """The steps that some event so far may have begun."""
-        self._first = 0
-        self._turns = False
-        self._past = _Past()
+        self._first_pending = 0
+        self._has_turns = False
+        self._history = _CallHistory()
         self._waiting: dict[str, _Call] = {}
         self._extras: dict[str, Severity] = {}
-        self._told: set[int] = set()
-        self._tally = _Tally()
-        self._seen = 0
+        self._reported_steps: set[int] = set()
+        self._tally = _ProvenCounts()
+        self._event_count = 0
 
     @property
     def ceiling(self) -> float:
         """The best score that the table could still give."""
-        found = self._tally
-        grave = found.major + found.displaced
+        counts = self._tally
+        grave = counts.major + counts.has_displaced_step
         if grave:
             return 0.5 if grave == 1 else 0.25
-        return (1.0, 0.75)[found.minor] if found.minor < 2 else 0.5
+        return (1.0, 0.75)[counts.minor] if counts.minor < 2 else 0.5
 
     def observe(self, event: Event, *, pending: bool) -> list[Deviation]:
         """What an event proves; a `pending` one is a call whose result is yet to come."""
-        self._seen += 1
-        self._turns = self._turns or event.turn != 0
-        units = self._units(event)
+        self._event_count += 1
+        self._has_turns = self._has_turns or event.turn != 0
+        candidates = self._build_candidates(event)
         steps: set[int] = set()
-        for unit in units:
-            steps |= steps_possible(unit, self._demands, answered=not pending)
-        self._begun |= steps
-        if event.kind is not Kind.ACTION or not units:
+        for candidate in candidates:
+            steps |= find_possible_steps(candidate, self._requirements, has_result=not pending)
+        self._possibly_started |= steps
+        if event.kind is not Kind.ACTION or not candidates:
             return []
-        major = self._past.taking_in(self._seen, units[0], pending=pending)
+        major = self._history.record(self._event_count, candidates[0], pending=pending)
         call = _Call(event, major)
         if pending:
             self._waiting[event.id] = call
             # What no result could change is known already; the rest has to wait for it.
-            return self._extra(call) if not steps else []
-        return self._proven(call, steps)
+            return self._prove_extra(call) if not steps else []
+        return self._prove(call, steps)
 
     def complete(self, event: Event) -> list[Deviation]:
         """What is proven by the result of a call that was pending."""
@@ -119,25 +123,28 @@ class Proof:
         if call is None or event.id in self._extras:
             return []
         call.event = event
-        steps = [steps_possible(unit, self._demands) for unit in self._units(event)]
-        return self._proven(call, set[int]().union(*steps))
+        steps = [
+            find_possible_steps(candidate, self._requirements)
+            for candidate in self._build_candidates(event)
+        ]
+        return self._prove(call, set[int]().union(*steps))
 
-    def _units(self, event: Event) -> list[Unit]:
+    def _build_candidates(self, event: Event) -> list[Candidate]:
         # What restates the plan is left out of each event by itself, whatever the others say.
-        alone = without_restatements(Trace((event,)), self._plan)
-        return units_of(alone, self._vocabulary, self._steps)
+        alone = remove_restatements(Trace((event,)), self._plan)
+        return build_candidates(alone, self._vocabulary, self._folded_steps)
 
-    def _proven(self, call: _Call, steps: set[int]) -> list[Deviation]:
+    def _prove(self, call: _Call, steps: set[int]) -> list[Deviation]:
         if not steps:
-            return self._extra(call)
+            return self._prove_extra(call)
         if call.event.parent is not None:
             # A sub-agent's action shares the lot of the hand-off.
             return []
-        return self._displaced(call, steps)
+        return self._prove_out_of_order(call, steps)
 
-    def _extra(self, call: _Call) -> list[Deviation]:
+    def _prove_extra(self, call: _Call) -> list[Deviation]:
         """The extra that an action is which no step can cover."""
-        event, severity = call.event, Severity.MAJOR if call.surely_major else Severity.MINOR
+        event, severity = call.event, Severity.MAJOR if call.is_certainly_major else Severity.MINOR
         if event.parent is not None:
             handed_over = self._extras.get(event.parent)
             if handed_over is None:
@@ -151,48 +158,48 @@ class Proof:
         return [
             Deviation(
                 certainty=Certainty.PROVEN,
-                sort=Sort.EXTRA,
+                kind=DeviationKind.EXTRA,
                 severity=severity,
                 event=event.id,
                 step=None,
-                why=f"no step can cover the call of {_name(event)}",
+                why=f"no step can cover the call of {_format_tool_name(event)}",
             )
         ]
 
-    def _displaced(self, call: _Call, steps: set[int]) -> list[Deviation]:
+    def _prove_out_of_order(self, call: _Call, steps: set[int]) -> list[Deviation]:
         """What an action means that comes before a step which must come first."""
-        while self._first < len(self._demands) and (
-            self._first in self._begun or not self._binding[self._first]
+        while self._first_pending < len(self._requirements) and (
+            self._first_pending in self._possibly_started or not self._binding[self._first_pending]
         ):
-            self._first += 1
-        first = self._first
+            self._first_pending += 1
+        first = self._first_pending
         # An event of a turn that began earlier may still come, and would count as early.
-        if self._turns or not call.surely_major or first in self._told:
+        if self._has_turns or not call.is_certainly_major or first in self._reported_steps:
             return []
-        if any(step < first or self._demands[step].step.free_order for step in steps):
+        if any(step < first or self._requirements[step].step.free_order for step in steps):
             return []
-        self._told.add(first)
-        self._tally.displaced = True
-        number = self._demands[first].step.number
-        due = steps_named([number])
+        self._reported_steps.add(first)
+        self._tally.has_displaced_step = True
+        number = self._requirements[first].step.number
+        due = format_steps([number])
         return [
             Deviation(
                 certainty=Certainty.PROVEN,
-                sort=Sort.OUT_OF_ORDER,
+                kind=DeviationKind.OUT_OF_ORDER,
                 severity=Severity.MAJOR,
                 event=call.event.id,
                 step=number,
-                why=f"the call of {_name(call.event)} comes before {due}: it is an extra, or "
-                f"{due} is missing, or one of them is out of order",
+                why=f"the call of {_format_tool_name(call.event)} comes before {due}: it is an "
+                f"extra, or {due} is missing, or one of them is out of order",
             )
         ]
 
 
-def _binds(demand: Demand) -> bool:
+def _is_binding(requirement: Requirement) -> bool:
     """Whether a step must begin before the steps behind it do, if at all."""
-    step = demand.step
+    step = requirement.step
     return not (step.optional or step.free_order or step.condition is not None)
 
 
-def _name(event: Event) -> str:
+def _format_tool_name(event: Event) -> str:
     return event.name or "no named tool"

@@ -20,7 +20,7 @@ class Certainty(StrEnum):
     """The trace so far shows it; what follows may still put it right."""
 
 
-class Sort(StrEnum):
+class DeviationKind(StrEnum):
     """What a deviation is: an extra, or the status of a step."""
 
     EXTRA = "extra"
@@ -30,7 +30,7 @@ class Sort(StrEnum):
     OUT_OF_ORDER = "out_of_order"
 
 
-Key: TypeAlias = tuple[Sort, str]
+DeviationKey: TypeAlias = tuple[DeviationKind, str]
 RaiseOn: TypeAlias = Literal["minor", "major", "proven"]
 """What stops the agent: any deviation, a major one, or only a major one that is proven."""
 
@@ -43,7 +43,7 @@ class Deviation:
     """
 
     certainty: Certainty
-    sort: Sort
+    kind: DeviationKind
     severity: Severity
     event: str | None
     step: str | None
@@ -51,11 +51,11 @@ class Deviation:
     sureness: float = 1.0
 
     @property
-    def key(self) -> Key:
+    def key(self) -> DeviationKey:
         """What it is about, whatever its certainty: an extra is its event, a lapse its step."""
-        return (self.sort, (self.event if self.sort is Sort.EXTRA else self.step) or "")
+        return (self.kind, (self.event if self.kind is DeviationKind.EXTRA else self.step) or "")
 
-    def stops(self, raise_on: RaiseOn | None) -> bool:
+    def should_stop(self, raise_on: RaiseOn | None) -> bool:
         """Whether the agent is to be stopped by it."""
         if raise_on is None or raise_on == "minor":
             return raise_on is not None
@@ -64,8 +64,8 @@ class Deviation:
         return raise_on == "major" or self.certainty is Certainty.PROVEN
 
     def __str__(self) -> str:
-        place = f"{self.event}: " if self.event else ""
-        return f"{place}{self.certainty}, {self.severity}: {self.why}"
+        location = f"{self.event}: " if self.event else ""
+        return f"{location}{self.certainty}, {self.severity}: {self.why}"
 
 
 class OffPlan(PlanproofError):

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 
 from planproof.checking.rules import Rules
 from planproof.core.finding import Findings, Severity, Status, StepFinding
-from planproof.core.phrases import steps_named
+from planproof.core.phrases import format_steps
 from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, Kind, Trace
-from planproof.monitor.deviation import Certainty, Deviation, Sort
+from planproof.monitor.deviation import Certainty, Deviation, DeviationKind
 
 _WINDOW = 64
-_WHY = {
+_STATUS_PHRASES = {
     Status.PARTIAL: "was executed in part",
     Status.MISSING: "was passed over",
     Status.AMBIGUOUS: "was passed over, or is only spoken of",
@@ -24,28 +24,28 @@ _WHY = {
 }
 
 
-class Outlook:
+class IncrementalJudge:
     """Judges the events so far whenever the agent has done or said something."""
 
     def __init__(self, plan: Plan, judge: Rules) -> None:
         self._plan = plan
         self._judge = judge
-        self._kept: dict[str, Event] = {}
-        self._forgotten: list[Deviation] = []
-        self.findings = self._judged()
+        self._events: dict[str, Event] = {}
+        self._old_deviations: list[Deviation] = []
+        self.findings = self._judge_events()
 
     @property
-    def suspected(self) -> list[Deviation]:
+    def suspected_deviations(self) -> list[Deviation]:
         """What the trace so far shows to be off the plan."""
-        return [*self._forgotten, *self.current]
+        return [*self._old_deviations, *self.current_deviations]
 
     @property
-    def current(self) -> list[Deviation]:
+    def current_deviations(self) -> list[Deviation]:
         """The same without what is too old to be judged again."""
-        return list(self._lapses()) + [
+        return list(self._find_step_deviations()) + [
             Deviation(
                 certainty=Certainty.SUSPECTED,
-                sort=Sort.EXTRA,
+                kind=DeviationKind.EXTRA,
                 severity=extra.severity,
                 event=extra.event,
                 step=None,
@@ -56,75 +56,77 @@ class Outlook:
         ]
 
     @property
-    def expected(self) -> tuple[Step, ...]:
+    def next_steps(self) -> tuple[Step, ...]:
         """The steps that may come next: begun, any that was not would put none out of order."""
         leaves = self._plan.leaves
-        by_number = {found.number: found for found in self.findings.steps}
-        found = [by_number[step.number] for step in leaves]
-        last = _last_begun(found)
-        expected: list[Step] = []
+        by_number = {leaf_findings.number: leaf_findings for leaf_findings in self.findings.steps}
+        leaf_findings = [by_number[step.number] for step in leaves]
+        last = _find_last_started(leaf_findings)
+        candidates: list[Step] = []
         due = True
-        for place, (step, finding) in enumerate(zip(leaves, found, strict=True)):
-            begun = bool(finding.covers)
-            if begun:
-                if finding.status is Status.PARTIAL or (step.loop and place == last):
-                    expected.append(step)
+        for index, (step, finding) in enumerate(zip(leaves, leaf_findings, strict=True)):
+            started = bool(finding.covers)
+            if started:
+                if finding.status is Status.PARTIAL or (step.loop and index == last):
+                    candidates.append(step)
             elif step.free_order:
-                expected.append(step)
-            elif place > last and due:
-                expected.append(step)
+                candidates.append(step)
+            elif index > last and due:
+                candidates.append(step)
                 due = step.optional or step.condition is not None
-        return tuple(expected)
+        return tuple(candidates)
 
-    def see(self, event: Event) -> None:
+    def observe(self, event: Event) -> None:
         """Take in an event, or one again that is complete now, and judge if there is reason to."""
-        self._kept[event.id] = event
+        self._events[event.id] = event
         if event.kind is Kind.SYSTEM or event.actor == "user":
             return
-        self.findings = self._judged()
-        if len(self._kept) > 2 * _WINDOW:
-            self._forget()
+        self.findings = self._judge_events()
+        if len(self._events) > 2 * _WINDOW:
+            self._drop_old_events()
 
-    def knows(self, event: str) -> bool:
+    def is_retained(self, event: str) -> bool:
         """Whether an event is still among those that are judged."""
-        return event in self._kept
+        return event in self._events
 
-    def _judged(self) -> Findings:
-        return self._judge.so_far(self._plan, Trace(tuple(self._kept.values())))
+    def _judge_events(self) -> Findings:
+        return self._judge.judge_in_progress(self._plan, Trace(tuple(self._events.values())))
 
-    def _forget(self) -> None:
+    def _drop_old_events(self) -> None:
         cited = {evidence.event for step in self.findings.steps for evidence in step.evidence}
-        recent = set(list(self._kept)[-_WINDOW:])
-        kept = {id_: event for id_, event in self._kept.items() if id_ in cited or id_ in recent}
-        self._forgotten += [
+        recent = set(list(self._events)[-_WINDOW:])
+        retained = {
+            id_: event for id_, event in self._events.items() if id_ in cited or id_ in recent
+        }
+        self._old_deviations += [
             deviation
-            for deviation in self.current
-            if deviation.sort is Sort.EXTRA and deviation.event not in kept
+            for deviation in self.current_deviations
+            if deviation.kind is DeviationKind.EXTRA and deviation.event not in retained
         ]
-        self._kept = kept
+        self._events = retained
 
-    def _lapses(self) -> Iterator[Deviation]:
+    def _find_step_deviations(self) -> Iterator[Deviation]:
         parents = {step.parent for step in self.findings.steps}
-        found = [step for step in self.findings.steps if step.number not in parents]
-        last = _last_begun(found)
-        for place, step in enumerate(found):
-            over = place < last and not step.waived and not step.free_order
+        leaf_findings = [step for step in self.findings.steps if step.number not in parents]
+        last = _find_last_started(leaf_findings)
+        for index, step in enumerate(leaf_findings):
+            passed_over = index < last and not step.waived and not step.free_order
             if step.status is Status.EXECUTED:
                 continue
-            if over or step.status is Status.OUT_OF_ORDER:
+            if passed_over or step.status is Status.OUT_OF_ORDER:
                 note = f" ({step.note})" if step.note else ""
                 yield Deviation(
                     certainty=Certainty.SUSPECTED,
-                    sort=Sort(step.status.value),
+                    kind=DeviationKind(step.status.value),
                     severity=Severity.MAJOR,
                     event=step.covers[0] if step.covers else None,
                     step=step.number,
-                    why=f"{steps_named([step.number])} {_WHY[step.status]}{note}",
+                    why=f"{format_steps([step.number])} {_STATUS_PHRASES[step.status]}{note}",
                     sureness=step.sureness,
                 )
 
 
-def _last_begun(found: list[StepFinding]) -> int:
+def _find_last_started(steps: list[StepFinding]) -> int:
     """The place of the last step in plan order that has begun; -1 before any has."""
-    begun = (place for place, step in enumerate(found) if step.covers and not step.free_order)
-    return max(begun, default=-1)
+    started = (index for index, step in enumerate(steps) if step.covers and not step.free_order)
+    return max(started, default=-1)

@@ -15,14 +15,14 @@ from planproof.core.verdict import Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate
-from planproof.monitor.best_possible import Proof
-from planproof.monitor.deviation import Deviation, Key, OffPlan, RaiseOn
-from planproof.monitor.outlook import Outlook
-from planproof.planning.given_plan import given_plan
-from planproof.preparation import in_file
+from planproof.monitor.best_possible import DeviationProver
+from planproof.monitor.deviation import Deviation, DeviationKey, OffPlan, RaiseOn
+from planproof.monitor.outlook import IncrementalJudge
+from planproof.planning.given_plan import parse_given_plan
+from planproof.preparation import read_json_or_text
 from planproof.readers.decoding.source import Source
-from planproof.readers.native import event_of
-from planproof.readers.write_native import written_event
+from planproof.readers.native import parse_event
+from planproof.readers.write_native import serialize_event
 
 
 class Monitor:
@@ -42,43 +42,45 @@ class Monitor:
         on_deviation: Callable[[Deviation], object] | None = None,
         raise_on: RaiseOn | None = None,
     ) -> None:
-        self._given = in_file(plan) if isinstance(plan, Path) else plan
+        self._raw_plan = read_json_or_text(plan) if isinstance(plan, Path) else plan
         self._task = task
         self._vocabulary = vocabulary or Vocabulary()
         self._on_deviation = on_deviation
         self._raise_on: RaiseOn | None = raise_on
-        self.plan = given_plan(self._given)
+        self.plan = parse_given_plan(self._raw_plan)
         if not self.plan.steps:
             raise InvalidInput(
                 "the plan has no steps.", where="plan", advice="Give a plan with steps to hold to."
             )
         self._events: list[Json] = []
-        self._places: dict[str, int] = {}
+        self._event_indices: dict[str, int] = {}
         self._pending: dict[str, Event] = {}
-        self._proof = Proof(self.plan, self._vocabulary)
-        self._outlook = Outlook(self.plan, Rules(vocabulary=self._vocabulary))
-        self._proven: dict[Key, Deviation] = {}
-        self._told: set[Key] = set()
+        self._prover = DeviationProver(self.plan, self._vocabulary)
+        self._incremental_judge = IncrementalJudge(self.plan, Rules(vocabulary=self._vocabulary))
+        self._proven: dict[DeviationKey, Deviation] = {}
+        self._reported: set[DeviationKey] = set()
 
     @property
     def ceiling(self) -> float:
         """The best score that any continuation could still reach; it never rises."""
-        return self._proof.ceiling
+        return self._prover.ceiling
 
     @property
-    def expected(self) -> tuple[Step, ...]:
+    def next_steps(self) -> tuple[Step, ...]:
         """The steps that may come next if the plan is to be kept."""
-        return self._outlook.expected
+        return self._incremental_judge.next_steps
 
     @property
     def steps(self) -> tuple[StepFinding, ...]:
         """What has become of each step so far, as the judge sees it now."""
-        return self._outlook.findings.steps
+        return self._incremental_judge.findings.steps
 
     @property
     def deviations(self) -> tuple[Deviation, ...]:
         """What is proven, and what is suspected now; a suspicion may go away again."""
-        suspected = (d for d in self._outlook.suspected if d.key not in self._proven)
+        suspected = (
+            d for d in self._incremental_judge.suspected_deviations if d.key not in self._proven
+        )
         return (*self._proven.values(), *suspected)
 
     def observe(self, event: Event | Json, *, pending: bool = False) -> tuple[Deviation, ...]:
@@ -87,31 +89,31 @@ class Monitor:
         `pending` says of a call that its result is yet to come. Give the event again, with its
         result and the same id, when it has: until then little can be proven by it.
         """
-        written = written_event(event) if isinstance(event, Event) else event
+        written = serialize_event(event) if isinstance(event, Event) else event
         read = self._read(written)
-        place = self._places.get(read.id)
-        if place is None:
-            self._places[read.id] = len(self._events)
+        index = self._event_indices.get(read.id)
+        if index is None:
+            self._event_indices[read.id] = len(self._events)
             self._events.append(written)
-            proven = self._proof.observe(read, pending=pending)
-            self._outlook.see(read)
+            proven = self._prover.observe(read, pending=pending)
+            self._incremental_judge.observe(read)
         else:
             self._check_completion(read)
-            self._events[place] = written
-            proven = [] if pending else self._proof.complete(read)
-            if self._outlook.knows(read.id):
-                self._outlook.see(read)
+            self._events[index] = written
+            proven = [] if pending else self._prover.complete(read)
+            if self._incremental_judge.is_retained(read.id):
+                self._incremental_judge.observe(read)
         if pending:
             self._pending[read.id] = read
         else:
             self._pending.pop(read.id, None)
-        return self._tell(proven)
+        return self._report(proven)
 
     def finish(self) -> Verdict:
         """The verdict on the whole trace: what `evaluate` says of it."""
         return evaluate(
             task=self._task,
-            plan=self._given,
+            plan=self._raw_plan,
             trace={"events": self._events},
             reader="native",
             vocabulary=self._vocabulary,
@@ -119,9 +121,9 @@ class Monitor:
 
     def _read(self, written: Json) -> Event:
         # As a source of its own: limits and mendings are those that `evaluate` will apply.
-        source = Source.of_value([written], name="event")
-        event = event_of(source.document[0], "", f"e{len(self._events) + 1}", source.name)
-        if event.kind is Kind.ACTION and self._vocabulary.keeps_books(event.name):
+        source = Source.from_value([written], name="event")
+        event = parse_event(source.document[0], "", f"e{len(self._events) + 1}", source.name)
+        if event.kind is Kind.ACTION and self._vocabulary.is_bookkeeping(event.name):
             return replace(event, kind=Kind.BOOKKEEPING)
         return event
 
@@ -142,15 +144,17 @@ class Monitor:
                 advice="Observe what differs as an event of its own.",
             )
 
-    def _tell(self, proven: list[Deviation]) -> tuple[Deviation, ...]:
-        new = proven + [d for d in self._outlook.current if d.key not in self._told]
+    def _report(self, proven: list[Deviation]) -> tuple[Deviation, ...]:
+        new = proven + [
+            d for d in self._incremental_judge.current_deviations if d.key not in self._reported
+        ]
         new = list({deviation.key: deviation for deviation in reversed(new)}.values())[::-1]
         for deviation in proven:
             self._proven[deviation.key] = deviation
-        self._told.update(deviation.key for deviation in new)
+        self._reported.update(deviation.key for deviation in new)
         if self._on_deviation is not None:
             for deviation in new:
                 self._on_deviation(deviation)
-        if stopping := [deviation for deviation in new if deviation.stops(self._raise_on)]:
+        if stopping := [deviation for deviation in new if deviation.should_stop(self._raise_on)]:
             raise OffPlan(stopping)
         return tuple(new)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from planproof.planning.instruction_verbs import begins_order
+from planproof.planning.instruction_verbs import begins_instruction
 from planproof.planning.masking import shield
 
 _OR = re.compile(
@@ -30,62 +30,71 @@ _STOPS = re.compile(
 )
 _CLAUSE_STOPS = re.compile(r"[;.!?](?:\s|$)|,\s|\s(?:then|and)\s|$")
 _LIST_ITEM = re.compile(r",\s+")
-_REACH = 160
+_MAX_CHARS_BEFORE = 160
 
 
-def choices_of(text: str) -> tuple[str, ...]:
+def find_choices(text: str) -> tuple[str, ...]:
     """The alternatives that the text names; empty when it leaves no choice."""
     shielded = shield(text)
-    for found in _OR.finditer(shielded):
+    for conjunction in _OR.finditer(shielded):
         sentence = max(
-            shielded.rfind(". ", 0, found.start()), shielded.rfind("; ", 0, found.start())
+            shielded.rfind(". ", 0, conjunction.start()),
+            shielded.rfind("; ", 0, conjunction.start()),
         )
-        before = shielded[max(sentence + 1, found.start() - _REACH, 0) : found.start()]
+        before = shielded[
+            max(sentence + 1, conjunction.start() - _MAX_CHARS_BEFORE, 0) : conjunction.start()
+        ]
         if _NO_CHOICE.search(before):
             continue
-        if _ACTION.match(shielded, found.end()) and begins_order(shielded, found.end()):
-            return _of_actions(text, shielded, found, before)
-        return _of_things(text, shielded, found, before)
+        if _ACTION.match(shielded, conjunction.end()) and begins_instruction(
+            shielded, conjunction.end()
+        ):
+            return _split_action_choices(text, shielded, conjunction, before)
+        return _split_object_choices(text, shielded, conjunction, before)
     return ()
 
 
-def _of_actions(text: str, shielded: str, found: re.Match[str], before: str) -> tuple[str, ...]:
-    start = found.start() - len(before)
+def _split_action_choices(
+    text: str, shielded: str, conjunction: re.Match[str], before: str
+) -> tuple[str, ...]:
+    start = conjunction.start() - len(before)
     either = _EITHER.search(before)
     if either:
         start += either.end()
-    end = _CLAUSE_STOPS.search(shielded, found.end())
-    right = text[found.end() : end.start() if end else len(text)]
-    return _distinct(text[start : found.start()], right)
+    end = _CLAUSE_STOPS.search(shielded, conjunction.end())
+    right = text[conjunction.end() : end.start() if end else len(text)]
+    return _deduplicate(text[start : conjunction.start()], right)
 
 
-def _of_things(text: str, shielded: str, found: re.Match[str], before: str) -> tuple[str, ...]:
-    offset = found.start() - len(before)
+def _split_object_choices(
+    text: str, shielded: str, conjunction: re.Match[str], before: str
+) -> tuple[str, ...]:
+    offset = conjunction.start() - len(before)
     either = _EITHER.search(before)
     if either:
         starts = [offset + either.end()]
     else:
-        stops = [stop.end() for stop in _overlapping(_STOPS, before)]
+        stops = [stop.end() for stop in _find_overlapping(_STOPS, before)]
         starts = [offset + (stops[-1] if stops else _after_first_word(before))]
         # "A, B, or C": go back over the items of the list.
         while stops and before[: stops[-1]].rstrip(" ").endswith(","):
             stops.pop()
             starts.insert(0, offset + (stops[-1] if stops else _after_first_word(before)))
-    end = _STOPS.search(shielded + " ", found.end())
-    right = text[found.end() : end.start() if end else len(text)]
-    edges = [*starts, found.start()]
+    end = _STOPS.search(shielded + " ", conjunction.end())
+    right = text[conjunction.end() : end.start() if end else len(text)]
+    edges = [*starts, conjunction.start()]
     left = [text[a:b].strip(" ,") for a, b in pairwise(edges)]
-    return _distinct(*left, right)
+    return _deduplicate(*left, right)
 
 
-def _overlapping(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
+def _find_overlapping(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     """All matches, also those that share a space with the one before."""
-    found: list[re.Match[str]] = []
+    matches: list[re.Match[str]] = []
     at = pattern.search(text)
     while at:
-        found.append(at)
+        matches.append(at)
         at = pattern.search(text, at.end() - 1)
-    return found
+    return matches
 
 
 def _after_first_word(text: str) -> int:
@@ -94,6 +103,6 @@ def _after_first_word(text: str) -> int:
     return space + 1 if space > 0 else stripped
 
 
-def _distinct(*texts: str) -> tuple[str, ...]:
+def _deduplicate(*texts: str) -> tuple[str, ...]:
     cleaned = tuple(dict.fromkeys(text.strip(" .,;*") for text in texts))
     return cleaned if len(cleaned) > 1 and all(cleaned) else ()

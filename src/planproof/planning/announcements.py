@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 _PLAN = r"(?:plan|plans|steps|approach|strategy|checklist|to-?do(?:\s+list|s)?|roadmap|workflow)"
-_HEADED = re.compile(
+_PLAN_HEADER = re.compile(
     r"(?:#{1,6}\s*|\*\*|__|<)?(?:\d{1,2}[.):]\s*)?(?:(?:the|my|our|an?|initial|updated|revised|new|action|"
     r"high-level|proposed|detailed|step-by-step|execution|implementation|research|task|work)\s+){0,4}"
     rf"{_PLAN}\b[^.?!\n]{{0,60}}$",
     re.IGNORECASE,
 )
-_SPOKEN = re.compile(
+_PLAN_PHRASE = re.compile(
     rf"\b(?:{_PLAN}|step[\s-]by[\s-]step|(?:as follows|the following))\b", re.IGNORECASE
 )
 _INTENT = re.compile(
@@ -23,7 +23,7 @@ _INTENT = re.compile(
     re.IGNORECASE,
 )
 # What was done, what somebody else may do, and lists of other things.
-_OTHERWISE = re.compile(
+_NOT_A_PLAN = re.compile(
     r"\b(?:you\s+(?:can|could|should|may|might|need|must|have\s+to|will\s+need|want|would)|"
     r"please\s+(?:follow|provide|confirm|choose|select)|(?:took|taken|followed|performed|completed|"
     r"finished|executed|accomplished|did|done|so\s+far|previous(?:ly)?)|"
@@ -72,21 +72,22 @@ _HANDED_DOWN = re.compile(
 def announces_plan(lead: str) -> bool:
     """Whether an agent says that what follows is what it is going to do."""
     last = _last_sentence(lead)
-    if not last or _OTHERWISE.search(last):
+    if not last or _NOT_A_PLAN.search(last):
         return False
-    if _HEADED.match(last):
+    if _PLAN_HEADER.match(last):
         return True
     if not last.endswith(":"):
         return _OWN.search(last) is not None
     return _INTENT.search(last) is not None and (
-        _SPOKEN.search(last) is not None or last.lower().startswith(("i'll", "i will", "let me"))
+        _PLAN_PHRASE.search(last) is not None
+        or last.lower().startswith(("i'll", "i will", "let me"))
     )
 
 
 def announces_own_plan(lead: str) -> bool:
     """Whether it says so in words that can hardly mean anything else, even late in a run."""
     last = _last_sentence(lead)
-    return _OWN.search(last) is not None and not _OTHERWISE.search(last)
+    return _OWN.search(last) is not None and not _NOT_A_PLAN.search(last)
 
 
 def heads_plan(lead: str) -> bool:
@@ -103,13 +104,13 @@ def prescribes_steps(lead: str) -> bool:
 def lists_steps(lead: str) -> bool:
     """Whether the words before a user's list say that these are steps, or say nothing else."""
     last = _last_sentence(lead)
-    return _HEADED.match(last) is not None or prescribes_steps(lead)
+    return _PLAN_HEADER.match(last) is not None or prescribes_steps(lead)
 
 
 def lists_other_things(lead: str) -> bool:
     """Whether the words before a list say that it holds something else than steps."""
     last = _last_sentence(lead)
-    return any((_OTHERWISE.search(last), _OTHER_LISTS.search(last), _CONDITIONAL.match(last)))
+    return any((_NOT_A_PLAN.search(last), _OTHER_LISTS.search(last), _CONDITIONAL.match(last)))
 
 
 def comes_from_manager(text: str) -> bool:

@@ -8,12 +8,12 @@ from planproof.core.content import Image, Json
 from planproof.core.json_values import is_list, is_object
 from planproof.core.plan import Origin, Plan
 from planproof.planning.plan_parser import parse_plan
-from planproof.readers.toolkit.content_parts import as_image
+from planproof.readers.toolkit.content_parts import parse_image
 
-_OF_AN_IMAGE = frozenset(("type", "image_url", "image", "source", "detail"))
+_IMAGE_KEYS = frozenset(("type", "image_url", "image", "source", "detail"))
 
 
-def given_plan(raw: Json | Plan) -> Plan:
+def parse_given_plan(raw: Json | Plan) -> Plan:
     """The plan in a text, a list, JSON, or content parts among which there are images."""
     if is_object(raw):
         # As `planproof plan --model --format json` writes it.
@@ -21,30 +21,30 @@ def given_plan(raw: Json | Plan) -> Plan:
         if is_object(inner) and inner.get("origin") == Origin.INFERRED:
             return replace(parse_plan(raw), origin=Origin.INFERRED)
     if is_list(raw):
-        rest, images = _without_images(raw)
+        rest, images = _split_images(raw)
         if images:
             return replace(parse_plan(rest), images=images)
     return parse_plan(raw)
 
 
-def _without_images(items: list[Json]) -> tuple[Json, tuple[Image, ...]]:
+def _split_images(items: list[Json]) -> tuple[Json, tuple[Image, ...]]:
     """What is left of a list when its images are taken out; a lone text stands for itself."""
     rest: list[Json] = []
     images: list[Image] = []
     for item in items:
-        image = as_image(item) if is_object(item) else None
+        image = parse_image(item) if is_object(item) else None
         if image is None:
-            rest.append(_text(item))
+            rest.append(_unwrap_text_part(item))
             continue
         images.append(image)
-        step = {key: held for key, held in item.items() if key not in _OF_AN_IMAGE}
+        step = {key: value for key, value in item.items() if key not in _IMAGE_KEYS}
         if step:
             rest.append(step)
     alone = len(rest) == 1 and isinstance(rest[0], str)
     return (rest[0] if alone else rest), tuple(images)
 
 
-def _text(item: Json) -> Json:
+def _unwrap_text_part(item: Json) -> Json:
     """The text of a text part; anything else as it is."""
     is_part = is_object(item) and item.get("type") == "text" and isinstance(item.get("text"), str)
     return item["text"] if is_part else item

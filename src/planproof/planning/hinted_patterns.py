@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Hinted:
+class HintedPattern:
     """An expression that can match only where one of its hints, in lower case, stands."""
 
     pattern: re.Pattern[str]
@@ -21,6 +21,6 @@ class Hinted:
         return self.pattern.search(text)
 
 
-def hinted(pattern: str, hints: str) -> Hinted:
+def compile_hinted(pattern: str, hints: str) -> HintedPattern:
     """The expression, with hints parted by spaces; upper and lower case are alike."""
-    return Hinted(re.compile(pattern, re.IGNORECASE | re.DOTALL), tuple(hints.split()))
+    return HintedPattern(re.compile(pattern, re.IGNORECASE | re.DOTALL), tuple(hints.split()))

@@ -86,7 +86,7 @@ def is_plain_verb(word: str) -> bool:
     return word.lower() in _PLAIN
 
 
-def begins_order(text: str, start: int = 0, *, certain: bool = False) -> bool:
+def begins_instruction(text: str, start: int = 0, *, certain: bool = False) -> bool:
     """Whether an instruction ("list all files") begins at `start`.
 
     `certain` says that the place can't continue a list of nouns, as after "then" or a full stop.
@@ -107,13 +107,13 @@ def begins_order(text: str, start: int = 0, *, certain: bool = False) -> bool:
 
 def begins_clause(text: str, start: int = 0) -> bool:
     """Whether a statement with a subject of its own ("it will search") begins at `start`."""
-    found = _SUBJECT.match(text, start)
-    if found is None and _SUBJECT_CASELESS_START.match(text, start):
-        found = _SUBJECT.match(text[start : start + 1].lower() + text[start + 1 : start + 80])
-    if found is None:
+    match = _SUBJECT.match(text, start)
+    if match is None and _SUBJECT_CASELESS_START.match(text, start):
+        match = _SUBJECT.match(text[start : start + 1].lower() + text[start + 1 : start + 80])
+    if match is None:
         return False
-    finite = found["finite"]
-    return finite is None or any(base in VERBS for base in _bases_of_finite(finite))
+    finite = match["finite"]
+    return finite is None or any(base in VERBS for base in _list_base_forms(finite))
 
 
 def begins_finite(text: str, start: int) -> bool:
@@ -121,7 +121,7 @@ def begins_finite(text: str, start: int) -> bool:
     word = _WORD.match(text, start)
     if word is None or not word[0].endswith("s") or not _takes_object(text, word.end()):
         return False
-    return any(base in VERBS for base in _bases_of_finite(word[0]))
+    return any(base in VERBS for base in _list_base_forms(word[0]))
 
 
 def begins_accompaniment(text: str, start: int) -> bool:
@@ -136,10 +136,10 @@ def begins_accompaniment(text: str, start: int) -> bool:
     return not bases.isdisjoint(_ACCOMPANYING)
 
 
-def after_lead_in(text: str) -> int:
+def find_lead_in_end(text: str) -> int:
     """Where the text goes on after "First," or "And then"."""
-    found = _LEAD_IN.match(text)
-    return found.end() if found else 0
+    match = _LEAD_IN.match(text)
+    return match.end() if match else 0
 
 
 def _takes_object(text: str, end: int) -> bool:
@@ -162,7 +162,7 @@ def _takes_object(text: str, end: int) -> bool:
     )
 
 
-def _bases_of_finite(word: str) -> tuple[str, ...]:
+def _list_base_forms(word: str) -> tuple[str, ...]:
     return (word[:-1], word[:-2], word[:-3] + "y") if len(word) > 3 else (word[:-1],)
 
 

@@ -11,17 +11,17 @@ from typing import cast
 from planproof.core.content import Json
 from planproof.core.pointer import escape
 from planproof.errors import InvalidInput
-from planproof.planning.list_markers import Marker, read_number, says_something, without_bullet
-from planproof.planning.plan_entry import Draft, Entry
-from planproof.planning.step_fields import children_key, entry_of_object, text_of_object
-from planproof.planning.written_plan import draft_of_text
+from planproof.planning.list_markers import Marker, has_text, read_number, strip_bullet
+from planproof.planning.plan_entry import PlanDraft, PlanEntry
+from planproof.planning.step_fields import extract_step_text, find_children_key, parse_entry
+from planproof.planning.written_plan import parse_plan_text
 
-_LISTS = (
+_LIST_KEYS = (
     "plan steps todos tasks items todo todo_list todoList newTodos task_list taskList plan_steps "
     "planSteps agent_plan action_plan actions subtasks stages phases checklist entries "
     "arguments input args function parameters"
 ).split()
-_WORDS = ("title", "description", "explanation", "overview", "introduction", "note")
+_REMARK_KEYS = ("title", "description", "explanation", "overview", "introduction", "note")
 _NUMBERED_KEY = re.compile(
     r"(?:step|task)?[\s_\-#]*(\d{1,6}(?:\.\d{1,3}){0,4})[.):]?", re.IGNORECASE
 )
@@ -30,27 +30,31 @@ _KINDS = {"bool": "true or false", "int": "a number", "float": "a number", "list
 _DEEPEST = 40
 
 
-def draft_of_value(value: Json, where: str = "", depth: int = 0) -> Draft:
+def parse_plan_value(value: Json, where: str = "", depth: int = 0) -> PlanDraft:
     """The items of a plan of any shape; `where` is the pointer of the value, for errors."""
     if depth > _DEEPEST:
         raise InvalidInput(f"The plan is nested more than {_DEEPEST} deep.", where=where or "plan")
     if value is None:
-        return Draft()
+        return PlanDraft()
     if isinstance(value, str):
-        decoded = _decoded(value)
+        decoded = _decode_json(value)
         return (
-            draft_of_text(value) if decoded is None else draft_of_value(decoded, where, depth + 1)
+            parse_plan_text(value)
+            if decoded is None
+            else parse_plan_value(decoded, where, depth + 1)
         )
     if isinstance(value, (list, tuple)):
-        draft = Draft()
-        _add(draft, _items_of_list(cast("Sequence[Json]", value), where), None, depth)
+        draft = PlanDraft()
+        _add_items(draft, _build_list_items(cast("Sequence[Json]", value), where), None, depth)
         return draft
     if isinstance(value, dict):
-        return _draft_of_object(cast("dict[str, Json]", value), where, depth)
-    raise _wrong(value, where, "a plan is text, a list of steps or an object that holds one")
+        return _parse_object(cast("dict[str, Json]", value), where, depth)
+    raise _wrong_type_error(
+        value, where, "a plan is text, a list of steps or an object that holds one"
+    )
 
 
-def _decoded(text: str) -> Json | None:
+def _decode_json(text: str) -> Json | None:
     """The JSON that a text holds, if it is a list or an object, or such JSON as a string."""
     fenced = _FENCED.fullmatch(text)
     candidate = fenced["json"] if fenced else text
@@ -65,59 +69,59 @@ def _decoded(text: str) -> Json | None:
     return cast("Json", value) if isinstance(value, (list, dict, str)) else None
 
 
-def _draft_of_object(value: dict[str, Json], where: str, depth: int) -> Draft:
+def _parse_object(value: dict[str, Json], where: str, depth: int) -> PlanDraft:
     if not value:
-        return Draft()
-    for key in _LISTS:
-        held = value.get(key)
-        if _may_hold_steps(key, held):
-            draft = draft_of_value(held, f"{where}/{escape(key)}", depth + 1)
-            words = [value[word] for word in _WORDS if isinstance(value.get(word), str)]
+        return PlanDraft()
+    for key in _LIST_KEYS:
+        raw_steps = value.get(key)
+        if _may_contain_steps(key, raw_steps):
+            draft = parse_plan_value(raw_steps, f"{where}/{escape(key)}", depth + 1)
+            words = [value[word] for word in _REMARK_KEYS if isinstance(value.get(word), str)]
             draft.remarks = "\n".join([*words, draft.remarks]).strip()
             return draft
     if all(_NUMBERED_KEY.fullmatch(key) for key in value):
-        draft = Draft()
-        _add(draft, _items_of_object(value, where), None, depth)
+        draft = PlanDraft()
+        _add_items(draft, _build_numbered_items(value, where), None, depth)
         return draft
-    text = text_of_object(value, where)
+    text = extract_step_text(value, where)
     if text is not None:
-        return draft_of_text(text)
-    if any(value.get(key, value) is None for key in _LISTS):
-        return Draft()
+        return parse_plan_text(text)
+    if any(value.get(key, value) is None for key in _LIST_KEYS):
+        return PlanDraft()
     raise InvalidInput(
         "The plan's object holds no list of steps.",
         where=where or "plan",
-        advice=f"Put them under one of {', '.join(_LISTS[:5])}.",
+        advice=f"Put them under one of {', '.join(_LIST_KEYS[:5])}.",
     )
 
 
-def _may_hold_steps(key: str, held: Json) -> bool:
-    if isinstance(held, str):
-        return key in {"plan", "steps"} or _decoded(held) is not None
-    return isinstance(held, list) or (isinstance(held, dict) and _holds_list(held))
+def _may_contain_steps(key: str, value: Json) -> bool:
+    if isinstance(value, str):
+        return key in {"plan", "steps"} or _decode_json(value) is not None
+    return isinstance(value, list) or (isinstance(value, dict) and _contains_list(value))
 
 
-def _holds_list(value: Json) -> bool:
+def _contains_list(value: Json) -> bool:
     """Whether a list of steps stands somewhere under the keys that hold one."""
     here: list[Json] = [value]
     for _ in range(_DEEPEST):
         if not here:
             return False
-        held = here.pop()
-        if isinstance(held, str):
-            held = _decoded(held)
-        if isinstance(held, list):
+        current = here.pop()
+        if isinstance(current, str):
+            current = _decode_json(current)
+        if isinstance(current, list):
             return True
-        if isinstance(held, dict):
-            inside = cast("dict[str, Json]", held)
+        if isinstance(current, dict):
+            inside = cast("dict[str, Json]", current)
             if inside and all(_NUMBERED_KEY.fullmatch(key) for key in inside):
                 return True
-            here += [inside[key] for key in _LISTS if key in inside]
+            here += [inside[key] for key in _LIST_KEYS if key in inside]
     return True  # too deep to tell; whoever reads it will say so
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _PlanItem:
     """An item of a list, with the number that was printed before it and where it stands."""
 
     value: Json
@@ -125,70 +129,73 @@ class _Item:
     marker: Marker | None = None
 
 
-def _items_of_list(values: Sequence[Json], where: str) -> list[_Item]:
-    numbers = _printed_numbers(values)
+def _build_list_items(values: Sequence[Json], where: str) -> list[_PlanItem]:
+    numbers = _find_printed_numbers(values)
     return [
-        _Item(value, f"{where}/{index}", numbers.get(index)) for index, value in enumerate(values)
+        _PlanItem(value, f"{where}/{index}", numbers.get(index))
+        for index, value in enumerate(values)
     ]
 
 
-def _items_of_object(value: Mapping[str, Json], where: str) -> list[_Item]:
+def _build_numbered_items(value: Mapping[str, Json], where: str) -> list[_PlanItem]:
     """`{"1": "...", "step_2": {...}}`: one item a key."""
-    items: list[_Item] = []
-    for key, held in value.items():
-        found = _NUMBERED_KEY.fullmatch(key)
-        marker = Marker("number", found and found[1], held if isinstance(held, str) else "")
-        items.append(_Item(held, f"{where}/{escape(key)}", marker))
+    items: list[_PlanItem] = []
+    for key, item in value.items():
+        match = _NUMBERED_KEY.fullmatch(key)
+        marker = Marker("number", match and match[1], item if isinstance(item, str) else "")
+        items.append(_PlanItem(item, f"{where}/{escape(key)}", marker))
     return items
 
 
-def _add(draft: Draft, items: Sequence[_Item], parent: int | None, depth: int) -> None:
+def _add_items(
+    draft: PlanDraft, items: Sequence[_PlanItem], parent: int | None, depth: int
+) -> None:
     """Write the items down, each with what refines it after it."""
     if depth > _DEEPEST:
         raise InvalidInput(f"The plan is nested more than {_DEEPEST} deep.", where=items[0].where)
-    places: dict[str, int] = {}
+    index_by_label: dict[str, int] = {}
     for item in items:
-        entry = _entry(item.value, item.where)
-        place = parent
-        if says_something(entry.text):
+        entry = _build_entry(item.value, item.where)
+        index = parent
+        if has_text(entry.text):
             label = item.marker.label if item.marker else entry.label
             text = item.marker.text if item.marker and item.marker.text else entry.text
-            above = places.get(label.rpartition(".")[0], parent) if label else parent
-            place = len(draft.entries)
+            above = index_by_label.get(label.rpartition(".")[0], parent) if label else parent
+            index = len(draft.entries)
             draft.entries.append(replace(entry, text=text, label=label, parent=above))
             if label:
-                places[label] = place
+                index_by_label[label] = index
         value = item.value
         if isinstance(value, dict):
             inner = cast("dict[str, Json]", value)
-            key = children_key(inner, item.where)
+            key = find_children_key(inner, item.where)
             if key is not None and inner[key]:
-                refining = _items_of_list(inner[key], f"{item.where}/{escape(key)}")
-                _add(draft, refining, place, depth + 1)
+                refining = _build_list_items(inner[key], f"{item.where}/{escape(key)}")
+                _add_items(draft, refining, index, depth + 1)
 
 
-def _printed_numbers(items: Sequence[Json]) -> dict[int, Marker]:
+def _find_printed_numbers(items: Sequence[Json]) -> dict[int, Marker]:
     """The numbers that the items themselves begin with, if all of them do and all differ."""
     markers: dict[int, Marker] = {}
     for index, item in enumerate(items):
         if not isinstance(item, str):
             return {}
         if item.strip():
-            marker = read_number(without_bullet(item))
+            marker = read_number(strip_bullet(item))
             if marker is None or not marker.text:
                 return {}
             markers[index] = marker
     return markers if len({marker.label for marker in markers.values()}) == len(markers) else {}
 
 
-def _entry(item: Json, where: str) -> Entry:
+def _build_entry(item: Json, where: str) -> PlanEntry:
     if isinstance(item, str):
-        return Entry(text=without_bullet(item))
+        return PlanEntry(text=strip_bullet(item))
     if isinstance(item, dict):
-        return entry_of_object(cast("dict[str, Json]", item), where)
-    raise _wrong(item, where, "a step is text or an object")
+        return parse_entry(cast("dict[str, Json]", item), where)
+    raise _wrong_type_error(item, where, "a step is text or an object")
 
 
-def _wrong(value: Json, where: str, rule: str) -> InvalidInput:
+def _wrong_type_error(value: Json, where: str, rule: str) -> InvalidInput:
     kind = "null" if value is None else _KINDS.get(type(value).__name__, "another thing")
     return InvalidInput(f"Found {kind} where {rule}.", where=where or "plan")

@@ -62,57 +62,57 @@ def read_number(text: str) -> Marker | None:
 
 def has_open_box(line: str) -> bool | None:
     """Whether the box before an item is still to be ticked; nothing when there is no box."""
-    found = _BOXED.match(line)
-    return None if found is None else (found["sign"] or found["mark"]) in _OPEN_MARKS
+    match = _BOXED.match(line)
+    return None if match is None else (match["sign"] or match["mark"]) in _OPEN_MARKS
 
 
-def says_something(text: str) -> bool:
+def has_text(text: str) -> bool:
     """Whether there is a letter or a digit in it: a line of dashes is no step."""
     return any(character.isalnum() for character in text)
 
 
-def without_bullet(text: str) -> str:
+def strip_bullet(text: str) -> str:
     """The text of a list item without a bullet or a box to tick before it."""
     marker = _read_bullet(text.lstrip())
     return marker.text if marker else text.strip()
 
 
 def _read_title(line: str) -> Marker | None:
-    found = _TITLE.match(line)
-    return Marker("title", found["label"], _rest(line, found)) if found else None
+    match = _TITLE.match(line)
+    return Marker("title", match["label"], _text_after(line, match)) if match else None
 
 
 def _read_number(line: str) -> Marker | None:
-    found = _NUMBER.match(line)
-    if found is None:
+    match = _NUMBER.match(line)
+    if match is None:
         return None
-    label = found["word"] or found["plain"] or found["enclosed"] or found["dotted"]
-    return Marker("number", label, _without_box(_rest(line, found)))
+    label = match["word"] or match["plain"] or match["enclosed"] or match["dotted"]
+    return Marker("number", label, _strip_box(_text_after(line, match)))
 
 
 def _read_bullet(line: str) -> Marker | None:
-    found = _BULLET.match(line)
-    box = _BOX.match(line, found.end() if found else 0)
-    if found is None and box is None:
+    bullet = _BULLET.match(line)
+    box = _BOX.match(line, bullet.end() if bullet else 0)
+    if bullet is None and box is None:
         return None
-    rest = _without_box(line[found.end() if found else 0 :])
+    rest = _strip_box(line[bullet.end() if bullet else 0 :])
     inner = _read_number(rest)  # "- [ ] 1. Do this", "- **Step 1:** Do this"
     return inner or Marker("bullet", None, rest)
 
 
 def _read_letter(line: str) -> Marker | None:
-    found = _LETTER.match(line)
-    if found is None:
+    match = _LETTER.match(line)
+    if match is None:
         return None
-    return Marker("letter", found["open"] or found["enclosed"], _without_box(line[found.end() :]))
+    return Marker("letter", match["open"] or match["enclosed"], _strip_box(line[match.end() :]))
 
 
-def _rest(line: str, found: re.Match[str]) -> str:
-    rest = line[found.end() :]
-    if found["bold"] and not found["boldend"]:
-        rest = rest.replace(found["bold"], "", 1)  # the other end of "**1. Title**"
+def _text_after(line: str, match: re.Match[str]) -> str:
+    rest = line[match.end() :]
+    if match["bold"] and not match["boldend"]:
+        rest = rest.replace(match["bold"], "", 1)  # the other end of "**1. Title**"
     return rest.strip()
 
 
-def _without_box(text: str) -> str:
+def _strip_box(text: str) -> str:
     return _BOX.sub("", text, count=1).strip() if _BOX.match(text) else text.strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from planproof.planning.list_markers import Marker, has_open_box, read_marker, says_something
+from planproof.planning.list_markers import Marker, has_open_box, has_text, read_marker
 
 _HEADING = re.compile(r"#{1,6}\s+\S|(?:\*\*|__)[^*_]{1,80}(?:\*\*|__):?\s*$|<[a-z_]{2,30}>\s*$")
 _SECTION = re.compile(
@@ -23,7 +23,7 @@ _DONE_MARK = re.compile(
 _LEAD_LINES = 3
 _LONGEST_LEAD = 400
 _LONGEST_GAP = 1_500
-_RAGGED = 3
+_MAX_INDENT_DIFFERENCE = 3
 
 
 @dataclass(slots=True)
@@ -48,34 +48,34 @@ class Listing:
     items: list[ListItem] = field(default_factory=list[ListItem])
     open_box: bool = False
     boxes: int = 0
-    followed: bool = False
+    is_followed_by_text: bool = False
 
-    def as_plan(self) -> list[str]:
+    def to_plan_lines(self) -> list[str]:
         """The items as a plan is given: texts, with the numbers that are printed before them."""
-        items = [item for item in self.items if says_something(item.text)]
+        items = [item for item in self.items if has_text(item.text)]
         if self.numbered and len({item.label for item in items}) == len(items):
             return [f"{item.label}. {item.text}" for item in items]
         return [item.text for item in items]
 
 
-def lists_in(text: str) -> list[Listing]:
+def find_lists(text: str) -> list[Listing]:
     """Every list of numbered or bulleted items in a text, in its order."""
-    return _Reading().lists(text)
+    return _ListParser().parse(text)
 
 
-class _Reading:
+class _ListParser:
     """One pass over the lines of a text."""
 
     def __init__(self) -> None:
-        self._found: list[Listing] = []
+        self._lists: list[Listing] = []
         self._list: Listing | None = None
-        self._first: Marker | None = None
+        self._first_marker: Marker | None = None
         self._indent = 0
         self._under_headings = False
         self._lead: list[str] = []
         self._gap: list[str] = []
 
-    def lists(self, text: str) -> list[Listing]:
+    def parse(self, text: str) -> list[Listing]:
         code = False
         blank = True
         for line in text.splitlines():
@@ -84,29 +84,33 @@ class _Reading:
                 opens_code = fence["language"].lower() not in _PROSE_FENCES
                 if code or opens_code:
                     code = not code
-                    self._prose(line, blank=blank)
+                    self._add_prose(line, blank=blank)
                 continue
             if line.strip():
-                self._read(line, blank=blank, code=code)
+                self._parse_line(line, blank=blank, code=code)
             elif self._gap and self._gap[-1]:
                 self._gap.append("")
             blank = not line.strip()
-        return self._found
+        return self._lists
 
-    def _read(self, line: str, *, blank: bool, code: bool) -> None:
+    def _parse_line(self, line: str, *, blank: bool, code: bool) -> None:
         content = line.strip()
         marker = None if code or _SECTION.match(content) else read_marker(content)
         indent = len(line[: len(line) - len(line.lstrip())].expandtabs(4))
-        if marker is not None and self._continues(marker, indent):
-            self._add(marker, content)
-        elif marker is not None and self._starts(marker, content, indent):
-            self._open(marker, content, indent)
+        if marker is not None and self._is_next_item(marker, indent):
+            self._add_item(marker, content)
+        elif marker is not None and self._starts_list(marker, content, indent):
+            self._open_list(marker, content, indent)
         else:
-            self._prose(line, blank=blank)
+            self._add_prose(line, blank=blank)
 
-    def _continues(self, marker: Marker, indent: int) -> bool:
+    def _is_next_item(self, marker: Marker, indent: int) -> bool:
         """Whether the marker begins the next item of the open list."""
-        if self._list is None or self._first is None or marker.kind != self._first.kind:
+        if (
+            self._list is None
+            or self._first_marker is None
+            or marker.kind != self._first_marker.kind
+        ):
             return False
         if marker.label is None:
             return abs(indent - self._indent) < 2 and not self._gap
@@ -117,34 +121,34 @@ class _Reading:
         return (
             follows
             and int(marker.label) == int(last.split(".")[0]) + 1
-            and abs(indent - self._indent) <= _RAGGED
+            and abs(indent - self._indent) <= _MAX_INDENT_DIFFERENCE
         )
 
-    def _starts(self, marker: Marker, content: str, indent: int) -> bool:
+    def _starts_list(self, marker: Marker, content: str, indent: int) -> bool:
         """Whether the marker begins a list of its own, rather than refining an item."""
         if marker.kind == "letter":
             return False
         # A checklist may be printed again from the first item that is still to do.
         if (marker.label or "1").split(".")[0] not in {"0", "1"} and has_open_box(content) is None:
             return False
-        if self._list is None or self._first is None or self._gap:
+        if self._list is None or self._first_marker is None or self._gap:
             return True
         if self._under_headings:
             return False
         if indent > self._indent:
             return False
-        return marker.kind != "bullet" or self._first.kind == "bullet"
+        return marker.kind != "bullet" or self._first_marker.kind == "bullet"
 
-    def _open(self, marker: Marker, content: str, indent: int) -> None:
-        self._close()
+    def _open_list(self, marker: Marker, content: str, indent: int) -> None:
+        self._close_list()
         self._list = Listing(" \n".join(self._lead)[-_LONGEST_LEAD:], marker.label is not None)
         self._lead = []
-        self._first, self._indent = marker, indent
+        self._first_marker, self._indent = marker, indent
         self._under_headings = content.startswith("#")
-        self._found.append(self._list)
-        self._add(marker, content)
+        self._lists.append(self._list)
+        self._add_item(marker, content)
 
-    def _add(self, marker: Marker, content: str) -> None:
+    def _add_item(self, marker: Marker, content: str) -> None:
         assert self._list is not None
         if self._gap:
             self._list.items[-1].lines += self._gap
@@ -156,24 +160,24 @@ class _Reading:
         text = marker.text if box is None else _DONE_MARK.sub("", marker.text)
         self._list.items.append(ListItem(marker.label, [text]))
 
-    def _prose(self, line: str, *, blank: bool) -> None:
+    def _add_prose(self, line: str, *, blank: bool) -> None:
         """A line without an item: part of the last one, or the end of the list."""
         content = line.strip()
-        if self._list is not None and not self._gap and self._belongs(line, blank=blank):
+        if self._list is not None and not self._gap and self._continues_item(line, blank=blank):
             self._list.items[-1].lines.append(line.rstrip())
             return
         if _HEADING.match(content):
-            self._close()
+            self._close_list()
             self._lead = []
         elif self._list is not None:
             # It belongs to the item before it only if the numbers go on after it.
             self._gap.append(line.rstrip())
-            self._list.followed = True
+            self._list.is_followed_by_text = True
             if not self._list.numbered or sum(map(len, self._gap)) > _LONGEST_GAP:
-                self._close()
+                self._close_list()
         self._lead = [*self._lead, content][-_LEAD_LINES:]
 
-    def _belongs(self, line: str, *, blank: bool) -> bool:
+    def _continues_item(self, line: str, *, blank: bool) -> bool:
         assert self._list is not None
         if self._under_headings:
             return not line.startswith("#")
@@ -184,7 +188,7 @@ class _Reading:
             return not blank or self._list.numbered
         return not blank and not self._list.items[-1].lines[-1].endswith(_SENTENCE_END)
 
-    def _close(self) -> None:
-        self._list = self._first = None
+    def _close_list(self) -> None:
+        self._list = self._first_marker = None
         self._gap = []
         self._under_headings = False

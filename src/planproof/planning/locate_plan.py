@@ -10,31 +10,31 @@ from planproof.core.trace import Event, Kind, Trace
 from planproof.planning.announcements import comes_from_manager
 from planproof.planning.located_plan import (
     Declaration,
+    DeclarationKind,
     Declarer,
-    Located,
-    LookedAt,
+    PlanSearch,
     Rejection,
     Replan,
-    Sort,
+    SearchedCounts,
 )
-from planproof.planning.plan_changes import changes_between, continued
+from planproof.planning.plan_changes import diff_plans, restore_earlier_steps
 from planproof.planning.plan_parser import parse_plan
-from planproof.planning.plans_in_calls import is_about_planning, item_of_call, plan_of_call
-from planproof.planning.plans_in_prompts import plan_in_prompt
-from planproof.planning.plans_in_text import json_plan_in, plan_in_words, plan_of_planning_step
-from planproof.planning.rejections import rejection_of
+from planproof.planning.plans_in_calls import extract_task_item, is_planning_call, parse_call_plan
+from planproof.planning.plans_in_prompts import find_prompt_plan
+from planproof.planning.plans_in_text import find_json_plan, find_text_plan, parse_planning_step
+from planproof.planning.rejections import find_rejection
 
 _PLANNERS = ("planner", "orchestrator", "manager", "planning", "supervisor")
-_SPOKEN = frozenset({Kind.MESSAGE, Kind.REASONING})
-_PROMPTS = frozenset({Declarer.SCAFFOLD, Declarer.USER})
+_TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
+_PROMPT_DECLARERS = frozenset({Declarer.SCAFFOLD, Declarer.USER})
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _RankedDeclaration:
     """A declaration, its place among the events, and whether it can be nothing but a plan."""
 
     declaration: Declaration
-    place: int
+    event_index: int
     certain: bool
 
     @property
@@ -44,126 +44,146 @@ class _Found:
         if declared.declared_by is Declarer.SCAFFOLD:
             return 2
         if declared.declared_by is Declarer.USER:
-            return 4 if declared.sort is Sort.PRESCRIBED_STEPS else 5
+            return 4 if declared.sort is DeclarationKind.PRESCRIBED_STEPS else 5
         if declared.before_acting:
             return 0 if self.certain else 1
         return 3 if self.certain else 6
 
 
-def locate(trace: Trace) -> Located:
+def find_declared_plan(trace: Trace) -> PlanSearch:
     """The plan in force, which is the first that was declared; and what became of it later."""
-    found = [one for one in _declarations(trace.events) if one.declaration.plan.steps]
+    declarations = [one for one in _find_declarations(trace.events) if one.declaration.plan.steps]
     rejected: dict[int, Rejection] = {}
-    for one in found:
-        by = rejection_of(trace.events, one.place)
-        if by is not None and one.declaration.declared_by not in _PROMPTS:
-            rejected[one.place] = Rejection(declaration=one.declaration, by=by)
-    standing = [one for one in found if one.place not in rejected]
+    for one in declarations:
+        by = find_rejection(trace.events, one.event_index)
+        if by is not None and one.declaration.declared_by not in _PROMPT_DECLARERS:
+            rejected[one.event_index] = Rejection(declaration=one.declaration, rejected_at=by)
+    accepted = [one for one in declarations if one.event_index not in rejected]
     if rejected:
         # Whoever refuses a plan has not thereby made his own words the plan.
-        standing = [one for one in standing if one.declaration.declared_by is not Declarer.USER]
-    chosen = min(standing, key=lambda one: (one.rank, one.place), default=None)
-    return Located(
+        accepted = [one for one in accepted if one.declaration.declared_by is not Declarer.USER]
+    chosen = min(accepted, key=lambda one: (one.rank, one.event_index), default=None)
+    return PlanSearch(
         declaration=chosen.declaration if chosen else None,
-        replans=tuple(_replans(chosen, standing)) if chosen else (),
+        replans=tuple(_find_replans(chosen, accepted)) if chosen else (),
         rejected=tuple(rejected.values()),
-        looked_at=_looked_at(trace.events),
+        searched=_count_searched(trace.events),
     )
 
 
-def _declarations(events: Sequence[Event]) -> Iterator[_Found]:
+def _find_declarations(events: Sequence[Event]) -> Iterator[_RankedDeclaration]:
     """Every plan that is declared anywhere, sub-agents' own left aside."""
-    acting = _first_action(events)
-    opening = acting[0] if acting else len(events)
+    first_action = _find_first_action(events)
+    first_action_index = first_action[0] if first_action else len(events)
     created: list[str] = []
-    for place, event in enumerate(events):
+    for event_index, event in enumerate(events):
         if event.parent is not None:
             continue
-        before = place < opening or (acting is not None and 0 < event.turn == acting[1])
-        item = item_of_call(event)
+        before = event_index < first_action_index or (
+            first_action is not None and 0 < event.turn == first_action[1]
+        )
+        item = extract_task_item(event)
         if item is not None:
             created.append(item)
-            if place + 1 == len(events) or item_of_call(events[place + 1]) is None:
+            if event_index + 1 == len(events) or extract_task_item(events[event_index + 1]) is None:
                 plan = parse_plan(created)
-                yield _made(plan, event, place, Sort.TODO_LIST, before=before, certain=True)
-        elif event.kind is Kind.BOOKKEEPING or event.kind is Kind.ACTION:
-            yield from _noted(event, place, before=before)
-        elif event.actor == "user" or event.kind is Kind.SYSTEM:
-            if before and (put := plan_in_prompt(event)) is not None:
-                yield _made(
-                    put.plan, event, place, put.sort, before=True, certain=False, by=put.declared_by
+                yield _build_declaration(
+                    plan, event, event_index, DeclarationKind.TODO_LIST, before=before, certain=True
                 )
-        elif event.kind in _SPOKEN:
-            yield from _said(event, place, before=before)
+        elif event.kind is Kind.BOOKKEEPING or event.kind is Kind.ACTION:
+            yield from _find_in_call(event, event_index, before=before)
+        elif event.actor == "user" or event.kind is Kind.SYSTEM:
+            if before and (prompt_plan := find_prompt_plan(event)) is not None:
+                yield _build_declaration(
+                    prompt_plan.plan,
+                    event,
+                    event_index,
+                    prompt_plan.sort,
+                    before=True,
+                    certain=False,
+                    by=prompt_plan.declared_by,
+                )
+        elif event.kind in _TEXT_KINDS:
+            yield from _find_in_text(event, event_index, before=before)
 
 
-def _noted(event: Event, place: int, *, before: bool) -> Iterator[_Found]:
-    called = plan_of_call(event)
-    if called is not None:
-        yield _made(called.plan, event, place, called.sort, before=before, certain=True)
+def _find_in_call(event: Event, event_index: int, *, before: bool) -> Iterator[_RankedDeclaration]:
+    call_plan = parse_call_plan(event)
+    if call_plan is not None:
+        yield _build_declaration(
+            call_plan.plan, event, event_index, call_plan.sort, before=before, certain=True
+        )
     elif event.kind is Kind.BOOKKEEPING and event.text:
         marked = (event.name or "").lower() == "plan"
-        plan = plan_of_planning_step(event.text) if marked else None
+        plan = parse_planning_step(event.text) if marked else None
         if plan is not None:
-            yield _made(plan, event, place, Sort.PLANNING_STEP, before=before, certain=True)
+            yield _build_declaration(
+                plan, event, event_index, DeclarationKind.PLANNING_STEP, before=before, certain=True
+            )
         elif not marked:
-            yield from _said(event, place, before=before)
+            yield from _find_in_text(event, event_index, before=before)
 
 
-def _said(event: Event, place: int, *, before: bool) -> Iterator[_Found]:
-    if _declarer(event) is Declarer.PLANNER and (written := json_plan_in(event.text)):
-        yield _made(written, event, place, Sort.JSON_PLAN, before=before, certain=True)
-    elif (spoken := plan_in_words(event.text, before_acting=before)) is not None:
-        certain = spoken.certain and spoken.sort is not Sort.ANNOUNCED_LIST
-        yield _made(spoken.plan, event, place, spoken.sort, before=before, certain=certain)
+def _find_in_text(event: Event, event_index: int, *, before: bool) -> Iterator[_RankedDeclaration]:
+    if _identify_declarer(event) is Declarer.PLANNER and (json_plan := find_json_plan(event.text)):
+        yield _build_declaration(
+            json_plan, event, event_index, DeclarationKind.JSON_PLAN, before=before, certain=True
+        )
+    elif (text_plan := find_text_plan(event.text, before_acting=before)) is not None:
+        certain = text_plan.certain and text_plan.sort is not DeclarationKind.ANNOUNCED_LIST
+        yield _build_declaration(
+            text_plan.plan, event, event_index, text_plan.sort, before=before, certain=certain
+        )
 
 
-def _made(
+def _build_declaration(
     plan: Plan,
     event: Event,
-    place: int,
-    sort: Sort,
+    event_index: int,
+    sort: DeclarationKind,
     *,
     before: bool,
     certain: bool,
     by: Declarer | None = None,
-) -> _Found:
+) -> _RankedDeclaration:
     declaration = Declaration(
         plan=replace(plan, origin=Origin.DECLARED),
         event=event.id,
         pointer=event.pointer,
         sort=sort,
-        declared_by=by or _declarer(event),
+        declared_by=by or _identify_declarer(event),
         actor=event.actor,
         before_acting=before,
     )
-    return _Found(declaration, place, certain)
+    return _RankedDeclaration(declaration, event_index, certain)
 
 
-def _declarer(event: Event) -> Declarer:
+def _identify_declarer(event: Event) -> Declarer:
     named = (event.actor or "").lower()
     if any(word in named for word in _PLANNERS) or comes_from_manager(event.text):
         return Declarer.PLANNER
     return Declarer.AGENT
 
 
-def _first_action(events: Sequence[Event]) -> tuple[int, int] | None:
+def _find_first_action(events: Sequence[Event]) -> tuple[int, int] | None:
     """The place and the turn of the first thing that was done."""
-    for place, event in enumerate(events):
-        if event.kind is Kind.ACTION and event.actor != "user" and not is_about_planning(event):
-            return place, event.turn
+    for event_index, event in enumerate(events):
+        if event.kind is Kind.ACTION and event.actor != "user" and not is_planning_call(event):
+            return event_index, event.turn
     return None
 
 
-def _replans(chosen: _Found, standing: Sequence[_Found]) -> Iterator[Replan]:
+def _find_replans(
+    chosen: _RankedDeclaration, accepted: Sequence[_RankedDeclaration]
+) -> Iterator[Replan]:
     """The later plans of whoever plans, each compared with the one before it."""
     latest = chosen.declaration.plan
-    for later in standing:
+    for later in accepted:
         declared = later.declaration
-        if later.place <= chosen.place or declared.declared_by in _PROMPTS:
+        if later.event_index <= chosen.event_index or declared.declared_by in _PROMPT_DECLARERS:
             continue
-        plan = continued(latest, declared.plan)
-        changes = changes_between(latest, plan)
+        plan = restore_earlier_steps(latest, declared.plan)
+        changes = diff_plans(latest, plan)
         if changes:
             yield Replan(
                 event=declared.event,
@@ -177,15 +197,15 @@ def _replans(chosen: _Found, standing: Sequence[_Found]) -> Iterator[Replan]:
             latest = plan
 
 
-def _looked_at(events: Sequence[Event]) -> LookedAt:
+def _count_searched(events: Sequence[Event]) -> SearchedCounts:
     prompts = messages = notes = calls = 0
     for event in events:
         if event.kind is Kind.SYSTEM or event.actor == "user":
             prompts += 1
-        elif event.kind in _SPOKEN:
+        elif event.kind in _TEXT_KINDS:
             messages += 1
         elif event.kind is Kind.BOOKKEEPING:
             notes += 1
         elif event.kind is Kind.ACTION:
             calls += 1
-    return LookedAt(prompts, messages, notes, calls)
+    return SearchedCounts(prompts, messages, notes, calls)

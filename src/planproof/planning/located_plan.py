@@ -8,7 +8,7 @@ from enum import StrEnum
 from planproof.core.plan import Plan
 
 
-class Sort(StrEnum):
+class DeclarationKind(StrEnum):
     """By what sort of declaration a plan was made known."""
 
     TODO_LIST = "todo_list"
@@ -47,7 +47,7 @@ class Declaration:
     plan: Plan
     event: str
     pointer: str
-    sort: Sort
+    sort: DeclarationKind
     declared_by: Declarer
     actor: str | None
     before_acting: bool
@@ -75,11 +75,11 @@ class Rejection:
     """A plan that the user turned down, and the event that says so."""
 
     declaration: Declaration
-    by: str
+    rejected_at: str
 
 
 @dataclass(frozen=True, slots=True)
-class LookedAt:
+class SearchedCounts:
     """How much was searched for a plan."""
 
     prompts: int = 0
@@ -93,13 +93,13 @@ class LookedAt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Located:
+class PlanSearch:
     """The plan in force, if any was declared; later plans, rejected ones, and what was searched."""
 
     declaration: Declaration | None = None
     replans: tuple[Replan, ...] = ()
     rejected: tuple[Rejection, ...] = ()
-    looked_at: LookedAt = LookedAt()
+    searched: SearchedCounts = SearchedCounts()
 
     @property
     def plan(self) -> Plan | None:

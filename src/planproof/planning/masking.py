@@ -16,26 +16,26 @@ def shield(text: str) -> str:
     opened: list[tuple[str, int]] = []
     never_closed: set[str] = set()
     done = 0
-    for found in _SPECIAL.finditer(text):
-        index, character = found.start(), found[0]
+    for match in _SPECIAL.finditer(text):
+        index, character = match.start(), match[0]
         if index < done:
             continue
         if character in _CLOSERS:
             opened.append((_CLOSERS[character], index))
         elif character in _BRACKETS_END:
-            _close(opened, spans, character, index)
-        elif character not in never_closed and _opens(text, index, character):
-            end = _closing(text, index, character)
+            _close_bracket(opened, spans, character, index)
+        elif character not in never_closed and _opens_quote(text, index, character):
+            end = _find_closing_quote(text, index, character)
             if end > 0:
                 spans.append((index, end + 1))
                 done = end + 1
             else:
                 # Nothing further on closes it, so no later one of its kind has to be tried.
                 never_closed.add(character)
-    return _blanked(text, spans) if spans else text
+    return _blank_spans(text, spans) if spans else text
 
 
-def _close(
+def _close_bracket(
     opened: list[tuple[str, int]], spans: list[tuple[int, int]], closer: str, index: int
 ) -> None:
     # A closer that fits none of the few brackets still open is a character like any other.
@@ -46,13 +46,13 @@ def _close(
             return
 
 
-def _opens(text: str, index: int, quote: str) -> bool:
+def _opens_quote(text: str, index: int, quote: str) -> bool:
     before = text[index - 1 : index]
     after = text[index + 1 : index + 2]
     return quote == "`" or (not before.isalnum() and bool(after) and not after.isspace())
 
 
-def _closing(text: str, index: int, quote: str) -> int:
+def _find_closing_quote(text: str, index: int, quote: str) -> int:
     closer = {"‘": "’"}.get(quote, quote)
     end = text.find(closer, index + 1)
     while end > 0 and quote in "'‘" and text[end + 1 : end + 2].isalnum():
@@ -60,12 +60,12 @@ def _closing(text: str, index: int, quote: str) -> int:
     return end
 
 
-def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
-    pieces: list[str] = []
+def _blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
+    parts: list[str] = []
     done = 0
     for start, end in sorted(spans):
         if end > done:
             begin = max(start, done)
-            pieces += [text[done:begin], BLANK * (end - begin)]
+            parts += [text[done:begin], BLANK * (end - begin)]
             done = end
-    return "".join([*pieces, text[done:]])
+    return "".join([*parts, text[done:]])

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 
 def number_steps(labels: Sequence[str | None], parents: Sequence[int | None]) -> list[str]:
     """A number for each item, from its printed label and the place of the item it refines."""
-    printed = _numbered(labels, parents)
+    printed = _assign_numbers(labels, parents)
     if len(set(printed)) == len(printed):
         return printed
-    return _numbered([None] * len(labels), parents)
+    return _assign_numbers([None] * len(labels), parents)
 
 
-def _numbered(labels: Sequence[str | None], parents: Sequence[int | None]) -> list[str]:
+def _assign_numbers(labels: Sequence[str | None], parents: Sequence[int | None]) -> list[str]:
     siblings: defaultdict[int | None, list[int]] = defaultdict(list)
     for index, parent in enumerate(parents):
         siblings[parent].append(index)
-    told_apart = {
+    has_unique_labels = {
         parent: _all_differ([labels[index] for index in indexes])
         for parent, indexes in siblings.items()
     }
@@ -26,9 +26,9 @@ def _numbered(labels: Sequence[str | None], parents: Sequence[int | None]) -> li
     numbers: list[str] = []
     for index, parent in enumerate(parents):
         counts[parent] += 1
-        label = labels[index] if told_apart[parent] else None
+        label = labels[index] if has_unique_labels[parent] else None
         above = numbers[parent] if parent is not None else None
-        numbers.append(_joined(above, label or str(counts[parent])))
+        numbers.append(_join_number(above, label or str(counts[parent])))
     return numbers
 
 
@@ -36,7 +36,7 @@ def _all_differ(labels: Sequence[str | None]) -> bool:
     return None not in labels and len(set(labels)) == len(labels)
 
 
-def _joined(above: str | None, label: str) -> str:
+def _join_number(above: str | None, label: str) -> str:
     if above is None or label.startswith(f"{above}."):
         return label
     return f"{above}{label}" if label.isalpha() else f"{above}.{label}"

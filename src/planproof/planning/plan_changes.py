@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from planproof.core.plan import Plan, Step
 
 _WORD = re.compile(r"\w+")
-_ALIKE = 0.5
+_MIN_SIMILARITY = 0.5
 # Beyond this a comparison of all with all would cost more than it tells.
-_MOST = 200
+_MAX_COMPARED = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class PlanChanges:
     """The texts of the items that were added, dropped, and said in other words (old, new).
 
     `reordered` says that items which stand in both come one after another in another way.
@@ -31,63 +31,65 @@ class Changes:
         return bool(self.added or self.dropped or self.renamed or self.reordered)
 
 
-def changes_between(old: Plan, new: Plan) -> Changes:
+def diff_plans(old: Plan, new: Plan) -> PlanChanges:
     """The items that differ; the same words in another case or spacing are the same item."""
-    kept = kept_steps(old.steps, new.steps)
-    dropped = [step.text for step in old.steps if step.number not in kept]
-    standing = set(kept.values())
-    added = [step.text for step in new.steps if step.number not in standing]
+    unchanged = match_unchanged_steps(old.steps, new.steps)
+    dropped = [step.text for step in old.steps if step.number not in unchanged]
+    unchanged_numbers = set(unchanged.values())
+    added = [step.text for step in new.steps if step.number not in unchanged_numbers]
     renamed: list[tuple[str, str]] = []
-    if len(dropped) <= _MOST and len(added) <= _MOST:
+    if len(dropped) <= _MAX_COMPARED and len(added) <= _MAX_COMPARED:
         for text in tuple(dropped):
-            nearest = max(added, key=lambda other: _likeness(text, other), default=None)
-            if nearest is not None and _likeness(text, nearest) >= _ALIKE:
+            nearest = max(added, key=lambda other: _word_similarity(text, other), default=None)
+            if nearest is not None and _word_similarity(text, nearest) >= _MIN_SIMILARITY:
                 renamed.append((text, nearest))
                 dropped.remove(text)
                 added.remove(nearest)
-    places = {step.number: place for place, step in enumerate(new.steps)}
-    now = [places[number] for number in kept.values()]
-    return Changes(tuple(added), tuple(dropped), tuple(renamed), reordered=now != sorted(now))
+    positions = {step.number: position for position, step in enumerate(new.steps)}
+    now = [positions[number] for number in unchanged.values()]
+    return PlanChanges(tuple(added), tuple(dropped), tuple(renamed), reordered=now != sorted(now))
 
 
-def kept_steps(old: Sequence[Step], new: Sequence[Step]) -> dict[str, str]:
+def match_unchanged_steps(old: Sequence[Step], new: Sequence[Step]) -> dict[str, str]:
     """The numbers of the old steps that stand among the new in the same words -> their new numbers.
 
     Of several in the same words it is the first that a shorter list leaves out.
     """
-    before, after = _by_words(old), _by_words(new)
-    found: dict[str, str] = {}
+    before, after = _group_by_text(old), _group_by_text(new)
+    new_numbers: dict[str, str] = {}
     for words, steps in before.items():
         others = after.get(words, [])
         staying = steps[max(0, len(steps) - len(others)) :]
-        found |= {one.number: other.number for one, other in zip(staying, others, strict=False)}
-    return {step.number: found[step.number] for step in old if step.number in found}
+        new_numbers |= {
+            one.number: other.number for one, other in zip(staying, others, strict=False)
+        }
+    return {step.number: new_numbers[step.number] for step in old if step.number in new_numbers}
 
 
-def continued(old: Plan, new: Plan) -> Plan:
+def restore_earlier_steps(old: Plan, new: Plan) -> Plan:
     """The new plan with the steps that it leaves standing: a list that goes on from 5 drops none.
 
     Agents print only what is still to do, under the numbers that it had.
     """
     numbers = [step.number for step in old.steps]
-    there = [step.number for step in new.steps]
-    last = numbers.index(there[0]) if there and there[0] in numbers else 0
-    kept = tuple(step for step in old.steps[:last] if step.number not in there)
-    return replace(new, steps=(*kept, *new.steps)) if kept else new
+    new_numbers = [step.number for step in new.steps]
+    last = numbers.index(new_numbers[0]) if new_numbers and new_numbers[0] in numbers else 0
+    earlier_steps = tuple(step for step in old.steps[:last] if step.number not in new_numbers)
+    return replace(new, steps=(*earlier_steps, *new.steps)) if earlier_steps else new
 
 
-def folded(text: str) -> str:
+def normalize_text(text: str) -> str:
     """A text as it is compared: letters and digits alone."""
     return " ".join(_WORD.findall(text.lower()))
 
 
-def _by_words(steps: Sequence[Step]) -> dict[str, list[Step]]:
-    found: defaultdict[str, list[Step]] = defaultdict(list)
+def _group_by_text(steps: Sequence[Step]) -> dict[str, list[Step]]:
+    groups: defaultdict[str, list[Step]] = defaultdict(list)
     for step in steps:
-        found[folded(step.text)].append(step)
-    return found
+        groups[normalize_text(step.text)].append(step)
+    return groups
 
 
-def _likeness(one: str, other: str) -> float:
-    words, others = set(folded(one).split()), set(folded(other).split())
+def _word_similarity(one: str, other: str) -> float:
+    words, others = set(normalize_text(one).split()), set(normalize_text(other).split())
     return len(words & others) / max(len(words | others), 1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class PlanEntry:
     """An item as it was read; `parent` is the place of the item that it refines."""
 
     text: str
@@ -18,8 +18,8 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Draft:
+class PlanDraft:
     """The items of a plan, in order, and what is said around them."""
 
     remarks: str = ""
-    entries: list[Entry] = field(default_factory=list[Entry])
+    entries: list[PlanEntry] = field(default_factory=list[PlanEntry])

@@ -7,35 +7,35 @@ from functools import lru_cache
 from typing import cast
 
 from planproof.core.content import Json
-from planproof.core.phrases import steps_mentioned
+from planproof.core.phrases import find_step_ranges
 from planproof.core.plan import Plan, Step
-from planproof.planning.json_plans import draft_of_value
+from planproof.planning.json_plans import parse_plan_value
 from planproof.planning.numbering import number_steps
-from planproof.planning.plan_entry import Draft
+from planproof.planning.plan_entry import PlanDraft
 from planproof.planning.step_builder import leaves_order_open, make_step
 
-_LONGEST_KEPT = 20_000
+_MAX_CACHED_CHARS = 20_000
 
 
 def parse_plan(raw: Json | str | Plan) -> Plan:
     """The steps of a plan given as text, list or JSON; an empty plan when it holds none."""
     if isinstance(raw, Plan):
         return raw
-    texts = _texts(raw)
-    if texts is not None and sum(map(len, texts)) <= _LONGEST_KEPT:
-        return _kept_plan(raw if isinstance(raw, str) else texts)
-    return _plan(raw)
+    texts = _collect_texts(raw)
+    if texts is not None and sum(map(len, texts)) <= _MAX_CACHED_CHARS:
+        return _parse_cached(raw if isinstance(raw, str) else texts)
+    return _parse_uncached(raw)
 
 
-def _plan(raw: Json) -> Plan:
-    return Plan(tuple(_steps_of(draft_of_value(raw))))
+def _parse_uncached(raw: Json) -> Plan:
+    return Plan(tuple(_build_steps(parse_plan_value(raw))))
 
 
 # One plan is often held against many traces.
-_kept_plan = lru_cache(maxsize=256)(_plan)
+_parse_cached = lru_cache(maxsize=256)(_parse_uncached)
 
 
-def _texts(raw: Json) -> tuple[str, ...] | None:
+def _collect_texts(raw: Json) -> tuple[str, ...] | None:
     """The texts that a plan is made of; nothing when it is made of anything else."""
     if isinstance(raw, str):
         return (raw,)
@@ -45,50 +45,50 @@ def _texts(raw: Json) -> tuple[str, ...] | None:
     return tuple(items) if all(isinstance(item, str) for item in items) else None
 
 
-def _steps_of(draft: Draft) -> Iterator[Step]:
+def _build_steps(draft: PlanDraft) -> Iterator[Step]:
     entries = draft.entries
     numbers = number_steps([e.label for e in entries], [e.parent for e in entries])
-    free = _free_places(draft, numbers)
+    free = _find_free_order_steps(draft, numbers)
     for index, (number, entry) in enumerate(zip(numbers, entries, strict=True)):
         yield make_step(
             number,
-            _writable(entry.text),
+            _replace_surrogates(entry.text),
             parent=numbers[entry.parent] if entry.parent is not None else None,
-            condition=entry.condition and _writable(entry.condition),
+            condition=entry.condition and _replace_surrogates(entry.condition),
             optional=entry.optional,
             free_order=entry.free_order or index in free,
         )
 
 
-def _free_places(draft: Draft, numbers: list[str]) -> set[int]:
+def _find_free_order_steps(draft: PlanDraft, numbers: list[str]) -> set[int]:
     """The items whose place the plan leaves open, by a remark or by what they refine."""
-    place_of = {number: index for index, number in enumerate(numbers)}
-    everywhere = range(len(numbers))
+    index_by_number = {number: index for index, number in enumerate(numbers)}
+    all_indices = range(len(numbers))
     free: set[int] = set()
     if leaves_order_open(draft.remarks):
-        free.update(_named(draft.remarks, place_of) or everywhere)
+        free.update(_find_mentioned_steps(draft.remarks, index_by_number) or all_indices)
     open_parents: set[int] = set()
     for index, entry in enumerate(draft.entries):
         if leaves_order_open(entry.text[:4_000]):
             open_parents.add(index)
-            free.update(_named(entry.text[:4_000], place_of))
+            free.update(_find_mentioned_steps(entry.text[:4_000], index_by_number))
         if entry.parent in open_parents:
             free.add(index)
     return free
 
 
-def _named(text: str, place_of: dict[str, int]) -> set[int]:
+def _find_mentioned_steps(text: str, index_by_number: dict[str, int]) -> set[int]:
     """The places of the steps that a text names: "steps 2 to 4", "steps 1 and 3"."""
-    places: set[int] = set()
-    for first, last in steps_mentioned(text):
-        start = place_of.get(first)
-        end = place_of.get(last, start)
+    indices: set[int] = set()
+    for first, last in find_step_ranges(text):
+        start = index_by_number.get(first)
+        end = index_by_number.get(last, start)
         if start is not None and end is not None:
-            places.update(range(start, end + 1))
-    return places
+            indices.update(range(start, end + 1))
+    return indices
 
 
-def _writable(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     """The text without half characters, which nothing could print or write."""
     try:
         text.encode()

@@ -6,16 +6,18 @@ from dataclasses import replace
 
 from planproof.core.plan import InForce, Plan
 from planproof.core.verdict import PlanSummary
-from planproof.planning.located_plan import Located
+from planproof.planning.located_plan import PlanSearch
 
 
-def summary_of(plan: Plan, located: Located | None, in_force: InForce = "first") -> PlanSummary:
+def summarize_plan(
+    plan: Plan, search: PlanSearch | None, in_force: InForce = "first"
+) -> PlanSummary:
     """The plan as a verdict tells of it; `located` is nothing when the plan was given."""
     bare = PlanSummary(origin=plan.origin.value, steps=len(plan.leaves))
-    if located is None:
+    if search is None:
         return bare
-    rejected = tuple(rejection.declaration.event for rejection in located.rejected)
-    declared = located.declaration
+    rejected = tuple(rejection.declaration.event for rejection in search.rejected)
+    declared = search.declaration
     if declared is None:
         return replace(bare, rejected=rejected)
     return replace(
@@ -25,27 +27,28 @@ def summary_of(plan: Plan, located: Located | None, in_force: InForce = "first")
         sort=declared.sort.value,
         declared_by=declared.declared_by.value,
         before_acting=declared.before_acting,
-        replans=tuple(replan.event for replan in located.replans),
+        replans=tuple(replan.event for replan in search.replans),
         rejected=rejected,
         in_force=in_force,
     )
 
 
-def why_no_plan(located: Located) -> str:
+def explain_missing_plan(search: PlanSearch) -> str:
     """Why no plan is in force: the user rejected it, or none stands anywhere in the trace."""
-    if located.rejected:
-        last = located.rejected[-1]
+    if search.rejected:
+        last = search.rejected[-1]
         return (
-            f"The plan declared at {last.declaration.event} was rejected by the user at {last.by} "
+            f"The plan declared at {last.declaration.event} was rejected by the user at "
+            f"{last.rejected_at} "
             "and no other was declared, so no plan was in force."
         )
-    seen = located.looked_at
+    seen = search.searched
     return (
         "No plan was given, and none is declared in the trace: looked at "
-        f"{_many(seen.prompts, 'prompt')}, {_many(seen.messages, 'message')}, "
-        f"{_many(seen.notes, 'note')} and {_many(seen.calls, 'call')}."
+        f"{_pluralize(seen.prompts, 'prompt')}, {_pluralize(seen.messages, 'message')}, "
+        f"{_pluralize(seen.notes, 'note')} and {_pluralize(seen.calls, 'call')}."
     )
 
 
-def _many(count: int, noun: str) -> str:
+def _pluralize(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -8,14 +8,14 @@ from dataclasses import dataclass, field, replace
 
 from planproof.core.plan import InForce, Origin, Plan, Step
 from planproof.core.trace import Kind, Trace
-from planproof.planning.located_plan import Located
-from planproof.planning.plan_changes import kept_steps
+from planproof.planning.located_plan import PlanSearch
+from planproof.planning.plan_changes import match_unchanged_steps
 
 _NEVER = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Succession:
+class PlanTimeline:
     """Plans in turn, and the events from the first of them on.
 
     `homes` says during which plan, by its place, an event happened. `numbers` gives the leaves of
@@ -27,81 +27,87 @@ class Succession:
 
     plans: tuple[Plan, ...]
     trace: Trace
-    homes: Mapping[str, int] = field(default_factory=dict[str, int])
+    plan_index_by_event: Mapping[str, int] = field(default_factory=dict[str, int])
     numbers: tuple[Mapping[str, str], ...] = ({},)
-    stands: Mapping[str, range] = field(default_factory=dict[str, range])
+    active_ranges: Mapping[str, range] = field(default_factory=dict[str, range])
 
     @property
-    def last(self) -> Plan:
+    def last_plan(self) -> Plan:
         """The plan that was in force in the end."""
         return self.plans[-1]
 
-    def part(self, place: int, context: Iterable[str]) -> Trace:
+    def slice_trace(self, plan_index: int, context: Iterable[str]) -> Trace:
         """What happened while a plan was in force, and events from before it as context."""
-        wanted = set(context)
+        context_ids = set(context)
         events = (
             event
             for event in self.trace.events
-            if self.homes[event.id] == place or event.id in wanted
+            if self.plan_index_by_event[event.id] == plan_index or event.id in context_ids
         )
         return replace(self.trace, events=tuple(events))
 
-    def merged(self, began: Mapping[str, int]) -> Plan:
+    def merge_plans(self, start_plan_by_step: Mapping[str, int]) -> Plan:
         """All that the trace is held to: the last plan, and the steps left behind that had begun.
 
         `began` says of each step that did so during which plan it began. Where the plans differ in
         order, a step keeps the place that it had in the plan under which it began.
         """
         if len(self.plans) == 1:
-            return self.last
+            return self.last_plan
         order = list(self.numbers[0].values())
-        for place, numbers in enumerate(self.numbers[1:], 1):
+        for plan_index, numbers in enumerate(self.numbers[1:], 1):
             rank = {number: at for at, number in enumerate(order)}
-            begun = [number for number in order if began.get(number, _NEVER) < place]
-            due = deque[str](n for n in numbers.values() if began.get(n, _NEVER) >= place)
+            started = [
+                number for number in order if start_plan_by_step.get(number, _NEVER) < plan_index
+            ]
+            due = deque[str](
+                n for n in numbers.values() if start_plan_by_step.get(n, _NEVER) >= plan_index
+            )
             order = list[str]()
-            for number in begun:
+            for number in started:
                 # What was to come before it and is still due came too late, whatever comes now.
                 while due and rank.get(due[0], _NEVER) < rank[number]:
                     order.append(due.popleft())
                 order.append(number)
             order += due
-        known = {step.number: step for step in self.last.steps}
+        known = {step.number: step for step in self.last_plan.steps}
         for plan, numbers in zip(reversed(self.plans), reversed(self.numbers), strict=True):
             for step in plan.leaves:
                 number = numbers[step.number]
                 # A parent that was left behind is not told: what refined it stands alone.
                 known.setdefault(number, replace(step, number=number, parent=None))
-        return replace(self.last, steps=_with_parents(known, order))
+        return replace(self.last_plan, steps=_insert_parents(known, order))
 
 
-def succession_of(trace: Trace, located: Located, in_force: InForce) -> Succession:
+def build_timeline(trace: Trace, search: PlanSearch, in_force: InForce) -> PlanTimeline:
     """The plans that a trace is held to: the first one declared, or also those that followed."""
-    declared = located.declaration
+    declared = search.declaration
     if declared is None:
-        return Succession((Plan((), Origin.DECLARED),), trace)
-    later = located.replans if in_force == "latest" else ()
+        return PlanTimeline((Plan((), Origin.DECLARED),), trace)
+    later = search.replans if in_force == "latest" else ()
     plans = (declared.plan, *(replan.plan for replan in later))
     events = (declared.event, *(replan.event for replan in later))
-    homes = _homes(trace, events)
-    numbers = _numbers(plans, events)
-    stands: dict[str, range] = {}
-    for place, known in enumerate(numbers):
+    plan_index_by_event = _map_events_to_plans(trace, events)
+    numbers = _assign_unique_numbers(plans, events)
+    active_ranges: dict[str, range] = {}
+    for plan_index, known in enumerate(numbers):
         for number in known.values():
-            first = stands[number].start if number in stands else place
-            stands[number] = range(first, place + 1)
-    judged = tuple(event for event in trace.events if event.id in homes)
-    return Succession(plans, replace(trace, events=judged), homes, numbers, stands)
+            first = active_ranges[number].start if number in active_ranges else plan_index
+            active_ranges[number] = range(first, plan_index + 1)
+    judged = tuple(event for event in trace.events if event.id in plan_index_by_event)
+    return PlanTimeline(
+        plans, replace(trace, events=judged), plan_index_by_event, numbers, active_ranges
+    )
 
 
-def with_first(plan: Plan, numbers: Iterable[str]) -> Plan:
+def with_steps_first(plan: Plan, numbers: Iterable[str]) -> Plan:
     """The same plan with the leaves of these numbers in front, in this order."""
     known = {step.number: step for step in plan.steps}
     order = dict.fromkeys((*numbers, *(step.number for step in plan.leaves)))
-    return replace(plan, steps=_with_parents(known, order))
+    return replace(plan, steps=_insert_parents(known, order))
 
 
-def _with_parents(known: Mapping[str, Step], leaves: Iterable[str]) -> tuple[Step, ...]:
+def _insert_parents(known: Mapping[str, Step], leaves: Iterable[str]) -> tuple[Step, ...]:
     """The steps of these numbers, each parent before the first step that refines it."""
     steps: dict[str, Step] = {}
     for number in leaves:
@@ -113,42 +119,46 @@ def _with_parents(known: Mapping[str, Step], leaves: Iterable[str]) -> tuple[Ste
     return tuple(steps.values())
 
 
-def _homes(trace: Trace, starts: Sequence[str]) -> dict[str, int]:
+def _map_events_to_plans(trace: Trace, starts: Sequence[str]) -> dict[str, int]:
     """During which plan each event happened; what came before the first plan is left out.
 
     A call that was issued together with a plan is not earlier than it, and what a sub-agent did
     belongs where it was handed over to.
     """
-    places = {event: place for place, event in enumerate(starts)}
-    turns = {
-        event.turn: places[event.id]
+    plan_index_by_declaration = {event: current_plan for current_plan, event in enumerate(starts)}
+    plan_index_by_turn = {
+        event.turn: plan_index_by_declaration[event.id]
         for event in trace.events
-        if event.id in places and event.turn > 0
+        if event.id in plan_index_by_declaration and event.turn > 0
     }
-    homes: dict[str, int] = {}
-    place = -1
+    plan_index_by_event: dict[str, int] = {}
+    current_plan = -1
     for event in trace.events:
-        if event.id in places:
-            place = places[event.id]
+        if event.id in plan_index_by_declaration:
+            current_plan = plan_index_by_declaration[event.id]
             continue
-        home = homes.get(event.parent or "", place)
+        plan_index = plan_index_by_event.get(event.parent or "", current_plan)
         if event.kind is Kind.ACTION and event.parent is None:
-            home = max(home, turns.get(event.turn, -1))
-        if home >= 0:
-            homes[event.id] = home
-    return homes
+            plan_index = max(plan_index, plan_index_by_turn.get(event.turn, -1))
+        if plan_index >= 0:
+            plan_index_by_event[event.id] = plan_index
+    return plan_index_by_event
 
 
-def _numbers(plans: Sequence[Plan], events: Sequence[str]) -> tuple[Mapping[str, str], ...]:
+def _assign_unique_numbers(
+    plans: Sequence[Plan], events: Sequence[str]
+) -> tuple[Mapping[str, str], ...]:
     """What the leaves of each plan are called, which is what they are called in the end."""
     named = {step.number: step.number for step in plans[-1].leaves}
-    found: deque[Mapping[str, str]] = deque([named])
-    for place in range(len(plans) - 2, -1, -1):
-        leaves = plans[place].leaves
-        kept = kept_steps(leaves, plans[place + 1].leaves)
+    numbers_by_plan: deque[Mapping[str, str]] = deque([named])
+    for plan_index in range(len(plans) - 2, -1, -1):
+        leaves = plans[plan_index].leaves
+        unchanged = match_unchanged_steps(leaves, plans[plan_index + 1].leaves)
         named = {
-            number: named[kept[number]] if number in kept else f"{events[place]}/{number}"
+            number: named[unchanged[number]]
+            if number in unchanged
+            else f"{events[plan_index]}/{number}"
             for number in (step.number for step in leaves)
         }
-        found.appendleft(named)
-    return tuple(found)
+        numbers_by_plan.appendleft(named)
+    return tuple(numbers_by_plan)

@@ -14,12 +14,12 @@ from planproof.planning.announcements import (
     lists_steps,
     prescribes_steps,
 )
-from planproof.planning.instruction_verbs import after_lead_in, begins_order
-from planproof.planning.lists import Listing, lists_in
-from planproof.planning.located_plan import Declarer, Sort
+from planproof.planning.instruction_verbs import begins_instruction, find_lead_in_end
+from planproof.planning.lists import Listing, find_lists
+from planproof.planning.located_plan import DeclarationKind, Declarer
 from planproof.planning.plan_parser import parse_plan
 from planproof.planning.prose_plans import read_prose
-from planproof.planning.step_parts import gives_order, required_parts, sentences
+from planproof.planning.step_parts import is_instruction, split_required_parts, split_sentences
 
 _LONGEST = 200_000
 # Longer than that, a request is a document in which orders stand by chance.
@@ -29,7 +29,7 @@ _SEQUENCE = re.compile(
     r"\b(?:then|finally|lastly|afterwards?|after\s+that|next|first(?:ly)?|second(?:ly)?)\b",
     re.IGNORECASE,
 )
-_ASKING = re.compile(
+_REQUEST_OPENING = re.compile(
     r"\W*(?:(?:hi|hello|hey)\b[^.!?\n]{0,30}[.!?,]\s*)?(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?|please\s+|"
     r"new\s+task:\s*|task:\s*|i\s+(?:want|need|would\s+like)\s+you\s+to\s+)",
     re.IGNORECASE,
@@ -45,63 +45,69 @@ class PromptPlan:
     """Steps in a prompt, and who put them there."""
 
     plan: Plan
-    sort: Sort
+    sort: DeclarationKind
     declared_by: Declarer
 
 
-def plan_in_prompt(event: Event) -> PromptPlan | None:
+def find_prompt_plan(event: Event) -> PromptPlan | None:
     """The steps that a system prompt or a user's request tells the agent to follow."""
     text = event.text[:_LONGEST]
-    lists = [listing for listing in lists_in(text) if len(listing.items) > 1 and listing.numbered]
+    lists = [listing for listing in find_lists(text) if len(listing.items) > 1 and listing.numbered]
     for listing in lists:
         if prescribes_steps(listing.lead) or heads_plan(listing.lead):
-            plan = parse_plan(listing.as_plan())
-            return PromptPlan(plan, Sort.PRESCRIBED_STEPS, _prescriber(event, text))
+            plan = parse_plan(listing.to_plan_lines())
+            return PromptPlan(
+                plan, DeclarationKind.PRESCRIBED_STEPS, _identify_declarer(event, text)
+            )
     if event.kind is Kind.SYSTEM:
         return None
     for listing in lists:
-        if _asks_for(listing):
-            plan = parse_plan(listing.as_plan())
-            return PromptPlan(plan, Sort.REQUESTED_STEPS, Declarer.USER)
-    told = _told(text) if not lists else []
-    return PromptPlan(parse_plan(told), Sort.REQUESTED_STEPS, Declarer.USER) if told else None
+        if _is_request_list(listing):
+            plan = parse_plan(listing.to_plan_lines())
+            return PromptPlan(plan, DeclarationKind.REQUESTED_STEPS, Declarer.USER)
+    requested_steps = _split_prose_request(text) if not lists else []
+    return (
+        PromptPlan(parse_plan(requested_steps), DeclarationKind.REQUESTED_STEPS, Declarer.USER)
+        if requested_steps
+        else None
+    )
 
 
-def _prescriber(event: Event, text: str) -> Declarer:
+def _identify_declarer(event: Event, text: str) -> Declarer:
     if comes_from_manager(text):
         return Declarer.PLANNER
     scaffold = event.kind is Kind.SYSTEM or _TEMPLATE.search(text) is not None
     return Declarer.SCAFFOLD if scaffold else Declarer.USER
 
 
-def _asks_for(listing: Listing) -> bool:
+def _is_request_list(listing: Listing) -> bool:
     """Whether the items of a user's list are things to do, and not rules or remarks."""
     if lists_other_things(listing.lead):
         return False
     texts = [item.text[:400] for item in listing.items]
     if any(map(_FORBIDS.match, texts)):
         return False
-    orders = sum(map(gives_order, texts))
+    orders = sum(map(is_instruction, texts))
     return orders == len(texts) or (lists_steps(listing.lead) and 2 * orders >= len(texts))
 
 
-def _told(text: str) -> list[str]:
+def _split_prose_request(text: str) -> list[str]:
     """The steps of a request in prose; it must be nothing else, and say what comes after what."""
     text = text.strip()
-    request = text[found.end() :] if (found := _ASKING.match(text)) else text
+    request = text[opening.end() :] if (opening := _REQUEST_OPENING.match(text)) else text
     if len(text) > _LONGEST_REQUEST or not _SEQUENCE.search(request):
         return []
-    if any(not _is_order(sentence) for sentence in sentences(request)):
+    if any(not _is_instruction_sentence(sentence) for sentence in split_sentences(request)):
         return []
-    parts = (part for step in read_prose(request) for part in required_parts(step))
-    steps = [_without_lead(part) for part in parts]
+    parts = (part for step in read_prose(request) for part in split_required_parts(step))
+    steps = [_strip_lead_in(part) for part in parts]
     return steps if len(steps) > 1 else []
 
 
-def _is_order(sentence: str) -> bool:
-    return begins_order(sentence, after_lead_in(sentence), certain=True)
+def _is_instruction_sentence(sentence: str) -> bool:
+    return begins_instruction(sentence, find_lead_in_end(sentence), certain=True)
 
 
-def _without_lead(step: str) -> str:
-    bare = step[after_lead_in(step) :].strip().rstrip(".?!")
+def _strip_lead_in(step: str) -> str:
+    bare = step[find_lead_in_end(step) :].strip().rstrip(".?!")
     return bare[:1].upper() + bare[1:]

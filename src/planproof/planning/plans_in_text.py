@@ -10,10 +10,10 @@ from planproof.core.content import Json
 from planproof.core.plan import Plan
 from planproof.errors import InvalidInput
 from planproof.planning.announcements import announces_own_plan, announces_plan
-from planproof.planning.lists import Listing, lists_in
-from planproof.planning.located_plan import Sort
+from planproof.planning.lists import Listing, find_lists
+from planproof.planning.located_plan import DeclarationKind
 from planproof.planning.plan_parser import parse_plan
-from planproof.planning.step_parts import gives_order
+from planproof.planning.step_parts import is_instruction
 
 _LONGEST = 200_000
 _FENCE = "```"
@@ -26,93 +26,99 @@ _END_MARKS = ("<end_plan>", "</plan>")
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenPlan:
+class TextPlan:
     """A plan in a text, and whether its words leave no doubt that it is one."""
 
     plan: Plan
-    sort: Sort
+    sort: DeclarationKind
     certain: bool
 
 
-def plan_of_planning_step(text: str) -> Plan | None:
+def parse_planning_step(text: str) -> Plan | None:
     """The plan in a text that its format marks as one; facts and the like around it are left."""
     text = text[:_LONGEST].rstrip()
     for mark in _END_MARKS:
         text = text.removesuffix(mark).rstrip()
-    written = _json_plan(text)
-    if written is not None:
-        return written
-    lists = [listing for listing in lists_in(text) if _is_list(listing, least=1)]
+    json_plan = _parse_json_plan(text)
+    if json_plan is not None:
+        return json_plan
+    lists = [listing for listing in find_lists(text) if _has_enough_items(listing, least=1)]
     announced = [listing for listing in lists if announces_plan(listing.lead)]
     if announced or len(lists) == 1:
-        return parse_plan((announced or lists)[0].as_plan())
-    return _parsed(text)
+        return parse_plan((announced or lists)[0].to_plan_lines())
+    return _parse_or_none(text)
 
 
-def plan_in_words(text: str, *, before_acting: bool) -> SpokenPlan | None:
+def find_text_plan(text: str, *, before_acting: bool) -> TextPlan | None:
     """The plan that an agent declares in a message or in its reasoning."""
     text = text[:_LONGEST]
     if before_acting:
-        written = _json_plan(text)
-        if written is not None:
-            return SpokenPlan(written, Sort.JSON_PLAN, certain=True)
-    lists = [listing for listing in lists_in(text) if _is_list(listing)]
+        json_plan = _parse_json_plan(text)
+        if json_plan is not None:
+            return TextPlan(json_plan, DeclarationKind.JSON_PLAN, certain=True)
+    lists = [listing for listing in find_lists(text) if _has_enough_items(listing)]
     for listing in lists:
         if listing.open_box and 2 * listing.boxes > len(listing.items):
-            return SpokenPlan(parse_plan(listing.as_plan()), Sort.CHECKLIST, certain=True)
+            return TextPlan(
+                parse_plan(listing.to_plan_lines()), DeclarationKind.CHECKLIST, certain=True
+            )
     for listing in lists:
         certain = announces_own_plan(listing.lead)
         if certain or (before_acting and announces_plan(listing.lead)):
-            return SpokenPlan(parse_plan(listing.as_plan()), Sort.ANNOUNCED_LIST, certain=certain)
-    if before_acting and len(lists) == 1 and _is_all_orders(lists[0]):
-        return SpokenPlan(parse_plan(lists[0].as_plan()), Sort.ANNOUNCED_LIST, certain=False)
+            return TextPlan(
+                parse_plan(listing.to_plan_lines()), DeclarationKind.ANNOUNCED_LIST, certain=certain
+            )
+    if before_acting and len(lists) == 1 and _is_instruction_list(lists[0]):
+        return TextPlan(
+            parse_plan(lists[0].to_plan_lines()), DeclarationKind.ANNOUNCED_LIST, certain=False
+        )
     return None
 
 
-def json_plan_in(text: str) -> Plan | None:
+def find_json_plan(text: str) -> Plan | None:
     """The plan that a message is, or holds in a block of JSON."""
-    return _json_plan(text[:_LONGEST])
+    return _parse_json_plan(text[:_LONGEST])
 
 
-def _is_list(listing: Listing, least: int = 2) -> bool:
+def _has_enough_items(listing: Listing, least: int = 2) -> bool:
     return len(listing.items) >= least
 
 
-def _is_all_orders(listing: Listing) -> bool:
+def _is_instruction_list(listing: Listing) -> bool:
     """Whether a list is all that was said, and its items say what to do."""
-    if listing.lead or listing.followed or not listing.numbered:
+    if listing.lead or listing.is_followed_by_text or not listing.numbered:
         return False
-    orders = [item for item in listing.items if gives_order(item.text[:400])]
+    orders = [item for item in listing.items if is_instruction(item.text[:400])]
     return 2 * len(orders) > len(listing.items)
 
 
-def _json_plan(text: str) -> Plan | None:
-    for candidate in (text, *_fenced(text)):
+def _parse_json_plan(text: str) -> Plan | None:
+    for candidate in (text, *_extract_fenced_blocks(text)):
         if candidate.lstrip()[:1] not in {"{", "["} or '"' not in candidate:
             continue
         try:
             value: Json = json.loads(candidate)
         except (ValueError, RecursionError):
             continue
-        steps = _steps_in(value)
+        steps = _find_step_list(value)
         if steps is not None:
-            return _parsed(steps)
+            return _parse_or_none(steps)
     return None
 
 
-def _fenced(text: str) -> list[str]:
+def _extract_fenced_blocks(text: str) -> list[str]:
     """What stands between fences, without the word that names its language."""
     blocks = text.split(_FENCE, 2 * _MOST_BLOCKS)[1::2]
     return [block.removeprefix("json") for block in blocks]
 
 
-def _steps_in(value: Json) -> Json | None:
+def _find_step_list(value: Json) -> Json | None:
     """The list of steps in a JSON value that is a plan and nothing else."""
     if not isinstance(value, dict):
         return None
-    held = cast("dict[str, Json]", value)
+    fields = cast("dict[str, Json]", value)
     for key in _JSON_KEYS:
-        steps = held.get(key)
+        steps = fields.get(key)
         if isinstance(steps, list) and steps and all(map(_is_step, cast("list[Json]", steps))):
             return cast("Json", steps)
     return None
@@ -124,7 +130,7 @@ def _is_step(value: Json) -> bool:
     return isinstance(value, dict) and not _STEP_KEYS.isdisjoint(cast("dict[str, Json]", value))
 
 
-def _parsed(raw: Json) -> Plan | None:
+def _parse_or_none(raw: Json) -> Plan | None:
     try:
         plan = parse_plan(raw)
     except InvalidInput:

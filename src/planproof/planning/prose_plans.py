@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from planproof.planning.instruction_verbs import begins_clause, begins_order
+from planproof.planning.instruction_verbs import begins_clause, begins_instruction
 from planproof.planning.masking import shield
-from planproof.planning.step_parts import gives_order, sentences
+from planproof.planning.step_parts import is_instruction, split_sentences
 
 _SEQUENCE = (
     r"(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|fourth(?:ly)?|fifth(?:ly)?|then|next|"
@@ -39,43 +39,45 @@ def read_prose(text: str) -> list[str]:
         return []
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     if len(lines) > 1 and not any(_OPENS_STEP.match(line) for line in lines[1:]):
-        return _from_lines(lines)
-    return _from_sentences(sentences(text))
+        return _split_lines_into_steps(lines)
+    return _join_sentences_into_steps(split_sentences(text))
 
 
-def _from_lines(lines: list[str]) -> list[str]:
+def _split_lines_into_steps(lines: list[str]) -> list[str]:
     """One step a line, where most lines give an order; otherwise it is a text like any other."""
-    ordering = [line for line in lines if _asks(line)]
+    ordering = [line for line in lines if _is_step_sentence(line)]
     if 2 * len(ordering) > len(lines) or all(len(line) < 80 for line in lines):
         return [line for line in lines if not (line.endswith(":") or _PREAMBLE.match(line))]
-    return _from_sentences(sentences("\n".join(lines)))
+    return _join_sentences_into_steps(split_sentences("\n".join(lines)))
 
 
-def _from_sentences(found: list[str]) -> list[str]:
+def _join_sentences_into_steps(sentence_list: list[str]) -> list[str]:
     steps: list[str] = []
-    for sentence in found:
-        pieces = _pieces(sentence)
-        if _OPENS_STEP.match(sentence) or len(pieces) > 1 or _asks(sentence):
-            steps += pieces
+    for sentence in sentence_list:
+        parts = _split_sentence(sentence)
+        if _OPENS_STEP.match(sentence) or len(parts) > 1 or _is_step_sentence(sentence):
+            steps += parts
         elif steps:
             steps[-1] = f"{steps[-1]} {sentence}"
     # Prose without any order in it was still given as the plan: it is one step.
-    return steps or ([" ".join(found)] if not _PREAMBLE.match(found[0]) else [])
+    return steps or ([" ".join(sentence_list)] if not _PREAMBLE.match(sentence_list[0]) else [])
 
 
-def _pieces(sentence: str) -> list[str]:
+def _split_sentence(sentence: str) -> list[str]:
     shielded = shield(sentence)
     steps: list[str] = []
     start = 0
     for boundary in _WITHIN.finditer(shielded):
         following = _LEAD_IN.match(shielded, boundary.end())
-        told = following.end() if following else boundary.end()
-        if begins_order(shielded, told, certain=True) or begins_clause(shielded, told):
+        instruction_start = following.end() if following else boundary.end()
+        if begins_instruction(shielded, instruction_start, certain=True) or begins_clause(
+            shielded, instruction_start
+        ):
             steps.append(sentence[start : boundary.start()])
             start = boundary.end()
     steps.append(sentence[start:])
     return [step.strip() for step in steps if step.strip()]
 
 
-def _asks(sentence: str) -> bool:
-    return gives_order(sentence) and not _PREAMBLE.match(sentence)
+def _is_step_sentence(sentence: str) -> bool:
+    return is_instruction(sentence) and not _PREAMBLE.match(sentence)

@@ -20,12 +20,12 @@ _INTERRUPTED = re.compile(
 _LONGEST = 2_000
 
 
-def rejection_of(events: Sequence[Event], place: int) -> str | None:
+def find_rejection(events: Sequence[Event], event_index: int) -> str | None:
     """The id of the event that says that the user refused the plan declared at this place."""
-    event = events[place]
+    event = events[event_index]
     if _REFUSED.search(event.output[:_LONGEST]):
         return event.id
-    for index in range(place + 1, len(events)):
+    for index in range(event_index + 1, len(events)):
         later = events[index]
         if later.actor == "user":
             return later.id if _INTERRUPTED.match(later.text) else None

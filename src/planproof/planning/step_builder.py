@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 
 from planproof.core.plan import Step
-from planproof.planning.alternatives import choices_of
-from planproof.planning.hinted_patterns import hinted
-from planproof.planning.step_parts import is_optional, opens_subordinate, required_parts, sentences
+from planproof.planning.alternatives import find_choices
+from planproof.planning.hinted_patterns import compile_hinted
+from planproof.planning.step_parts import (
+    is_optional,
+    opens_subordinate,
+    split_required_parts,
+    split_sentences,
+)
 
 # What decides about a step stands at its head; a step may be a whole document.
 _HEAD = 4_000
@@ -19,7 +24,7 @@ _LEADING_CONDITION = re.compile(
     r"\s+(?P<condition>.+)",
     re.IGNORECASE | re.DOTALL,
 )
-_TRAILING_CONDITION = hinted(
+_TRAILING_CONDITION = compile_hinted(
     r"(?<!\S)(?P<before>\S+)\s+(?P<word>only\s+(?:if|when)|if|unless|in\s+case|provided\s+that)\s+"
     r"(?P<condition>.+)",
     "if when unless case provided",
@@ -27,18 +32,18 @@ _TRAILING_CONDITION = hinted(
 _EMPHASIS = "*_# "
 _CONDITION_END = re.compile(r",\s+(?:then\s+)?|\s+then\s+|:\s+")
 _CLAUSE_END = re.compile(r",\s|;|\.\s")
-_ASKS = re.compile(
+_QUESTION_WORD = re.compile(
     r"(?:check(?:s|ing)?|see(?:ing)?|verif(?:y|ies|ying)|determin(?:e|es|ing)|test(?:s|ing)?|out|"
     r"confirm(?:s|ing)?|ask(?:s|ing)?|evaluat(?:e|es|ing)|decid(?:e|es|ing)|know|sure|as|even|"
     r"identif(?:y|ies|ying)|wonder|tell|learn|assess|question|and|or|what|say)\W*",
     re.IGNORECASE,
 )
-_SAYS_OPTIONAL = hinted(r"[(\[]\s*optional\s*[)\]]|^\W*optional(?:ly)?\b", "optional")
+_SAYS_OPTIONAL = compile_hinted(r"[(\[]\s*optional\s*[)\]]|^\W*optional(?:ly)?\b", "optional")
 _LEFT_TO_AGENT = re.compile(
     r"\W*(?:you|we|i|they|it|the\s+[\w\-]+|[A-Z][\w\-]*)\s+(?:may|might)\s+"
     r"(?!be\b|have\b|need\b|not\b)(?:also\s+|optionally\s+|choose\s+to\s+)?[a-z]+"
 )
-_LOOP = hinted(
+_LOOP = compile_hinted(
     r"\b(?:repeat(?:ing|edly)?\b[^.;]{0,120}\b(?:until|while|times|each|every)|repeatedly|until|"
     r"iterat(?:e|es|ing)|loop(?:s|ing)?\s+(?:over|through|until)|one\s+by\s+one|one\s+at\s+a\s+time|as\s+long\s+as|in\s+turn|"
     r"(?:keep|continue)\s+(?:on\s+)?(?:to\s+\w+|\w+ing)|(?:each|every)\s+(?:of|one)|"
@@ -52,8 +57,10 @@ _ANY_ORDER = (
     r"(?:the\s+)?order\s+(?:does\s+not|doesn['’]t|is\s+not|isn['’]t)\s+(?:matter|important|relevant))"
 )
 _TOGETHER = rf"(?:{_ANY_ORDER}|simultaneously|at\s+the\s+same\s+time)"
-_FREE_ORDER = hinted(rf"\b{_TOGETHER}", "order parallel concurrently any simultaneously same")
-_OWN_PLACE_FREE = re.compile(
+_FREE_ORDER = compile_hinted(
+    rf"\b{_TOGETHER}", "order parallel concurrently any simultaneously same"
+)
+_OWN_ORDER_FREE = re.compile(
     rf"^\W*{_TOGETHER}\s*[,:)\]]|[(\[]\s*{_TOGETHER}\s*[)\]]|"
     rf"{_TOGETHER}\s+(?:with|as|to)\s+(?:the\s+)?(?:steps?\b|previous|preceding|next|above|\#?\d)",
     re.IGNORECASE,
@@ -76,61 +83,61 @@ def make_step(
 ) -> Step:
     """The step, with everything that its text says about it on top of what was given."""
     head = text[:_HEAD]
-    parts = required_parts(text)
+    parts = split_required_parts(text)
     first = parts[0][:_HEAD] if len(parts) == 1 else None
     return Step(
         number=number,
         text=text,
         parts=parts,
-        choices=choices_of(head),
-        condition=condition or _condition_of_step(head, first),
-        optional=optional or _step_is_optional(head, first),
+        choices=find_choices(head),
+        condition=condition or _find_condition(head, first),
+        optional=optional or _is_optional_step(head, first),
         loop=_LOOP.search(head) is not None or _EACH_OBJECT.match(head) is not None,
-        free_order=free_order or _place_is_free(head),
+        free_order=free_order or _has_free_order(head),
         parent=parent,
     )
 
 
 def leaves_order_open(text: str) -> bool:
     """Whether the text says that what it speaks of may be done in any order."""
-    found = _FREE_ORDER.search(text)
-    return found is not None and not _DENIED.search(text, 0, found.start())
+    match = _FREE_ORDER.search(text)
+    return match is not None and not _DENIED.search(text, 0, match.start())
 
 
-def _condition_of_step(text: str, only_part: str | None) -> str | None:
+def _find_condition(text: str, only_part: str | None) -> str | None:
     """The condition of the whole step: one that governs only a later part excuses nothing."""
     if _LEADING_CONDITION.match(text.lstrip(_EMPHASIS)):
-        leading = _leading_condition(sentences(text)[0])
+        leading = _find_leading_condition(split_sentences(text)[0])
         if leading is not None:
             return leading
-    return _trailing_condition(only_part) if only_part is not None else None
+    return _find_trailing_condition(only_part) if only_part is not None else None
 
 
-def _leading_condition(text: str) -> str | None:
-    found = _LEADING_CONDITION.match(text.lstrip(_EMPHASIS))
-    if found is None:
+def _find_leading_condition(text: str) -> str | None:
+    match = _LEADING_CONDITION.match(text.lstrip(_EMPHASIS))
+    if match is None:
         return None
-    rest = found["condition"]
+    rest = match["condition"]
     end = _CONDITION_END.search(rest)
     condition = (rest[: end.start()] if end else rest).strip(" .;")
     return None if is_optional(f"if {condition[:40]}") else condition or None
 
 
-def _trailing_condition(text: str) -> str | None:
+def _find_trailing_condition(text: str) -> str | None:
     if opens_subordinate(text):
         return None
-    found = _TRAILING_CONDITION.search(text)
-    if found is None:
+    match = _TRAILING_CONDITION.search(text)
+    if match is None:
         return None
-    tail = f"{found['word']} {found['condition'][:40]}"
+    tail = f"{match['word']} {match['condition'][:40]}"
     # After a comma it may govern only what stands between: "do A, repeating it if X".
-    apart = "," in text[: found.start("word")]
-    if apart or _ASKS.fullmatch(found["before"]) or is_optional(tail):
+    apart = "," in text[: match.start("word")]
+    if apart or _QUESTION_WORD.fullmatch(match["before"]) or is_optional(tail):
         return None
-    return _CLAUSE_END.split(found["condition"], maxsplit=1)[0].strip(" .)") or None
+    return _CLAUSE_END.split(match["condition"], maxsplit=1)[0].strip(" .)") or None
 
 
-def _step_is_optional(text: str, only_part: str | None) -> bool:
+def _is_optional_step(text: str, only_part: str | None) -> bool:
     if _SAYS_OPTIONAL.search(text):
         return True
     if _LEFT_TO_AGENT.match(text):
@@ -139,10 +146,10 @@ def _step_is_optional(text: str, only_part: str | None) -> bool:
     return only_part is not None and is_optional(only_part)
 
 
-def _place_is_free(text: str) -> bool:
+def _has_free_order(text: str) -> bool:
     if not leaves_order_open(text):
         return False
     # "Fetch A and B in parallel" leaves the order of A and B open, not the step's own place.
-    if _OWN_PLACE_FREE.search(text):
+    if _OWN_ORDER_FREE.search(text):
         return True
     return _LAST_SAID.search(text) is not None and _SEVERAL.search(text) is None

@@ -10,8 +10,8 @@ from typing import cast
 from planproof.core.content import Json
 from planproof.core.pointer import escape
 from planproof.errors import InvalidInput
-from planproof.planning.list_markers import without_bullet
-from planproof.planning.plan_entry import Entry
+from planproof.planning.list_markers import strip_bullet
+from planproof.planning.plan_entry import PlanEntry
 
 _HEADS = (
     "content title step task subject text todo name action objective goal instruction "
@@ -35,9 +35,9 @@ _SHORT_LABEL = re.compile(
 _BIGGEST_NUMBER = 1_000_000
 
 
-def entry_of_object(item: Mapping[str, Json], where: str) -> Entry:
+def parse_entry(item: Mapping[str, Json], where: str) -> PlanEntry:
     """The item that an object describes."""
-    text = text_of_object(item, where)
+    text = extract_step_text(item, where)
     if text is None:
         raise InvalidInput(
             "The step has no text.",
@@ -45,20 +45,20 @@ def entry_of_object(item: Mapping[str, Json], where: str) -> Entry:
             advice=f"Put it under one of {', '.join(_HEADS[:4])}.",
         )
     condition = next((item[key] for key in _CONDITIONS if isinstance(item.get(key), str)), None)
-    return Entry(
+    return PlanEntry(
         text=text,
-        label=_label(item),
+        label=_find_label(item),
         condition=condition or None,
         optional=item.get("optional") is True or item.get("required") is False,
         free_order=item.get("parallel") is True or item.get("order") == "any",
     )
 
 
-def text_of_object(item: Mapping[str, Json], where: str) -> str | None:
+def extract_step_text(item: Mapping[str, Json], where: str) -> str | None:
     """The words of a step that is an object; nothing when it has no field for them."""
-    call = _call(item)
-    head = _first_text(item, _HEADS, where, skip=call)
-    detail = _first_text(item, _DETAILS, where)
+    call = _format_call(item)
+    head = _find_first_text(item, _HEADS, where, skip=call)
+    detail = _find_first_text(item, _DETAILS, where)
     words = [part for part in (head, detail) if part]
     if head and detail and detail.startswith(head):
         words = [detail]
@@ -70,46 +70,46 @@ def text_of_object(item: Mapping[str, Json], where: str) -> str | None:
         )
     if head is not None or detail is not None:
         return ""
-    return _only_field(item)
+    return _text_of_only_field(item)
 
 
-def children_key(item: Mapping[str, Json], where: str) -> str | None:
+def find_children_key(item: Mapping[str, Json], where: str) -> str | None:
     """The field under which the refinements of a step stand."""
     for key in _CHILDREN:
-        held = item.get(key)
-        if isinstance(held, list):
+        children = item.get(key)
+        if isinstance(children, list):
             return key
-        if isinstance(held, (dict, bool, int, float)):
+        if isinstance(children, (dict, bool, int, float)):
             raise InvalidInput("Sub-steps are a list.", where=f"{where}/{escape(key)}")
     return None
 
 
-def _first_text(
+def _find_first_text(
     item: Mapping[str, Json], keys: Sequence[str], where: str, skip: str | None = None
 ) -> str | None:
-    found: str | None = None
+    last_text: str | None = None
     for key in keys:
-        held = item.get(key)
-        if held is None or (isinstance(held, list) and key in _CHILDREN):
+        value = item.get(key)
+        if value is None or (isinstance(value, list) and key in _CHILDREN):
             continue
-        if key == "step" and _is_label(held):
+        if key == "step" and _is_label(value):
             continue
         if skip is not None and key in {"name", "action"}:
             continue
-        text = _text(held)
+        text = _to_text(value)
         if text is None:
             raise InvalidInput("The step's text is no text.", where=f"{where}/{escape(key)}")
         if text:
             return text
-        found = text
-    return found
+        last_text = text
+    return last_text
 
 
-def _text(value: Json) -> str | None:
+def _to_text(value: Json) -> str | None:
     if isinstance(value, str):
-        return without_bullet(value)
+        return strip_bullet(value)
     if isinstance(value, dict):
-        return _call(cast("dict[str, Json]", value))
+        return _format_call(cast("dict[str, Json]", value))
     if isinstance(value, list):
         parts = [
             cast("dict[str, Json]", part).get("text") if isinstance(part, dict) else part
@@ -120,42 +120,42 @@ def _text(value: Json) -> str | None:
     return None
 
 
-def _call(item: Mapping[str, Json]) -> str | None:
+def _format_call(item: Mapping[str, Json]) -> str | None:
     """`search({"query": "..."})` of a step that names a tool and what to call it with."""
     arguments = next((item[key] for key in _ARGUMENTS if item.get(key) is not None), None)
     for key in (*_TOOLS, *(("name", "action") if arguments is not None else ())):
         tool = item.get(key)
         if isinstance(tool, dict):
-            return _call(cast("dict[str, Json]", tool)) if key == "function" else None
+            return _format_call(cast("dict[str, Json]", tool)) if key == "function" else None
         if isinstance(tool, str) and tool:
-            return f"{tool}({_written(arguments)})"
+            return f"{tool}({_format_arguments(arguments)})"
     return None
 
 
-def _written(arguments: Json) -> str:
+def _format_arguments(arguments: Json) -> str:
     if arguments is None:
         return ""
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
-def _only_field(item: Mapping[str, Json]) -> str | None:
+def _text_of_only_field(item: Mapping[str, Json]) -> str | None:
     """`{"search": "the price"}`: one field, whose name is a word of the step."""
-    texts = [(key, held) for key, held in item.items() if isinstance(held, str)]
+    texts = [(key, value) for key, value in item.items() if isinstance(value, str)]
     if len(texts) != 1 or len(item) != 1:
         return None
-    key, held = texts[0]
-    return held.strip() if _SHORT_LABEL.fullmatch(key) else f"{key}: {held.strip()}"
+    key, value = texts[0]
+    return value.strip() if _SHORT_LABEL.fullmatch(key) else f"{key}: {value.strip()}"
 
 
-def _label(item: Mapping[str, Json]) -> str | None:
+def _find_label(item: Mapping[str, Json]) -> str | None:
     for key in _NUMBERS:
-        held = item.get(key)
-        if _is_label(held):
-            return _label_text(held)
+        value = item.get(key)
+        if _is_label(value):
+            return _format_label(value)
     if len(item) == 1:
         key = next(iter(item))
         if _SHORT_LABEL.fullmatch(key):
-            return _label_text(key)
+            return _format_label(key)
     return None
 
 
@@ -167,8 +167,8 @@ def _is_label(value: Json) -> bool:
     return isinstance(value, str) and _SHORT_LABEL.fullmatch(value.strip()) is not None
 
 
-def _label_text(value: Json) -> str:
+def _format_label(value: Json) -> str:
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    found = _SHORT_LABEL.fullmatch(str(value).strip())
-    return found[1] if found else str(value)
+    match = _SHORT_LABEL.fullmatch(str(value).strip())
+    return match[1] if match else str(value)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from planproof.planning.hinted_patterns import hinted
+from planproof.planning.hinted_patterns import compile_hinted
 from planproof.planning.instruction_verbs import (
-    after_lead_in,
     begins_accompaniment,
     begins_clause,
     begins_finite,
-    begins_order,
+    begins_instruction,
+    find_lead_in_end,
     is_plain_verb,
     is_verb,
 )
@@ -33,7 +33,7 @@ _ASIDE = re.compile(
     r"note that|that is|such as|there (?:may|might|is|are)|we can|it (?:is|can|may))\b",
     re.IGNORECASE,
 )
-_OPTIONAL = hinted(
+_OPTIONAL = compile_hinted(
     r"\b(?:(?:if|when|where|whenever|wherever)\s+(?:it\s+is\s+)?(?:needed|necessary|required|"
     r"desired|appropriate|applicable|you\s+(?:like|want|wish))|as\s+(?:needed|necessary|desired)|"
     r"if\s+need\s+be|optionally)\b|"
@@ -65,20 +65,20 @@ _WORDS = re.compile(r"[\w\-]+\s*")
 _EMPHASIS = re.compile(r"\*\*|__")
 
 
-def required_parts(text: str) -> tuple[str, ...]:
+def split_required_parts(text: str) -> tuple[str, ...]:
     """The things that a step's text asks for, each of which must be done; at least one."""
     if len(text) > _LONGEST_SPLIT:
         return (text,)
-    parts = tuple(_clean(part) for block in _blocks(text) for part in _clauses_of(block))
+    parts = tuple(_clean(part) for block in _split_blocks(text) for part in _split_clauses(block))
     parts = tuple(part for part in parts if part)
     required = tuple(part for part in parts if not is_optional(part)) or parts
-    return required if len(required) > 1 else (_only_part(text, parts, required),)
+    return required if len(required) > 1 else (_select_only_part(text, parts, required),)
 
 
-def _only_part(text: str, parts: tuple[str, ...], required: tuple[str, ...]) -> str:
+def _select_only_part(text: str, parts: tuple[str, ...], required: tuple[str, ...]) -> str:
     if len(parts) > 1:
         return required[0]
-    return text[: _end_of_instructions(text)].strip() or text
+    return text[: _find_end_of_instructions(text)].strip() or text
 
 
 def is_optional(text: str) -> bool:
@@ -86,18 +86,18 @@ def is_optional(text: str) -> bool:
     return _OPTIONAL.search(text) is not None
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """The sentences of a text; full stops in quotes, code, names and abbreviations end nothing."""
     shielded = shield(text)
-    found: list[str] = []
+    parts: list[str] = []
     start = 0
     for gap in _SENTENCE_END.finditer(shielded):
         if _ABBREVIATION.search(shielded, max(start, gap.start() - 8), gap.start()):
             continue
-        found.append(text[start : gap.end()].strip())
+        parts.append(text[start : gap.end()].strip())
         start = gap.end()
-    found.append(text[start:].strip())
-    return [sentence for sentence in found if sentence]
+    parts.append(text[start:].strip())
+    return [sentence for sentence in parts if sentence]
 
 
 def opens_subordinate(text: str) -> bool:
@@ -105,79 +105,83 @@ def opens_subordinate(text: str) -> bool:
     return _SUBORDINATE.match(text) is not None
 
 
-def gives_order(sentence: str) -> bool:
+def is_instruction(sentence: str) -> bool:
     """Whether a sentence says what is to be done, in so many words or as an announcement."""
     text = _EMPHASIS.sub("", sentence)
-    start = after_lead_in(text)
-    if begins_order(text, start, certain=True) or begins_clause(text, start):
+    start = find_lead_in_end(text)
+    if begins_instruction(text, start, certain=True) or begins_clause(text, start):
         return True
     if opens_subordinate(text):
         comma = shield(text).find(", ")
         return comma > 0 and (
-            begins_order(text, comma + 2, certain=True) or begins_clause(text, comma + 2)
+            begins_instruction(text, comma + 2, certain=True) or begins_clause(text, comma + 2)
         )
     return False
 
 
-def _end_of_instructions(text: str) -> int:
+def _find_end_of_instructions(text: str) -> int:
     appendix = _APPENDIX.search(text, 1) if "\n" in text else None
     return appendix.start() if appendix else len(text)
 
 
-def _blocks(text: str) -> list[str]:
+def _split_blocks(text: str) -> list[str]:
     """The sentences that ask for something, bullets first: a heading only sums them up."""
-    body = text[: _end_of_instructions(text)]
+    body = text[: _find_end_of_instructions(text)]
     bullets = list(_BULLET_LINE.finditer(body, body.find("\n") if "\n" in body else len(body)))
     if bullets:
         edges = [*(bullet.start() for bullet in bullets), len(body)]
         listed = [body[b.end() : edge] for b, edge in zip(bullets, edges[1:], strict=True)]
-        wanted = [block for item in listed for block in _asking(item)]
-        if wanted:
-            return wanted
+        blocks = [block for item in listed for block in _group_instructions(item)]
+        if blocks:
+            return blocks
         body = body[: bullets[0].start()]
-    return _asking(body) or [body]
+    return _group_instructions(body) or [body]
 
 
-def _asking(text: str) -> list[str]:
+def _group_instructions(text: str) -> list[str]:
     """The sentences of a text, with those that order nothing joined to the one before."""
     blocks: list[str] = []
-    for sentence in sentences(text):
+    for sentence in split_sentences(text):
         if _ASIDE.match(sentence):
             continue
-        if not blocks or gives_order(sentence):
+        if not blocks or is_instruction(sentence):
             blocks.append(sentence)
         else:
             blocks[-1] = f"{blocks[-1]} {sentence}"
     return blocks
 
 
-def _clauses_of(sentence: str) -> Iterator[str]:
+def _split_clauses(sentence: str) -> Iterator[str]:
     if not any(map(sentence.__contains__, _BOUNDARY_HINTS)):
         yield sentence
         return
     shielded = shield(sentence)
     start = 0
-    told = begins_clause(shielded, after_lead_in(shielded))
-    inside_part = _first_boundary(shielded)
+    has_subject = begins_clause(shielded, find_lead_in_end(shielded))
+    inside_part = _find_first_boundary(shielded)
     for boundary in _BOUNDARY.finditer(shielded, inside_part):
         if boundary.start() < inside_part:
             continue
         left = shielded[start : boundary.start()]
         starts = (
             _starts_part(shielded, boundary)
-            or (told and begins_finite(shielded, boundary.end()) and not _RELATIVE.search(left))
-            or _order_after_condition(shielded, boundary) > 0
+            or (
+                has_subject
+                and begins_finite(shielded, boundary.end())
+                and not _RELATIVE.search(left)
+            )
+            or _find_instruction_after_condition(shielded, boundary) > 0
         )
         if starts and not _shares_object(left, after_comma=bool(boundary["comma"])):
             yield sentence[start : boundary.start()]
             start = boundary.end()
-            inside_part = max(start, _order_after_condition(shielded, boundary))
+            inside_part = max(start, _find_instruction_after_condition(shielded, boundary))
     yield sentence[start:]
 
 
-def _first_boundary(shielded: str) -> int:
+def _find_first_boundary(shielded: str) -> int:
     """Past the comma of "If X, ...": what stands before it is no part of its own."""
-    lead = after_lead_in(shielded)
+    lead = find_lead_in_end(shielded)
     if opens_subordinate(shielded[lead : lead + 20]):
         comma = shielded.find(", ", lead)
         return comma + 2 if comma > 0 else lead
@@ -191,18 +195,18 @@ def _starts_part(shielded: str, boundary: re.Match[str]) -> bool:
         return True
     if not (certain or boundary["joined"]) and shielded.startswith("to ", end):
         return False  # "..., to find X" says what for
-    if begins_order(shielded, end, certain=certain):
+    if begins_instruction(shielded, end, certain=certain):
         return True
     return bool(certain or boundary["comma"]) and begins_clause(shielded, end)
 
 
-def _order_after_condition(shielded: str, boundary: re.Match[str]) -> int:
+def _find_instruction_after_condition(shielded: str, boundary: re.Match[str]) -> int:
     """Where the order stands in "..., and if X, do Y"; 0 when there is none."""
     end = boundary.end()
     if not (boundary["joined"] or boundary["strong"]) or not _CONDITION.match(shielded, end):
         return 0
     comma = shielded.find(", ", end, end + _LONGEST_CONDITION)
-    return comma + 2 if comma > 0 and begins_order(shielded, comma + 2, certain=True) else 0
+    return comma + 2 if comma > 0 and begins_instruction(shielded, comma + 2, certain=True) else 0
 
 
 def _shares_object(left: str, *, after_comma: bool) -> bool:

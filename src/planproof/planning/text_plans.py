@@ -9,7 +9,7 @@ from planproof.planning.list_markers import Marker, MarkerKind, read_marker
 
 
 @dataclass(slots=True)
-class Item:
+class OutlineItem:
     """One item of an outline; `parent` is the place of the item that it refines."""
 
     label: str | None
@@ -27,11 +27,11 @@ class Outline:
     """The items of a plan and what is said around them."""
 
     remarks: str = ""
-    items: list[Item] = field(default_factory=list[Item])
+    items: list[OutlineItem] = field(default_factory=list[OutlineItem])
 
 
 @dataclass(slots=True)
-class _Open:
+class _OpenItem:
     """An item that further ones may still refine."""
 
     index: int
@@ -43,7 +43,7 @@ _HEADING = re.compile(r"(?:#{1,6}\s+\S|(?:\*\*|__)[^*_]{1,80}(?:\*\*|__):?\s*$|[
 _PLAN_HEADING = re.compile(
     r"\b(?:plan|steps|to-?do|approach|procedure|checklist|tasks)\b", re.IGNORECASE
 )
-_RETOLD_HEADING = re.compile(
+_REPEATED_HEADING = re.compile(
     r"\b(?:notes?|commands?|quer(?:y|ies)|detail(?:s|ed)?|examples?|outputs?|results?|code|scripts?)\b",
     re.IGNORECASE,
 )
@@ -60,66 +60,66 @@ _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 def read_outline(text: str) -> Outline:
     """The numbered, bulleted or ticked items of a text; none when it is running prose."""
-    return _Reading(text).outline()
+    return _OutlineParser(text).parse()
 
 
-class _Reading:
+class _OutlineParser:
     """One pass over the lines of a plan."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._items: list[Item] = []
-        self._open: list[_Open] = []
+        self._items: list[OutlineItem] = []
+        self._open_items: list[_OpenItem] = []
         self._top_labels: set[str | None] = set()
         self._remarks: list[str] = []
         self._after_prose = False
         self._in_other_section = False
         self._seen_plan_heading = False
-        self._ended = False
+        self._is_finished = False
 
-    def outline(self) -> Outline:
+    def parse(self) -> Outline:
         fenced = False
         blank_before = False
         for line in self._text.splitlines():
             if _FENCE.match(line):
                 fenced = not fenced
-                self._continue(line)
+                self._append_line(line)
             elif fenced:
-                self._continue(line)
+                self._append_line(line)
             elif line.strip():
-                self._read(line, blank_before=blank_before)
+                self._parse_line(line, blank_before=blank_before)
             blank_before = not line.strip()
-            if self._ended:
+            if self._is_finished:
                 break
         return Outline("\n".join(self._remarks).strip(), self._items)
 
-    def _read(self, line: str, *, blank_before: bool) -> None:
+    def _parse_line(self, line: str, *, blank_before: bool) -> None:
         content = line.strip()
         indent = len(line[: len(line) - len(line.lstrip())].expandtabs(4))
         marker = read_marker(content)
-        outside = not self._open or indent <= self._open[0].indent
-        if marker is not None and not self._is_stray(marker):
-            self._take(marker, indent)
-        elif outside and _is_heading(content, alone=blank_before or not self._open):
+        outside = not self._open_items or indent <= self._open_items[0].indent
+        if marker is not None and not self._is_accidental_marker(marker):
+            self._add_marked_line(marker, indent)
+        elif outside and _is_heading(content, alone=blank_before or not self._open_items):
             self._enter_section(content)
         elif not self._items:
             self._remarks.append(content)
-        elif self._open and (indent > self._open[-1].indent or not blank_before):
-            self._continue(line)
+        elif self._open_items and (indent > self._open_items[-1].indent or not blank_before):
+            self._append_line(line)
         else:
             self._after_prose = True  # a paragraph about the steps, not one of them
             self._remarks.append(content)
 
-    def _is_stray(self, marker: Marker) -> bool:
+    def _is_accidental_marker(self, marker: Marker) -> bool:
         """Whether "a. ..." or "3.5 ..." begins a line by accident."""
         if marker.kind == "letter":
-            return not self._open
+            return not self._open_items
         label = marker.label or ""
         return "." in label and not self._items and label.split(".")[0] not in {"0", "1"}
 
     def _enter_section(self, content: str) -> None:
-        if self._items and _RETOLD_HEADING.search(content):
-            self._ended = True
+        if self._items and _REPEATED_HEADING.search(content):
+            self._is_finished = True
         elif _PLAN_HEADING.search(content) and not self._seen_plan_heading:
             # What was listed before the plan begins is something else: facts, goals, tools.
             self._seen_plan_heading = True
@@ -127,29 +127,29 @@ class _Reading:
             self._items.clear()
             self._top_labels.clear()
         elif _OTHER_HEADING.search(content):
-            self._ended = bool(self._items)
+            self._is_finished = bool(self._items)
             self._in_other_section = True
         else:
             self._in_other_section = False
             self._after_prose = bool(self._items) and not content.startswith(("#", "*", "_"))
-        self._open.clear()
+        self._open_items.clear()
         if not self._items:
             self._remarks.append(content)
 
-    def _take(self, marker: Marker, indent: int) -> None:
+    def _add_marked_line(self, marker: Marker, indent: int) -> None:
         if self._in_other_section:
             self._remarks.append(marker.text)
         elif self._restarts(marker, indent):
-            self._ended = True
+            self._is_finished = True
         else:
             self._after_prose = False
-            self._close(marker, indent)
+            self._close_items(marker, indent)
             self._drop_leading_bullets(marker)
-            self._add(marker, indent)
+            self._add_item(marker, indent)
 
     def _restarts(self, marker: Marker, indent: int) -> bool:
         """Whether a list after a paragraph begins anew: the commands, or the steps told again."""
-        if not self._after_prose or (self._open and indent > self._open[0].indent):
+        if not self._after_prose or (self._open_items and indent > self._open_items[0].indent):
             return False
         if marker.kind == "bullet":
             return self._top_labels != {None}
@@ -157,54 +157,54 @@ class _Reading:
 
     def _drop_leading_bullets(self, marker: Marker) -> None:
         """Take bullets before the first number for what introduces it."""
-        numbered = marker.kind in {"number", "title"} and not self._open
+        numbered = marker.kind in {"number", "title"} and not self._open_items
         if numbered and self._top_labels == {None}:
             self._remarks += [item.text for item in self._items]
             self._items.clear()
             self._top_labels.clear()
 
-    def _add(self, marker: Marker, indent: int) -> None:
-        if len(self._open) >= _DEEPEST:
-            self._items[self._open[-1].index].lines.append(marker.text)
+    def _add_item(self, marker: Marker, indent: int) -> None:
+        if len(self._open_items) >= _DEEPEST:
+            self._items[self._open_items[-1].index].lines.append(marker.text)
             return
-        if not self._open:
+        if not self._open_items:
             self._top_labels.add(marker.label)
-        parent = self._open[-1].index if self._open else None
-        self._open.append(_Open(len(self._items), indent, marker))
-        self._items.append(Item(marker.label, [marker.text], parent))
+        parent = self._open_items[-1].index if self._open_items else None
+        self._open_items.append(_OpenItem(len(self._items), indent, marker))
+        self._items.append(OutlineItem(marker.label, [marker.text], parent))
 
-    def _close(self, marker: Marker, indent: int) -> None:
+    def _close_items(self, marker: Marker, indent: int) -> None:
         """Leave open only the items that this one refines."""
         if marker.label and "." in marker.label:
             head = marker.label.rsplit(".", 1)[0]
-            for depth in range(len(self._open) - 1, -1, -1):
-                if self._open[depth].marker.label == head:
-                    del self._open[depth + 1 :]
+            for depth in range(len(self._open_items) - 1, -1, -1):
+                if self._open_items[depth].marker.label == head:
+                    del self._open_items[depth + 1 :]
                     return
-        for depth, opened in enumerate(self._open):
+        for depth, opened in enumerate(self._open_items):
             if _same_list(opened.marker, marker, ragged=abs(opened.indent - indent)):
-                del self._open[depth:]
+                del self._open_items[depth:]
                 return
-        while self._open and not self._refines(marker, indent):
-            self._open.pop()
+        while self._open_items and not self._refines(marker, indent):
+            self._open_items.pop()
 
     def _refines(self, marker: Marker, indent: int) -> bool:
         """Whether an item refines the last open one: further in, or of a lower kind beside it."""
-        last = self._open[-1]
+        last = self._open_items[-1]
         if indent == last.indent:
             return _KINDS.index(marker.kind) > _KINDS.index(last.marker.kind)
         return indent > last.indent
 
-    def _continue(self, line: str) -> None:
-        if self._open and not self._after_prose:
-            self._items[self._open[-1].index].lines.append(line.rstrip())
+    def _append_line(self, line: str) -> None:
+        if self._open_items and not self._after_prose:
+            self._items[self._open_items[-1].index].lines.append(line.rstrip())
 
 
 def _is_heading(content: str, *, alone: bool) -> bool:
     """Whether a line heads a section; close after an item it must say so plainly."""
     if not _HEADING.match(content):
         return False
-    return alone or content.startswith("#") or _RETOLD_HEADING.search(content) is not None
+    return alone or content.startswith("#") or _REPEATED_HEADING.search(content) is not None
 
 
 def _same_list(one: Marker, other: Marker, *, ragged: int) -> bool:

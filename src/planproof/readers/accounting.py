@@ -13,40 +13,40 @@ from functools import cached_property
 from itertools import pairwise
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object, text_at, written
+from planproof.core.json_values import format_value, is_list, is_object, text_at
 from planproof.core.pointer import escape
-from planproof.core.trace import Accounted, Event, Kind, Trace
+from planproof.core.trace import Event, Kind, RecordCounts, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.code_fences import blocks
-from planproof.readers.toolkit.conversation import SYSTEMS, TOOLS, USERS, role_of
+from planproof.readers.toolkit.code_fences import find_code_blocks
+from planproof.readers.toolkit.conversation import SYSTEM_ROLES, TOOL_ROLES, USER_ROLES, get_role
 from planproof.readers.toolkit.span import is_span
-from planproof.readers.toolkit.tool_calls import as_call, looks_like_call
+from planproof.readers.toolkit.tool_calls import is_call_like, parse_call
 
-ASIDE = frozenset(
+NON_RUN_KEYS = frozenset(
     "info metadata meta task tools functions tool_definitions config settings usage expected "
     "ground_truth reference gold evaluation scores score label labels model response_format "
     "test_result instance metrics resource scope toolUseResult".split()
 )
 """Keys under which nothing stands that happened in the run."""
 
-_OTHERS = USERS | SYSTEMS | TOOLS
-_BY_AGENT = frozenset((Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING))
-_TYPES = ("type", "kind", "event", "event_type", "node_type")
-_CALL = re.compile(r"(?<![a-z])(?:tool|function|command|action|invocation)", re.IGNORECASE)
-_RETURN = re.compile(
+_NON_AGENT_ROLES = USER_ROLES | SYSTEM_ROLES | TOOL_ROLES
+_AGENT_KINDS = frozenset((Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING))
+_TYPE_KEYS = ("type", "kind", "event", "event_type", "node_type")
+_CALL_TYPE = re.compile(r"(?<![a-z])(?:tool|function|command|action|invocation)", re.IGNORECASE)
+_RESULT_TYPE = re.compile(
     r"result|response|output|return|observation|complete|finish|done|error|(?<![a-z])end",
     re.IGNORECASE,
 )
-_LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())
+_LOG_LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())
 # What a program answers, where the other side is said to be the user.
-_PROGRAM = re.compile(
+_PROGRAM_OUTPUT = re.compile(
     r"\s{0,8}(?:<[a-z_]{0,20}(?:output|return|exit|result|std(?:out|err)|observation)[a-z_]{0,20}>"
     r"|\[?(?:exit|return) ?code\b|observation\b|stdout\b"
     r"|(?:command|execution|tool|program) (?:output|results?)\s{0,4}:|output\s{0,4}:)",
     re.IGNORECASE,
 )
 # Calls as frameworks print them to a console.
-_PRINTED = re.compile(
+_PRINTED_CALL = re.compile(
     r"\b(?:Function|Tool)Call\(|\btool_calls['\"]?\s{0,4}[=:]\s{0,4}\[\{|\bAgentAction\("
     r"|^[^\w\n]{0,8}(?:Suggested (?:tool|function) call|Invoking|Tool (?:call|use))s?\b"
     r"[^\n:]{0,80}:",
@@ -54,56 +54,64 @@ _PRINTED = re.compile(
 )
 
 
-def account(source: Source, trace: Trace) -> Accounted:
+def account_records(source: Source, trace: Trace) -> RecordCounts:
     """Compare a JSON source with the trace that was read from it."""
-    read, called = _done(trace.events)
-    unread = _Unread(trace.events)
+    read, called = _count_agent_events(trace.events)
+    unread = _UnreadCounter(trace.events)
     if source.form == "jsonl":
         for line, value in source.document:
-            unread.look(value, f"L{line}")
+            unread.count_unread(value, f"L{line}")
     else:
-        unread.look(source.document, "")
+        unread.count_unread(source.document, "")
     # The record of a logger is no turn of a chat, even if it has a name and a message.
-    read = max(called, read - unread.logged)
-    records = read + unread.logged + unread.records
-    return Accounted(records=records, read=read, calls=called + unread.calls, calls_read=called)
+    read = max(called, read - unread.logger_records)
+    records = read + unread.logger_records + unread.records
+    return RecordCounts(records=records, read=read, calls=called + unread.calls, calls_read=called)
 
 
-def account_lines(events: Sequence[Event], lines: int, read: int) -> Accounted:
+def account_lines(events: Sequence[Event], lines: int, read: int) -> RecordCounts:
     """Account for the agent's lines of a text; where there are calls, its syntax is known."""
-    _, called = _done(events)
-    spoken = (event for event in events if event.kind is Kind.MESSAGE)
-    printed = sum(len(_PRINTED.findall(event.text)) for event in _by_agent(spoken))
+    _, called = _count_agent_events(events)
+    messages = (event for event in events if event.kind is Kind.MESSAGE)
+    printed = sum(
+        len(_PRINTED_CALL.findall(event.text)) for event in _filter_agent_events(messages)
+    )
     # A header may have given all of it to the user: then nothing of the agent was recognised.
     records = max(lines, 1)
     known = records if called else read
-    return Accounted(records=records, read=known, calls=called + printed, calls_read=called)
+    return RecordCounts(records=records, read=known, calls=called + printed, calls_read=called)
 
 
-def account_chat(events: Sequence[Event]) -> Accounted | None:
+def account_chat(events: Sequence[Event]) -> RecordCounts | None:
     """Account for a chat without calls; None when there are some.
 
     Code in a message was run if a program answers it, and then the message was a call.
     """
-    if any(event.kind is Kind.ACTION for event in _by_agent(events)):
+    if any(event.kind is Kind.ACTION for event in _filter_agent_events(events)):
         return None
-    read, _ = _done(events)
+    read, _ = _count_agent_events(events)
     ran = 0
     for event, answer in pairwise(events):
-        if answer.actor in USERS and "```" in event.text and _PROGRAM.match(answer.text):
-            ran += event.actor not in _OTHERS and any(True for _ in blocks(event.text))
-    return Accounted(records=read, read=read, calls=ran)
+        if (
+            answer.actor in USER_ROLES
+            and "```" in event.text
+            and _PROGRAM_OUTPUT.match(answer.text)
+        ):
+            ran += event.actor not in _NON_AGENT_ROLES and any(
+                True for _ in find_code_blocks(event.text)
+            )
+    return RecordCounts(records=read, read=read, calls=ran)
 
 
-def why_not_understood(trace: Trace) -> str | None:
+def explain_not_understood(trace: Trace) -> str | None:
     """Say why a trace can't be judged and what to do about it; None when it was understood."""
-    found = trace.accounted
-    if found is None or found.understood:
+    accounted = trace.record_counts
+    if accounted is None or accounted.is_understood:
         return None
-    if found.read:
+    if accounted.read:
         counts = (
-            (found.read, found.records, "records of the agent"),
-            (found.calls_read, found.calls, "calls"),
+            (accounted.read, accounted.records, "records of the agent"),
+            (accounted.calls_read, accounted.calls, "calls"),
         )
         short = [f"{read:,} of {all_:,} {name}" for read, all_, name in counts if 2 * read < all_]
         what = f"it read only {' and '.join(short)}"
@@ -119,17 +127,17 @@ def why_not_understood(trace: Trace) -> str | None:
     )
 
 
-def _done(events: Iterable[Event]) -> tuple[int, int]:
+def _count_agent_events(events: Iterable[Event]) -> tuple[int, int]:
     """Count the events of agents, and the calls among them."""
-    kinds = [event.kind for event in _by_agent(events) if event.kind in _BY_AGENT]
+    kinds = [event.kind for event in _filter_agent_events(events) if event.kind in _AGENT_KINDS]
     return len(kinds), kinds.count(Kind.ACTION)
 
 
-def _by_agent(events: Iterable[Event]) -> Iterator[Event]:
-    return (event for event in events if event.actor not in _OTHERS)
+def _filter_agent_events(events: Iterable[Event]) -> Iterator[Event]:
+    return (event for event in events if event.actor not in _NON_AGENT_ROLES)
 
 
-class _Unread:
+class _UnreadCounter:
     """Counts what gave no event: `records` of the agent, and the `calls` among them.
 
     `logged` counts the records of a logger that gave one.
@@ -138,85 +146,91 @@ class _Unread:
     def __init__(self, events: Sequence[Event]) -> None:
         self.records = 0
         self.calls = 0
-        self.logged = 0
+        self.logger_records = 0
         self._events = events
-        self._read = {event.pointer for event in events}
-        self._read |= {event.output_pointer for event in events if event.output_pointer}
-        self._around = _above(self._read)
+        self._read_pointers = {event.pointer for event in events}
+        self._read_pointers |= {event.output_pointer for event in events if event.output_pointer}
+        self._ancestor_pointers = _collect_ancestors(self._read_pointers)
 
     # Made when they are asked for: nobody does where everything was read.
 
     @cached_property
-    def _acted(self) -> set[str]:
+    def _action_pointers(self) -> set[str]:
         acted = {event.pointer for event in self._events if event.kind is Kind.ACTION}
-        return acted | _above(acted)
+        return acted | _collect_ancestors(acted)
 
     @cached_property
-    def _texts(self) -> set[str]:
+    def _event_texts(self) -> set[str]:
         return {text.strip() for event in self._events for text in (event.text, event.output)}
 
     @cached_property
-    def _made(self) -> set[tuple[str | None, str]]:
-        return {(event.name, written(event.arguments)) for event in self._events if event.name}
+    def _recorded_calls(self) -> set[tuple[str | None, str]]:
+        return {(event.name, format_value(event.arguments)) for event in self._events if event.name}
 
-    def look(self, value: Json, pointer: str) -> None:
+    def count_unread(self, value: Json, pointer: str) -> None:
         """Count what was not read of a value."""
-        if pointer in self._read:
+        if pointer in self._read_pointers:
             return
-        if pointer not in self._around:
-            self.records += self._count(value)
+        if pointer not in self._ancestor_pointers:
+            self.records += self._count_records(value)
             return
         if is_object(value):
-            self.logged += _is_logged(value)
+            self.logger_records += _is_logger_record(value)
             # Such as the record of a command that was taken for something said.
-            self.calls += _is_called(text_at(value, *_TYPES) or "") and pointer not in self._acted
-        for key, child in _children(value):
-            self.look(child, f"{pointer}/{key}")
+            self.calls += (
+                _is_call_type(text_at(value, *_TYPE_KEYS) or "")
+                and pointer not in self._action_pointers
+            )
+        for key, child in _iter_children(value):
+            self.count_unread(child, f"{pointer}/{key}")
 
-    def _count(self, value: Json) -> int:
+    def _count_records(self, value: Json) -> int:
         """Count the records in a value of which nothing was read."""
         if is_list(value):
-            return sum(self._count(item) for item in value)
-        if not is_object(value) or role_of(value) in _OTHERS:
+            return sum(self._count_records(item) for item in value)
+        if not is_object(value) or get_role(value) in _NON_AGENT_ROLES:
             return 0
-        kind = text_at(value, *_TYPES) or ""
+        kind = text_at(value, *_TYPE_KEYS) or ""
         if _is_call(value, kind):
-            call = as_call(value)
-            if call is not None and (call.name, written(call.arguments)) in self._made:
+            call = parse_call(value)
+            if (
+                call is not None
+                and (call.name, format_value(call.arguments)) in self._recorded_calls
+            ):
                 return 0  # the same call stands in two places
             self.calls += 1
             return 1
-        within = sum(self._count(child) for _, child in _children(value))
-        if within or _RETURN.search(kind):
+        within = sum(self._count_records(child) for _, child in _iter_children(value))
+        if within or _RESULT_TYPE.search(kind):
             return within
-        return int(any(self._is_new(child) for child in value.values()))
+        return int(any(self._is_unread_text(child) for child in value.values()))
 
-    def _is_new(self, value: Json) -> bool:
+    def _is_unread_text(self, value: Json) -> bool:
         """Return whether a value is a text of several words that no event has."""
         return (
             isinstance(value, str)
             and len(value.split(None, 2)) > 1
-            and value.strip() not in self._texts
+            and value.strip() not in self._event_texts
         )
 
 
-def _is_called(kind: str) -> bool:
-    return _CALL.search(kind) is not None and _RETURN.search(kind) is None
+def _is_call_type(kind: str) -> bool:
+    return _CALL_TYPE.search(kind) is not None and _RESULT_TYPE.search(kind) is None
 
 
 def _is_call(value: dict[str, Json], kind: str) -> bool:
-    if _CALL.search(kind):
-        return _is_called(kind)
+    if _CALL_TYPE.search(kind):
+        return _is_call_type(kind)
     # Spans of all sorts have a name and an input.
-    return looks_like_call(value) and not is_span(value)
+    return is_call_like(value) and not is_span(value)
 
 
-def _is_logged(value: dict[str, Json]) -> bool:
+def _is_logger_record(value: dict[str, Json]) -> bool:
     level = text_at(value, "level", "levelname", "severity", "log_level")
-    return level is not None and level.lower() in _LEVELS
+    return level is not None and level.lower() in _LOG_LEVELS
 
 
-def _children(value: Json) -> Iterator[tuple[str, Json]]:
+def _iter_children(value: Json) -> Iterator[tuple[str, Json]]:
     """Yield the arrays and objects in a value that may tell of the run, with their keys."""
     if is_list(value):
         for index, item in enumerate(value):
@@ -224,16 +238,16 @@ def _children(value: Json) -> Iterator[tuple[str, Json]]:
                 yield str(index), item
     elif is_object(value):
         for key, child in value.items():
-            if key not in ASIDE and isinstance(child, (dict, list)):
+            if key not in NON_RUN_KEYS and isinstance(child, (dict, list)):
                 yield escape(key), child
 
 
-def _above(pointers: Iterable[str]) -> set[str]:
+def _collect_ancestors(pointers: Iterable[str]) -> set[str]:
     """Return the pointers to everything that holds what one of the pointers leads to."""
-    found: set[str] = set()
+    ancestors: set[str] = set()
     for pointer in pointers:
         end = pointer.rfind("/")
-        while end >= 0 and pointer[:end] not in found:
-            found.add(pointer[:end])
+        while end >= 0 and pointer[:end] not in ancestors:
+            ancestors.add(pointer[:end])
             end = pointer.rfind("/", 0, end)
-    return found
+    return ancestors

@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TypeGuard
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object, text_at, time_of
+from planproof.core.json_values import is_list, is_object, parse_time, text_at
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.chat_dialects import dialect
-from planproof.readers.toolkit.content_parts import plain_text
+from planproof.readers.toolkit.chat_dialects import detect_chat_api
+from planproof.readers.toolkit.content_parts import extract_text
 from planproof.readers.toolkit.conversation import Conversation
-from planproof.readers.toolkit.entries import entries, first_entries, listed
-from planproof.readers.toolkit.repeated_prompts import Instructions, Seen, Told
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.toolkit.entries import first_entries, iter_entries, iter_items
+from planproof.readers.toolkit.repeated_prompts import PromptHistory, SeenIds, SystemPrompts
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-_HOLDERS = ("messages", "conversation", "history")
+_LIST_KEYS = ("messages", "conversation", "history")
 _ROLES = frozenset(("user", "assistant"))
 
 
@@ -29,69 +29,73 @@ class AnthropicMessagesReader:
         if source.form == "text":
             return False
         known: list[dict[str, Json]] = []
-        for value in first_entries(source, _HOLDERS, _is_exchange):
+        for value in first_entries(source, _LIST_KEYS, _is_exchange):
             if is_object(value) and not known and _is_exchange(value):
                 return True
             if not _is_message(value):
                 return False
             known.append(value)
         around = source.document if is_object(source.document) else {}
-        return bool(known) and dialect(known, around) == "anthropic"
+        return bool(known) and detect_chat_api(known, around) == "anthropic"
 
     def read(self, source: Source) -> Trace:
         """The events of the blocks; a prompt that is sent again gives only what is new in it."""
-        transcript = Transcript(source.skipped)
-        reading = _Reading(transcript, alone=is_object(source.document))
+        builder = TraceBuilder(source.skipped)
+        writer = _MessagesWriter(builder, single_prompt=is_object(source.document))
         if is_object(source.document):
-            reading.instruct(source.document, "")
-        for pointer, value in entries(source, _HOLDERS, _is_exchange):
+            writer.add_system_prompt(source.document, "")
+        for pointer, value in iter_entries(source, _LIST_KEYS, _is_exchange):
             if is_object(value) and _is_exchange(value):
-                reading.exchange(value, pointer)
+                writer.add_exchange(value, pointer)
             else:
-                reading.message(value, pointer)
-        return transcript.trace(self.name)
+                writer.add_message(value, pointer)
+        return builder.build(self.name)
 
 
-class _Reading:
-    def __init__(self, transcript: Transcript, *, alone: bool) -> None:
-        self._transcript = transcript
-        self._conversation = Conversation(transcript)
-        self._told = Told(alone=alone)
-        self._seen = Seen(transcript)
-        self._instructions = Instructions(transcript)
+class _MessagesWriter:
+    def __init__(self, builder: TraceBuilder, *, single_prompt: bool) -> None:
+        self._builder = builder
+        self._conversation = Conversation(builder)
+        self._prompt_history = PromptHistory(single_prompt=single_prompt)
+        self._seen_ids = SeenIds(builder)
+        self._system_prompts = SystemPrompts(builder)
 
-    def message(self, value: Json, pointer: str) -> None:
+    def add_message(self, value: Json, pointer: str) -> None:
         """Write one message."""
         if not _is_message(value):
-            self._transcript.skip(pointer, "is no message")
+            self._builder.skip(pointer, "is no message")
             return
         moment = value.get("timestamp") or value.get("created_at")
-        self._transcript.time = time_of(moment) if moment else None
-        self._conversation.message(value, pointer)
+        self._builder.time = parse_time(moment) if moment else None
+        self._conversation.add_message(value, pointer)
 
-    def exchange(self, value: dict[str, Json], pointer: str) -> None:
+    def add_exchange(self, value: dict[str, Json], pointer: str) -> None:
         """Write what is new in a request, and the response to it."""
         reply = value.get("response")
-        if self._seen.again(text_at(reply if is_object(reply) else value, "id"), pointer):
+        if self._seen_ids.skip_if_seen(
+            text_at(reply if is_object(reply) else value, "id"), pointer
+        ):
             return
-        request, asked = value, pointer
+        request, request_pointer = value, pointer
         if is_object(value.get("request")):
-            request, asked = value["request"], f"{pointer}/request"
-        self.instruct(request, asked)
+            request, request_pointer = value["request"], f"{pointer}/request"
+        self.add_system_prompt(request, request_pointer)
         prompt = request.get("messages")
-        for place, message in self._told.new_in(listed(prompt, f"{asked}/messages")):
-            self.message(message, place)
+        for message_pointer, message in self._prompt_history.iter_new(
+            iter_items(prompt, f"{request_pointer}/messages")
+        ):
+            self.add_message(message, message_pointer)
         response = value.get("response")
-        answered = f"{pointer}/response" if is_object(response) else pointer
+        response_pointer = f"{pointer}/response" if is_object(response) else pointer
         answer = response if is_object(response) else value
         if is_list(answer.get("content")):
-            self._told.note({**answer, "role": "assistant"})
-            self.message({**answer, "role": "assistant"}, answered)
+            self._prompt_history.remember({**answer, "role": "assistant"})
+            self.add_message({**answer, "role": "assistant"}, response_pointer)
 
-    def instruct(self, holder: dict[str, Json], pointer: str) -> None:
+    def add_system_prompt(self, holder: dict[str, Json], pointer: str) -> None:
         """Write the system prompt; every request carries it again."""
-        text, place, _ = plain_text(holder.get("system"), f"{pointer}/system")
-        self._instructions.write(text, place)
+        text, system_pointer, _ = extract_text(holder.get("system"), f"{pointer}/system")
+        self._system_prompts.add_prompt(text, system_pointer)
 
 
 def _is_message(value: Json) -> TypeGuard[dict[str, Json]]:
@@ -104,7 +108,7 @@ def _is_exchange(value: dict[str, Json]) -> bool:
     response = value.get("response")
     if is_object(response):
         request = value.get("request")
-        asked = request if is_object(request) else value
-        return is_list(response.get("content")) and is_list(asked.get("messages"))
+        prompt_holder = request if is_object(request) else value
+        return is_list(response.get("content")) and is_list(prompt_holder.get("messages"))
     is_reply = value.get("type") == "message" and "stop_reason" in value
     return is_reply and text_at(value, "role") == "assistant" and is_list(value.get("content"))

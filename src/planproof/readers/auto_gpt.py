@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from itertools import islice
 
 from planproof.core.content import Json
-from planproof.core.json_values import embedded, is_object
+from planproof.core.json_values import is_object, parse_embedded_json
 from planproof.core.pointer import escape
 from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.conversation import SYSTEMS, USERS, role_of
-from planproof.readers.toolkit.entries import LOOKED_AT
-from planproof.readers.toolkit.json_answers import write_structured
-from planproof.readers.toolkit.trace_builder import Result, Transcript
+from planproof.readers.toolkit.conversation import SYSTEM_ROLES, USER_ROLES, get_role
+from planproof.readers.toolkit.entries import SNIFF_LIMIT
+from planproof.readers.toolkit.json_answers import add_structured_answer
+from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
 # Looked up once: every answer is asked for its kind.
 _MESSAGE, _SYSTEM = Kind.MESSAGE, Kind.SYSTEM
-_LONGEST_NUMBER = 9
-_RETURNED = re.compile(r"\s{0,8}Command (\w{1,80}) (?:returned|threw the following error): ")
+_MAX_DIGITS = 9
+_COMMAND_RESULT = re.compile(r"\s{0,8}Command (\w{1,80}) (?:returned|threw the following error): ")
 
 
 class AutoGPTReader:
@@ -33,7 +33,7 @@ class AutoGPTReader:
         if source.form != "json" or not is_object(document):
             return False
         thinks = False
-        for key, value in islice(document.items(), LOOKED_AT):
+        for key, value in islice(document.items(), SNIFF_LIMIT):
             if not _is_number(key) or not is_object(value):
                 return False
             content = value.get("content")
@@ -44,17 +44,17 @@ class AutoGPTReader:
 
     def read(self, source: Source) -> Trace:
         """The answers by number: thoughts, the plan as it stands, and the command."""
-        transcript = Transcript(source.skipped)
-        for key, value in _steps(source.document):
+        builder = TraceBuilder(source.skipped)
+        for key, value in _iter_answers(source.document):
             content = value.get("content") if is_object(value) else None
             if isinstance(content, str):
-                _write(transcript, role_of(value), content, f"/{key}/content")
+                _add_answer(builder, get_role(value), content, f"/{key}/content")
             else:
-                transcript.skip(f"/{key}", "is no answer of the agent")
-        return transcript.trace(self.name)
+                builder.skip(f"/{key}", "is no answer of the agent")
+        return builder.build(self.name)
 
 
-def _steps(document: Json) -> Iterator[tuple[str, Json]]:
+def _iter_answers(document: Json) -> Iterator[tuple[str, Json]]:
     """The entries with their keys, as pointers write these: first the numbered ones, in order."""
     if not is_object(document):
         return
@@ -68,23 +68,23 @@ def _steps(document: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _is_number(key: str) -> bool:
-    return key.isascii() and key.isdigit() and len(key) <= _LONGEST_NUMBER
+    return key.isascii() and key.isdigit() and len(key) <= _MAX_DIGITS
 
 
-def _write(transcript: Transcript, role: str, content: str, pointer: str) -> None:
+def _add_answer(builder: TraceBuilder, role: str, content: str, pointer: str) -> None:
     if role != "assistant":
-        returned = _RETURNED.match(content) if role else None
+        returned = _COMMAND_RESULT.match(content) if role else None
         if returned is not None:
             text = content[returned.end() :]
-            transcript.answer(Result(text, pointer, name=returned[1], actor="command"))
+            builder.add_result(ToolResult(text, pointer, name=returned[1], actor="command"))
             return
-        if role in SYSTEMS or role in USERS:
-            transcript.begin_turn()
-            kind, actor = (_SYSTEM, "system") if role in SYSTEMS else (_MESSAGE, "user")
-            transcript.say(kind, content, pointer, actor)
+        if role in SYSTEM_ROLES or role in USER_ROLES:
+            builder.begin_turn()
+            kind, actor = (_SYSTEM, "system") if role in SYSTEM_ROLES else (_MESSAGE, "user")
+            builder.add_message(kind, content, pointer, actor)
             return
-    transcript.begin_turn()
-    answer = embedded(content)
-    if not (is_object(answer) and write_structured(transcript, answer, pointer, "assistant")):
+    builder.begin_turn()
+    answer = parse_embedded_json(content)
+    if not (is_object(answer) and add_structured_answer(builder, answer, pointer, "assistant")):
         # Between the answers stand summaries that the model wrote: said, not done.
-        transcript.say(_MESSAGE, content, pointer, "assistant")
+        builder.add_message(_MESSAGE, content, pointer, "assistant")

@@ -6,32 +6,32 @@ import re
 
 from planproof.core.content import Json
 from planproof.core.json_values import (
-    embedded,
+    format_value,
     is_list,
     is_object,
+    parse_embedded_json,
+    parse_time,
     text_at,
-    time_of,
-    written,
 )
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.content_parts import parts_of, plain_text
-from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.content_parts import extract_text, parse_parts
+from planproof.readers.toolkit.entries import first_entries, iter_entries
 from planproof.readers.toolkit.response_items import ResponseItems
-from planproof.readers.toolkit.text_pointers import held_at
-from planproof.readers.toolkit.trace_builder import Result, Transcript
+from planproof.readers.toolkit.text_pointers import key_pointer
+from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
-_LINES = frozenset(("session_meta", "response_item", "event_msg", "turn_context", "compacted"))
-_HEADER = frozenset(("id", "timestamp", "instructions"))
-_REQUESTS = ("turn_context", "token_usage_record")
-_BESIDE = frozenset(("ghost_snapshot", "compaction", "compaction_summary"))
+_LINE_TYPES = frozenset(("session_meta", "response_item", "event_msg", "turn_context", "compacted"))
+_HEADER_KEYS = frozenset(("id", "timestamp", "instructions"))
+_REQUEST_TYPES = ("turn_context", "token_usage_record")
+_IGNORED_TYPES = frozenset(("ghost_snapshot", "compaction", "compaction_summary"))
 # The program speaks in the user's place: a block of its own, in a tag from end to end.
-_TAGGED = re.compile(r"\s{0,8}<([A-Za-z_ ]{3,40})>")
-_INSTRUCTIONS = "# AGENTS.md instructions"
-_EXIT = re.compile(r"Process exited with code (-?\d{1,5})\b")
-_HEAD = 400
-_REFUSED = ("unsupported call", "unsupported custom tool call")
-_PLAN = re.compile(r"<proposed_plan>\s{0,8}")
+_OPENING_TAG = re.compile(r"\s{0,8}<([A-Za-z_ ]{3,40})>")
+_INSTRUCTIONS_PREFIX = "# AGENTS.md instructions"
+_EXIT_CODE = re.compile(r"Process exited with code (-?\d{1,5})\b")
+_HEAD_LENGTH = 400
+_REFUSAL_PREFIXES = ("unsupported call", "unsupported custom tool call")
+_PLAN_TAG = re.compile(r"<proposed_plan>\s{0,8}")
 
 
 class CodexReader:
@@ -43,150 +43,152 @@ class CodexReader:
         """Whether the lines wrap payloads as a rollout does, or are items under its header."""
         if source.form == "text":
             return False
-        head = first_entries(source, is_entry=_is_wrapped)
+        head = first_entries(source, is_entry=_has_payload)
         if not head or not is_object(head[0]):
             return False
         if "payload" in head[0]:
-            return all(map(_is_wrapped, head)) and any(line["type"] in _LINES for line in head)
+            return all(map(_has_payload, head)) and any(
+                line["type"] in _LINE_TYPES for line in head
+            )
         return _is_header(head[0]) and all(is_object(line) for line in head)
 
     def read(self, source: Source) -> Trace:
         """The events of the items; what the program tells beside them is said there already."""
-        transcript = Transcript(source.skipped)
-        rollout = _Rollout(transcript)
-        for pointer, line in entries(source, is_entry=_is_wrapped):
+        builder = TraceBuilder(source.skipped)
+        rollout = _Rollout(builder)
+        for pointer, line in iter_entries(source, is_entry=_has_payload):
             if not is_object(line):
-                transcript.skip(pointer, "is no line of a rollout")
+                builder.skip(pointer, "is no line of a rollout")
                 continue
             moment = line.get("timestamp")
-            transcript.time = time_of(moment) if moment is not None else None
+            builder.time = parse_time(moment) if moment is not None else None
             payload = line.get("payload")
             if is_object(payload):
-                rollout.take(line.get("type"), payload, f"{pointer}/payload")
+                rollout.add_line(line.get("type"), payload, f"{pointer}/payload")
             elif "record_type" in line:
-                rollout.request()
+                rollout.mark_request()
             elif not _is_header(line):
-                rollout.item(line, pointer)
-        return transcript.trace(self.name)
+                rollout.add_item(line, pointer)
+        return builder.build(self.name)
 
 
-def _is_wrapped(line: Json) -> bool:
+def _has_payload(line: Json) -> bool:
     return is_object(line) and isinstance(line.get("type"), str) and is_object(line.get("payload"))
 
 
 def _is_header(line: dict[str, Json]) -> bool:
     """The session's own line in the first generation, or a state noted between its items."""
-    return "record_type" in line or ("type" not in line and line.keys() >= _HEADER)
+    return "record_type" in line or ("type" not in line and line.keys() >= _HEADER_KEYS)
 
 
 class _Rollout:
     """Writes the items of a rollout, in order, into a transcript."""
 
-    def __init__(self, transcript: Transcript) -> None:
-        self._transcript = transcript
-        self._items = ResponseItems(transcript)
-        self._told: set[tuple[str, str]] = set()
-        self._requests_are_told = False
-        self._answered = False
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
+        self._items = ResponseItems(builder)
+        self._seen_calls: set[tuple[str, str]] = set()
+        self._has_request_records = False
+        self._has_new_results = False
 
-    def take(self, sort: Json, payload: dict[str, Json], pointer: str) -> None:
+    def add_line(self, line_type: Json, payload: dict[str, Json], pointer: str) -> None:
         """Write what a line of the second generation holds."""
         kind = text_at(payload, "type")
-        if sort == "response_item":
-            self.item(payload, pointer)
-        elif sort in _REQUESTS or kind == "token_count":
-            self.request()
-        elif sort == "compacted":
-            self._notice(payload, "message", pointer)
-        elif sort == "event_msg":
+        if line_type == "response_item":
+            self.add_item(payload, pointer)
+        elif line_type in _REQUEST_TYPES or kind == "token_count":
+            self.mark_request()
+        elif line_type == "compacted":
+            self._add_notice(payload, "message", pointer)
+        elif line_type == "event_msg":
             # The rest of these tell again, for the screen, what the items hold.
             if kind == "turn_aborted":
-                self._notice(payload, "reason", pointer)
+                self._add_notice(payload, "reason", pointer)
             elif kind in ("error", "stream_error"):
-                self._notice(payload, "message", pointer)
+                self._add_notice(payload, "message", pointer)
 
-    def request(self) -> None:
+    def mark_request(self) -> None:
         """Note that the model is asked: calls of one answer may have their results in between."""
-        self._requests_are_told = True
-        if self._answered:
+        self._has_request_records = True
+        if self._has_new_results:
             self._items.end_turn()
-            self._answered = False
+            self._has_new_results = False
 
-    def item(self, item: dict[str, Json], pointer: str) -> None:
+    def add_item(self, item: dict[str, Json], pointer: str) -> None:
         """Write one item of the conversation with the model."""
         kind = text_at(item, "type") or ""
         identity = text_at(item, "call_id")
         if identity is not None:
-            if (kind, identity) in self._told:
+            if (kind, identity) in self._seen_calls:
                 # A session that was resumed or forked begins with what it goes on from.
-                self._transcript.skip(pointer, "the same call or result again")
+                self._builder.skip(pointer, "the same call or result again")
                 return
-            self._told.add((kind, identity))
+            self._seen_calls.add((kind, identity))
         if kind.endswith("_output"):
-            self._result(item, pointer, identity)
+            self._add_result(item, pointer, identity)
         elif kind == "message" and item.get("role") == "user":
-            self._asked(item, pointer)
-        elif kind not in _BESIDE:
-            before = len(self._transcript.drafts)
-            if not self._items.take(item, pointer):
-                self._transcript.skip(pointer, f"an item of the type {kind!r}")
+            self._add_user_message(item, pointer)
+        elif kind not in _IGNORED_TYPES:
+            before = len(self._builder.drafts)
+            if not self._items.add_item(item, pointer):
+                self._builder.skip(pointer, f"an item of the type {kind!r}")
             elif kind == "message":
-                self._find_plan(before)
+                self._extract_plan(before)
 
-    def _result(self, item: dict[str, Json], pointer: str, identity: str | None) -> None:
-        place, raw = held_at(item, "output", pointer), item.get("output")
+    def _add_result(self, item: dict[str, Json], pointer: str, identity: str | None) -> None:
+        output_pointer, raw = key_pointer(item, "output", pointer), item.get("output")
         if is_list(raw):
-            text, place, images = plain_text(raw, place)
-            result = Result(text, place, identity, images=images)
+            text, output_pointer, images = extract_text(raw, output_pointer)
+            result = ToolResult(text, output_pointer, identity, images=images)
         else:
-            text, status = _returned(raw)
-            result = Result(text, place, identity, status=status)
+            text, status = _parse_output(raw)
+            result = ToolResult(text, output_pointer, identity, status=status)
         result.actor = "tool"
-        self._transcript.answer(result)
-        self._answered = True
-        if not self._requests_are_told:
+        self._builder.add_result(result)
+        self._has_new_results = True
+        if not self._has_request_records:
             self._items.end_turn()
 
-    def _asked(self, item: dict[str, Json], pointer: str) -> None:
+    def _add_user_message(self, item: dict[str, Json], pointer: str) -> None:
         self._items.end_turn()
-        self._transcript.begin_turn()
-        parts, images = parts_of(item.get("content"), f"{pointer}/content")
+        self._builder.begin_turn()
+        parts, images = parse_parts(item.get("content"), f"{pointer}/content")
         for part in parts:
             by_program = _is_by_program(part.value)
             kind, actor = (Kind.SYSTEM, "system") if by_program else (Kind.MESSAGE, "user")
-            draft = self._transcript.say(kind, part.value, part.pointer, actor)
+            draft = self._builder.add_message(kind, part.value, part.pointer, actor)
             if draft is not None:
                 draft.images, images = images, ()
 
-    def _find_plan(self, before: int) -> None:
+    def _extract_plan(self, before: int) -> None:
         """Set the plan that plan mode marks in an answer apart from the words around it."""
-        for said in self._transcript.drafts[before:]:
-            marked = _PLAN.search(said.text)
-            if marked is None or said.actor == "system":
+        for draft in self._builder.drafts[before:]:
+            marked = _PLAN_TAG.search(draft.text)
+            if marked is None or draft.actor == "system":
                 continue
-            plan, _, after = said.text[marked.end() :].partition("</proposed_plan>")
-            around = (said.text[: marked.start()].strip(), after.strip())
-            said.kind, said.name, said.text = Kind.BOOKKEEPING, "plan", plan.strip()
+            plan, _, after = draft.text[marked.end() :].partition("</proposed_plan>")
+            around = (draft.text[: marked.start()].strip(), after.strip())
+            draft.kind, draft.name, draft.text = Kind.BOOKKEEPING, "plan", plan.strip()
             for words in around:
-                self._transcript.say(Kind.MESSAGE, words, said.pointer, said.actor)
+                self._builder.add_message(Kind.MESSAGE, words, draft.pointer, draft.actor)
 
-    def _notice(self, payload: dict[str, Json], key: str, pointer: str) -> None:
+    def _add_notice(self, payload: dict[str, Json], key: str, pointer: str) -> None:
         self._items.end_turn()
-        self._transcript.begin_turn()
+        self._builder.begin_turn()
         text = text_at(payload, key) or ""
-        self._transcript.say(Kind.SYSTEM, text, f"{pointer}/{key}", "system")
+        self._builder.add_message(Kind.SYSTEM, text, f"{pointer}/{key}", "system")
 
 
 def _is_by_program(text: str) -> bool:
-    tagged = _TAGGED.match(text)
+    tagged = _OPENING_TAG.match(text)
     if tagged is not None:
         return text.rstrip().endswith(f"</{tagged[1]}>")
-    return text.startswith(_INSTRUCTIONS)
+    return text.startswith(_INSTRUCTIONS_PREFIX)
 
 
-def _returned(raw: Json) -> tuple[str, EventStatus | None]:
+def _parse_output(raw: Json) -> tuple[str, EventStatus | None]:
     """What a tool returned, and how it ended where the record says so."""
-    value = embedded(raw) if isinstance(raw, str) else raw
+    value = parse_embedded_json(raw) if isinstance(raw, str) else raw
     if is_object(value):
         status: EventStatus | None = None
         metadata = value.get("metadata")
@@ -198,10 +200,10 @@ def _returned(raw: Json) -> tuple[str, EventStatus | None]:
         for key in ("output", "content"):
             if isinstance(value.get(key), str) and ("metadata" in value or "success" in value):
                 return value[key], status
-    text = written(raw)
-    if text.startswith(_REFUSED):
+    text = format_value(raw)
+    if text.startswith(_REFUSAL_PREFIXES):
         return text, EventStatus.ERROR
-    code = _EXIT.search(text, 0, _HEAD)
+    code = _EXIT_CODE.search(text, 0, _HEAD_LENGTH)
     if code is not None:
         return text, EventStatus.OK if code[1] == "0" else EventStatus.ERROR
     return text, None

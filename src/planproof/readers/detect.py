@@ -6,46 +6,46 @@ from dataclasses import replace
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list
-from planproof.core.trace import Accounted, Kind, Skipped, Trace
+from planproof.core.trace import Kind, RecordCounts, SkippedPart, Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError
-from planproof.extensions import package_of
-from planproof.readers.accounting import account, account_chat
-from planproof.readers.decoding.gc_pause import collector_at_rest
+from planproof.extensions import find_package
+from planproof.readers.accounting import account_chat, account_records
+from planproof.readers.decoding.gc_pause import gc_paused
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import members, several
+from planproof.readers.decoding.split_traces import multiple_traces_error, split_traces
 from planproof.readers.reader_protocol import Reader
-from planproof.readers.recognition import FALLBACK, claimant, reader_named
+from planproof.readers.recognition import FALLBACK_READER, detect_reader, load_reader
 
-_BUILT_IN = Vocabulary()
-_NOTHING = "nothing in it is what this reader reads"
+_BUILT_IN_VOCABULARY = Vocabulary()
+_NO_RECORDS_NOTE = "nothing in it is what this reader reads"
 # Looked up once: every event is asked for its kind.
 _ACTION = Kind.ACTION
 
 
-@collector_at_rest()
+@gc_paused()
 def read_trace(
-    source: Source, *, reader: str | None = None, vocabulary: Vocabulary = _BUILT_IN
+    source: Source, *, reader: str | None = None, vocabulary: Vocabulary = _BUILT_IN_VOCABULARY
 ) -> Trace:
     """Read a source with the reader of that name, or with the one that claims it."""
     if source.form == "json" and not isinstance(source.document, (dict, list)):
         raise InvalidInput(
-            f"holds {_spoken(source.document)}, which is no trace.",
+            f"holds {_describe_scalar(source.document)}, which is no trace.",
             where=source.name,
             advice="Give a list of messages, spans or events, or an object that holds one.",
         )
     if source.form == "archive":
-        raise several(source, members(source))
-    chosen = _chosen(source) if reader is None else reader_named(reader)
-    trace = _read(source, chosen)
-    accounted = _accounted(source, trace, chosen)
-    if accounted is not trace.accounted:
-        trace = replace(trace, accounted=accounted)
+        raise multiple_traces_error(source, split_traces(source))
+    chosen = _choose_reader(source) if reader is None else load_reader(reader)
+    trace = _run_reader(source, chosen)
+    accounted = _account_trace(source, trace, chosen)
+    if accounted is not trace.record_counts:
+        trace = replace(trace, record_counts=accounted)
     if not trace.events and not trace.skipped:
         # A reader that was named for another format, or a file in which nothing happened.
-        return replace(trace, skipped=(Skipped("", _NOTHING),))
+        return replace(trace, skipped=(SkippedPart("", _NO_RECORDS_NOTE),))
     called = {event.name for event in trace.events if event.kind is _ACTION}
-    noting = {name for name in called if vocabulary.keeps_books(name)}
+    noting = {name for name in called if vocabulary.is_bookkeeping(name)}
     if not noting:
         return trace
     events = (
@@ -57,14 +57,14 @@ def read_trace(
     return replace(trace, events=tuple(events))
 
 
-def _accounted(source: Source, trace: Trace, reader: Reader) -> Accounted | None:
+def _account_trace(source: Source, trace: Trace, reader: Reader) -> RecordCounts | None:
     """Account for a trace whose reader did not: a chat without calls, or no events at all."""
     if not trace.events:
-        found = trace.accounted or account(source, trace)
-        least = max(len(trace.skipped), _holds_anything(source.document))
-        return replace(found, records=max(found.records, least))
-    if trace.accounted is not None:
-        return trace.accounted
+        accounted = trace.record_counts or account_records(source, trace)
+        least = max(len(trace.skipped), _has_content(source.document))
+        return replace(accounted, records=max(accounted.records, least))
+    if trace.record_counts is not None:
+        return trace.record_counts
     # What is given as events, and what another package reads, is taken as it is.
     if not type(reader).__module__.startswith("planproof.") or trace.reader == "native":
         return None
@@ -72,31 +72,31 @@ def _accounted(source: Source, trace: Trace, reader: Reader) -> Accounted | None
     if chat is None or source.form == "text":
         return chat
     # What it passed over may be the calls.
-    return replace(chat, calls=chat.calls + account(source, trace).calls)
+    return replace(chat, calls=chat.calls + account_records(source, trace).calls)
 
 
-def _holds_anything(document: Json) -> bool:
+def _has_content(document: Json) -> bool:
     """Return whether there is a text or a list in which something stands."""
     return bool(document.strip() if isinstance(document, str) else is_list(document) and document)
 
 
-def _chosen(source: Source) -> Reader:
-    reader = claimant(source)
+def _choose_reader(source: Source) -> Reader:
+    reader = detect_reader(source)
     if reader is not None:
         return reader
     # Read as one, several traces would look like a single run of everything.
-    if found := members(source):
-        raise several(source, found)
-    return reader_named(FALLBACK)
+    if traces := split_traces(source):
+        raise multiple_traces_error(source, traces)
+    return load_reader(FALLBACK_READER)
 
 
-def _read(source: Source, reader: Reader) -> Trace:
+def _run_reader(source: Source, reader: Reader) -> Trace:
     try:
         return reader.read(source)
     except PlanproofError:
         raise
     except Exception as error:
-        package = package_of("readers", reader.name)
+        package = find_package("readers", reader.name)
         if package is None:
             raise
         raise InvalidInput(
@@ -106,7 +106,7 @@ def _read(source: Source, reader: Reader) -> Trace:
         ) from error
 
 
-def _spoken(value: object) -> str:
+def _describe_scalar(value: object) -> str:
     if value is None:
         return "null"
     return "true or false" if isinstance(value, bool) else "a number"

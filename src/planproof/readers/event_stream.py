@@ -10,13 +10,13 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, text_at
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.entries import entries, first_entries
-from planproof.readers.toolkit.streamed_parts import Flows, come_in_chunks
-from planproof.readers.toolkit.tool_calls import Call, as_call
-from planproof.readers.toolkit.trace_builder import Result, Transcript
+from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.streamed_parts import StreamAssembler, are_chunks
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_call
+from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
 _CHUNK_KEYS = frozenset(("finish_reason", "tool_call_chunks", "thread_id"))
-_COMPLETION = "chat.completion.chunk"
+_COMPLETION_CHUNK = "chat.completion.chunk"
 _MESSAGE_EVENTS = frozenset(
     "message_start content_block_start content_block_delta content_block_stop message_delta "
     "message_stop ping".split()
@@ -34,34 +34,34 @@ class EventStreamReader:
         if source.form != "jsonl":
             return False
         chunks: list[dict[str, Json]] = []
-        found = False
+        is_stream = False
         for value in first_entries(source):
             if not is_object(value):
                 continue
             if _is_completion(value) or _is_message_event(value):
-                found = True
+                is_stream = True
             elif _is_chunk(value):
                 chunks.append(value)
             elif "event" not in value:
                 return False
-        return found or come_in_chunks(chunks)
+        return is_stream or are_chunks(chunks)
 
     def read(self, source: Source) -> Trace:
         """The messages and calls of the stream, each where its first chunk stands."""
-        transcript = Transcript(source.skipped)
-        flows = Flows(transcript)
+        builder = TraceBuilder(source.skipped)
+        assembler = StreamAssembler(builder)
         message = ""
-        for line, value in entries(source):
+        for line, value in iter_entries(source):
             if not is_object(value):
-                transcript.skip(line, "is no chunk of a message")
+                builder.skip(line, "is no chunk of a message")
             elif _is_completion(value):
-                _take_completion(flows, value, line)
+                _add_completion(assembler, value, line)
             elif _is_message_event(value):
-                message = _take_message_event(flows, value, line, message)
+                message = _add_message_event(assembler, value, line, message)
             else:
-                _take_chunk(transcript, flows, value, line)
-        flows.finish()
-        return transcript.trace(self.name)
+                _add_chunk(builder, assembler, value, line)
+        assembler.finish()
+        return builder.build(self.name)
 
 
 def _is_chunk(value: dict[str, Json]) -> bool:
@@ -73,7 +73,7 @@ def _is_chunk(value: dict[str, Json]) -> bool:
 
 
 def _is_completion(value: dict[str, Json]) -> bool:
-    return value.get("object") == _COMPLETION and is_list(value.get("choices"))
+    return value.get("object") == _COMPLETION_CHUNK and is_list(value.get("choices"))
 
 
 def _is_message_event(value: dict[str, Json]) -> bool:
@@ -81,11 +81,13 @@ def _is_message_event(value: dict[str, Json]) -> bool:
     return isinstance(kind, str) and kind in _MESSAGE_EVENTS
 
 
-def _take_chunk(transcript: Transcript, flows: Flows, value: dict[str, Json], line: str) -> None:
+def _add_chunk(
+    builder: TraceBuilder, assembler: StreamAssembler, value: dict[str, Json], line: str
+) -> None:
     actor = "user" if value.get("role") == "user" else text_at(value, "agent", "role")
     if text_at(value, "tool_call_id") or value.get("event") == "tool_call_result":
-        transcript.answer(
-            Result(
+        builder.add_result(
+            ToolResult(
                 text_at(value, "content") or "",
                 f"{line}/content" if "content" in value else line,
                 # The id of some calls is empty: their results come in the order of the calls.
@@ -95,69 +97,86 @@ def _take_chunk(transcript: Transcript, flows: Flows, value: dict[str, Json], li
         )
         return
     identity = text_at(value, "id") or ""
-    flows.actor = actor
-    flows.begin(identity)
-    flows.text(identity, value.get("reasoning_content"), f"{line}/reasoning_content", thought=True)
-    flows.text(identity, value.get("content"), f"{line}/content")
+    assembler.actor = actor
+    assembler.begin_message(identity)
+    assembler.add_text(
+        identity, value.get("reasoning_content"), f"{line}/reasoning_content", is_thought=True
+    )
+    assembler.add_text(identity, value.get("content"), f"{line}/content")
     chunks, whole = value.get("tool_call_chunks"), value.get("tool_calls")
     if is_list(chunks):
         for index, chunk in enumerate(chunks):
             if is_object(chunk):
                 call = (identity, str(chunk.get("index") or 0))
-                place = f"{line}/tool_call_chunks/{index}"
+                chunk_pointer = f"{line}/tool_call_chunks/{index}"
                 name = text_at(chunk, "name")
                 if name is not None:
-                    flows.call(call, Call(name, id=text_at(chunk, "id")), place)
-                flows.arguments(call, chunk.get("args"), f"{place}/args")
+                    assembler.begin_call(
+                        call, ToolCall(name, id=text_at(chunk, "id")), chunk_pointer
+                    )
+                assembler.add_arguments(call, chunk.get("args"), f"{chunk_pointer}/args")
     elif is_list(whole):
         for index, entry in enumerate(whole):
-            call = as_call(entry)
+            call = parse_call(entry)
             if call is not None:
-                flows.call((identity, f"whole {index}"), call, f"{line}/tool_calls/{index}")
+                assembler.begin_call(
+                    (identity, f"whole {index}"), call, f"{line}/tool_calls/{index}"
+                )
 
 
-def _take_completion(flows: Flows, value: dict[str, Json], line: str) -> None:
+def _add_completion(assembler: StreamAssembler, value: dict[str, Json], line: str) -> None:
     identity = text_at(value, "id") or ""
     for index, choice in enumerate(value["choices"]):
         delta = choice.get("delta") if is_object(choice) else None
         if not is_object(delta):
             continue
-        place = f"{line}/choices/{index}/delta"
-        flows.actor = "assistant"
-        flows.begin(identity)
-        flows.text(
-            identity, delta.get("reasoning_content"), f"{place}/reasoning_content", thought=True
+        delta_pointer = f"{line}/choices/{index}/delta"
+        assembler.actor = "assistant"
+        assembler.begin_message(identity)
+        assembler.add_text(
+            identity,
+            delta.get("reasoning_content"),
+            f"{delta_pointer}/reasoning_content",
+            is_thought=True,
         )
-        flows.text(identity, delta.get("content"), f"{place}/content")
+        assembler.add_text(identity, delta.get("content"), f"{delta_pointer}/content")
         chunks = delta.get("tool_calls")
         for number, chunk in enumerate(chunks if is_list(chunks) else ()):
             function = chunk.get("function") if is_object(chunk) else None
             if is_object(function):
                 call = (identity, str(chunk.get("index")))
-                spot = f"{place}/tool_calls/{number}/function"
+                function_pointer = f"{delta_pointer}/tool_calls/{number}/function"
                 name = text_at(function, "name")
                 if name is not None:
-                    flows.call(call, Call(name, id=text_at(chunk, "id")), spot)
-                flows.arguments(call, function.get("arguments"), f"{spot}/arguments")
+                    assembler.begin_call(
+                        call, ToolCall(name, id=text_at(chunk, "id")), function_pointer
+                    )
+                assembler.add_arguments(
+                    call, function.get("arguments"), f"{function_pointer}/arguments"
+                )
 
 
-def _take_message_event(flows: Flows, value: dict[str, Json], line: str, message: str) -> str:
+def _add_message_event(
+    assembler: StreamAssembler, value: dict[str, Json], line: str, message: str
+) -> str:
     """Take one event; gives back the id of the message that is under way."""
     started = value.get("message")
     if is_object(started):
         return text_at(started, "id") or line
     stream = f"{message} {value.get('index')}"
     block, delta = value.get("content_block"), value.get("delta")
-    flows.actor = "assistant"
+    assembler.actor = "assistant"
     if is_object(block):
         name = text_at(block, "name")
         if name is not None:
-            flows.begin(message)
-            call = Call(name, block.get("input") or None, id=text_at(block, "id"))
-            flows.call((message, stream), call, f"{line}/content_block")
+            assembler.begin_message(message)
+            call = ToolCall(name, block.get("input") or None, id=text_at(block, "id"))
+            assembler.begin_call((message, stream), call, f"{line}/content_block")
     elif is_object(delta):
-        flows.begin(message)
-        flows.text(stream, delta.get("thinking"), f"{line}/delta/thinking", thought=True)
-        flows.text(stream, delta.get("text"), f"{line}/delta/text", turn=message)
-        flows.arguments((message, stream), delta.get("partial_json"), f"{line}/delta/partial_json")
+        assembler.begin_message(message)
+        assembler.add_text(stream, delta.get("thinking"), f"{line}/delta/thinking", is_thought=True)
+        assembler.add_text(stream, delta.get("text"), f"{line}/delta/text", turn=message)
+        assembler.add_arguments(
+            (message, stream), delta.get("partial_json"), f"{line}/delta/partial_json"
+        )
     return message

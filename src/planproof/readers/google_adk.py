@@ -5,18 +5,18 @@ from __future__ import annotations
 from operator import itemgetter
 
 from planproof.core.content import Image, Json
-from planproof.core.json_values import is_list, is_object, text_at, time_of, written
+from planproof.core.json_values import format_value, is_list, is_object, parse_time, text_at
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.call_outcomes import stated
-from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.call_outcomes import parse_status
+from planproof.readers.toolkit.entries import first_entries, iter_entries
 from planproof.readers.toolkit.handoffs import Handoffs
-from planproof.readers.toolkit.repeated_prompts import Seen
-from planproof.readers.toolkit.tool_calls import Call
-from planproof.readers.toolkit.trace_builder import Draft, Result, Transcript
+from planproof.readers.toolkit.repeated_prompts import SeenIds
+from planproof.readers.toolkit.tool_calls import ToolCall
+from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
-_HOLDERS = ("events",)
-_RETURNED = ("result", "output")
+_LIST_KEYS = ("events",)
+_RESULT_KEYS = ("result", "output")
 
 
 class GoogleADKReader:
@@ -28,126 +28,128 @@ class GoogleADKReader:
         """Whether the source is a list of events with an author and an invocation."""
         if source.form == "text":
             return False
-        found = False
-        for value in first_entries(source, _HOLDERS, _is_event):
+        has_content = False
+        for value in first_entries(source, _LIST_KEYS, _is_event):
             if not _is_event(value):
                 return False
-            found = found or is_object(value.get("content"))
-        return found
+            has_content = has_content or is_object(value.get("content"))
+        return has_content
 
     def read(self, source: Source) -> Trace:
         """The events of the agents in the order of their times; partial ones come again whole."""
-        transcript = Transcript(source.skipped)
-        reading = _Reading(transcript)
-        listed = list(entries(source, _HOLDERS, _is_event))
-        moments = [_moment(value) for _, value in listed]
+        builder = TraceBuilder(source.skipped)
+        writer = _SessionWriter(builder)
+        listed = list(iter_entries(source, _LIST_KEYS, _is_event))
+        moments = [_get_timestamp(value) for _, value in listed]
         if None not in moments:
             timed = zip(moments, listed, strict=True)
             listed = [entry for _, entry in sorted(timed, key=itemgetter(0))]
         for pointer, value in listed:
             if _is_event(value):
-                reading.event(value, pointer)
+                writer.add_event(value, pointer)
             else:
-                transcript.skip(pointer, "is no event of a session")
-        return transcript.trace(self.name)
+                builder.skip(pointer, "is no event of a session")
+        return builder.build(self.name)
 
 
-class _Reading:
-    def __init__(self, transcript: Transcript) -> None:
-        self._transcript = transcript
+class _SessionWriter:
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
         self._handoffs = Handoffs()
-        self._seen = Seen(transcript)
-        self._handing_over: set[str] = set()
+        self._seen_ids = SeenIds(builder)
+        self._transferring_agents: set[str] = set()
 
-    def event(self, value: dict[str, Json], pointer: str) -> None:
+    def add_event(self, value: dict[str, Json], pointer: str) -> None:
         """Write one event."""
         if value.get("partial") is True:
-            self._transcript.skip(pointer, "a part of what a later event says whole")
+            self._builder.skip(pointer, "a part of what a later event says whole")
             return
-        if self._seen.again(text_at(value, "id"), pointer):
+        if self._seen_ids.skip_if_seen(text_at(value, "id"), pointer):
             return
         author = text_at(value, "author") or "assistant"
         moment = value.get("timestamp")
-        self._transcript.time = time_of(moment) if moment is not None else None
+        self._builder.time = parse_time(moment) if moment is not None else None
         is_user = author == "user"
-        self._transcript.parent = None if is_user else self._handoffs.parent_of(author)
-        self._parts(value, pointer, author)
-        message = _under(value, "error_message", "errorMessage")
+        self._builder.parent = None if is_user else self._handoffs.find_parent_call(author)
+        self._add_parts(value, pointer, author)
+        message = _find_key(value, "error_message", "errorMessage")
         if message is not None and isinstance(value[message], str):
-            self._transcript.begin_turn()
-            self._transcript.say(Kind.SYSTEM, value[message], f"{pointer}/{message}", author)
-        self._transfer(value, pointer, author)
-        self._transcript.parent = None
+            self._builder.begin_turn()
+            self._builder.add_message(Kind.SYSTEM, value[message], f"{pointer}/{message}", author)
+        self._add_transfer(value, pointer, author)
+        self._builder.parent = None
 
-    def _parts(self, value: dict[str, Json], pointer: str, author: str) -> None:
+    def _add_parts(self, value: dict[str, Json], pointer: str, author: str) -> None:
         content = value.get("content")
         parts = content.get("parts") if is_object(content) else None
-        said: list[Draft] = []
-        calls, begun = self._transcript.calls, False
+        messages: list[EventDraft] = []
+        calls, begun = self._builder.call_count, False
         for index, part in enumerate(parts if is_list(parts) else ()):
-            place = f"{pointer}/content/parts/{index}"
+            part_pointer = f"{pointer}/content/parts/{index}"
             if not is_object(part):
-                self._transcript.skip(place, "is no part of an event")
-            elif not part.get("text") and self._result(part, place):
+                self._builder.skip(part_pointer, "is no part of an event")
+            elif not part.get("text") and self._add_result(part, part_pointer):
                 continue
             else:
                 if not begun:
-                    self._transcript.begin_turn()
+                    self._builder.begin_turn()
                     begun = True
-                said += self._part(part, place, author)
-        if self._transcript.calls > calls:
-            for draft in said:
+                messages += self._add_part(part, part_pointer, author)
+        if self._builder.call_count > calls:
+            for draft in messages:
                 draft.kind = Kind.REASONING
 
-    def _part(self, part: dict[str, Json], pointer: str, author: str) -> list[Draft]:
+    def _add_part(self, part: dict[str, Json], pointer: str, author: str) -> list[EventDraft]:
         text = part.get("text")
         if text and isinstance(text, str):
             kind = Kind.REASONING if part.get("thought") is True else Kind.MESSAGE
-            draft = self._transcript.say(kind, text, f"{pointer}/text", author)
+            draft = self._builder.add_message(kind, text, f"{pointer}/text", author)
             return [draft] if draft is not None and kind is Kind.MESSAGE else []
-        key = _under(part, "function_call", "functionCall")
+        key = _find_key(part, "function_call", "functionCall")
         if key is not None:
-            self._call(part[key], f"{pointer}/{key}", author)
+            self._add_call(part[key], f"{pointer}/{key}", author)
             return []
-        key = _under(part, "executable_code", "executableCode")
+        key = _find_key(part, "executable_code", "executableCode")
         if key is not None and is_object(part[key]):
             language = (text_at(part[key], "language") or "python").lower()
             code, own = text_at(part[key], "code") or "", text_at(part[key], "id")
-            self._transcript.call(Call(language, text=code, id=own), f"{pointer}/{key}", author)
+            self._builder.add_call(
+                ToolCall(language, text=code, id=own), f"{pointer}/{key}", author
+            )
             return []
-        image = _image(part)
+        image = _parse_image(part)
         if image is not None:
-            draft = Draft(Kind.MESSAGE, pointer, actor=author, images=(image,))
-            return [self._transcript.add(draft)]
-        held = next((key for key, item in part.items() if item not in (None, "")), None)
-        if held is not None:
-            self._transcript.skip(pointer, f"a part with {held!r}")
+            draft = EventDraft(Kind.MESSAGE, pointer, actor=author, images=(image,))
+            return [self._builder.add_draft(draft)]
+        unknown_key = next((key for key, item in part.items() if item not in (None, "")), None)
+        if unknown_key is not None:
+            self._builder.skip(pointer, f"a part with {unknown_key!r}")
         return []
 
-    def _call(self, value: Json, pointer: str, author: str) -> None:
+    def _add_call(self, value: Json, pointer: str, author: str) -> None:
         name = text_at(value, "name") if is_object(value) else None
         if name is None:
-            self._transcript.skip(pointer, "a call without a name")
+            self._builder.skip(pointer, "a call without a name")
             return
         arguments = value.get("args") or None
-        draft = self._transcript.call(
-            Call(name, arguments, id=text_at(value, "id")), pointer, author
+        draft = self._builder.add_call(
+            ToolCall(name, arguments, id=text_at(value, "id")), pointer, author
         )
-        if self._handoffs.note(draft):
-            self._handing_over.add(author)
+        if self._handoffs.record_handoff(draft):
+            self._transferring_agents.add(author)
 
-    def _result(self, part: dict[str, Json], pointer: str) -> bool:
-        key = _under(part, "function_response", "functionResponse")
+    def _add_result(self, part: dict[str, Json], pointer: str) -> bool:
+        key = _find_key(part, "function_response", "functionResponse")
         if key is not None and is_object(part[key]):
-            self._responded(part[key], f"{pointer}/{key}")
+            self._add_function_response(part[key], f"{pointer}/{key}")
             return True
-        key = _under(part, "code_execution_result", "codeExecutionResult")
+        key = _find_key(part, "code_execution_result", "codeExecutionResult")
         if key is None or not is_object(part[key]):
             return False
         result = part[key]
         outcome = text_at(result, "outcome")
-        self._transcript.answer(
-            Result(
+        self._builder.add_result(
+            ToolResult(
                 text_at(result, "output") or "",
                 f"{pointer}/{key}/output" if "output" in result else f"{pointer}/{key}",
                 call_id=text_at(result, "id"),
@@ -157,20 +159,20 @@ class _Reading:
         )
         return True
 
-    def _responded(self, value: dict[str, Json], pointer: str) -> None:
-        place, raw = f"{pointer}/response", value.get("response")
+    def _add_function_response(self, value: dict[str, Json], pointer: str) -> None:
+        response_pointer, raw = f"{pointer}/response", value.get("response")
         if is_object(raw) and len(raw) == 1:
             # What is no object is put into one, under a key that says nothing.
-            key = next((key for key in _RETURNED if isinstance(raw.get(key), str)), None)
+            key = next((key for key in _RESULT_KEYS if isinstance(raw.get(key), str)), None)
             if key is not None:
-                raw, place = raw[key], f"{place}/{key}"
+                raw, response_pointer = raw[key], f"{response_pointer}/{key}"
         failed = is_object(raw) and (
-            bool(raw.get("error")) or stated(raw.get("status")) is EventStatus.ERROR
+            bool(raw.get("error")) or parse_status(raw.get("status")) is EventStatus.ERROR
         )
-        self._transcript.answer(
-            Result(
-                written(raw),
-                place if "response" in value else pointer,
+        self._builder.add_result(
+            ToolResult(
+                format_value(raw),
+                response_pointer if "response" in value else pointer,
                 call_id=text_at(value, "id"),
                 name=text_at(value, "name"),
                 actor="tool",
@@ -178,32 +180,32 @@ class _Reading:
             )
         )
 
-    def _transfer(self, value: dict[str, Json], pointer: str, author: str) -> None:
+    def _add_transfer(self, value: dict[str, Json], pointer: str, author: str) -> None:
         actions = value.get("actions")
         if not is_object(actions):
             return
-        key = _under(actions, "transfer_to_agent", "transferToAgent")
+        key = _find_key(actions, "transfer_to_agent", "transferToAgent")
         receiver = text_at(actions, key) if key is not None else None
         if key is None or receiver is None:
             return
-        if author in self._handing_over:
-            self._handing_over.remove(author)
+        if author in self._transferring_agents:
+            self._transferring_agents.remove(author)
         else:
             # An agent's own code handed over, and no tool was called for it.
-            self._transcript.begin_turn()
-            call = Call("transfer_to_agent", {key: receiver})
-            draft = self._transcript.call(call, f"{pointer}/actions", author)
-            self._handoffs.note(draft, receiver)
+            self._builder.begin_turn()
+            call = ToolCall("transfer_to_agent", {key: receiver})
+            draft = self._builder.add_call(call, f"{pointer}/actions", author)
+            self._handoffs.record_handoff(draft, receiver)
 
 
-def _under(value: dict[str, Json], key: str, in_camel_case: str) -> str | None:
+def _find_key(value: dict[str, Json], key: str, camel_key: str) -> str | None:
     """The key, as one of the two ways of writing has it, under which there is anything."""
     if value.get(key) is not None:
         return key
-    return in_camel_case if value.get(in_camel_case) is not None else None
+    return camel_key if value.get(camel_key) is not None else None
 
 
-def _moment(value: Json) -> float | None:
+def _get_timestamp(value: Json) -> float | None:
     moment = value.get("timestamp") if is_object(value) else None
     return moment if isinstance(moment, (int, float)) else None
 
@@ -217,11 +219,11 @@ def _is_event(value: Json) -> bool:
     return "content" in value or "actions" in value or "partial" in value
 
 
-def _image(part: dict[str, Json]) -> Image | None:
-    key = _under(part, "inline_data", "inlineData") or _under(part, "file_data", "fileData")
-    held = part[key] if key is not None else None
-    media = text_at(held, "mime_type", "mimeType") if is_object(held) else None
-    if not is_object(held) or media is None or not media.startswith("image/"):
+def _parse_image(part: dict[str, Json]) -> Image | None:
+    key = _find_key(part, "inline_data", "inlineData") or _find_key(part, "file_data", "fileData")
+    holder = part[key] if key is not None else None
+    media = text_at(holder, "mime_type", "mimeType") if is_object(holder) else None
+    if not is_object(holder) or media is None or not media.startswith("image/"):
         return None
-    url, data = text_at(held, "file_uri", "fileUri"), text_at(held, "data")
+    url, data = text_at(holder, "file_uri", "fileUri"), text_at(holder, "data")
     return Image(media, url, data) if url or data else None

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_object, key_with_list, text_at, written
+from planproof.core.json_values import format_value, is_object, key_with_list, text_at
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.command_tools import command_name
-from planproof.readers.toolkit.tool_calls import Call, as_call
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.toolkit.command_tools import get_command_name
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_call
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-_HOLDERS = ("turn_history", "logs")
-_DONE = ("actions", "commands")
-_CAME_BACK = ("observations", "results", "outputs")
-_THOUGHT = ("thoughts", "thought")
-_VALID = ("valid_action", "success")
+_WRAPPER_KEYS = ("turn_history", "logs")
+_ACTION_KEYS = ("actions", "commands")
+_RESULT_KEYS = ("observations", "results", "outputs")
+_THOUGHT_KEYS = ("thoughts", "thought")
+_VALID_KEYS = ("valid_action", "success")
 
 
 class InterCodeReader:
@@ -24,59 +24,61 @@ class InterCodeReader:
 
     def sniff(self, source: Source) -> bool:
         """Whether the document is a run that is kept in arrays of the same length."""
-        return source.form == "json" and _run_in(source.document) is not None
+        return source.form == "json" and _find_run(source.document) is not None
 
     def read(self, source: Source) -> Trace:
         """Each action with what came back; rewards are no events."""
-        transcript = Transcript(source.skipped)
+        builder = TraceBuilder(source.skipped)
         document = source.document
         task = text_at(document, "query") if is_object(document) else None
         if task is not None:
-            transcript.begin_turn()
-            transcript.say(Kind.MESSAGE, task, "/query", "user")
-        found = _run_in(document)
-        if found is not None:
-            read_arrays(transcript, *found)
-        return transcript.trace(self.name)
+            builder.begin_turn()
+            builder.add_message(Kind.MESSAGE, task, "/query", "user")
+        run = _find_run(document)
+        if run is not None:
+            add_arrays(builder, *run)
+        return builder.build(self.name)
 
 
-def read_arrays(transcript: Transcript, value: dict[str, Json], pointer: str) -> bool:
+def add_arrays(builder: TraceBuilder, value: dict[str, Json], pointer: str) -> bool:
     """Write the actions of such a run; False when the object is none."""
     if not _is_run(value):
         return False
-    done, back = key_with_list(value, _DONE) or "", key_with_list(value, _CAME_BACK) or ""
-    thoughts, valid = key_with_list(value, _THOUGHT), key_with_list(value, _VALID)
+    done, back = key_with_list(value, _ACTION_KEYS) or "", key_with_list(value, _RESULT_KEYS) or ""
+    thoughts, valid = key_with_list(value, _THOUGHT_KEYS), key_with_list(value, _VALID_KEYS)
     results: list[Json] = value[back]
     for index, action in enumerate(value[done]):
-        transcript.begin_turn()
+        builder.begin_turn()
         if thoughts is not None:
             thought = _nth(value[thoughts], index)
             if isinstance(thought, str):
-                transcript.say(Kind.REASONING, thought, f"{pointer}/{thoughts}/{index}", "agent")
-        call = as_call(action) if is_object(action) else None
+                builder.add_message(
+                    Kind.REASONING, thought, f"{pointer}/{thoughts}/{index}", "agent"
+                )
+        call = parse_call(action) if is_object(action) else None
         if call is None:
-            text = written(action)
-            call = Call(command_name(text), text=text)
-        draft = transcript.call(call, f"{pointer}/{done}/{index}", "agent")
+            text = format_value(action)
+            call = ToolCall(get_command_name(text), text=text)
+        draft = builder.add_call(call, f"{pointer}/{done}/{index}", "agent")
         if index < len(results):
             rejected = valid is not None and _nth(value[valid], index) is False
-            draft.returned(
-                written(results[index]),
+            draft.set_output(
+                format_value(results[index]),
                 f"{pointer}/{back}/{index}",
                 EventStatus.ERROR if rejected else None,
             )
     return True
 
 
-def _run_in(document: Json) -> tuple[dict[str, Json], str] | None:
+def _find_run(document: Json) -> tuple[dict[str, Json], str] | None:
     """The object with the arrays, and the pointer to it."""
     pointer = ""
-    for _ in range(len(_HOLDERS) + 1):
+    for _ in range(len(_WRAPPER_KEYS) + 1):
         if not is_object(document):
             return None
         if _is_run(document):
             return document, pointer
-        key = next((key for key in _HOLDERS if is_object(document.get(key))), None)
+        key = next((key for key in _WRAPPER_KEYS if is_object(document.get(key))), None)
         if key is None:
             return None
         document, pointer = document[key], f"{pointer}/{key}"
@@ -84,7 +86,7 @@ def _run_in(document: Json) -> tuple[dict[str, Json], str] | None:
 
 
 def _is_run(value: dict[str, Json]) -> bool:
-    done, back = key_with_list(value, _DONE), key_with_list(value, _CAME_BACK)
+    done, back = key_with_list(value, _ACTION_KEYS), key_with_list(value, _RESULT_KEYS)
     # The last action may be still without its result.
     return done is not None and back is not None and abs(len(value[done]) - len(value[back])) <= 1
 

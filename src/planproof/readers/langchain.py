@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object, text_at, time_of
+from planproof.core.json_values import is_list, is_object, parse_time, text_at
 from planproof.core.pointer import escape
 from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.conversation import AGENTS, Conversation, role_of
-from planproof.readers.toolkit.entries import LOOKED_AT, entries, first_entries, listed
+from planproof.readers.toolkit.conversation import AGENT_ROLES, Conversation, get_role
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, first_entries, iter_entries, iter_items
 from planproof.readers.toolkit.handoffs import Handoffs
-from planproof.readers.toolkit.repeated_prompts import Seen, Told
-from planproof.readers.toolkit.trace_builder import Draft, Transcript
+from planproof.readers.toolkit.repeated_prompts import PromptHistory, SeenIds
+from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
-_TYPES = frozenset(
+_MESSAGE_TYPES = frozenset(
     "human ai tool system function chat remove humanmessage aimessage toolmessage systemmessage "
     "functionmessage chatmessage removemessage aimessagechunk humanmessagechunk toolmessagechunk "
     "systemmessagechunk".split()
 )
-_REMOVED = ("remove", "RemoveMessage")
-_STATES = ("values", "channel_values")
-_HOLDERS = ("messages",)
-_DEEPEST = 8
+_REMOVAL_TYPES = ("remove", "RemoveMessage")
+_STATE_KEYS = ("values", "channel_values")
+_LIST_KEYS = ("messages",)
+_MAX_DEPTH = 8
 
 
 class LangChainReader:
@@ -36,196 +36,211 @@ class LangChainReader:
         if source.form == "text":
             return False
         seen = False
-        for value in first_entries(source, _HOLDERS, _is_state):
-            held = _held(value)
-            if held is None or not all(map(_is_message, held[:LOOKED_AT])):
+        for value in first_entries(source, _LIST_KEYS, _is_state):
+            messages = _list_messages(value)
+            if messages is None or not all(map(_is_message, messages[:SNIFF_LIMIT])):
                 return False
-            seen = seen or bool(held)
+            seen = seen or bool(messages)
         return seen
 
     def read(self, source: Source) -> Trace:
         """The events of the messages; of a history of states, each message once."""
-        transcript = Transcript(source.skipped)
-        reading = _Reading(transcript)
-        found = list(entries(source, _HOLDERS, _is_state))
-        first = found[0][1] if found else None
+        builder = TraceBuilder(source.skipped)
+        writer = _StateWriter(builder)
+        records = list(iter_entries(source, _LIST_KEYS, _is_state))
+        first = records[0][1] if records else None
         if is_object(first) and _is_state(first):
-            reading.states(found)
+            writer.add_states(records)
         elif is_object(first) and _is_update(first):
-            for pointer, value in found:
-                reading.update(value, pointer)
+            for pointer, value in records:
+                writer.add_update(value, pointer)
         else:
-            for pointer, value in found:
-                reading.message(value, pointer)
-        return transcript.trace(self.name)
+            for pointer, value in records:
+                writer.add_message(value, pointer)
+        return builder.build(self.name)
 
 
-class _Reading:
-    def __init__(self, transcript: Transcript) -> None:
-        self._transcript = transcript
-        self._conversation = Conversation(transcript)
+class _StateWriter:
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
+        self._conversation = Conversation(builder)
         self._handoffs = Handoffs()
-        self._told = Told()
-        self._seen = Seen(transcript)
-        self._within: Draft | None = None
+        self._prompt_history = PromptHistory()
+        self._seen_ids = SeenIds(builder)
+        self._outer_call: EventDraft | None = None
 
-    def states(self, states: list[tuple[str, Json]]) -> None:
+    def add_states(self, states: list[tuple[str, Json]]) -> None:
         """Write what each state adds to those before it."""
-        ordered = _in_order([(place, value) for place, value in states if is_object(value)])
+        ordered = _sort_states(
+            [(state_pointer, value) for state_pointer, value in states if is_object(value)]
+        )
         alone = len(ordered) == 1
-        self._told = Told(alone=alone)
-        for place, value in ordered:
-            if self._seen.again(_checkpoint(value), place):
+        self._prompt_history = PromptHistory(single_prompt=alone)
+        for state_pointer, value in ordered:
+            if self._seen_ids.skip_if_seen(_get_checkpoint_id(value), state_pointer):
                 continue
             # The time of one state alone is when it was saved, not when things happened.
             moment = value.get("created_at") or value.get("ts")
-            self._transcript.time = time_of(moment) if moment and not alone else None
-            self._one_state(value, place, 0)
-        for place, value in states:
+            self._builder.time = parse_time(moment) if moment and not alone else None
+            self._add_state(value, state_pointer, 0)
+        for state_pointer, value in states:
             if not is_object(value):
-                self._transcript.skip(place, "is no state of a graph")
+                self._builder.skip(state_pointer, "is no state of a graph")
 
-    def update(self, value: Json, pointer: str) -> None:
+    def add_update(self, value: Json, pointer: str) -> None:
         """Write what the nodes of a graph added, as its stream of updates tells."""
         for node, added in value.items() if is_object(value) else ():
             messages = added.get("messages") if is_object(added) else None
             if is_object(added) and not is_list(messages):
                 continue  # other values of the state
-            place = f"{pointer}/{escape(node)}"
+            node_pointer = f"{pointer}/{escape(node)}"
             if not is_list(messages):
-                self._transcript.skip(place, "an update without messages")
+                self._builder.skip(node_pointer, "an update without messages")
             self._conversation.speaker = node
             # A graph inside the graph gives back all of its messages.
-            added_now = _all_opened(messages if is_list(messages) else [], f"{place}/messages")
-            for where, message in self._told.new_in(added_now):
-                self.message(message, where)
+            added_now = _unwrap_messages(
+                messages if is_list(messages) else [], f"{node_pointer}/messages"
+            )
+            for where, message in self._prompt_history.iter_new(added_now):
+                self.add_message(message, where)
 
-    def message(self, value: Json, pointer: str) -> None:
+    def add_message(self, value: Json, pointer: str) -> None:
         """Write one message."""
-        message, place = _opened(value, pointer) if is_object(value) else ({}, pointer)
-        if not _is_open_message(message) or message["type"] in _REMOVED:
-            self._transcript.skip(pointer, "is no message")
+        message, message_pointer = (
+            _unwrap_message(value, pointer) if is_object(value) else ({}, pointer)
+        )
+        if not _is_unwrapped_message(message) or message["type"] in _REMOVAL_TYPES:
+            self._builder.skip(pointer, "is no message")
         elif message.get("tool_calls") or message.get("name"):
-            self._agent(message, place)
+            self._add_agent_message(message, message_pointer)
         else:
-            self._transcript.parent = self._within
-            self._conversation.message(message, place)
-        for where, _ in listed(message.get("invalid_tool_calls"), f"{place}/invalid_tool_calls"):
-            self._transcript.skip(where, "a call that could not be parsed")
+            self._builder.parent = self._outer_call
+            self._conversation.add_message(message, message_pointer)
+        for where, _ in iter_items(
+            message.get("invalid_tool_calls"), f"{message_pointer}/invalid_tool_calls"
+        ):
+            self._builder.skip(where, "a call that could not be parsed")
 
-    def _agent(self, message: dict[str, Json], place: str) -> None:
-        speaker = text_at(message, "name") if role_of(message) in AGENTS else None
-        parent = self._handoffs.parent_of(speaker) if speaker is not None else None
-        self._transcript.parent = parent or self._within
-        before = len(self._transcript.drafts)
-        self._conversation.message(message, place)
-        for draft in self._transcript.drafts[before:]:
+    def _add_agent_message(self, message: dict[str, Json], pointer: str) -> None:
+        speaker = text_at(message, "name") if get_role(message) in AGENT_ROLES else None
+        parent = self._handoffs.find_parent_call(speaker) if speaker is not None else None
+        self._builder.parent = parent or self._outer_call
+        before = len(self._builder.drafts)
+        self._conversation.add_message(message, pointer)
+        for draft in self._builder.drafts[before:]:
             if draft.kind is Kind.ACTION:
-                self._handoffs.note(draft)
+                self._handoffs.record_handoff(draft)
 
-    def _one_state(self, value: dict[str, Json], place: str, depth: int) -> None:
-        state = _state(value, place)
+    def _add_state(self, value: dict[str, Json], state_pointer: str, depth: int) -> None:
+        state = _find_messages(value, state_pointer)
         if state is None:
-            self._transcript.skip(place, "a state without messages")
+            self._builder.skip(state_pointer, "a state without messages")
             return
-        messages, place_of_messages = state
-        for pointer, message in self._told.new_in(_all_opened(messages, place_of_messages)):
-            self.message(message, pointer)
+        messages, messages_pointer = state
+        for pointer, message in self._prompt_history.iter_new(
+            _unwrap_messages(messages, messages_pointer)
+        ):
+            self.add_message(message, pointer)
         tasks = value.get("tasks")
         for index, task in enumerate(tasks if is_list(tasks) else ()):
             inner = task.get("state") if is_object(task) else None
-            if is_object(inner) and _state(inner, "") is not None and depth < _DEEPEST:
-                outer, self._within = self._within, self._last_call() or self._within
-                self._one_state(inner, f"{place}/tasks/{index}/state", depth + 1)
-                self._within = outer
+            if is_object(inner) and _find_messages(inner, "") is not None and depth < _MAX_DEPTH:
+                outer, self._outer_call = (
+                    self._outer_call,
+                    self._find_last_call() or self._outer_call,
+                )
+                self._add_state(inner, f"{state_pointer}/tasks/{index}/state", depth + 1)
+                self._outer_call = outer
 
-    def _last_call(self) -> Draft | None:
+    def _find_last_call(self) -> EventDraft | None:
         """The call that a graph inside the graph works for: the last one without a result."""
-        last = self._transcript.drafts[-1] if self._transcript.drafts else None
+        last = self._builder.drafts[-1] if self._builder.drafts else None
         return last if last is not None and last.kind is Kind.ACTION else None
 
 
-def _in_order(states: list[tuple[str, dict[str, Json]]]) -> list[tuple[str, dict[str, Json]]]:
+def _sort_states(states: list[tuple[str, dict[str, Json]]]) -> list[tuple[str, dict[str, Json]]]:
     """States as they came to be: a history has the newest first."""
     moments = [value.get("created_at") or value.get("ts") for _, value in states]
     if all(isinstance(moment, str) for moment in moments):
         order = sorted(range(len(states)), key=lambda at: (moments[at], -at))
         return [states[at] for at in order]
-    return sorted(states, key=lambda entry: len((_state(entry[1], "") or ([], ""))[0]))
+    return sorted(states, key=lambda entry: len((_find_messages(entry[1], "") or ([], ""))[0]))
 
 
-def _checkpoint(state: dict[str, Json]) -> str | None:
+def _get_checkpoint_id(state: dict[str, Json]) -> str | None:
     checkpoint = state.get("checkpoint")
-    held = checkpoint if is_object(checkpoint) else state
-    return text_at(held, "checkpoint_id", "id")
+    holder = checkpoint if is_object(checkpoint) else state
+    return text_at(holder, "checkpoint_id", "id")
 
 
-def _state(value: dict[str, Json], pointer: str) -> tuple[list[Json], str] | None:
-    for key in _STATES:
-        held = value.get(key)
-        if is_object(held) and is_list(held.get("messages")):
-            return held["messages"], f"{pointer}/{key}/messages"
+def _find_messages(value: dict[str, Json], pointer: str) -> tuple[list[Json], str] | None:
+    for key in _STATE_KEYS:
+        values = value.get(key)
+        if is_object(values) and is_list(values.get("messages")):
+            return values["messages"], f"{pointer}/{key}/messages"
     return None
 
 
 def _is_state(value: dict[str, Json]) -> bool:
-    return _state(value, "") is not None
+    return _find_messages(value, "") is not None
 
 
 def _is_update(value: dict[str, Json]) -> bool:
     """Whether this is what nodes of a graph added: `{"agent": {"messages": [...]}}`."""
-    return bool(value) and not _is_message(value) and _held(value) is not None
+    return bool(value) and not _is_message(value) and _list_messages(value) is not None
 
 
-def _held(value: Json) -> list[Json] | None:
+def _list_messages(value: Json) -> list[Json] | None:
     """The messages that an entry holds or is; None when it is no entry of this format."""
     if not is_object(value):
         return None
-    state = _state(value, "")
+    state = _find_messages(value, "")
     if state is not None:
         return state[0]
     if "type" in value:
         return [value]
-    held: list[Json] = []
+    collected: list[Json] = []
     for added in value.values():
         messages = added.get("messages") if is_object(added) else None
         if added is not None and not is_object(added) and not is_list(added):
             return None
-        held += messages if is_list(messages) else []
-    return held
+        collected += messages if is_list(messages) else []
+    return collected
 
 
-def _opened(value: dict[str, Json], pointer: str) -> tuple[dict[str, Json], str]:
+def _unwrap_message(value: dict[str, Json], pointer: str) -> tuple[dict[str, Json], str]:
     """The message inside what `messages_to_dict` and `dumpd` put around it."""
     inner = value.get("data")
     if is_object(inner):
-        message, place = inner, f"{pointer}/data"
+        message, inner_pointer = inner, f"{pointer}/data"
         kind = value.get("type")
     elif value.get("lc") == 1 and is_object(value.get("kwargs")):
-        message, place = value["kwargs"], f"{pointer}/kwargs"
+        message, inner_pointer = value["kwargs"], f"{pointer}/kwargs"
         path = value.get("id")
         kind = path[-1] if is_list(path) and path else None
     else:
         return value, pointer
-    return (message if "type" in message else {**message, "type": kind}), place
+    return (message if "type" in message else {**message, "type": kind}), inner_pointer
 
 
 def _is_message(value: Json) -> bool:
-    return is_object(value) and _is_open_message(_opened(value, "")[0])
+    return is_object(value) and _is_unwrapped_message(_unwrap_message(value, "")[0])
 
 
-def _is_open_message(message: dict[str, Json]) -> bool:
+def _is_unwrapped_message(message: dict[str, Json]) -> bool:
     kind = message.get("type")
     if not isinstance(kind, str) or "content" not in message:
         return False
     # Whoever gives a role as well is another format that uses the same words.
-    return kind.lower() in _TYPES and ("role" not in message or kind.lower().startswith("chat"))
+    return kind.lower() in _MESSAGE_TYPES and (
+        "role" not in message or kind.lower().startswith("chat")
+    )
 
 
-def _all_opened(messages: list[Json], pointer: str) -> Iterator[tuple[str, Json]]:
+def _unwrap_messages(messages: list[Json], pointer: str) -> Iterator[tuple[str, Json]]:
     for index, value in enumerate(messages):
         if is_object(value):
-            message, place = _opened(value, f"{pointer}/{index}")
-            yield place, message
+            message, inner_pointer = _unwrap_message(value, f"{pointer}/{index}")
+            yield inner_pointer, message
         else:
             yield f"{pointer}/{index}", value

@@ -7,11 +7,11 @@ from planproof.core.json_values import is_list, is_object, text_at
 from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.entries import entries, first_entries
+from planproof.readers.toolkit.entries import first_entries, iter_entries
 
-_TEXTS = ("id", "name", "actor", "text", "output", "time", "parent")
-_FIELDS = frozenset((*_TEXTS, "kind", "arguments", "status", "turn", "images"))
-_HOLDERS = ("events",)
+_TEXT_FIELDS = ("id", "name", "actor", "text", "output", "time", "parent")
+_FIELDS = frozenset((*_TEXT_FIELDS, "kind", "arguments", "status", "turn", "images"))
+_LIST_KEYS = ("events",)
 _KINDS = {kind.value: kind for kind in Kind}
 _STATUSES = {status.value: status for status in EventStatus}
 
@@ -23,7 +23,7 @@ class NativeReader:
 
     def sniff(self, source: Source) -> bool:
         """Whether most records are of one of planproof's own kinds."""
-        head = first_entries(source, _HOLDERS, _is_event)
+        head = first_entries(source, _LIST_KEYS, _is_event)
         own = sum(is_object(value) and _is_event(value) for value in head)
         return own > 0 and len(head) <= own * 2
 
@@ -31,10 +31,12 @@ class NativeReader:
         """The events as they are written; every wrong field is named by its pointer."""
         events: list[Event] = []
         seen: set[str] = set()
-        for number, (pointer, value) in enumerate(entries(source, _HOLDERS, _is_event), 1):
-            event = event_of(value, pointer, f"e{number}", source.name)
+        for number, (pointer, value) in enumerate(iter_entries(source, _LIST_KEYS, _is_event), 1):
+            event = parse_event(value, pointer, f"e{number}", source.name)
             if event.id in seen:
-                raise _wrong(source.name, f"{pointer}/id", f"the id {event.id!r} is used twice")
+                raise _field_error(
+                    source.name, f"{pointer}/id", f"the id {event.id!r} is used twice"
+                )
             seen.add(event.id)
             events.append(event)
         _check_parents(events, source.name)
@@ -45,25 +47,25 @@ def _is_event(value: dict[str, Json]) -> bool:
     return "kind" in value and text_at(value, "kind") in _KINDS
 
 
-def event_of(value: Json, pointer: str, default_id: str, source: str) -> Event:
+def parse_event(value: Json, pointer: str, default_id: str, source: str) -> Event:
     """The event that a JSON object writes; the parent that it names may stand anywhere."""
     if not is_object(value):
-        raise _wrong(source, pointer, "an event must be an object")
+        raise _field_error(source, pointer, "an event must be an object")
     for key in value:
         if key not in _FIELDS:
-            raise _wrong(source, f"{pointer}/{key}", "is no field of an event")
-    for key in _TEXTS:
+            raise _field_error(source, f"{pointer}/{key}", "is no field of an event")
+    for key in _TEXT_FIELDS:
         if not isinstance(value.get(key), (str, type(None))):
-            raise _wrong(source, f"{pointer}/{key}", "must be text")
+            raise _field_error(source, f"{pointer}/{key}", "must be text")
     kind = value.get("kind")
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise _wrong(source, f"{pointer}/kind", f"must be one of {', '.join(_KINDS)}")
+        raise _field_error(source, f"{pointer}/kind", f"must be one of {', '.join(_KINDS)}")
     status = value.get("status", "unknown")
     if not isinstance(status, str) or status not in _STATUSES:
-        raise _wrong(source, f"{pointer}/status", f"must be one of {', '.join(_STATUSES)}")
+        raise _field_error(source, f"{pointer}/status", f"must be one of {', '.join(_STATUSES)}")
     turn = value.get("turn", 0)
     if not isinstance(turn, int) or isinstance(turn, bool):
-        raise _wrong(source, f"{pointer}/turn", "must be a whole number")
+        raise _field_error(source, f"{pointer}/turn", "must be a whole number")
     output = value.get("output") or ""
     return Event(
         id=value.get("id") or default_id,
@@ -79,23 +81,23 @@ def event_of(value: Json, pointer: str, default_id: str, source: str) -> Event:
         time=value.get("time"),
         parent=value.get("parent"),
         turn=turn,
-        images=_images(value.get("images"), pointer, source),
+        images=_parse_images(value.get("images"), pointer, source),
     )
 
 
-def _images(value: Json, pointer: str, source: str) -> tuple[Image, ...]:
+def _parse_images(value: Json, pointer: str, source: str) -> tuple[Image, ...]:
     if value is None:
         return ()
     if not is_list(value):
-        raise _wrong(source, f"{pointer}/images", "must be a list")
+        raise _field_error(source, f"{pointer}/images", "must be a list")
     images: list[Image] = []
     for index, item in enumerate(value):
-        place = f"{pointer}/images/{index}"
+        image_pointer = f"{pointer}/images/{index}"
         if not is_object(item) or not isinstance(item.get("media_type"), str):
-            raise _wrong(source, place, "an image needs a media_type")
+            raise _field_error(source, image_pointer, "an image needs a media_type")
         for key in ("url", "data"):
             if not isinstance(item.get(key), (str, type(None))):
-                raise _wrong(source, f"{place}/{key}", "must be text")
+                raise _field_error(source, f"{image_pointer}/{key}", "must be text")
         images.append(Image(item["media_type"], item.get("url"), item.get("data")))
     return tuple(images)
 
@@ -104,14 +106,16 @@ def _check_parents(events: list[Event], source: str) -> None:
     parents = {event.id: event.parent for event in events}
     for event in events:
         if event.parent is not None and event.parent not in parents:
-            raise _wrong(source, f"{event.pointer}/parent", f"there is no event {event.parent!r}")
+            raise _field_error(
+                source, f"{event.pointer}/parent", f"there is no event {event.parent!r}"
+            )
     cleared: set[str] = set()
     for event in events:
         way: set[str] = set()
         current: str | None = event.id
         while current is not None and current not in cleared:
             if current in way:
-                raise _wrong(
+                raise _field_error(
                     source, f"{event.pointer}/parent", "the parents of this event form a circle"
                 )
             way.add(current)
@@ -119,5 +123,5 @@ def _check_parents(events: list[Event], source: str) -> None:
         cleared |= way
 
 
-def _wrong(source: str, pointer: str, what: str) -> InvalidInput:
+def _field_error(source: str, pointer: str, what: str) -> InvalidInput:
     return InvalidInput(f"{what}.", where=f"{source}#{pointer}")

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_object, time_of
+from planproof.core.json_values import is_object, parse_time
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.chat_dialects import dialect, is_inspect, is_swe_agent
+from planproof.readers.toolkit.chat_dialects import (
+    detect_chat_api,
+    is_inspect_message,
+    is_swe_agent_message,
+)
 from planproof.readers.toolkit.conversation import Conversation
-from planproof.readers.toolkit.entries import entries, first_entries
-from planproof.readers.toolkit.speakers import speak_by_name
-from planproof.readers.toolkit.streamed_parts import come_in_chunks
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.speakers import is_group_chat
+from planproof.readers.toolkit.streamed_parts import are_chunks
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 # No set: what stands under `role` may be anything, and not all of it can be looked up in one.
 _ROLES = ("assistant", "tool", "user", "system", "developer", "function")
-_SAYS = frozenset(("content", "tool_calls", "function_call"))
-_HOLDERS = ("messages", "traj", "trajectory", "conversation", "history")
+_CONTENT_KEYS = frozenset(("content", "tool_calls", "function_call"))
+_LIST_KEYS = ("messages", "traj", "trajectory", "conversation", "history")
 
 
 class OpenAIMessagesReader:
@@ -28,33 +32,35 @@ class OpenAIMessagesReader:
         """Whether the source is a list of messages with the roles of the OpenAI API."""
         if source.form == "text":
             return False
-        known = first_entries(source, _HOLDERS)
+        known = first_entries(source, _LIST_KEYS)
         for message in known:
             if not is_object(message) or message.get("role") not in _ROLES:
                 return False
-            if _SAYS.isdisjoint(message):
+            if _CONTENT_KEYS.isdisjoint(message):
                 return False
-            if is_inspect(message) or ("agent" in message and is_swe_agent(message)):
+            if is_inspect_message(message) or (
+                "agent" in message and is_swe_agent_message(message)
+            ):
                 return False
-        if not known or come_in_chunks(known) or speak_by_name(known):
+        if not known or are_chunks(known) or is_group_chat(known):
             return False
         around = source.document if is_object(source.document) else None
-        return dialect(known, around) == "openai"
+        return detect_chat_api(known, around) == "openai"
 
     def read(self, source: Source) -> Trace:
         """The events of the messages; what is no message is skipped."""
-        transcript = Transcript(source.skipped)
-        conversation = Conversation(transcript)
-        for pointer, message in entries(source, _HOLDERS):
+        builder = TraceBuilder(source.skipped)
+        conversation = Conversation(builder)
+        for pointer, message in iter_entries(source, _LIST_KEYS):
             if is_object(message) and message.get("role") in _ROLES:
                 timed = "timestamp" in message or "created_at" in message
-                transcript.time = _moment(message) if timed else None
-                conversation.message(message, pointer)
+                builder.time = _message_time(message) if timed else None
+                conversation.add_message(message, pointer)
             else:
-                transcript.skip(pointer, "is no chat message")
-        return transcript.trace(self.name)
+                builder.skip(pointer, "is no chat message")
+        return builder.build(self.name)
 
 
-def _moment(message: dict[str, Json]) -> str | None:
+def _message_time(message: dict[str, Json]) -> str | None:
     moment = message.get("timestamp") or message.get("created_at")
-    return time_of(moment) if moment else None
+    return parse_time(moment) if moment else None

@@ -5,16 +5,16 @@ from __future__ import annotations
 from itertools import chain, islice
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object, text_at, time_of
+from planproof.core.json_values import is_list, is_object, parse_time, text_at
 from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.chat_dialects import dialect
-from planproof.readers.toolkit.entries import LOOKED_AT, entries, first_entries, listed
-from planproof.readers.toolkit.repeated_prompts import Instructions, Seen, Told
-from planproof.readers.toolkit.response_items import ResponseItems, is_item
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.toolkit.chat_dialects import detect_chat_api
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, first_entries, iter_entries, iter_items
+from planproof.readers.toolkit.repeated_prompts import PromptHistory, SeenIds, SystemPrompts
+from planproof.readers.toolkit.response_items import ResponseItems, is_response_item
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-_HOLDERS = ("items", "data", "responses")
+_LIST_KEYS = ("items", "data", "responses")
 _ROLES = frozenset(("user", "assistant", "system", "developer"))
 
 
@@ -28,67 +28,81 @@ class OpenAIResponsesReader:
         if source.form == "text":
             return False
         items: list[Json] = []
-        for value in first_entries(source, _HOLDERS, _is_exchange):
+        for value in first_entries(source, _LIST_KEYS, _is_exchange):
             if is_object(value) and _is_exchange(value):
                 return True
-            if not is_item(value) and not _is_message(value):
+            if not is_response_item(value) and not _is_message(value):
                 return False
             items.append(value)
         return _are_items(items)
 
     def read(self, source: Source) -> Trace:
         """The events of the items; a prompt that is sent again gives only what is new in it."""
-        transcript = Transcript(source.skipped)
-        reading = _Reading(transcript, alone=is_object(source.document))
-        for pointer, value in entries(source, _HOLDERS, _is_exchange):
+        builder = TraceBuilder(source.skipped)
+        writer = _ItemWriter(builder, single_prompt=is_object(source.document))
+        for pointer, value in iter_entries(source, _LIST_KEYS, _is_exchange):
             if is_object(value) and _is_exchange(value):
-                reading.exchange(value, pointer)
+                writer.add_exchange(value, pointer)
             else:
-                reading.item(value, pointer)
-        return transcript.trace(self.name)
+                writer.add_item(value, pointer)
+        return builder.build(self.name)
 
 
-class _Reading:
-    def __init__(self, transcript: Transcript, *, alone: bool) -> None:
-        self._transcript = transcript
-        self._items = ResponseItems(transcript)
-        self._told = Told(alone=alone)
-        self._seen = Seen(transcript)
-        self._instructions = Instructions(transcript)
+class _ItemWriter:
+    def __init__(self, builder: TraceBuilder, *, single_prompt: bool) -> None:
+        self._builder = builder
+        self._items = ResponseItems(builder)
+        self._prompt_history = PromptHistory(single_prompt=single_prompt)
+        self._seen_ids = SeenIds(builder)
+        self._system_prompts = SystemPrompts(builder)
 
-    def item(self, value: Json, pointer: str) -> None:
+    def add_item(self, value: Json, pointer: str) -> None:
         """Write one item."""
-        if not is_object(value) or not self._items.take(value, pointer):
-            self._transcript.skip(pointer, "is no item of a response")
+        if not is_object(value) or not self._items.add_item(value, pointer):
+            self._builder.skip(pointer, "is no item of a response")
 
-    def exchange(self, value: dict[str, Json], pointer: str) -> None:
+    def add_exchange(self, value: dict[str, Json], pointer: str) -> None:
         """Write what is new in a request, and the response to it."""
         reply = value.get("response")
-        if self._seen.again(text_at(reply if is_object(reply) else value, "id"), pointer):
+        if self._seen_ids.skip_if_seen(
+            text_at(reply if is_object(reply) else value, "id"), pointer
+        ):
             return
         request, response = value, value
-        asked, answered = pointer, pointer
+        request_pointer, response_pointer = pointer, pointer
         if is_object(value.get("response")):
-            response, answered = value["response"], f"{pointer}/response"
+            response, response_pointer = value["response"], f"{pointer}/response"
         if is_object(value.get("request")):
-            request, asked = value["request"], f"{pointer}/request"
+            request, request_pointer = value["request"], f"{pointer}/request"
         moment = response.get("created_at")
-        self._transcript.time = time_of(moment) if moment else None
+        self._builder.time = parse_time(moment) if moment else None
         self._items.end_turn()
-        holder, place = (request, asked) if "instructions" in request else (response, answered)
-        self._instructions.write(text_at(holder, "instructions"), f"{place}/instructions")
+        holder, source_pointer = (
+            (request, request_pointer)
+            if "instructions" in request
+            else (response, response_pointer)
+        )
+        self._system_prompts.add_prompt(
+            text_at(holder, "instructions"), f"{source_pointer}/instructions"
+        )
         prompt = request.get("input")
         if isinstance(prompt, str):
             prompt = {"role": "user", "content": prompt}
-            for _ in self._told.new_in([("", prompt)]):
-                self._transcript.begin_turn()
-                self._transcript.say(Kind.MESSAGE, prompt["content"], f"{asked}/input", "user")
-        for place, item in self._told.new_in(listed(prompt, f"{asked}/input")):
-            self.item(item, place)
+            for _ in self._prompt_history.iter_new([("", prompt)]):
+                self._builder.begin_turn()
+                self._builder.add_message(
+                    Kind.MESSAGE, prompt["content"], f"{request_pointer}/input", "user"
+                )
+        for source_pointer, item in self._prompt_history.iter_new(
+            iter_items(prompt, f"{request_pointer}/input")
+        ):
+            self.add_item(item, source_pointer)
         self._items.end_turn()
-        for place, item in listed(response.get("output"), f"{answered}/output"):
-            self._told.note(item)
-            self.item(item, place)
+        for source_pointer, item in iter_items(
+            response.get("output"), f"{response_pointer}/output"
+        ):
+            self._prompt_history.remember(item)
+            self.add_item(item, source_pointer)
 
 
 def _is_message(value: Json) -> bool:
@@ -98,9 +112,11 @@ def _is_message(value: Json) -> bool:
 
 def _are_items(items: list[Json]) -> bool:
     """Whether these are items, and not just the messages that many APIs have."""
-    if not all(is_item(item) or _is_message(item) for item in items):
+    if not all(is_response_item(item) or _is_message(item) for item in items):
         return False
-    return any(map(is_item, items)) or (bool(items) and dialect(items) == "responses")
+    return any(map(is_response_item, items)) or (
+        bool(items) and detect_chat_api(items) == "responses"
+    )
 
 
 def _is_exchange(value: dict[str, Json]) -> bool:
@@ -108,6 +124,6 @@ def _is_exchange(value: dict[str, Json]) -> bool:
         if is_object(holder) and (is_list(holder.get("output")) or is_list(holder.get("input"))):
             if holder.get("object") == "response":
                 return True
-            held = chain(listed(holder.get("output"), ""), listed(holder.get("input"), ""))
-            return _are_items([item for _, item in islice(held, LOOKED_AT)])
+            items = chain(iter_items(holder.get("output"), ""), iter_items(holder.get("input"), ""))
+            return _are_items([item for _, item in islice(items, SNIFF_LIMIT)])
     return False

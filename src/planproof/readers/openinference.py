@@ -14,24 +14,24 @@ from planproof.core.pointer import escape
 from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.opentelemetry import GEN_AI
-from planproof.readers.toolkit.flat_messages import FlatKeys
-from planproof.readers.toolkit.nested_messages import Spoken, said_in
+from planproof.readers.toolkit.flat_messages import FlatMessageKeys
+from planproof.readers.toolkit.nested_messages import MessagePart, parse_messages
 from planproof.readers.toolkit.span import Span
-from planproof.readers.toolkit.span_dialect import Dialect, SpanSort
-from planproof.readers.toolkit.span_reading import SpanReading
-from planproof.readers.toolkit.span_source import KIND, convention, read_spans
-from planproof.readers.toolkit.tool_calls import arguments_of
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.toolkit.span_dialect import SpanConvention, SpanKind
+from planproof.readers.toolkit.span_reading import SpanWriter
+from planproof.readers.toolkit.span_source import SPAN_KIND_KEY, detect_convention, read_spans
+from planproof.readers.toolkit.tool_calls import parse_arguments
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-_SORTS: dict[str, SpanSort] = {
+_SPAN_KINDS: dict[str, SpanKind] = {
     "LLM": "model",
     "TOOL": "tool",
     "RETRIEVER": "tool",
     "AGENT": "agent",
 }
-_STEP = re.compile(r"Step \d{1,6}")
-_ANSWERS = FlatKeys("llm.output_messages", ".message", ".tool_call", ".function")
-_PROMPTS = FlatKeys("llm.input_messages", ".message", ".tool_call", ".function")
+_STEP_NAME = re.compile(r"Step \d{1,6}")
+_ANSWER_KEYS = FlatMessageKeys("llm.output_messages", ".message", ".tool_call", ".function")
+_PROMPT_KEYS = FlatMessageKeys("llm.input_messages", ".message", ".tool_call", ".function")
 
 
 class OpenInferenceReader:
@@ -41,49 +41,51 @@ class OpenInferenceReader:
 
     def sniff(self, source: Source) -> bool:
         """Whether the source begins with spans of which one names such a kind."""
-        return convention(source) == "openinference"
+        return detect_convention(source) == "openinference"
 
     def read(self, source: Source) -> Trace:
         """What agents, models and tools did, in the order in which the spans began."""
-        transcript = Transcript(source.skipped)
-        spans = read_spans(source, transcript)
+        builder = TraceBuilder(source.skipped)
+        spans = read_spans(source, builder)
         for span in spans:
             if is_object(span.attributes.get("openinference")):
-                _flatten(span)
-        reading = SpanReading(transcript, (OPENINFERENCE, GEN_AI), _planning(spans))
-        reading.read(spans)
-        return transcript.trace(self.name)
+                _flatten_attributes(span)
+        writer = SpanWriter(builder, (OPENINFERENCE, GEN_AI), _find_planning_calls(spans))
+        writer.add_spans(spans)
+        return builder.build(self.name)
 
 
-def _sort_of(span: Span) -> SpanSort | None:
-    kind = text_at(span.attributes, KIND)
+def _classify_span(span: Span) -> SpanKind | None:
+    kind = text_at(span.attributes, SPAN_KIND_KEY)
     if kind is None:
         # An export of Phoenix; elsewhere this is OpenTelemetry's own kind, such as "Internal".
         kind = text_at(span.value, "span_kind") or ""
-        return _SORTS.get(kind)
-    return _SORTS.get(kind.upper(), "")
+        return _SPAN_KINDS.get(kind)
+    return _SPAN_KINDS.get(kind.upper(), "")
 
 
-def _answer(span: Span) -> Iterator[Spoken]:
-    said = list(_ANSWERS.messages(span))
-    if not said and span.attributes.get("output.value") is not None:
-        said = list(said_in(span.attributes["output.value"], span.pointer_to("output.value")))
-    yield from said
+def _parse_answer(span: Span) -> Iterator[MessagePart]:
+    parts = list(_ANSWER_KEYS.parse_messages(span))
+    if not parts and span.attributes.get("output.value") is not None:
+        parts = list(
+            parse_messages(span.attributes["output.value"], span.pointer_to("output.value"))
+        )
+    yield from parts
 
 
-def _task(span: Span) -> Spoken | None:
+def _parse_task(span: Span) -> MessagePart | None:
     """What smolagents notes that an agent was asked."""
-    given, _ = arguments_of(span.attributes.get("input.value"))
-    task = text_at(given, "task") if is_object(given) else None
-    return Spoken("text", "user", task, span.pointer_to("input.value")) if task else None
+    arguments, _ = parse_arguments(span.attributes.get("input.value"))
+    task = text_at(arguments, "task") if is_object(arguments) else None
+    return MessagePart("text", "user", task, span.pointer_to("input.value")) if task else None
 
 
-def _step_of(span: Span) -> Span | None:
+def _find_step(span: Span) -> Span | None:
     above = span.parent
-    return above if above is not None and _STEP.fullmatch(above.name) else None
+    return above if above is not None and _STEP_NAME.fullmatch(above.name) else None
 
 
-def _planning(spans: list[Span]) -> dict[int, Kind]:
+def _find_planning_calls(spans: list[Span]) -> dict[int, Kind]:
     """The answers that smolagents asks for between its steps: surveys of facts, and plans.
 
     Older versions ask for the facts first and then for the plan, newer ones for both in one
@@ -92,43 +94,43 @@ def _planning(spans: list[Span]) -> dict[int, Kind]:
     kinds: dict[int, Kind] = {}
     between: dict[int, list[Span]] = {}
     for span in spans:
-        if _STEP.fullmatch(span.name):
-            asked = between.pop(id(span.parent), [])
-            kinds.update((id(facts), Kind.REASONING) for facts in asked[:-1])
-            kinds.update((id(plan), Kind.BOOKKEEPING) for plan in asked[-1:])
-        elif _sort_of(span) == "model":
+        if _STEP_NAME.fullmatch(span.name):
+            model_spans = between.pop(id(span.parent), [])
+            kinds.update((id(facts), Kind.REASONING) for facts in model_spans[:-1])
+            kinds.update((id(plan), Kind.BOOKKEEPING) for plan in model_spans[-1:])
+        elif _classify_span(span) == "model":
             between.setdefault(id(span.parent), []).append(span)
     return kinds
 
 
-def _flatten(span: Span) -> None:
+def _flatten_attributes(span: Span) -> None:
     """Write attributes that were unfolded into objects and lists under their full names again."""
     flat: dict[str, Json] = {}
-    stack: list[tuple[str, str, Json]] = [("", span.place, span.attributes)]
+    stack: list[tuple[str, str, Json]] = [("", span.attributes_pointer, span.attributes)]
     while stack:
-        key, place, value = stack.pop()
+        key, value_pointer, value = stack.pop()
         if is_object(value) and (value or not key):
             named = [(escape(name), name, item) for name, item in value.items()]
         elif is_list(value) and any(is_object(item) for item in value):
             named = [(str(index), str(index), item) for index, item in enumerate(value)]
         else:
             flat[key] = value
-            span.places[key] = place
+            span.attribute_pointers[key] = value_pointer
             continue
         for token, name, item in reversed(named):
-            stack.append((f"{key}.{name}" if key else name, f"{place}/{token}", item))
+            stack.append((f"{key}.{name}" if key else name, f"{value_pointer}/{token}", item))
     span.attributes = flat
 
 
-OPENINFERENCE = Dialect(
-    sort_of=_sort_of,
-    answer=_answer,
-    prompt=_PROMPTS.messages,
+OPENINFERENCE = SpanConvention(
+    classify=_classify_span,
+    parse_answer=_parse_answer,
+    parse_prompt=_PROMPT_KEYS.parse_messages,
     tool_names=("tool.name", "tool_call.function.name"),
     call_ids=("tool_call.id", "tool.id"),
     inputs=("input.value", "tool_call.function.arguments"),
     outputs=("output.value",),
     agent_names=("agent.name",),
-    step_of=_step_of,
-    task=_task,
+    find_step=_find_step,
+    parse_task=_parse_task,
 )

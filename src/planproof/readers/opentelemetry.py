@@ -10,18 +10,18 @@ import re
 from collections.abc import Iterator
 
 from planproof.core.content import Json
-from planproof.core.json_values import embedded, is_list, is_object, text_at
+from planproof.core.json_values import is_list, is_object, parse_embedded_json, text_at
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.flat_messages import FlatKeys
-from planproof.readers.toolkit.nested_messages import Spoken, message_says, said_in
-from planproof.readers.toolkit.span import Note, Span
-from planproof.readers.toolkit.span_dialect import Dialect, SpanSort
-from planproof.readers.toolkit.span_reading import SpanReading
-from planproof.readers.toolkit.span_source import KIND, convention, read_spans
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.toolkit.flat_messages import FlatMessageKeys
+from planproof.readers.toolkit.nested_messages import MessagePart, parse_message, parse_messages
+from planproof.readers.toolkit.span import Span, SpanLogEvent
+from planproof.readers.toolkit.span_dialect import SpanConvention, SpanKind
+from planproof.readers.toolkit.span_reading import SpanWriter
+from planproof.readers.toolkit.span_source import SPAN_KIND_KEY, detect_convention, read_spans
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-_SORTS: dict[str, SpanSort] = {
+_OPERATION_KINDS: dict[str, SpanKind] = {
     "execute_tool": "tool",
     "retrieval": "tool",
     "chat": "model",
@@ -34,7 +34,7 @@ _SORTS: dict[str, SpanSort] = {
     "planning": "plan",
 }
 # What spans are that do not name an operation, by an attribute that only they have.
-_TELLING: tuple[tuple[str, SpanSort], ...] = (
+_ATTRIBUTE_KINDS: tuple[tuple[str, SpanKind], ...] = (
     ("gen_ai.tool.name", "tool"),
     ("ai.toolCall.name", "tool"),
     ("pydantic_ai.all_messages", "agent"),
@@ -46,11 +46,11 @@ _TELLING: tuple[tuple[str, SpanSort], ...] = (
     ("ai.response.finishReason", "model"),
     ("all_messages_events", "agent"),
 )
-_TRACELOOP: dict[str, SpanSort] = {"tool": "tool", "agent": "agent"}
-_ARGUMENTS = "gen_ai.tool.call.arguments"
-_RESULT = "gen_ai.tool.call.result"
-_OUTPUTS = (
-    _RESULT,
+_TRACELOOP_KINDS: dict[str, SpanKind] = {"tool": "tool", "agent": "agent"}
+_ARGUMENTS_KEY = "gen_ai.tool.call.arguments"
+_RESULT_KEY = "gen_ai.tool.call.result"
+_OUTPUT_KEYS = (
+    _RESULT_KEY,
     "gen_ai.output",
     "tool_response",
     "ai.toolCall.result",
@@ -59,7 +59,7 @@ _OUTPUTS = (
     "output.value",
     "traceloop.entity.output",
 )
-_ANSWERS = (
+_ANSWER_KEYS = (
     "gen_ai.output.messages",
     "gen_ai.completion",
     "gen_ai.output",
@@ -67,16 +67,16 @@ _ANSWERS = (
     "output.value",
     "traceloop.entity.output",
 )
-_PROMPTS = ("gen_ai.input.messages", "gen_ai.prompt", "request_data", "ai.prompt.messages")
-_COMPLETIONS = FlatKeys("gen_ai.completion")
-_EARLIER = FlatKeys("gen_ai.prompt")
-_IN_EVENTS = {
+_PROMPT_KEYS = ("gen_ai.input.messages", "gen_ai.prompt", "request_data", "ai.prompt.messages")
+_COMPLETION_MESSAGES = FlatMessageKeys("gen_ai.completion")
+_PROMPT_MESSAGES = FlatMessageKeys("gen_ai.prompt")
+_IS_ANSWER_BY_KEY = {
     "gen_ai.input.messages": False,
     "gen_ai.output.messages": True,
     "gen_ai.prompt": False,
     "gen_ai.completion": True,
 }
-_MESSAGE = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
+_MESSAGE_EVENT = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
 
 
 class OpenTelemetryReader:
@@ -86,129 +86,133 @@ class OpenTelemetryReader:
 
     def sniff(self, source: Source) -> bool:
         """Whether the source begins with spans that use these words, and no others."""
-        return convention(source) == "gen_ai"
+        return detect_convention(source) == "gen_ai"
 
     def read(self, source: Source) -> Trace:
         """What agents, models and tools did, in the order in which the spans began."""
-        transcript = Transcript(source.skipped)
-        spans = read_spans(source, transcript)
+        builder = TraceBuilder(source.skipped)
+        spans = read_spans(source, builder)
         for span in spans:
-            if span.notes or span.value.get("events"):
-                _take_from_events(span)
-            if KIND in span.attributes and _sort_of(span) is None:
-                transcript.skip(span.pointer, "a span in the words of OpenInference")
-        SpanReading(transcript, (GEN_AI,)).read(spans)
-        return transcript.trace(self.name)
+            if span.log_records or span.value.get("events"):
+                _merge_tool_events(span)
+            if SPAN_KIND_KEY in span.attributes and _classify_span(span) is None:
+                builder.skip(span.pointer, "a span in the words of OpenInference")
+        SpanWriter(builder, (GEN_AI,)).add_spans(spans)
+        return builder.build(self.name)
 
 
-def _sort_of(span: Span) -> SpanSort | None:
+def _classify_span(span: Span) -> SpanKind | None:
     attributes = span.attributes
     operation = attributes.get("gen_ai.operation.name")
     if isinstance(operation, str):
-        return _SORTS.get(operation, "")
-    for key, sort in _TELLING:
+        return _OPERATION_KINDS.get(operation, "")
+    for key, span_kind in _ATTRIBUTE_KINDS:
         if key in attributes:
-            return sort
+            return span_kind
     kind = attributes.get("traceloop.span.kind")
-    return _TRACELOOP.get(kind, "") if isinstance(kind, str) else None
+    return _TRACELOOP_KINDS.get(kind, "") if isinstance(kind, str) else None
 
 
-def _answer(span: Span) -> Iterator[Spoken]:
-    noted = [said for said, is_answer in _noted(span) if is_answer]
-    flat = list(_COMPLETIONS.messages(span)) if not noted else []
+def _parse_answer(span: Span) -> Iterator[MessagePart]:
+    noted = [part for part, is_answer in _parse_event_messages(span) if is_answer]
+    flat = list(_COMPLETION_MESSAGES.parse_messages(span)) if not noted else []
     if noted or flat:
         yield from noted or flat
         return
-    key = span.key_of(_ANSWERS)
+    key = span.find_key(_ANSWER_KEYS)
     if key is not None:
-        yield from said_in(span.attributes[key], span.pointer_to(key))
+        yield from parse_messages(span.attributes[key], span.pointer_to(key))
     for key in ("ai.response.text", "ai.response.toolCalls"):
         if key in span.attributes:
             value = span.attributes[key]
-            calls = embedded(value) if key.endswith("Calls") and isinstance(value, str) else None
-            told: Json = {"tool_calls": calls} if calls is not None else value
-            yield from said_in(told, span.pointer_to(key))
+            calls = (
+                parse_embedded_json(value)
+                if key.endswith("Calls") and isinstance(value, str)
+                else None
+            )
+            content: Json = {"tool_calls": calls} if calls is not None else value
+            yield from parse_messages(content, span.pointer_to(key))
 
 
-def _prompt(span: Span) -> Iterator[Spoken]:
+def _parse_prompt(span: Span) -> Iterator[MessagePart]:
     system = span.attributes.get("gen_ai.system_instructions")
     if system is not None:
-        place = span.pointer_to("gen_ai.system_instructions")
-        parts = embedded(system) if isinstance(system, str) else system
+        system_pointer = span.pointer_to("gen_ai.system_instructions")
+        parts = parse_embedded_json(system) if isinstance(system, str) else system
         if isinstance(system, str) and parts is None:
-            yield Spoken("text", "system", system, place)
+            yield MessagePart("text", "system", system, system_pointer)
         elif is_list(parts) or is_object(parts):
-            yield from message_says({"role": "system", "content": parts}, place)
-    noted = [said for said, is_answer in _noted(span) if not is_answer]
-    flat = list(_EARLIER.messages(span)) if not noted else []
+            yield from parse_message({"role": "system", "content": parts}, system_pointer)
+    noted = [part for part, is_answer in _parse_event_messages(span) if not is_answer]
+    flat = list(_PROMPT_MESSAGES.parse_messages(span)) if not noted else []
     if noted or flat:
         yield from noted or flat
         return
-    key = span.key_of(_PROMPTS)
+    key = span.find_key(_PROMPT_KEYS)
     if key is not None:
-        yield from said_in(span.attributes[key], span.pointer_to(key), by_others=True)
+        yield from parse_messages(span.attributes[key], span.pointer_to(key), skip_agent=True)
 
 
-def _noted(span: Span) -> Iterator[tuple[Spoken, bool]]:
+def _parse_event_messages(span: Span) -> Iterator[tuple[MessagePart, bool]]:
     """What events tell, of the span or in an attribute; whether it is what the model answered."""
-    if span.notes or span.value.get("events"):
-        for note in span.events():
-            yield from _note(note)
+    if span.log_records or span.value.get("events"):
+        for note in span.iter_events():
+            yield from _parse_event(note)
     listed = span.attributes.get("events")
-    events = embedded(listed) if isinstance(listed, str) else listed
+    events = parse_embedded_json(listed) if isinstance(listed, str) else listed
     for event in events if is_list(events) else []:
         if is_object(event):
             name = text_at(event, "event.name") or ""
-            yield from _note(Note(name, span.pointer_to("events"), event))
+            yield from _parse_event(SpanLogEvent(name, span.pointer_to("events"), event))
 
 
-def _take_from_events(span: Span) -> None:
+def _merge_tool_events(span: Span) -> None:
     """Give a tool its arguments and its result as attributes, where only events tell them."""
-    if _sort_of(span) != "tool":
+    if _classify_span(span) != "tool":
         return
-    found: dict[str, Json] = {}
-    for note in span.events():
-        if note.name == "gen_ai.tool.message":
-            key, value = _ARGUMENTS, note.attributes.get("content")
-        elif note.name == "gen_ai.choice":
-            texts = [said.text for said, _ in _note(note) if said.sort == "text"]
-            key, value = _RESULT, "\n".join(texts)
+    added: dict[str, Json] = {}
+    for event in span.iter_events():
+        if event.name == "gen_ai.tool.message":
+            key, value = _ARGUMENTS_KEY, event.attributes.get("content")
+        elif event.name == "gen_ai.choice":
+            texts = [part.text for part, _ in _parse_event(event) if part.kind == "text"]
+            key, value = _RESULT_KEY, "\n".join(texts)
         else:
             continue
         if value and key not in span.attributes:
-            found[key] = value
-            span.places[key] = note.pointer
-    span.attributes = {**span.attributes, **found}
+            added[key] = value
+            span.attribute_pointers[key] = event.pointer
+    span.attributes = {**span.attributes, **added}
 
 
-def _note(note: Note) -> Iterator[tuple[Spoken, bool]]:
-    held = note.attributes
-    content = held.get("gen_ai.event.content")
-    body = embedded(content) if isinstance(content, str) else None
-    body = body if is_object(body) else held
-    kind = _MESSAGE.fullmatch(note.name)
-    if note.name == "gen_ai.choice":
+def _parse_event(event: SpanLogEvent) -> Iterator[tuple[MessagePart, bool]]:
+    attributes = event.attributes
+    content = attributes.get("gen_ai.event.content")
+    body = parse_embedded_json(content) if isinstance(content, str) else None
+    body = body if is_object(body) else attributes
+    kind = _MESSAGE_EVENT.fullmatch(event.name)
+    if event.name == "gen_ai.choice":
         message = body.get("message", body)
-        for said in said_in(message, note.pointer):
-            yield said, True
+        for part in parse_messages(message, event.pointer):
+            yield part, True
     elif kind is not None:
-        for said in message_says({**body, "role": kind[1]}, note.pointer):
-            yield said, False
+        for part in parse_message({**body, "role": kind[1]}, event.pointer):
+            yield part, False
     else:
-        for key, is_answer in _IN_EVENTS.items():
-            if key in held:
-                for said in said_in(held[key], note.pointer):
-                    yield said, is_answer
+        for key, is_answer in _IS_ANSWER_BY_KEY.items():
+            if key in attributes:
+                for part in parse_messages(attributes[key], event.pointer):
+                    yield part, is_answer
 
 
-GEN_AI = Dialect(
-    sort_of=_sort_of,
-    answer=_answer,
-    prompt=_prompt,
+GEN_AI = SpanConvention(
+    classify=_classify_span,
+    parse_answer=_parse_answer,
+    parse_prompt=_parse_prompt,
     tool_names=("gen_ai.tool.name", "ai.toolCall.name", "traceloop.entity.name", "name"),
     call_ids=("gen_ai.tool.call.id", "ai.toolCall.id"),
     inputs=(
-        _ARGUMENTS,
+        _ARGUMENTS_KEY,
         "gen_ai.tool.args",
         "tool_arguments",
         "ai.toolCall.args",
@@ -216,6 +220,6 @@ GEN_AI = Dialect(
         "input.value",
         "traceloop.entity.input",
     ),
-    outputs=_OUTPUTS,
+    outputs=_OUTPUT_KEYS,
     agent_names=("gen_ai.agent.name", "agent_name", "traceloop.entity.name"),
 )

@@ -11,46 +11,46 @@ import logging
 from functools import cache
 
 from planproof.errors import UnknownName
-from planproof.extensions import load, package_of, registered
+from planproof.extensions import find_package, list_names, load
 from planproof.readers.decoding.source import Source
 from planproof.readers.reader_protocol import Reader
 
-FALLBACK = "general"
+FALLBACK_READER = "general"
 _log = logging.getLogger("planproof")
 
 
-def claimant(source: Source) -> Reader | None:
+def detect_reader(source: Source) -> Reader | None:
     """The reader that claims this source; None when only the general one is left."""
-    for reader in _dedicated():
+    for reader in _load_dedicated_readers():
         try:
             if reader.sniff(source):
                 return reader
         except Exception as error:
             # Anybody's code: one reader that fails must not keep the others from reading.
-            _complain(reader.name, f"failed to look at a source: {type(error).__name__}: {error}")
+            _warn_once(reader.name, f"failed to look at a source: {type(error).__name__}: {error}")
     return None
 
 
 @cache
-def reader_named(name: str) -> Reader:
+def load_reader(name: str) -> Reader:
     """The reader that is registered under this name."""
-    found = load("readers", name)
-    return found() if isinstance(found, type) else found
+    extension = load("readers", name)
+    return extension() if isinstance(extension, type) else extension
 
 
 @cache
-def _dedicated() -> tuple[Reader, ...]:
+def _load_dedicated_readers() -> tuple[Reader, ...]:
     readers: list[Reader] = []
-    names = [name for name in registered("readers") if name != FALLBACK]
-    for name in sorted(names, key=lambda name: (package_of("readers", name) is None, name)):
+    names = [name for name in list_names("readers") if name != FALLBACK_READER]
+    for name in sorted(names, key=lambda name: (find_package("readers", name) is None, name)):
         try:
-            readers.append(reader_named(name))
+            readers.append(load_reader(name))
         except UnknownName as error:
-            _complain(name, str(error))
+            _warn_once(name, str(error))
     return tuple(readers)
 
 
 @cache
-def _complain(reader: str, what: str) -> None:
+def _warn_once(reader: str, what: str) -> None:
     """Say once what is wrong with a reader."""
     _log.warning("the reader `%s` is left out: %s", reader, what)

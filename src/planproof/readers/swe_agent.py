@@ -10,15 +10,15 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, text_at
 from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.chat_dialects import is_swe_agent
-from planproof.readers.toolkit.command_tools import command_name
-from planproof.readers.toolkit.content_parts import plain_text
-from planproof.readers.toolkit.entries import LOOKED_AT, entries, first_entries
-from planproof.readers.toolkit.text_pointers import held_at
-from planproof.readers.toolkit.tool_calls import Call, as_call
-from planproof.readers.toolkit.trace_builder import Result, Transcript
+from planproof.readers.toolkit.chat_dialects import is_swe_agent_message
+from planproof.readers.toolkit.command_tools import get_command_name
+from planproof.readers.toolkit.content_parts import extract_text
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, first_entries, iter_entries
+from planproof.readers.toolkit.text_pointers import key_pointer
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_call
+from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
-_STEP = frozenset(("action", "observation", "thought", "response"))
+_STEP_KEYS = frozenset(("action", "observation", "thought", "response"))
 _ACTOR = "assistant"
 
 
@@ -31,43 +31,43 @@ class SweAgentReader:
         """Whether there are steps of a trajectory, or messages with thought and action apart."""
         if source.form == "text":
             return False
-        if _steps(source):
+        if _find_steps(source):
             return True
         head = first_entries(source, ("history",))
-        if not all(is_object(message) and is_swe_agent(message) for message in head):
+        if not all(is_object(message) and is_swe_agent_message(message) for message in head):
             return False
         return any(message.get("role") == "assistant" for message in head)
 
     def read(self, source: Source) -> Trace:
         """Thoughts, commands and what came back; of the prompts only what came before them."""
-        transcript = Transcript(source.skipped)
-        steps = _steps(source)
+        builder = TraceBuilder(source.skipped)
+        steps = _find_steps(source)
         if steps:
-            for pointer, message in _prompts(source, steps):
-                _asked(transcript, message, pointer)
+            for pointer, message in _iter_prompts(source, steps):
+                _add_prompt(builder, message, pointer)
             for index, step in enumerate(steps):
-                _step(transcript, step, f"/trajectory/{index}")
+                _add_step(builder, step, f"/trajectory/{index}")
         else:
-            _history(transcript, source)
-        return transcript.trace(self.name)
+            _add_history(builder, source)
+        return builder.build(self.name)
 
 
-def _steps(source: Source) -> list[Json]:
+def _find_steps(source: Source) -> list[Json]:
     document = source.document
     steps = document.get("trajectory") if is_object(document) else None
-    return steps if is_list(steps) and any(map(_is_step, steps[:LOOKED_AT])) else []
+    return steps if is_list(steps) and any(map(_is_step, steps[:SNIFF_LIMIT])) else []
 
 
 def _is_step(step: Json) -> TypeGuard[dict[str, Json]]:
-    return is_object(step) and step.keys() >= _STEP
+    return is_object(step) and step.keys() >= _STEP_KEYS
 
 
-def _prompts(source: Source, steps: list[Json]) -> Iterator[tuple[str, dict[str, Json]]]:
+def _iter_prompts(source: Source, steps: list[Json]) -> Iterator[tuple[str, dict[str, Json]]]:
     """What the agent was told at the start: in the history, else in the prompt of step one."""
-    held = [("/history", source.document.get("history"))]
+    candidates = [("/history", source.document.get("history"))]
     if is_object(steps[0]):
-        held += [(f"/trajectory/0/{key}", steps[0].get(key)) for key in ("query", "messages")]
-    for pointer, messages in held:
+        candidates += [(f"/trajectory/0/{key}", steps[0].get(key)) for key in ("query", "messages")]
+    for pointer, messages in candidates:
         if is_list(messages) and any(map(is_object, messages)):
             for index, message in enumerate(messages):
                 if not is_object(message) or message.get("role") == "assistant":
@@ -76,71 +76,73 @@ def _prompts(source: Source, steps: list[Json]) -> Iterator[tuple[str, dict[str,
             return
 
 
-def _asked(transcript: Transcript, message: dict[str, Json], pointer: str) -> None:
-    transcript.begin_turn()
-    text, place, _ = plain_text(message.get("content"), f"{pointer}/content")
+def _add_prompt(builder: TraceBuilder, message: dict[str, Json], pointer: str) -> None:
+    builder.begin_turn()
+    text, content_pointer, _ = extract_text(message.get("content"), f"{pointer}/content")
     is_users = message.get("role") == "user" and not message.get("is_demo")
     kind, actor = (Kind.MESSAGE, "user") if is_users else (Kind.SYSTEM, "system")
-    if transcript.say(kind, text, place, actor) is None:
-        transcript.skip(pointer, "a message without text")
+    if builder.add_message(kind, text, content_pointer, actor) is None:
+        builder.skip(pointer, "a message without text")
 
 
-def _step(transcript: Transcript, step: Json, pointer: str) -> None:
+def _add_step(builder: TraceBuilder, step: Json, pointer: str) -> None:
     if not _is_step(step):
-        transcript.skip(pointer, "is no step")
+        builder.skip(pointer, "is no step")
         return
-    transcript.begin_turn()
+    builder.begin_turn()
     thought = text_at(step, "thought") or ""
-    transcript.say(Kind.REASONING, thought, f"{pointer}/thought", _ACTOR)
-    seen, place = step.get("observation"), f"{pointer}/observation"
+    builder.add_message(Kind.REASONING, thought, f"{pointer}/thought", _ACTOR)
+    seen, observation_pointer = step.get("observation"), f"{pointer}/observation"
     action = text_at(step, "action") or ""
     if action.strip():
-        call = Call(command_name(action), text=action)
-        draft = transcript.call(call, f"{pointer}/action", _ACTOR)
+        call = ToolCall(get_command_name(action), text=action)
+        draft = builder.add_call(call, f"{pointer}/action", _ACTOR)
         if isinstance(seen, str):
-            draft.returned(seen, place)
+            draft.set_output(seen, observation_pointer)
     elif isinstance(seen, str):
-        transcript.say(Kind.SYSTEM, seen, place, "environment")
+        builder.add_message(Kind.SYSTEM, seen, observation_pointer, "environment")
 
 
-def _history(transcript: Transcript, source: Source) -> None:
-    found = list(entries(source, ("history",)))
-    before = list(takewhile(lambda entry: not _is_agents(entry[1]), found))
+def _add_history(builder: TraceBuilder, source: Source) -> None:
+    messages = list(iter_entries(source, ("history",)))
+    before = list(takewhile(lambda entry: not _is_agent_message(entry[1]), messages))
     for pointer, message in before:
         if is_object(message):
-            _asked(transcript, message, pointer)
+            _add_prompt(builder, message, pointer)
         else:
-            transcript.skip(pointer, "is no message")
-    for pointer, message in found[len(before) :]:
+            builder.skip(pointer, "is no message")
+    for pointer, message in messages[len(before) :]:
         if not is_object(message):
-            transcript.skip(pointer, "is no message")
-        elif _is_agents(message):
-            _acted(transcript, message, pointer)
+            builder.skip(pointer, "is no message")
+        elif _is_agent_message(message):
+            _add_agent_message(builder, message, pointer)
         else:
-            where = held_at(message, "content", pointer)
-            text, place, _ = plain_text(message.get("content"), where)
+            where = key_pointer(message, "content", pointer)
+            text, content_pointer, _ = extract_text(message.get("content"), where)
             ids = message.get("tool_call_ids")
             for identity in ids if is_list(ids) and ids else [None]:
                 call_id = identity if isinstance(identity, str) else None
-                transcript.answer(Result(text, place, call_id, actor="environment"))
+                builder.add_result(ToolResult(text, content_pointer, call_id, actor="environment"))
 
 
-def _is_agents(message: Json) -> bool:
+def _is_agent_message(message: Json) -> bool:
     return is_object(message) and message.get("role") == "assistant"
 
 
-def _acted(transcript: Transcript, message: dict[str, Json], pointer: str) -> None:
-    transcript.begin_turn()
+def _add_agent_message(builder: TraceBuilder, message: dict[str, Json], pointer: str) -> None:
+    builder.begin_turn()
     thought = "thought" if text_at(message, "thought") else "content"
-    text, place, _ = plain_text(message.get(thought), f"{pointer}/{thought}")
-    transcript.say(Kind.REASONING, text, place, _ACTOR)
+    text, event_pointer, _ = extract_text(message.get(thought), f"{pointer}/{thought}")
+    builder.add_message(Kind.REASONING, text, event_pointer, _ACTOR)
     calls = message.get("tool_calls")
     for index, value in enumerate(calls if is_list(calls) else ()):
-        call, place = as_call(value), f"{pointer}/tool_calls/{index}"
+        call, event_pointer = parse_call(value), f"{pointer}/tool_calls/{index}"
         if call is None:
-            transcript.skip(place, "a call without a name")
+            builder.skip(event_pointer, "a call without a name")
         else:
-            transcript.call(call, place, _ACTOR)
+            builder.add_call(call, event_pointer, _ACTOR)
     action = text_at(message, "action") or ""
     if not calls and action.strip():
-        transcript.call(Call(command_name(action), text=action), f"{pointer}/action", _ACTOR)
+        builder.add_call(
+            ToolCall(get_command_name(action), text=action), f"{pointer}/action", _ACTOR
+        )

@@ -7,7 +7,7 @@ from typing import cast
 from planproof.core.content import Content, Json
 from planproof.core.trace import Kind, Trace
 from planproof.errors import InvalidInput
-from planproof.readers.toolkit.content_parts import parts_of
+from planproof.readers.toolkit.content_parts import parse_parts
 
 _ADVICE = 'Give text, or parts such as {"type": "text", "text": "..."} and image parts.'
 
@@ -29,16 +29,16 @@ def read_task(value: Json, *, where: str = "/user_task") -> Content:
                 where=f"{where}/{index}",
                 advice=_ADVICE,
             )
-    parts, images = parts_of(value, where)
+    parts, images = parse_parts(value, where)
     for part in parts:
-        if part.sort != "text":
+        if part.kind != "text":
             raise InvalidInput(
                 "is neither a text part nor an image part.", where=part.pointer, advice=_ADVICE
             )
     return Content("\n".join(part.value for part in parts), images)
 
 
-def task_of(trace: Trace) -> Content:
+def find_task(trace: Trace) -> Content:
     """What the user says first in a trace; no words where nobody says anything."""
     for event in trace.events:
         if event.actor == "user" and event.kind is Kind.MESSAGE and event.parent is None:

@@ -7,18 +7,18 @@ from dataclasses import asdict
 from planproof.core.content import Json
 from planproof.core.trace import Event, Trace
 
-_PLAIN = ("name", "actor", "text", "output", "time", "parent", "turn")
+_PLAIN_FIELDS = ("name", "actor", "text", "output", "time", "parent", "turn")
 
 
-def native_form(trace: Trace) -> Json:
+def serialize_trace(trace: Trace) -> Json:
     """A trace as JSON values. Pointers are left out: in the new document they are others."""
-    return {"events": [written_event(event) for event in trace.events]}
+    return {"events": [serialize_event(event) for event in trace.events]}
 
 
-def written_event(event: Event) -> Json:
+def serialize_event(event: Event) -> Json:
     """One event as a JSON object."""
     fields: dict[str, Json] = {"id": event.id, "kind": event.kind.value}
-    fields |= {key: value for key in _PLAIN if (value := getattr(event, key))}
+    fields |= {key: value for key in _PLAIN_FIELDS if (value := getattr(event, key))}
     if event.arguments is not None:
         fields["arguments"] = event.arguments
     fields["status"] = event.status.value

@@ -12,16 +12,16 @@ from planproof.core.verdict import Verdict
 # ASCII only: every byte can be shown on every terminal, and lone surrogates can be written.
 
 
-def brief(verdict: Verdict) -> str:
+def to_brief_json(verdict: Verdict) -> str:
     """Exactly `{"score": ..., "reason": ...}`."""
     return json.dumps(verdict.brief())
 
 
-def full(verdict: Verdict) -> str:
+def to_full_json(verdict: Verdict) -> str:
     """The whole verdict, indented for reading."""
     return json.dumps(verdict.full(), indent=2)
 
 
-def line(verdict: Verdict) -> str:
+def to_json_line(verdict: Verdict) -> str:
     """The whole verdict on one line, for a file of many."""
     return json.dumps(verdict.full(), separators=(",", ":"))

@@ -12,95 +12,105 @@ from xml.sax.saxutils import escape, quoteattr
 from planproof.core.finding import Extra
 from planproof.core.verdict import Verdict
 from planproof.reports.terminal.run_lines import source_name
-from planproof.reports.timeline import in_time
-from planproof.reports.wording import STATUSES, Show, headline, score_digits, shows
+from planproof.reports.timeline import order_by_time
+from planproof.reports.wording import (
+    STATUS_LABELS,
+    TextSanitizer,
+    format_headline,
+    format_score,
+    make_sanitizer,
+)
 from planproof.runs.run_records import Result, Run
 from planproof.runs.summary import Summary
 
 _MOST_QUOTES = 3
 
 
-def junit(
+def generate_junit_xml(
     run: Run, summary: Summary, results: Iterable[Result], *, secrets: bool = False
 ) -> Iterator[str]:
     """The document in pieces. `summary` is that of the same results.
 
     A case below the summary's minimum is a failure, one that could not be judged an error.
     """
-    show = shows(secrets=secrets)
+    show = make_sanitizer(secrets=secrets)
     counts = {
         "tests": summary.cases,
         "failures": summary.scored - summary.passed,
         "errors": summary.cases - summary.scored,
     }
-    totals = _attributes(counts, time=f"{summary.seconds:.3f}")
+    totals = _format_attributes(counts, time=f"{summary.seconds:.3f}")
     began = run.created.replace(tzinfo=None).isoformat(timespec="seconds")
     yield f"<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name=\"planproof\"{totals}>\n"
     yield f"<testsuite name={quoteattr(show(source_name(run.source)))}{totals}"
-    yield f"{_attributes({'skipped': 0}, timestamp=began, id=show(run.id))}>\n"
-    yield from _properties(run, summary, show)
+    yield f"{_format_attributes({'skipped': 0}, timestamp=began, id=show(run.id))}>\n"
+    yield from _format_properties(run, summary, show)
     for result in results:
-        yield from _test_case(run, result, summary.min_score, show)
+        yield from _format_test_case(run, result, summary.min_score, show)
     yield "</testsuite>\n</testsuites>\n"
 
 
-def _properties(run: Run, summary: Summary, show: Show) -> Iterator[str]:
-    told = {
+def _format_properties(run: Run, summary: Summary, show: TextSanitizer) -> Iterator[str]:
+    properties = {
         "run": run.id,
         "judge": run.judge.name,
         "mean": "" if summary.mean is None else f"{summary.mean:.4f}",
         **{f"tag {name}": value for name, value in sorted(run.tags.items())},
     }
     yield "<properties>\n"
-    for name, value in told.items():
+    for name, value in properties.items():
         yield f"<property name={quoteattr(show(name))} value={quoteattr(show(value))}/>\n"
     yield "</properties>\n"
 
 
-def _test_case(run: Run, result: Result, min_score: float, show: Show) -> Iterator[str]:
+def _format_test_case(
+    run: Run, result: Result, min_score: float, show: TextSanitizer
+) -> Iterator[str]:
     verdict = result.verdict
-    named = _attributes(
+    attributes = _format_attributes(
         {}, classname=_class(run, show), name=show(result.name), time=f"{result.seconds:.3f}"
     )
-    yield f"<testcase{named}>\n"
+    yield f"<testcase{attributes}>\n"
     reason = show(verdict.reason)
     if verdict.score is None:
         cause = f" ({verdict.cause})" if verdict.cause else ""
-        yield _fault("error", show(f"{verdict.outcome.value}{cause}"), headline(verdict), reason)
+        yield _format_failure_element(
+            "error", show(f"{verdict.outcome.value}{cause}"), format_headline(verdict), reason
+        )
     elif verdict.score < min_score:
-        message = f"{score_digits(verdict.score)}, {headline(verdict)}"
-        yield _fault("failure", f"below {min_score:g}", message, reason)
-    written = "\n".join(_output(verdict, show))
-    yield f"<system-out>{escape(written)}</system-out>\n</testcase>\n"
+        message = f"{format_score(verdict.score)}, {format_headline(verdict)}"
+        yield _format_failure_element("failure", f"below {min_score:g}", message, reason)
+    output = "\n".join(_format_output(verdict, show))
+    yield f"<system-out>{escape(output)}</system-out>\n</testcase>\n"
 
 
-def _class(run: Run, show: Show) -> str:
+def _class(run: Run, show: TextSanitizer) -> str:
     # What shows test results takes a dot for the end of a package.
     return f"planproof.{show(source_name(run.source)).replace('.', '_')}"
 
 
-def _fault(element: str, sort: str, message: str, text: str) -> str:
-    attributes = _attributes({}, type=sort, message=message)
+def _format_failure_element(element: str, failure_type: str, message: str, text: str) -> str:
+    attributes = _format_attributes({}, type=failure_type, message=message)
     return f"<{element}{attributes}>{escape(text)}</{element}>\n"
 
 
-def _output(verdict: Verdict, show: Show) -> Iterator[str]:
+def _format_output(verdict: Verdict, show: TextSanitizer) -> Iterator[str]:
     """The score and the reason, then steps and extras in time, each with its evidence."""
     if verdict.score is not None:
-        yield f"{score_digits(verdict.score)}, {headline(verdict)}"
+        yield f"{format_score(verdict.score)}, {format_headline(verdict)}"
     yield show(verdict.reason)
-    for finding in in_time(verdict):
+    for finding in order_by_time(verdict):
         if isinstance(finding, Extra):
             yield f"+ {finding.severity} extra: {show(finding.what)}"
             yield f"    {show(finding.event)}: {show(finding.quote)}"
             continue
-        status = "left out" if finding.waived else STATUSES[finding.status]
+        status = "left out" if finding.waived else STATUS_LABELS[finding.status]
         note = f" ({show(finding.note)})" if finding.note else ""
         yield f"{show(finding.number)}. {show(finding.text)}: {status}{note}"
         for evidence in finding.evidence[:_MOST_QUOTES]:
             yield f"    {show(evidence.event)}: {show(evidence.quote)}"
 
 
-def _attributes(counts: dict[str, int], **texts: str) -> str:
-    told = {**{name: str(count) for name, count in counts.items()}, **texts}
-    return "".join(f" {name}={quoteattr(value)}" for name, value in told.items())
+def _format_attributes(counts: dict[str, int], **texts: str) -> str:
+    attributes = {**{name: str(count) for name, count in counts.items()}, **texts}
+    return "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())

@@ -6,7 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 
 
-class ResultForm(StrEnum):
+class ResultFormat(StrEnum):
     """How results are written."""
 
     JSONL = "jsonl"
@@ -14,7 +14,9 @@ class ResultForm(StrEnum):
     CSV = "csv"
 
 
-def form_of(path: Path | None) -> ResultForm:
+def detect_result_format(path: Path | None) -> ResultFormat:
     """The form that the name of a file asks for."""
     suffix = "" if path is None else path.suffix.lower()
-    return {".parquet": ResultForm.PARQUET, ".csv": ResultForm.CSV}.get(suffix, ResultForm.JSONL)
+    return {".parquet": ResultFormat.PARQUET, ".csv": ResultFormat.CSV}.get(
+        suffix, ResultFormat.JSONL
+    )

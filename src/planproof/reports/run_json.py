@@ -6,41 +6,43 @@ import json
 from collections.abc import Iterable, Sequence
 
 from planproof.core.content import Json
-from planproof.core.verdict import values
+from planproof.core.verdict import to_json_values
 from planproof.runs.compare import Comparison
-from planproof.runs.gate import Check
+from planproof.runs.gate import GateCheck
 from planproof.runs.run_records import Run
 from planproof.runs.summary import Summary
 
 
-def runs_json(runs: Iterable[Run]) -> str:
+def runs_to_json(runs: Iterable[Run]) -> str:
     """A list of runs."""
-    return _written([run_value(run) for run in runs])
+    return _dump_json([run_to_dict(run) for run in runs])
 
 
-def summary_json(run: Run, summary: Summary) -> str:
+def summary_to_json(run: Run, summary: Summary) -> str:
     """A run and what it comes to."""
-    return _written({"run": run_value(run), "summary": values(summary)})
+    return _dump_json({"run": run_to_dict(run), "summary": to_json_values(summary)})
 
 
-def comparison_json(base: Run, new: Run, comparison: Comparison) -> str:
+def comparison_to_json(base: Run, new: Run, comparison: Comparison) -> str:
     """Two runs and what changed."""
-    return _written(
+    return _dump_json(
         {
-            "base": run_value(base),
-            "new": run_value(new),
-            "comparison": {"paired": comparison.paired, **values(comparison)},
+            "base": run_to_dict(base),
+            "new": run_to_dict(new),
+            "comparison": {"paired": comparison.pair_count, **to_json_values(comparison)},
         }
     )
 
 
-def gate_json(run: Run, found: Sequence[Check]) -> str:
+def gate_to_json(run: Run, checks: Sequence[GateCheck]) -> str:
     """Whether a run passes, and every condition with its figures."""
-    passed = all(check.held for check in found)
-    return _written({"run": run_value(run), "passed": passed, "checks": values(tuple(found))})
+    passed = all(check.held for check in checks)
+    return _dump_json(
+        {"run": run_to_dict(run), "passed": passed, "checks": to_json_values(tuple(checks))}
+    )
 
 
-def run_value(run: Run) -> Json:
+def run_to_dict(run: Run) -> Json:
     """A run as JSON values."""
     return {
         "id": run.id,
@@ -48,12 +50,12 @@ def run_value(run: Run) -> Json:
         "created": run.created.isoformat(),
         "finished": run.finished and run.finished.isoformat(),
         "source": run.source,
-        "judge": values(run.judge),
+        "judge": to_json_values(run.judge),
         "fingerprint": run.fingerprint,
         "tags": dict(run.tags),
         "cases": run.cases,
     }
 
 
-def _written(value: Json) -> str:
+def _dump_json(value: Json) -> str:
     return json.dumps(value, indent=2)

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from planproof.reports.markdown_text import code, escape, short
+from planproof.reports.markdown_text import escape, escape_truncated, format_code
 from planproof.reports.terminal.comparison_lines import (
-    altered_told,
-    cautions,
-    chance_told,
-    change_told,
-    left_out,
-    mean_told,
-    passing_told,
-    why_told,
+    format_altered_count,
+    format_change_reason,
+    format_means,
+    format_not_compared,
+    format_pass_counts,
+    format_score_change,
+    format_significance,
+    list_cautions,
 )
-from planproof.reports.terminal.lines import bar
-from planproof.reports.terminal.run_lines import lapses_of, run_line
-from planproof.reports.wording import LEVELS, Show, cost_line, many, score_digits, shows
-from planproof.runs.compare import Change, Comparison
-from planproof.runs.gate import Check
+from planproof.reports.terminal.lines import draw_bar
+from planproof.reports.terminal.run_lines import format_deviation_counts, format_run
+from planproof.reports.wording import (
+    LEVEL_LABELS,
+    TextSanitizer,
+    format_cost,
+    format_score,
+    make_sanitizer,
+    pluralize,
+)
+from planproof.runs.compare import Comparison, ScoreChange
+from planproof.runs.gate import GateCheck
 from planproof.runs.run_records import Run
 from planproof.runs.step_counts import StepCount
 from planproof.runs.summary import Summary
@@ -29,62 +36,74 @@ _MOST_CHANGES = 20
 _BAR_PART = 2
 
 
-def summary_markdown(run: Run, summary: Summary, *, secrets: bool = False) -> str:
+def summary_to_markdown(run: Run, summary: Summary, *, secrets: bool = False) -> str:
     """A run: the mean, the five levels, what was missed, the lowest and what was not judged."""
-    return _joined(_summary(run, summary, shows(secrets=secrets)))
+    return _join_blocks(_format_summary(run, summary, make_sanitizer(secrets=secrets)))
 
 
-def comparison_markdown(
+def comparison_to_markdown(
     base: Run, new: Run, comparison: Comparison, *, secrets: bool = False
 ) -> str:
     """Two runs: better and worse, means and chance, which steps broke, and in which cases."""
-    return _joined(_comparison(base, new, comparison, shows(secrets=secrets)))
+    return _join_blocks(_format_comparison(base, new, comparison, make_sanitizer(secrets=secrets)))
 
 
-def gate_markdown(run: Run, found: Sequence[Check], *, secrets: bool = False) -> str:
+def gate_to_markdown(run: Run, checks: Sequence[GateCheck], *, secrets: bool = False) -> str:
     """Whether a run passes, and every condition with its figures."""
-    show = shows(secrets=secrets)
-    held = all(check.held for check in found)
-    rows = [("✅" if c.held else "❌", escape(c.condition), escape(show(c.told))) for c in found]
-    return _joined(
+    show = make_sanitizer(secrets=secrets)
+    passed = all(check.held for check in checks)
+    rows = [("✅" if c.held else "❌", escape(c.condition), escape(show(c.told))) for c in checks]
+    return _join_blocks(
         (
-            f"### planproof: gate {'passed' if held else 'failed'}",
-            _table(("", "condition", "found"), rows),
-            f"<sub>{escape(run_line(run, show))}</sub>",
+            f"### planproof: gate {'passed' if passed else 'failed'}",
+            _format_table(("", "condition", "found"), rows),
+            f"<sub>{escape(format_run(run, show))}</sub>",
         )
     )
 
 
-def _summary(run: Run, summary: Summary, show: Show) -> Iterator[str]:
+def _format_summary(run: Run, summary: Summary, show: TextSanitizer) -> Iterator[str]:
     if summary.mean is None:
-        yield f"### planproof: {many(summary.cases, 'case')}, none with a score"
+        yield f"### planproof: {pluralize(summary.cases, 'case')}, none with a score"
     else:
-        yield f"### planproof: mean {summary.mean:.3f} over {many(summary.scored, 'scored case')}"
+        yield (
+            f"### planproof: mean {summary.mean:.3f} over "
+            f"{pluralize(summary.scored, 'scored case')}"
+        )
         yield f"{summary.passed:,} of {summary.scored:,} at {summary.min_score:g} or above."
-        most = max(summary.levels.values())
+        largest = max(summary.levels.values())
         rows = [
-            (f"{level}", LEVELS[level], f"{count:,}", bar(count, most)[::_BAR_PART])
+            (f"{level}", LEVEL_LABELS[level], f"{count:,}", draw_bar(count, largest)[::_BAR_PART])
             for level, count in summary.levels.items()
         ]
-        yield _table(("score", "", "cases", ""), rows)
+        yield _format_table(("score", "", "cases", ""), rows)
     if summary.unscored:
         rows = [(escape(show(cause)), f"{count:,}") for cause, count in summary.unscored.items()]
-        yield _table(("not scored", "cases"), rows)
-    yield from _steps("steps most often missed", summary.missed, show)
+        yield _format_table(("not scored", "cases"), rows)
+    yield from _format_step_counts("steps most often missed", summary.missed, show)
     low = [
-        (score_digits(case.score or 0.0), code(case.name, show), short(show(case.reason)))
+        (
+            format_score(case.score or 0.0),
+            format_code(case.name, show),
+            escape_truncated(show(case.reason)),
+        )
         for case in summary.lowest
     ]
     if low:
-        yield _table(("lowest", "case", "reason"), low)
-    unjudged = [(code(case.name, show), short(show(case.reason))) for case in summary.unjudged]
+        yield _format_table(("lowest", "case", "reason"), low)
+    unjudged = [
+        (format_code(case.name, show), escape_truncated(show(case.reason)))
+        for case in summary.unjudged
+    ]
     if unjudged:
-        yield _table(("not judged", "reason"), unjudged)
-    cost = "" if summary.cost is None else f"<br>asked: {cost_line(summary.cost)}"
-    yield f"<sub>{escape(run_line(run, show))}{cost}</sub>"
+        yield _format_table(("not judged", "reason"), unjudged)
+    cost = "" if summary.cost is None else f"<br>asked: {format_cost(summary.cost)}"
+    yield f"<sub>{escape(format_run(run, show))}{cost}</sub>"
 
 
-def _comparison(base: Run, new: Run, comparison: Comparison, show: Show) -> Iterator[str]:
+def _format_comparison(
+    base: Run, new: Run, comparison: Comparison, show: TextSanitizer
+) -> Iterator[str]:
     counts = (
         f"{comparison.better:,} better, {comparison.worse:,} worse, {comparison.same:,} the same"
     )
@@ -92,55 +111,73 @@ def _comparison(base: Run, new: Run, comparison: Comparison, show: Show) -> Iter
     if comparison.mean_change is None:
         yield "No case has a score in both runs."
     else:
-        figures = (mean_told(comparison), passing_told(comparison), chance_told(comparison))
-        yield "<br>".join(map(_sentence, figures))
-    if left := left_out(comparison):
+        figures = (
+            format_means(comparison),
+            format_pass_counts(comparison),
+            format_significance(comparison),
+        )
+        yield "<br>".join(map(_to_sentence, figures))
+    if left := format_not_compared(comparison):
         yield f"Not compared: {left}."
     if comparison.altered:
-        yield _sentence(altered_told(comparison))
-    for caution in cautions(base, new):
+        yield _to_sentence(format_altered_count(comparison))
+    for caution in list_cautions(base, new):
         yield f"⚠️ {caution}"
-    yield from _steps("steps that broke", comparison.broken, show)
-    yield from _changes("worse", comparison.worst, comparison.worse, show)
-    yield from _changes("no longer scored", comparison.lost, comparison.no_longer_scored, show)
-    yield from _changes("better", comparison.best, comparison.better, show)
-    runs = (f"base: {run_line(base, show)}", f"new: {run_line(new, show)}")
+    yield from _format_step_counts("steps that broke", comparison.broken, show)
+    yield from _format_changes("worse", comparison.worst, comparison.worse, show)
+    yield from _format_changes(
+        "no longer scored", comparison.lost, comparison.no_longer_scored, show
+    )
+    yield from _format_changes("better", comparison.best, comparison.better, show)
+    runs = (f"base: {format_run(base, show)}", f"new: {format_run(new, show)}")
     yield f"<sub>{'<br>'.join(map(escape, runs))}</sub>"
 
 
-def _sentence(told: str) -> str:
-    return f"{told[0].upper()}{told[1:]}."
+def _to_sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
 
 
-def _steps(title: str, steps: Sequence[StepCount], show: Show) -> Iterator[str]:
+def _format_step_counts(
+    title: str, steps: Sequence[StepCount], show: TextSanitizer
+) -> Iterator[str]:
     rows = [
-        (short(show(step.text)), f"{step.lapses:,} of {step.total:,}", lapses_of(step))
+        (
+            escape_truncated(show(step.text)),
+            f"{step.deviations:,} of {step.total:,}",
+            format_deviation_counts(step),
+        )
         for step in steps
     ]
     if rows:
-        yield _table((title, "cases", ""), rows)
+        yield _format_table((title, "cases", ""), rows)
 
 
-def _changes(title: str, changes: Sequence[Change], count: int, show: Show) -> Iterator[str]:
+def _format_changes(
+    title: str, changes: Sequence[ScoreChange], count: int, show: TextSanitizer
+) -> Iterator[str]:
     rows = [
-        (change_told(change), code(change.new.name, show), short(why_told(change, show)))
+        (
+            format_score_change(change),
+            format_code(change.new.name, show),
+            escape_truncated(format_change_reason(change, show)),
+        )
         for change in changes[:_MOST_CHANGES]
     ]
     if not rows:
         return
     if count > len(rows):
         rows.append(("", f"and {count - len(rows):,} more", ""))
-    yield _table((title, "case", ""), rows)
+    yield _format_table((title, "case", ""), rows)
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [_row(head), f"|{'---|' * len(head)}", *map(_row, rows)]
+def _format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [_format_row(head), f"|{'---|' * len(head)}", *map(_format_row, rows)]
     return "\n".join(lines)
 
 
-def _row(cells: Sequence[str]) -> str:
+def _format_row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _joined(blocks: Iterable[str]) -> str:
+def _join_blocks(blocks: Iterable[str]) -> str:
     return "\n\n".join(blocks) + "\n"

@@ -12,24 +12,27 @@ _ID = re.compile(r"e([0-9]{1,18})")
 _NUMBERS = re.compile(r"[0-9]{1,18}")
 
 
-def in_time(verdict: Verdict) -> list[StepFinding | Extra]:
+def order_by_time(verdict: Verdict) -> list[StepFinding | Extra]:
     """Each step stands where it began; one that never began stands after its forerunner."""
-    placed = [
+    ordered = [
         (moment, index, finding)
         for index, (moment, finding) in enumerate(
-            [*_moments(verdict.steps), *((_moment(extra), extra) for extra in verdict.extras)]
+            [
+                *_locate_steps(verdict.steps),
+                *((_event_position(extra), extra) for extra in verdict.extras),
+            ]
         )
     ]
-    placed.sort(key=lambda place: place[:2])
-    return [finding for _, _, finding in placed]
+    ordered.sort(key=lambda entry: entry[:2])
+    return [finding for _, _, finding in ordered]
 
 
-def _moments(steps: Sequence[StepFinding]) -> list[tuple[tuple[int, ...], StepFinding]]:
+def _locate_steps(steps: Sequence[StepFinding]) -> list[tuple[tuple[int, ...], StepFinding]]:
     moments: list[tuple[tuple[int, ...], StepFinding]] = []
     latest: tuple[int, ...] = ()
     for step in steps:
         if step.evidence:
-            latest = _moment(step.evidence[0])
+            latest = _event_position(step.evidence[0])
         moments.append((latest, step))
     # A parent opens with the first of its refinements; going backwards, they are placed already.
     opens: dict[str, tuple[int, ...]] = {}
@@ -43,7 +46,7 @@ def _moments(steps: Sequence[StepFinding]) -> list[tuple[tuple[int, ...], StepFi
     return moments
 
 
-def _moment(found: Evidence | Extra) -> tuple[int, ...]:
+def _event_position(evidence: Evidence | Extra) -> tuple[int, ...]:
     # Ids that planproof gave count the events; others say nothing, but their places in the file do.
-    counted = _ID.fullmatch(found.event)
-    return tuple(map(int, counted.groups() if counted else _NUMBERS.findall(found.pointer)))
+    match = _ID.fullmatch(evidence.event)
+    return tuple(map(int, match.groups() if match else _NUMBERS.findall(evidence.pointer)))

@@ -6,35 +6,35 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from planproof.core.finding import Severity, Status
-from planproof.core.phrases import quoted
+from planproof.core.phrases import quote_text
 from planproof.core.plan import Origin
 from planproof.core.usage import Usage
 from planproof.core.verdict import Coverage, Outcome, PlanSummary, Verdict
-from planproof.reports.plain_text import one_line
+from planproof.reports.plain_text import to_one_line
 from planproof.reports.redaction import redact
 
-LEVELS = {
+LEVEL_LABELS = {
     1.0: "perfect adherence",
     0.75: "strong adherence",
     0.5: "partial adherence",
     0.25: "weak adherence",
     0.0: "no adherence",
 }
-STATUSES = {
+STATUS_LABELS = {
     Status.EXECUTED: "executed",
     Status.PARTIAL: "partial",
     Status.MISSING: "missing",
     Status.AMBIGUOUS: "ambiguous",
     Status.OUT_OF_ORDER: "out of order",
 }
-MARKS = {
+STATUS_MARKS = {
     Status.EXECUTED: "✓",
     Status.PARTIAL: "◐",
     Status.MISSING: "✗",
     Status.AMBIGUOUS: "?",
     Status.OUT_OF_ORDER: "⇅",
 }
-OUTCOMES = {
+OUTCOME_LABELS = {
     Outcome.NO_PLAN: "there is no plan",
     Outcome.NO_EVENTS: "there are no events",
     Outcome.NOT_UNDERSTOOD: "the trace was not understood",
@@ -42,7 +42,7 @@ OUTCOMES = {
     Outcome.JUDGE_FAILED: "the judge failed",
 }
 
-SORTS = {
+DECLARATION_LABELS = {
     "todo_list": "to-do list",
     "plan_mode": "plan put before the user",
     "planning_step": "planning step",
@@ -54,85 +54,87 @@ SORTS = {
 }
 
 # Far more than any report shows of one text; cut before the work, since a text may be megabytes.
-_LONGEST = 20_000
+_MAX_TEXT_LENGTH = 20_000
 _MOST_NAMED = 5
 
-Show: TypeAlias = Callable[[str], str]
+TextSanitizer: TypeAlias = Callable[[str], str]
 """Makes text from a case fit to be shown."""
 
 
-def shows(*, secrets: bool) -> Show:
+def make_sanitizer(*, secrets: bool) -> TextSanitizer:
     """How text from a case is shown: on one line, harmless, and without secrets unless asked."""
     if secrets:
-        return lambda text: one_line(text[:_LONGEST])
-    return lambda text: one_line(redact(text[:_LONGEST]))
+        return lambda text: to_one_line(text[:_MAX_TEXT_LENGTH])
+    return lambda text: to_one_line(redact(text[:_MAX_TEXT_LENGTH]))
 
 
-def headline(verdict: Verdict) -> str:
+def format_headline(verdict: Verdict) -> str:
     """What the score means, or why there is none."""
     if verdict.level is None:
-        return f"not judged: {OUTCOMES[verdict.outcome]}"
-    return LEVELS[verdict.level]
+        return f"not judged: {OUTCOME_LABELS[verdict.outcome]}"
+    return LEVEL_LABELS[verdict.level]
 
 
-def score_digits(score: float) -> str:
+def format_score(score: float) -> str:
     """A score as it is printed: at least one decimal, at most two."""
     return str(round(score, 2))
 
 
-def tally(verdict: Verdict) -> str:
+def format_tally(verdict: Verdict) -> str:
     """How many steps there were and what became of them, and the extras."""
-    counted = verdict.findings.counted
-    found = [step.status for step in counted]
-    parts = [f"{found.count(Status.EXECUTED)} of {many(len(counted), 'step')} executed"]
+    counted = verdict.findings.counted_steps
+    statuses = [step.status for step in counted]
+    parts = [f"{statuses.count(Status.EXECUTED)} of {pluralize(len(counted), 'step')} executed"]
     parts += [
-        f"{found.count(status)} {STATUSES[status]}"
+        f"{statuses.count(status)} {STATUS_LABELS[status]}"
         for status in Status
-        if status is not Status.EXECUTED and status in found
+        if status is not Status.EXECUTED and status in statuses
     ]
-    grave = [extra.severity for extra in verdict.extras]
+    severities = [extra.severity for extra in verdict.extras]
     parts += [
-        many(grave.count(severity), f"{severity} extra")
+        pluralize(severities.count(severity), f"{severity} extra")
         for severity in Severity
-        if severity in grave
+        if severity in severities
     ]
     return ", ".join(parts)
 
 
-def coverage_line(coverage: Coverage) -> str:
+def format_coverage(coverage: Coverage) -> str:
     """How much of the trace was read, and by which reader."""
-    events = f"{coverage.events:,} of {many(coverage.events, 'event')} read by {coverage.reader}"
+    events = (
+        f"{coverage.events:,} of {pluralize(coverage.events, 'event')} read by {coverage.reader}"
+    )
     if coverage.reader == "general":
         events += " (which guesses: it knows no format)"
     if not coverage.skipped:
         return events
-    return f"{events}, {many(coverage.skipped, 'part')} of the trace left out"
+    return f"{events}, {pluralize(coverage.skipped, 'part')} of the trace left out"
 
 
-def plan_line(plan: PlanSummary) -> str | None:
+def format_plan_origin(plan: PlanSummary) -> str | None:
     """Where the plan was found, and what to know about it; nothing for one that was given."""
     parts: list[str] = []
     if plan.origin == Origin.INFERRED:
         parts.append("inferred from a trace: to judge that trace by it goes in a circle")
     if plan.event is not None:
-        how = SORTS.get(plan.sort or "", "plan")
+        label = DECLARATION_LABELS.get(plan.sort or "", "plan")
         when = (
             "" if plan.before_acting else ", after acting had begun: what came before is not judged"
         )
-        parts.append(f"{how} of the {plan.declared_by} at {plan.event}{when}")
+        parts.append(f"{label} of the {plan.declared_by} at {plan.event}{when}")
     if plan.replans:
         until = ", each plan in force until the next" if plan.in_force == "latest" else ""
-        parts.append(f"planned anew at {_first(plan.replans)}{until}")
+        parts.append(f"planned anew at {_join_first(plan.replans)}{until}")
     if plan.rejected:
-        parts.append(f"rejected by the user: the plan at {_first(plan.rejected)}")
+        parts.append(f"rejected by the user: the plan at {_join_first(plan.rejected)}")
     return "; ".join(parts) or None
 
 
-def cost_line(cost: Usage) -> str:
+def format_cost(cost: Usage) -> str:
     """What was asked, and what it cost as far as the price is known."""
-    parts = [many(cost.calls, "call")]
+    parts = [pluralize(cost.calls, "call")]
     if cost.from_cache:
-        parts.append(f"{many(cost.from_cache, 'answer')} kept from before")
+        parts.append(f"{pluralize(cost.from_cache, 'answer')} kept from before")
     if cost.calls:
         cached = f" ({cost.cached_tokens:,} cached)" if cost.cached_tokens else ""
         parts.append(f"{cost.tokens_in:,} tokens in{cached}, {cost.tokens_out:,} out")
@@ -140,34 +142,37 @@ def cost_line(cost: Usage) -> str:
     return ", ".join(parts)
 
 
-def asking_lines(verdict: Verdict) -> Iterator[str]:
+def format_model_notes(verdict: Verdict) -> Iterator[str]:
     """Where a model was asked: by whom it was answered, what was not accepted, what differs."""
     if verdict.judge and verdict.judge.models:
-        told = ", ".join(verdict.judge.models)
-        yield f"asked {told}" + (f": {cost_line(verdict.cost)}" if verdict.cost else "")
+        models = ", ".join(verdict.judge.models)
+        yield f"asked {models}" + (f": {format_cost(verdict.cost)}" if verdict.cost else "")
     coverage = verdict.coverage
     if coverage and coverage.shown is not None:
         windows = f" in {coverage.windows} windows" if (coverage.windows or 1) > 1 else ""
         short = f", {coverage.shortened:,} of them shortened" if coverage.shortened else ""
-        yield f"shown: {coverage.shown:,} of {many(coverage.events, 'event')}{windows}{short}"
+        yield f"shown: {coverage.shown:,} of {pluralize(coverage.events, 'event')}{windows}{short}"
     for opinion in verdict.panel:
-        yield f"{opinion.model}: {score_digits(opinion.score)}"
+        yield f"{opinion.model}: {format_score(opinion.score)}"
     if samples := verdict.samples:
-        scores = ", ".join(map(score_digits, samples.scores))
+        scores = ", ".join(map(format_score, samples.scores))
         yield f"samples: {scores}; {samples.agreement:.0%} agree"
-    for each in verdict.rejected[:_MOST_NAMED]:
-        subject = "extra" if each.step is None else f"step {each.step}"
-        yield f"not accepted for {subject}: {each.event} {quoted(each.quote)}: {each.why}"
+    for rejection in verdict.rejected[:_MOST_NAMED]:
+        subject = "extra" if rejection.step is None else f"step {rejection.step}"
+        yield (
+            f"not accepted for {subject}: {rejection.event} {quote_text(rejection.quote)}: "
+            f"{rejection.why}"
+        )
     if len(verdict.rejected) > _MOST_NAMED:
         yield f"and {len(verdict.rejected) - _MOST_NAMED} more not accepted"
     yield from verdict.warnings
 
 
-def _first(events: tuple[str, ...]) -> str:
+def _join_first(events: tuple[str, ...]) -> str:
     more = "" if len(events) <= _MOST_NAMED else f" and {len(events) - _MOST_NAMED} more"
     return ", ".join(events[:_MOST_NAMED]) + more
 
 
-def many(count: int, noun: str) -> str:
+def pluralize(count: int, noun: str) -> str:
     """A number of things: `1 event`, `2 events`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

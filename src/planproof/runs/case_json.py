@@ -9,32 +9,32 @@ from planproof.core.case import Case
 from planproof.core.content import Content, Json
 from planproof.readers.decoding.source import Source
 from planproof.readers.task_content import read_task
-from planproof.runs.run_records import KeptCase
+from planproof.runs.run_records import StoredCase
 
 
-def kept(case: Case) -> KeptCase:
+def serialize_case(case: Case) -> StoredCase:
     """The case as JSON text, with its content hash."""
     trace: Json = case.trace
     # ASCII only: lone surrogates can be written, and every database can hold it.
     text = json.dumps(
         {
-            "user_task": None if case.task is None else _written(case.task),
+            "user_task": None if case.task is None else _task_to_json(case.task),
             "agent_plan": case.plan,
-            "execution_trace": trace.given if isinstance(trace, Source) else trace,
+            "execution_trace": trace.raw_value if isinstance(trace, Source) else trace,
         },
         separators=(",", ":"),
     )
-    return KeptCase(sha256(text.encode("ascii")).hexdigest(), text)
+    return StoredCase(sha256(text.encode("ascii")).hexdigest(), text)
 
 
-def case_in(
-    kept: KeptCase,
+def deserialize_case(
+    stored: StoredCase,
     *,
     id: str | None = None,  # noqa: A002 - the name of the field
     metadata: dict[str, Json] | None = None,
 ) -> Case:
     """The case that was kept, ready to be read again."""
-    fields: dict[str, Json] = json.loads(kept.text)
+    fields: dict[str, Json] = json.loads(stored.text)
     task = fields["user_task"]
     return Case(
         task=None if task is None else read_task(task),
@@ -45,7 +45,7 @@ def case_in(
     )
 
 
-def _written(task: Content) -> Json:
+def _task_to_json(task: Content) -> Json:
     if not task.images:
         return task.text
     images: list[Json] = [

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from planproof.core.finding import Status, StepFinding
 from planproof.runs.run_records import Result
-from planproof.runs.step_counts import folded
+from planproof.runs.step_counts import normalize_whitespace
 
 _LONGEST_NAME = 200
 _MARK_BYTES = 8
@@ -23,7 +23,7 @@ _StepMark: TypeAlias = bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class BaseResult:
     """What is kept of a base result: the least that a comparison needs.
 
     `executed` are the marks of its executed steps, one after another.
@@ -32,47 +32,53 @@ class Kept:
     name: str
     case: str
     score: float | None
-    executed: bytes
+    executed_marks: bytes
 
     @staticmethod
-    def of(result: Result) -> Kept:
+    def from_result(result: Result) -> BaseResult:
         """What to keep of a result."""
-        marks = (mark for mark, step in _marked(result) if step.status is Status.EXECUTED)
-        return Kept(result.name[:_LONGEST_NAME], result.case, result.verdict.score, b"".join(marks))
+        marks = (mark for mark, step in _iter_step_marks(result) if step.status is Status.EXECUTED)
+        return BaseResult(
+            result.name[:_LONGEST_NAME], result.case, result.verdict.score, b"".join(marks)
+        )
 
-    def executed_then(self, now: Result) -> Iterator[StepFinding]:
+    def find_executed_steps(self, new_result: Result) -> Iterator[StepFinding]:
         """The steps of the other result that were executed in this one."""
         executed = {
-            self.executed[start : start + _MARK_BYTES]
-            for start in range(0, len(self.executed), _MARK_BYTES)
+            self.executed_marks[start : start + _MARK_BYTES]
+            for start in range(0, len(self.executed_marks), _MARK_BYTES)
         }
-        return (step for mark, step in _marked(now) if mark in executed)
+        return (step for mark, step in _iter_step_marks(new_result) if mark in executed)
 
 
 class Pairing:
     """Finds the base result of each new one; every base result is given away once."""
 
     def __init__(self, base: Iterable[Result]) -> None:
-        self._free: dict[bytes, list[Kept]] = {}
+        self._unpaired: dict[bytes, list[BaseResult]] = {}
         for result in base:
-            self._free.setdefault(_key(result), []).append(Kept.of(result))
-        for several in self._free.values():
-            several.reverse()
+            self._unpaired.setdefault(_key(result), []).append(BaseResult.from_result(result))
+        for base_results in self._unpaired.values():
+            base_results.reverse()
 
-    def partner(self, result: Result) -> Kept | None:
+    def pop_partner(self, result: Result) -> BaseResult | None:
         """The base result on the same case, if there is one left; of several, the earliest."""
-        several = self._free.get(_key(result))
-        return several.pop() if several else None
+        base_results = self._unpaired.get(_key(result))
+        return base_results.pop() if base_results else None
 
     @property
-    def unpaired(self) -> int:
+    def unpaired_count(self) -> int:
         """How many base results found no partner."""
-        return sum(map(len, self._free.values()))
+        return sum(map(len, self._unpaired.values()))
 
-    def unpaired_names(self, most: int) -> tuple[str, ...]:
+    def unpaired_names(self, limit: int) -> tuple[str, ...]:
         """The names of the first of them."""
-        names = (kept.name for several in self._free.values() for kept in reversed(several))
-        return tuple(islice(names, most))
+        names = (
+            base_result.name
+            for base_results in self._unpaired.values()
+            for base_result in reversed(base_results)
+        )
+        return tuple(islice(names, limit))
 
 
 def _key(result: Result) -> bytes:
@@ -80,14 +86,14 @@ def _key(result: Result) -> bytes:
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _marked(result: Result) -> Iterator[tuple[_StepMark, StepFinding]]:
+def _iter_step_marks(result: Result) -> Iterator[tuple[_StepMark, StepFinding]]:
     """The counted steps, each with a mark that is the same for the same text in another result.
 
     Where a plan says the same twice, the first is the first and the second the second.
     """
     seen: dict[str, int] = {}
-    for step in result.verdict.findings.counted:
-        text = folded(step.text)
+    for step in result.verdict.findings.counted_steps:
+        text = normalize_whitespace(step.text)
         seen[text] = occurrence = seen.get(text, 0) + 1
-        marked = f"{occurrence} {text}".encode("utf-8", "surrogatepass")
-        yield blake2b(marked, digest_size=_MARK_BYTES).digest(), step
+        key = f"{occurrence} {text}".encode("utf-8", "surrogatepass")
+        yield blake2b(key, digest_size=_MARK_BYTES).digest(), step

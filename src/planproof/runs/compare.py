@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from planproof.core.finding import Status
-from planproof.runs.case_pairing import Kept, Pairing
+from planproof.runs.case_pairing import BaseResult, Pairing
 from planproof.runs.run_records import Result
 from planproof.runs.statistics import Interval, bootstrap_interval, mcnemar
 from planproof.runs.step_counts import LONGEST_TEXT, StepCount, StepCounts
-from planproof.runs.summary import PASSING, Glance
+from planproof.runs.summary import PASSING_SCORE, CaseSummary
 
 MOST_CHANGES = 50
 _MOST_STEPS = 10
-_MOST_BROKEN = 20
+_MAX_REGRESSED_STEPS = 20
 _HUNDREDTHS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokenStep:
+class RegressedStep:
     """A step that the base run saw executed; `status` is what the new run says of it."""
 
     number: str
@@ -31,12 +31,12 @@ class BrokenStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class ScoreChange:
     """A case whose score is another one now, or that has none any more."""
 
     base: float
-    new: Glance
-    broken: tuple[BrokenStep, ...]
+    new: CaseSummary
+    broken: tuple[RegressedStep, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,37 +83,37 @@ class Comparison:
     min_score: float
     passing: PassFail
     broken: tuple[StepCount, ...]
-    worst: tuple[Change, ...]
-    best: tuple[Change, ...]
-    lost: tuple[Change, ...]
+    worst: tuple[ScoreChange, ...]
+    best: tuple[ScoreChange, ...]
+    lost: tuple[ScoreChange, ...]
     only_base_names: tuple[str, ...]
     only_new_names: tuple[str, ...]
 
     @property
-    def paired(self) -> int:
+    def pair_count(self) -> int:
         """How many cases have a score in both runs."""
         return self.better + self.worse + self.same
 
 
 def compare(
-    base: Iterable[Result], new: Iterable[Result], *, min_score: float = PASSING
+    base: Iterable[Result], new: Iterable[Result], *, min_score: float = PASSING_SCORE
 ) -> Comparison:
     """Pair the results of two runs by case and say what changed.
 
     Of the base some hundred bytes a case are kept, of the new run none but the changes told.
     """
     pairing = Pairing(base)
-    counting = _Counting(min_score)
+    builder = _ComparisonBuilder(min_score)
     for result in new:
-        kept = pairing.partner(result)
-        if kept is None:
-            counting.add_unpaired(result)
+        base_result = pairing.pop_partner(result)
+        if base_result is None:
+            builder.add_unpaired(result)
         else:
-            counting.add(kept, result)
-    return counting.comparison(pairing)
+            builder.add(base_result, result)
+    return builder.build(pairing)
 
 
-class _Counting:
+class _ComparisonBuilder:
     """What is counted while pairs come by."""
 
     def __init__(self, min_score: float) -> None:
@@ -124,9 +124,9 @@ class _Counting:
         self.base_total = Fraction()
         self.new_total = Fraction()
         self.steps = StepCounts()
-        self.worst: list[Change] = []
-        self.best: list[Change] = []
-        self.lost: list[Change] = []
+        self.worst: list[ScoreChange] = []
+        self.best: list[ScoreChange] = []
+        self.lost: list[ScoreChange] = []
         self.only_new_names: list[str] = []
 
     def add_unpaired(self, result: Result) -> None:
@@ -134,45 +134,51 @@ class _Counting:
         if len(self.only_new_names) < MOST_CHANGES:
             self.only_new_names.append(result.name[:LONGEST_TEXT])
 
-    def add(self, kept: Kept, result: Result) -> None:
-        self.sides["altered"] += kept.case != result.case
-        before, after = kept.score, result.verdict.score
+    def add(self, base_result: BaseResult, result: Result) -> None:
+        self.sides["altered"] += base_result.case != result.case
+        before, after = base_result.score, result.verdict.score
         if before is None or after is None:
-            self._add_unscored(kept, result)
+            self._add_unscored(base_result, result)
             return
         self.base_total += Fraction(before)
         self.new_total += Fraction(after)
         self.passing[before >= self.min_score, after >= self.min_score] += 1
         # As scores are printed; finer than that, the interval would not change to the eye.
         self.changes[round((after - before) * _HUNDREDTHS)] += 1
-        broken = tuple(self._broken(kept, result))
+        regressed = tuple(self._find_regressed_steps(base_result, result))
         if after == before:
             self.sides["same"] += 1
             return
         self.sides["better" if after > before else "worse"] += 1
-        change = Change(base=before, new=Glance.at(result), broken=broken)
-        told = self.best if after > before else self.worst
-        insort(told, change, key=_size)
-        del told[MOST_CHANGES:]
+        change = ScoreChange(base=before, new=CaseSummary.from_result(result), broken=regressed)
+        ranked = self.best if after > before else self.worst
+        insort(ranked, change, key=_change_sort_key)
+        del ranked[MOST_CHANGES:]
 
-    def _add_unscored(self, kept: Kept, result: Result) -> None:
-        if kept.score is not None:
+    def _add_unscored(self, base_result: BaseResult, result: Result) -> None:
+        if base_result.score is not None:
             self.sides["no_longer_scored"] += 1
             if len(self.lost) < MOST_CHANGES:
-                self.lost.append(Change(base=kept.score, new=Glance.at(result), broken=()))
+                self.lost.append(
+                    ScoreChange(
+                        base=base_result.score, new=CaseSummary.from_result(result), broken=()
+                    )
+                )
         else:
             self.sides["unscored" if result.verdict.score is None else "newly_scored"] += 1
 
-    def _broken(self, kept: Kept, result: Result) -> Iterator[BrokenStep]:
-        named = 0
-        for step in kept.executed_then(result):
+    def _find_regressed_steps(
+        self, base_result: BaseResult, result: Result
+    ) -> Iterator[RegressedStep]:
+        count = 0
+        for step in base_result.find_executed_steps(result):
             self.steps.add(step.text, step.status)
-            if step.status is not Status.EXECUTED and named < _MOST_BROKEN:
-                named += 1
+            if step.status is not Status.EXECUTED and count < _MAX_REGRESSED_STEPS:
+                count += 1
                 text = step.text[:LONGEST_TEXT]
-                yield BrokenStep(number=step.number, text=text, status=step.status)
+                yield RegressedStep(number=step.number, text=text, status=step.status)
 
-    def comparison(self, pairing: Pairing) -> Comparison:
+    def build(self, pairing: Pairing) -> Comparison:
         pairs = self.changes.total()
         base_mean = float(self.base_total / pairs) if pairs else None
         new_mean = float(self.new_total / pairs) if pairs else None
@@ -185,13 +191,13 @@ class _Counting:
             no_longer_scored=self.sides["no_longer_scored"],
             newly_scored=self.sides["newly_scored"],
             unscored=self.sides["unscored"],
-            only_base=pairing.unpaired,
+            only_base=pairing.unpaired_count,
             only_new=self.sides["only_new"],
             altered=self.sides["altered"],
             base_mean=base_mean,
             new_mean=new_mean,
             mean_change=None if change is None else float(change),
-            interval=None if change is None else self._interval(change),
+            interval=None if change is None else self._compute_interval(change),
             min_score=self.min_score,
             passing=PassFail(
                 both=self.passing[True, True],
@@ -200,7 +206,7 @@ class _Counting:
                 neither=self.passing[False, False],
                 p=mcnemar(broke, mended),
             ),
-            broken=self.steps.most_missed(_MOST_STEPS),
+            broken=self.steps.find_most_missed(_MOST_STEPS),
             worst=tuple(self.worst),
             best=tuple(self.best),
             lost=tuple(self.lost),
@@ -208,17 +214,17 @@ class _Counting:
             only_new_names=tuple(self.only_new_names),
         )
 
-    def _interval(self, mean: Fraction) -> Interval | None:
-        found = bootstrap_interval(self.changes)
-        if found is None:
+    def _compute_interval(self, mean: Fraction) -> Interval | None:
+        interval = bootstrap_interval(self.changes)
+        if interval is None:
             return None
         # What rounding did to the mean is no part of the interval.
-        counted = sum(value * count for value, count in self.changes.items())
-        shift = float(mean - Fraction(counted, self.changes.total() * _HUNDREDTHS))
-        return Interval(found.low / _HUNDREDTHS + shift, found.high / _HUNDREDTHS + shift)
+        total = sum(value * count for value, count in self.changes.items())
+        shift = float(mean - Fraction(total, self.changes.total() * _HUNDREDTHS))
+        return Interval(interval.low / _HUNDREDTHS + shift, interval.high / _HUNDREDTHS + shift)
 
 
-def _size(change: Change) -> tuple[float, int]:
+def _change_sort_key(change: ScoreChange) -> tuple[float, int]:
     """The largest changes first, and equal ones in the order of the cases."""
     assert change.new.score is not None
     return -abs(change.new.score - change.base), change.new.position

@@ -8,22 +8,22 @@ from typing import TypeAlias
 
 from planproof.core.verdict import JudgeSummary
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.engines.local import Judged, Worker, judged_by, judged_locally
-from planproof.runs.engines.row_transport import Merging
-from planproof.runs.run_recorder import Keeping
-from planproof.runs.run_records import Result, Run, RunState, new_run
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.engines.local import ResultWithCase, Worker, judge_locally, judge_with_worker
+from planproof.runs.engines.row_transport import MergeResults
+from planproof.runs.run_recorder import RunRecorder
+from planproof.runs.run_records import Result, Run, RunState, create_run
 from planproof.runs.store.store_protocol import Store
 
-_LOOKED_AT = 100
+_MAX_RUNS_SEARCHED = 100
 
-Elsewhere: TypeAlias = Callable[[Merging], Generator[Judged, None, None]]
+RemoteEngine: TypeAlias = Callable[[MergeResults], Generator[ResultWithCase, None, None]]
 """An engine that reads the data set itself, given what puts in the results that are there."""
 
 
-def begun(
+def start_or_resume_run(
     store: Store,
-    judging: Judging,
+    evaluator: CaseEvaluator,
     *,
     source: str,
     models: tuple[str, ...] = (),
@@ -34,44 +34,44 @@ def begun(
 
     A run that has results already is one that is gone on with.
     """
-    fingerprint = judging.fingerprint
+    fingerprint = evaluator.fingerprint
     if resume:
-        for run in store.runs(limit=_LOOKED_AT):
+        for run in store.list_runs(limit=_MAX_RUNS_SEARCHED):
             if (run.source, run.fingerprint) == (source, fingerprint):
                 if run.state is RunState.FINISHED:
                     break
                 return run
-    judge = judging.judge
+    judge = evaluator.judge
     summary = JudgeSummary(name=judge.name, fingerprint=judge.fingerprint, models=models)
-    return new_run(source=source, judge=summary, fingerprint=fingerprint, tags=tags)
+    return create_run(source=source, judge=summary, fingerprint=fingerprint, tags=tags)
 
 
 @contextmanager
-def running(
+def execute_run(
     store: Store,
     run: Run,
     cases: Iterable[tuple[int, CaseLine]],
-    judging: Judging,
+    evaluator: CaseEvaluator,
     *,
-    anew: bool = False,
-    at_once: int | None = None,
+    no_cache: bool = False,
+    concurrency: int | None = None,
     worker: Worker | None = None,
-    elsewhere: Elsewhere | None = None,
+    engine: RemoteEngine | None = None,
 ) -> Generator[Iterator[Result], None, None]:
     """The results of a run, in the order of the cases, which come with their positions.
 
     Whoever leaves before they are all there has interrupted the run. A `worker` judges them in the
     place of this machine's processes. With `elsewhere` they are read and judged there.
     """
-    with Keeping(store, run, anew=anew) as keeping:
-        if elsewhere is not None:
-            with closing(elsewhere(keeping.merged)) as judged:
-                yield keeping.keep(judged)
+    with RunRecorder(store, run, no_cache=no_cache) as recorder:
+        if engine is not None:
+            with closing(engine(recorder.merge_stored_results)) as judged:
+                yield recorder.record(judged)
             return
-        tasks = keeping.tasks(cases)
+        tasks = recorder.iter_tasks(cases)
         if worker is None:
-            judged = judged_locally(tasks, judging, keeping.known, at_once)
+            judged = judge_locally(tasks, evaluator, recorder.find_known_verdicts, concurrency)
         else:
-            judged = judged_by(worker, tasks, judging, keeping.known)
+            judged = judge_with_worker(worker, tasks, evaluator, recorder.find_known_verdicts)
         with closing(tasks), closing(judged):
-            yield keeping.keep(judged)
+            yield recorder.record(judged)

@@ -11,11 +11,11 @@ from planproof.runs.run_records import Run, RunState
 from planproof.runs.summary import Summary
 
 # A mean that is equal on paper may differ in its last bit.
-_EQUAL = 1e-9
+_FLOAT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conditions:
+class GateConditions:
     """What is asked of a run; None asks for nothing.
 
     `min_mean` and `min_pass_rate` are of the scored cases, which is why no more than
@@ -31,7 +31,7 @@ class Conditions:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class GateCheck:
     """One condition, whether it held, and the figures in words."""
 
     condition: str
@@ -39,75 +39,77 @@ class Check:
     told: str
 
 
-def checks(
-    conditions: Conditions, run: Run, summary: Summary, comparison: Comparison | None = None
-) -> tuple[Check, ...]:
+def check_gate(
+    conditions: GateConditions, run: Run, summary: Summary, comparison: Comparison | None = None
+) -> tuple[GateCheck, ...]:
     """Hold a run to the conditions. `comparison` is that of a base run with this one.
 
     A run that is not finished, or has no results, proves nothing: it does not pass.
     """
     if conditions.max_worse is not None and comparison is None:
         raise InvalidInput("`max_worse` needs a base run.", advice="Name one to compare with.")
-    found = [*_whole(run, summary), *_of_the_run(conditions, summary)]
+    results = [*_check_completeness(run, summary), *_check_scores(conditions, summary)]
     if comparison is not None:
-        found += _against_base(conditions, comparison)
-    return tuple(found)
+        results += _check_against_base(conditions, comparison)
+    return tuple(results)
 
 
-def _whole(run: Run, summary: Summary) -> Iterator[Check]:
+def _check_completeness(run: Run, summary: Summary) -> Iterator[GateCheck]:
     finished = run.state is RunState.FINISHED
-    told = f"it is {run.state.value}"
-    yield Check("the run is finished", finished, told if finished else f"{told}; --resume goes on")
-    yield Check("the run has results", summary.cases > 0, f"{summary.cases:,}")
+    detail = f"it is {run.state.value}"
+    yield GateCheck(
+        "the run is finished", finished, detail if finished else f"{detail}; --resume goes on"
+    )
+    yield GateCheck("the run has results", summary.cases > 0, f"{summary.cases:,}")
 
 
-def _of_the_run(conditions: Conditions, summary: Summary) -> Iterator[Check]:
+def _check_scores(conditions: GateConditions, summary: Summary) -> Iterator[GateCheck]:
     causes = "".join(f"; {count:,} {cause}" for cause, count in summary.unscored.items())
     unscored = summary.cases - summary.scored
-    yield Check(
+    yield GateCheck(
         f"at most {conditions.max_unscored:,} without a score",
         unscored <= conditions.max_unscored,
         f"{unscored:,} of {summary.cases:,}{causes}",
     )
     if (least := conditions.min_mean) is not None:
-        yield Check(
+        yield GateCheck(
             f"mean score at least {least:g}",
-            summary.mean is not None and summary.mean >= least - _EQUAL,
+            summary.mean is not None and summary.mean >= least - _FLOAT_TOLERANCE,
             "no case has a score"
             if summary.mean is None
             else f"{summary.mean:.4f} over {summary.scored:,} scored",
         )
     if (least := conditions.min_pass_rate) is not None:
         rate = summary.passed / summary.scored if summary.scored else None
-        yield Check(
+        yield GateCheck(
             f"at least {least:g} of the cases score {summary.min_score:g} or more",
-            rate is not None and rate >= least - _EQUAL,
+            rate is not None and rate >= least - _FLOAT_TOLERANCE,
             "no case has a score"
             if rate is None
             else f"{rate:.4f}, {summary.passed:,} of {summary.scored:,}",
         )
 
 
-def _against_base(conditions: Conditions, comparison: Comparison) -> Iterator[Check]:
+def _check_against_base(conditions: GateConditions, comparison: Comparison) -> Iterator[GateCheck]:
     allowed = f" by more than {conditions.tolerance:g}" if conditions.tolerance else ""
     if comparison.mean_change is None:
-        told = "no case has a score in both runs"
+        detail = "no case has a score in both runs"
     else:
-        told = f"{comparison.mean_change:+.4f} over {comparison.paired:,} pairs"
+        detail = f"{comparison.mean_change:+.4f} over {comparison.pair_count:,} pairs"
         if spread := comparison.interval:
-            told += f", 95 % interval {spread.low:+.4f} to {spread.high:+.4f}"
-        told += f"; {comparison.worse:,} worse, {comparison.better:,} better"
+            detail += f", 95 % interval {spread.low:+.4f} to {spread.high:+.4f}"
+        detail += f"; {comparison.worse:,} worse, {comparison.better:,} better"
     if comparison.only_base:
-        told += f"; {comparison.only_base:,} of the base not in this run"
-    yield Check(
+        detail += f"; {comparison.only_base:,} of the base not in this run"
+    yield GateCheck(
         f"mean no lower than in the base{allowed}",
         comparison.mean_change is not None
-        and comparison.mean_change >= -conditions.tolerance - _EQUAL,
-        told,
+        and comparison.mean_change >= -conditions.tolerance - _FLOAT_TOLERANCE,
+        detail,
     )
     if conditions.max_worse is not None:
-        yield Check(
+        yield GateCheck(
             f"at most {conditions.max_worse:,} worse than in the base",
             comparison.worse <= conditions.max_worse,
-            f"{comparison.worse:,} of {comparison.paired:,} pairs",
+            f"{comparison.worse:,} of {comparison.pair_count:,} pairs",
         )

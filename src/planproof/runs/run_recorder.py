@@ -12,17 +12,17 @@ from typing import Protocol, Self, TypeVar
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput, StoreFailed
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.case_json import kept
-from planproof.runs.engines.local import Judged, Task
-from planproof.runs.run_records import KeptCase, Result, Run, RunState, is_lasting
+from planproof.runs.case_json import serialize_case
+from planproof.runs.engines.local import JudgeTask, ResultWithCase
+from planproof.runs.run_records import Result, Run, RunState, StoredCase, is_final
 from planproof.runs.store.store_protocol import Store
 
-_MOST_WAITING = 64
-_LONGEST_WAIT = 1.0
+_MAX_BUFFERED = 64
+_MAX_BUFFER_SECONDS = 1.0
 """Results, and seconds, after which those that wait are kept: what a kill costs at the most."""
 
 
-class _PlacedCase(Protocol):
+class _PositionedCase(Protocol):
     """A case of the data set: its position in the run, its content hash, and where it stands."""
 
     @property
@@ -35,22 +35,22 @@ class _PlacedCase(Protocol):
     def where(self) -> str: ...
 
 
-_Placed = TypeVar("_Placed", bound=_PlacedCase)
+_PositionedCaseT = TypeVar("_PositionedCaseT", bound=_PositionedCase)
 
 
-class Keeping:
+class RunRecorder:
     """Enters a run, keeps its results, and says in the end how it ended.
 
     What the run has already is not judged again. Nor is what another run has judged in the same
     way, unless `anew`.
     """
 
-    def __init__(self, store: Store, run: Run, *, anew: bool = False) -> None:
+    def __init__(self, store: Store, run: Run, *, no_cache: bool = False) -> None:
         self._store = store
         self._run = run
-        self._anew = anew
-        self._waiting: list[Judged] = []
-        self._kept_at = monotonic()
+        self._no_cache = no_cache
+        self._buffer: list[ResultWithCase] = []
+        self._flushed_at = monotonic()
 
     def __enter__(self) -> Self:
         self._store.begin(self._run)
@@ -68,65 +68,70 @@ class Keeping:
             self._flush()
             self._store.close_run(self._run.id, RunState.INTERRUPTED)
 
-    def tasks(self, lines: Iterable[tuple[int, CaseLine]]) -> Generator[Task | Result, None, None]:
+    def iter_tasks(
+        self, lines: Iterable[tuple[int, CaseLine]]
+    ) -> Generator[JudgeTask | Result, None, None]:
         """What is to be judged, and the results that are there already, in order of position."""
-        return self.merged(
-            Task(position, line, None if line.case is None else kept(line.case))
+        return self.merge_stored_results(
+            JudgeTask(position, line, None if line.case is None else serialize_case(line.case))
             for position, line in lines
         )
 
-    def merged(
-        self, found: Generator[_Placed, None, None]
-    ) -> Generator[_Placed | Result, None, None]:
+    def merge_stored_results(
+        self, cases: Generator[_PositionedCaseT, None, None]
+    ) -> Generator[_PositionedCaseT | Result, None, None]:
         """What was found, or the result on the same case that is there already."""
-        there = self._store.results(self._run.id) if self._run.cases else iter(())
-        result = next(there, None)
-        with closing(found):
-            for each in found:
-                if result is None or result.position > each.position:
-                    yield each
+        stored_results = self._store.iter_results(self._run.id) if self._run.cases else iter(())
+        result = next(stored_results, None)
+        with closing(cases):
+            for case in cases:
+                if result is None or result.position > case.position:
+                    yield case
                     continue
-                if (result.position, result.case) != (each.position, each.hash):
-                    raise _changed(each.where)
+                if (result.position, result.case) != (case.position, case.hash):
+                    raise _make_cases_changed_error(case.where)
                 yield result
-                result = next(there, None)
+                result = next(stored_results, None)
         if result is not None:
-            raise _changed(self._run.source)
+            raise _make_cases_changed_error(self._run.source)
 
-    def known(self, cases: Collection[str]) -> dict[str, Verdict]:
+    def find_known_verdicts(self, cases: Collection[str]) -> dict[str, Verdict]:
         """Verdicts that need not be found again, by the hash of the case."""
-        if self._anew or not cases:
+        if self._no_cache or not cases:
             return {}
-        known = self._store.judged(cases, self._run.fingerprint)
-        for result, _ in self._waiting:
-            if result.case in cases and is_lasting(result.verdict):
-                known[result.case] = replace(result.verdict, cost=None)
-        return known
+        verdicts = self._store.find_verdicts(cases, self._run.fingerprint)
+        for result, _ in self._buffer:
+            if result.case in cases and is_final(result.verdict):
+                verdicts[result.case] = replace(result.verdict, cost=None)
+        return verdicts
 
-    def keep(self, judged: Iterable[Judged]) -> Iterator[Result]:
+    def record(self, judged: Iterable[ResultWithCase]) -> Iterator[Result]:
         """The results, which are kept on their way."""
         for result, case in judged:
             if case is None and result.case:
                 # It was there already.
                 yield result
                 continue
-            self._waiting.append((result, case))
-            if len(self._waiting) >= _MOST_WAITING or monotonic() - self._kept_at > _LONGEST_WAIT:
+            self._buffer.append((result, case))
+            if (
+                len(self._buffer) >= _MAX_BUFFERED
+                or monotonic() - self._flushed_at > _MAX_BUFFER_SECONDS
+            ):
                 self._flush()
             yield result
 
     def _flush(self) -> None:
-        if self._waiting:
-            cases: dict[str, KeptCase] = {
-                case.hash: case for _, case in self._waiting if case is not None
+        if self._buffer:
+            cases: dict[str, StoredCase] = {
+                case.hash: case for _, case in self._buffer if case is not None
             }
-            results = [result for result, _ in self._waiting]
+            results = [result for result, _ in self._buffer]
             self._store.add(self._run.id, results, list(cases.values()))
-            self._waiting = []
-        self._kept_at = monotonic()
+            self._buffer = []
+        self._flushed_at = monotonic()
 
 
-def _changed(where: str) -> InvalidInput:
+def _make_cases_changed_error(where: str) -> InvalidInput:
     return InvalidInput(
         "the cases are not those that the run began with.",
         where=where,

@@ -59,11 +59,11 @@ class Result:
     @property
     def name(self) -> str:
         """What people are told of it: its id, or its position."""
-        return case_name(self.id, self.position)
+        return format_case_name(self.id, self.position)
 
 
 @dataclass(frozen=True, slots=True)
-class KeptCase:
+class StoredCase:
     """A case as the store keeps it: JSON text of task, plan and trace as they were given.
 
     `hash` is that of the text: the same content is the same case, whatever its id and metadata.
@@ -73,12 +73,12 @@ class KeptCase:
     text: str
 
 
-def case_name(id: str | None, position: int) -> str:  # noqa: A002 - the name of the field
+def format_case_name(id: str | None, position: int) -> str:  # noqa: A002 - the name of the field
     """What a case of a run is called where people read of it."""
     return f"case {position}" if id is None else id
 
 
-def new_run(
+def create_run(
     *, source: str, judge: JudgeSummary, fingerprint: str, tags: Mapping[str, str] | None = None
 ) -> Run:
     """A run that begins now. Its id sorts by time and can be typed."""
@@ -93,6 +93,6 @@ def new_run(
     )
 
 
-def is_lasting(verdict: Verdict) -> bool:
+def is_final(verdict: Verdict) -> bool:
     """Whether a case need not be judged again: a failure may be over next time."""
     return verdict.outcome not in _FAILURES

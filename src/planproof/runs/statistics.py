@@ -34,12 +34,12 @@ def bootstrap_interval(counts: Mapping[int, int]) -> Interval | None:
     if size < 2:
         return None
     random = Random(_SEED)  # noqa: S311 - no secret: the same counts shall give the same interval
-    sums = sorted(_resampled_sum(occurring, size, size, random) for _ in range(RESAMPLES))
+    sums = sorted(_draw_resampled_sum(occurring, size, size, random) for _ in range(RESAMPLES))
     tail = int(RESAMPLES * (1 - CONFIDENCE) / 2)
     return Interval(sums[tail] / size, sums[-1 - tail] / size)
 
 
-def _resampled_sum(
+def _draw_resampled_sum(
     occurring: Sequence[tuple[int, int]], size: int, draws: int, random: Random
 ) -> int:
     """The sum of so many draws with replacement from values that occur so often, `size` in all.
@@ -52,14 +52,14 @@ def _resampled_sum(
     half = len(occurring) // 2
     left, right = occurring[:half], occurring[half:]
     in_left = sum(count for _, count in left)
-    drawn = _binomial(draws, in_left, size, random)
-    total = _resampled_sum(left, in_left, drawn, random) if drawn else 0
+    drawn = _draw_binomial(draws, in_left, size, random)
+    total = _draw_resampled_sum(left, in_left, drawn, random) if drawn else 0
     if rest := draws - drawn:
-        total += _resampled_sum(right, size - in_left, rest, random)
+        total += _draw_resampled_sum(right, size - in_left, rest, random)
     return total
 
 
-def _binomial(trials: int, part: int, whole: int, random: Random) -> int:
+def _draw_binomial(trials: int, part: int, whole: int, random: Random) -> int:
     """How many of so many trials succeed, where each does with the chance `part / whole`.
 
     Every trial draws a number below 1, binary digit by digit, until it differs from the chance in

@@ -9,7 +9,7 @@ from planproof.core.finding import Status
 
 LONGEST_TEXT = 240
 _MOST_TEXTS = 20_000
-_PLACES = {status: place for place, status in enumerate(Status)}
+_STATUS_INDEX = {status: place for place, status in enumerate(Status)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,14 +24,14 @@ class StepCount:
     out_of_order: int
 
     @property
-    def lapses(self) -> int:
+    def deviations(self) -> int:
         """How often it was not executed as planned."""
         return self.partial + self.missing + self.ambiguous + self.out_of_order
 
     @property
     def total(self) -> int:
         """How often there was such a step."""
-        return self.executed + self.lapses
+        return self.executed + self.deviations
 
 
 class StepCounts:
@@ -41,30 +41,30 @@ class StepCounts:
     forgotten, so that a count can only be too low, and the counts of what is frequent stay right.
     """
 
-    def __init__(self, most_texts: int = _MOST_TEXTS) -> None:
-        self._most_texts = most_texts
+    def __init__(self, max_texts: int = _MOST_TEXTS) -> None:
+        self._max_texts = max_texts
         self._counts: dict[str, list[int]] = {}
 
     def add(self, text: str, status: Status) -> None:
         """Count one step."""
-        key = folded(text)[:LONGEST_TEXT]
+        key = normalize_whitespace(text)[:LONGEST_TEXT]
         counts = self._counts.get(key)
         if counts is None:
-            counts = self._counts[key] = [0] * len(_PLACES)
-            if len(self._counts) > self._most_texts:
-                kept = sorted(self._counts.items(), key=_rank)[: self._most_texts // 2]
+            counts = self._counts[key] = [0] * len(_STATUS_INDEX)
+            if len(self._counts) > self._max_texts:
+                retained = sorted(self._counts.items(), key=_rank)[: self._max_texts // 2]
                 # The newest has no count yet, and must not be lost for that.
-                self._counts = {**dict(kept), key: counts}
-        counts[_PLACES[status]] += 1
+                self._counts = {**dict(retained), key: counts}
+        counts[_STATUS_INDEX[status]] += 1
 
-    def most_missed(self, most: int) -> tuple[StepCount, ...]:
+    def find_most_missed(self, limit: int) -> tuple[StepCount, ...]:
         """Those with the most lapses; of equals, those that lapse in the larger share of cases."""
-        return tuple(list(self._lapsed())[:most])
+        return tuple(list(self._iter_deviating())[:limit])
 
-    def _lapsed(self) -> Iterator[StepCount]:
+    def _iter_deviating(self) -> Iterator[StepCount]:
         for text, counts in sorted(self._counts.items(), key=_rank):
             executed, partial, missing, ambiguous, out_of_order = counts
-            found = StepCount(
+            step = StepCount(
                 text=text,
                 executed=executed,
                 partial=partial,
@@ -72,15 +72,15 @@ class StepCounts:
                 ambiguous=ambiguous,
                 out_of_order=out_of_order,
             )
-            if found.lapses:
-                yield found
+            if step.deviations:
+                yield step
 
 
-def folded(text: str) -> str:
+def normalize_whitespace(text: str) -> str:
     """The text of a step without what does not matter for telling it from others."""
     return " ".join(text.split())
 
 
 def _rank(item: tuple[str, list[int]]) -> tuple[int, int, str]:
-    text, (executed, *lapses) = item
-    return -sum(lapses), executed, text
+    text, (executed, *deviations) = item
+    return -sum(deviations), executed, text

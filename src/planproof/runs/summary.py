@@ -12,19 +12,19 @@ from typing import Any
 from planproof.core.finding import Severity, Status
 from planproof.core.usage import Usage
 from planproof.core.verdict import Outcome
-from planproof.runs.run_records import Result, case_name
+from planproof.runs.run_records import Result, format_case_name
 from planproof.runs.step_counts import StepCount, StepCounts
 from planproof.scoring import LEVELS
 
-PASSING = 0.75
+PASSING_SCORE = 0.75
 """A case passes with this score, unless another minimum is asked for."""
 _MOST_CASES = 10
 _MOST_STEPS = 10
-_LONGEST = 1_000
+_MAX_TEXT_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Glance:
+class CaseSummary:
     """One case of a run in a line."""
 
     position: int
@@ -37,18 +37,18 @@ class Glance:
     @property
     def name(self) -> str:
         """What people are told of it."""
-        return case_name(self.id, self.position)
+        return format_case_name(self.id, self.position)
 
     @staticmethod
-    def at(result: Result) -> Glance:
+    def from_result(result: Result) -> CaseSummary:
         """The line of a result; long texts are cut, for many of these are kept."""
-        return Glance(
+        return CaseSummary(
             position=result.position,
-            id=result.id and result.id[:_LONGEST],
+            id=result.id and result.id[:_MAX_TEXT_LENGTH],
             outcome=result.verdict.outcome,
             score=result.verdict.score,
             seconds=result.seconds,
-            reason=result.verdict.reason[:_LONGEST],
+            reason=result.verdict.reason[:_MAX_TEXT_LENGTH],
         )
 
 
@@ -74,17 +74,17 @@ class Summary:
     extras: dict[str, int]
     unscored: dict[str, int]
     missed: tuple[StepCount, ...]
-    lowest: tuple[Glance, ...]
-    slowest: tuple[Glance, ...]
-    unjudged: tuple[Glance, ...]
+    lowest: tuple[CaseSummary, ...]
+    slowest: tuple[CaseSummary, ...]
+    unjudged: tuple[CaseSummary, ...]
     seconds: float
     cost: Usage | None
 
 
-class RunningSummary:
+class SummaryBuilder:
     """Takes results one by one and keeps no more of them than a summary needs."""
 
-    def __init__(self, min_score: float = PASSING) -> None:
+    def __init__(self, min_score: float = PASSING_SCORE) -> None:
         self.min_score = min_score
         self.passed = 0
         self.known = 0
@@ -96,9 +96,9 @@ class RunningSummary:
         self._extras: Counter[Severity] = Counter()
         self._total = Fraction()
         self._steps = StepCounts()
-        self._lowest = _First()
-        self._slowest = _First()
-        self._unjudged = _First()
+        self._lowest = _TopCases()
+        self._slowest = _TopCases()
+        self._unjudged = _TopCases()
 
     def add(self, result: Result) -> None:
         """Count one result."""
@@ -119,7 +119,7 @@ class RunningSummary:
         self.passed += verdict.score >= self.min_score
         if verdict.score < 1:
             self._lowest.add((verdict.score, result.position), result)
-        for step in verdict.findings.counted:
+        for step in verdict.findings.counted_steps:
             self._statuses[step.status] += 1
             self._steps.add(step.text, step.status)
         self._extras.update(extra.severity for extra in verdict.extras)
@@ -139,7 +139,7 @@ class RunningSummary:
         """The mean score so far."""
         return float(self._total / self.scored) if self.scored else None
 
-    def summary(self) -> Summary:
+    def build(self) -> Summary:
         """What the results so far come to."""
         return Summary(
             cases=self.cases,
@@ -152,35 +152,35 @@ class RunningSummary:
             statuses={status.value: self._statuses[status] for status in Status},
             extras={severity.value: self._extras[severity] for severity in Severity},
             unscored=dict(sorted(self.unscored.items())),
-            missed=self._steps.most_missed(_MOST_STEPS),
-            lowest=self._lowest.glances(),
-            slowest=self._slowest.glances(),
-            unjudged=self._unjudged.glances(),
+            missed=self._steps.find_most_missed(_MOST_STEPS),
+            lowest=self._lowest.to_tuple(),
+            slowest=self._slowest.to_tuple(),
+            unjudged=self._unjudged.to_tuple(),
             seconds=self.seconds,
             cost=self.cost,
         )
 
 
-def summarize(results: Iterable[Result], *, min_score: float = PASSING) -> Summary:
+def summarize(results: Iterable[Result], *, min_score: float = PASSING_SCORE) -> Summary:
     """What the results of a run come to."""
-    running = RunningSummary(min_score)
+    builder = SummaryBuilder(min_score)
     for result in results:
-        running.add(result)
-    return running.summary()
+        builder.add(result)
+    return builder.build()
 
 
-class _First:
+class _TopCases:
     """The few results that come first by some rank."""
 
     def __init__(self) -> None:
-        self._kept: list[tuple[tuple[Any, ...], Glance]] = []
+        self._ranked: list[tuple[tuple[Any, ...], CaseSummary]] = []
 
     def add(self, rank: tuple[float, ...], result: Result) -> None:
-        if len(self._kept) == _MOST_CASES:
-            if rank >= self._kept[-1][0]:
+        if len(self._ranked) == _MOST_CASES:
+            if rank >= self._ranked[-1][0]:
                 return
-            self._kept.pop()
-        insort(self._kept, (rank, Glance.at(result)), key=lambda kept: kept[0])
+            self._ranked.pop()
+        insort(self._ranked, (rank, CaseSummary.from_result(result)), key=lambda entry: entry[0])
 
-    def glances(self) -> tuple[Glance, ...]:
-        return tuple(glance for _, glance in self._kept)
+    def to_tuple(self) -> tuple[CaseSummary, ...]:
+        return tuple(case for _, case in self._ranked)

@@ -13,26 +13,26 @@ from typing import BinaryIO
 
 from planproof.core.content import Json
 from planproof.errors import InvalidInput, PlanproofError, RunFailed
-from planproof.evaluation import awaits
+from planproof.evaluation import is_async_judge
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.readers.decoding.trace_files import read_many
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.execution import begun, running
+from planproof.readers.decoding.trace_files import read_cases
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.execution import execute_run, start_or_resume_run
 from planproof.runs.run_records import Run
 from planproof.runs.store.sql_store import SqlStore
-from planproof.runs.summary import RunningSummary
-from planproof.server.http_problems import Busy
-from planproof.server.json_logs import tell, tell_fault
-from planproof.server.judge_queue import Desk, DeskWorker
+from planproof.runs.summary import SummaryBuilder
+from planproof.server.http_problems import ServerBusy
+from planproof.server.json_logs import log_error, log_event
+from planproof.server.judge_queue import JudgeQueue, RunWorker
 from planproof.server.prometheus_metrics import Metrics
 from planproof.server.server_settings import ServerSettings
 
-_REMEMBERED = 100
-_NAME = "body"
+_MAX_REMEMBERED_RUNS = 100
+_INPUT_NAME = "body"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ordered:
+class RunRequest:
     """A run that somebody wants: a data set in a file, and how it is to be judged and kept."""
 
     data: BinaryIO
@@ -43,15 +43,15 @@ class Ordered:
 
 
 @dataclass(slots=True)
-class Progress:
+class RunProgress:
     """How far a run has come; `failed` says why it could not go on."""
 
     run: Run
-    tally: RunningSummary
-    over: bool = False
-    failed: PlanproofError | None = None
+    tally: SummaryBuilder
+    is_finished: bool = False
+    error: PlanproofError | None = None
 
-    def figures(self) -> dict[str, Json]:
+    def to_json(self) -> dict[str, Json]:
         """The progress in figures."""
         return {
             "run": self.run.id,
@@ -59,59 +59,62 @@ class Progress:
             "scored": self.tally.scored,
             "passed": self.tally.passed,
             "mean": self.tally.mean,
-            "over": self.over,
-            "failed": None if self.failed is None else str(self.failed),
+            "over": self.is_finished,
+            "failed": None if self.error is None else str(self.error),
         }
 
 
 @dataclass(slots=True)
-class RunsUnderWay:
+class RunManager:
     """Begins runs, and knows how far they have come."""
 
     settings: ServerSettings
     store: SqlStore
-    desk: Desk
+    judge_queue: JudgeQueue
     metrics: Metrics
-    _known: dict[str, Progress] = field(default_factory=dict[str, Progress])
-    _workers: set[DeskWorker] = field(default_factory=set[DeskWorker])
+    _progress_by_run: dict[str, RunProgress] = field(default_factory=dict[str, RunProgress])
+    _workers: set[RunWorker] = field(default_factory=set[RunWorker])
     _closing: Event = field(default_factory=Event)
-    _going: int = 0
+    _running_count: int = 0
     _threads: ThreadPoolExecutor = field(init=False)
 
     def __post_init__(self) -> None:
         self._threads = ThreadPoolExecutor(self.settings.limits.runs, "run")
-        self.metrics.gauge("runs_under_way", "Runs that go on.", lambda: self._going)
+        self.metrics.add_gauge("runs_under_way", "Runs that go on.", lambda: self._running_count)
 
-    def take_place(self) -> None:
+    def reserve_slot(self) -> None:
         """Make sure that a run can be begun, before its data set is taken in; `Busy` if not."""
-        if self._going >= self.settings.limits.runs:
-            raise Busy(f"{self._going} runs go on already.", retry_after=10)
-        self._going += 1
+        if self._running_count >= self.settings.limits.runs:
+            raise ServerBusy(f"{self._running_count} runs go on already.", retry_after=10)
+        self._running_count += 1
 
-    def leave_place(self) -> None:
+    def release_slot(self) -> None:
         """Let another run be begun in the place of one that was not."""
-        self._going -= 1
+        self._running_count -= 1
 
-    async def begin(self, ordered: Ordered) -> Run:
+    async def start(self, request: RunRequest) -> Run:
         """Begin a run, for which a place was taken."""
-        judging, worker = self.desk.judging(ordered.judge), self.desk.for_runs(ordered.judge)
+        evaluator, worker = (
+            self.judge_queue.get_evaluator(request.judge),
+            self.judge_queue.make_run_worker(request.judge),
+        )
         loop = asyncio.get_running_loop()
-        run, lines = await loop.run_in_executor(self._threads, self._entered, ordered, judging)
-        progress = Progress(run, RunningSummary(self.settings.min_score))
-        self._known[run.id] = progress
-        while len(self._known) > _REMEMBERED:
-            del self._known[next(iter(self._known))]
-        tell("run begun", run=run.id, judge=judging.judge.name)
-        going = loop.run_in_executor(
-            self._threads, self._go_on, progress, lines, (judging, worker), ordered.data
+        run, lines = await loop.run_in_executor(self._threads, self._create_run, request, evaluator)
+        progress = RunProgress(run, SummaryBuilder(self.settings.min_score))
+        self._progress_by_run[run.id] = progress
+        while len(self._progress_by_run) > _MAX_REMEMBERED_RUNS:
+            del self._progress_by_run[next(iter(self._progress_by_run))]
+        log_event("run begun", run=run.id, judge=evaluator.judge.name)
+        future = loop.run_in_executor(
+            self._threads, self._execute_run, progress, lines, (evaluator, worker), request.data
         )
         self._workers.add(worker)
-        going.add_done_callback(partial(self._ended, worker))
+        future.add_done_callback(partial(self._on_run_done, worker))
         return run
 
-    def progress_of(self, run_id: str) -> Progress | None:
+    def find_progress(self, run_id: str) -> RunProgress | None:
         """How far a run has come, if it was begun here and not long ago."""
-        return self._known.get(run_id)
+        return self._progress_by_run.get(run_id)
 
     async def close(self) -> None:
         """Interrupt what goes on; its results so far are kept."""
@@ -120,59 +123,61 @@ class RunsUnderWay:
             worker.stop()
         await asyncio.to_thread(self._threads.shutdown, cancel_futures=True)
 
-    def _ended(self, worker: DeskWorker, _: asyncio.Future[None]) -> None:
+    def _on_run_done(self, worker: RunWorker, _: asyncio.Future[None]) -> None:
         self._workers.discard(worker)
-        self.leave_place()
+        self.release_slot()
 
-    def _entered(
-        self, ordered: Ordered, judging: Judging
+    def _create_run(
+        self, request: RunRequest, evaluator: CaseEvaluator
     ) -> tuple[Run, Iterator[tuple[int, CaseLine]]]:
         """The run in the store, and its cases; what holds no case at all is no run."""
-        limits = replace(judging.limits, bytes=self.settings.limits.data_set)
-        lines = read_many(ordered.data, name=_NAME, limits=limits)
-        opening = list(islice(lines, 2))
-        if not opening:
+        limits = replace(evaluator.limits, bytes=self.settings.limits.data_set_bytes)
+        lines = read_cases(request.data, name=_INPUT_NAME, limits=limits)
+        first_lines = list(islice(lines, 2))
+        if not first_lines:
             raise InvalidInput(
-                "holds no case.", where=_NAME, advice="Send cases or traces as JSON Lines."
+                "holds no case.", where=_INPUT_NAME, advice="Send cases or traces as JSON Lines."
             )
-        if len(opening) == 1 and opening[0].error is not None:
-            raise opening[0].error
-        run = begun(
+        if len(first_lines) == 1 and first_lines[0].error is not None:
+            raise first_lines[0].error
+        run = start_or_resume_run(
             self.store,
-            judging,
-            source=ordered.source,
-            models=self.settings.models if awaits(judging.judge) else (),
-            tags=ordered.tags,
-            resume=ordered.resume,
+            evaluator,
+            source=request.source,
+            models=self.settings.models if is_async_judge(evaluator.judge) else (),
+            tags=request.tags,
+            resume=request.resume,
         )
         self.store.begin(run)
-        return run, enumerate(replace(line, record=None) for line in chain(opening, lines))
+        return run, enumerate(replace(line, record=None) for line in chain(first_lines, lines))
 
-    def _go_on(
+    def _execute_run(
         self,
-        progress: Progress,
+        progress: RunProgress,
         lines: Iterator[tuple[int, CaseLine]],
-        how: tuple[Judging, DeskWorker],
+        evaluator_and_worker: tuple[CaseEvaluator, RunWorker],
         data: BinaryIO,
     ) -> None:
-        judging, worker = how
+        evaluator, worker = evaluator_and_worker
         try:
-            run, anew = progress.run, self.settings.anew
+            run, rejudge = progress.run, self.settings.rejudge
             with (
                 data,
-                running(self.store, run, lines, judging, anew=anew, worker=worker) as results,
+                execute_run(
+                    self.store, run, lines, evaluator, no_cache=rejudge, worker=worker
+                ) as results,
             ):
                 for result in results:
                     progress.tally.add(result)
                     if self._closing.is_set():
                         raise CancelledError
         except CancelledError:
-            tell("run interrupted", run=progress.run.id, cases=progress.tally.cases)
+            log_event("run interrupted", run=progress.run.id, cases=progress.tally.cases)
         except Exception as error:
             expected = isinstance(error, PlanproofError)
-            progress.failed = error if expected else RunFailed("something broke here.")
-            tell_fault("run failed", error, run=progress.run.id)
+            progress.error = error if expected else RunFailed("something broke here.")
+            log_error("run failed", error, run=progress.run.id)
         else:
-            tell("run finished", run=progress.run.id, cases=progress.tally.cases)
+            log_event("run finished", run=progress.run.id, cases=progress.tally.cases)
         finally:
-            progress.over = True
+            progress.is_finished = True

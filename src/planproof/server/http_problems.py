@@ -10,14 +10,14 @@ from starlette.responses import Response
 
 from planproof.core.content import Json
 from planproof.errors import InvalidInput, PlanproofError, StoreFailed, UnknownName
-from planproof.server.json_logs import tell_fault
-from planproof.server.json_responses import json_answer
+from planproof.server.json_logs import log_error
+from planproof.server.json_responses import make_json_response
 
-PROBLEM = "application/problem+json"
-_LATER = 5
+PROBLEM_MEDIA_TYPE = "application/problem+json"
+_STORE_RETRY_SECONDS = 5
 
 
-class Refused(PlanproofError):
+class RequestRefused(PlanproofError):
     """A request that is not served, with the status that says why."""
 
     def __init__(
@@ -34,14 +34,14 @@ class Refused(PlanproofError):
         self.retry_after = retry_after
 
 
-class Busy(Refused):
+class ServerBusy(RequestRefused):
     """There is more to do than can wait; it is to be tried again after some seconds."""
 
     def __init__(self, what: str, retry_after: int = 1) -> None:
         super().__init__(503, what, advice="Try again later.", retry_after=retry_after)
 
 
-def problem(refused: Refused) -> Response:
+def make_problem_response(refused: RequestRefused) -> Response:
     """The answer that says what went wrong."""
     content: dict[str, Json] = {
         "status": refused.status,
@@ -49,70 +49,74 @@ def problem(refused: Refused) -> Response:
         "where": refused.where,
         "advice": refused.advice,
     }
-    later = refused.retry_after
-    headers = {} if later is None else {"Retry-After": str(later)}
-    return json_answer(content, status=refused.status, headers=headers, media_type=PROBLEM)
+    retry_after = refused.retry_after
+    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+    return make_json_response(
+        content, status=refused.status, headers=headers, media_type=PROBLEM_MEDIA_TYPE
+    )
 
 
-def refused_for(error: PlanproofError) -> Refused:
+def to_request_refused(error: PlanproofError) -> RequestRefused:
     """The status that an error means, where whoever raised it did not know of any."""
-    if isinstance(error, Refused):
+    if isinstance(error, RequestRefused):
         return error
     if isinstance(error, StoreFailed):
-        return _without_store(error)
+        return _describe_store_failure(error)
     status = 500
     if isinstance(error, InvalidInput):
         status = 422
     elif isinstance(error, UnknownName):
         status = 404
-    return Refused(status, error.what, where=error.where, advice=error.advice)
+    return RequestRefused(status, error.what, where=error.where, advice=error.advice)
 
 
-def _without_store(error: StoreFailed) -> Refused:
+def _describe_store_failure(error: StoreFailed) -> RequestRefused:
     """What is told of a store that failed: not where it is, for anybody may have asked."""
     from sqlalchemy.exc import OperationalError  # noqa: PLC0415 - loaded by whoever raised it
 
     # Only then is it about the database itself, and not about what was to be kept.
     why = error.what if isinstance(error.__cause__, OperationalError) else None
-    tell_fault("store failed", error, why=why)
-    return Refused(
+    log_error("store failed", error, why=why)
+    return RequestRefused(
         503,
         "the store can't be reached, or has no room.",
         advice="Try again later; the logs of the server say more.",
-        retry_after=_LATER,
+        retry_after=_STORE_RETRY_SECONDS,
     )
 
 
-def _allowed(request: Request) -> set[str]:
+def _find_allowed_methods(request: Request) -> set[str]:
     """The methods of a path; the router names only those of the first route that has it."""
     path = getattr(request.scope.get("route"), "path", None)
     routes = iter_route_contexts(request.app.routes)
-    return {method for each in routes if each.path == path for method in each.methods or ()}
+    return {method for route in routes if route.path == path for method in route.methods or ()}
 
 
-def tell_problems(app: FastAPI) -> None:
+def add_error_handlers(app: FastAPI) -> None:
     """Let every error be answered as a problem."""
 
-    async def told(_: Request, error: Exception) -> Response:
+    async def handle_planproof_error(_: Request, error: Exception) -> Response:
         assert isinstance(error, PlanproofError)
-        return problem(refused_for(error))
+        return make_problem_response(to_request_refused(error))
 
-    async def unfit(_: Request, error: Exception) -> Response:
+    async def handle_validation_error(_: Request, error: Exception) -> Response:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
         where = "/".join(str(part) for part in first["loc"])
-        return problem(Refused(422, f"{first['msg']}.", where=where, advice="See /openapi.json."))
+        return make_problem_response(
+            RequestRefused(422, f"{first['msg']}.", where=where, advice="See /openapi.json.")
+        )
 
-    async def unserved(request: Request, error: Exception) -> Response:
+    async def handle_http_exception(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        answer = problem(
-            Refused(error.status_code, f"{error.detail}.", advice="See /openapi.json.")
+        answer = make_problem_response(
+            RequestRefused(error.status_code, f"{error.detail}.", advice="See /openapi.json.")
         )
         answer.headers.update(error.headers or {})
         if error.status_code == 405:
-            answer.headers["Allow"] = ", ".join(sorted(_allowed(request)))
+            answer.headers["Allow"] = ", ".join(sorted(_find_allowed_methods(request)))
         return answer
 
-    app.add_exception_handler(PlanproofError, told)
-    app.add_exception_handler(RequestValidationError, unfit)
-    app.add_exception_handler(HTTPException, unserved)
+    app.add_exception_handler(PlanproofError, handle_planproof_error)
+    app.add_exception_handler(RequestValidationError, handle_validation_error)
+    app.add_exception_handler(HTTPException, handle_http_exception)

@@ -14,27 +14,27 @@ from planproof.core.content import Json
 _log = logging.getLogger("planproof.server")
 
 
-def tell(event: str, *, level: int = logging.INFO, **fields: Json) -> None:
+def log_event(event: str, *, level: int = logging.INFO, **fields: Json) -> None:
     """Write down that something happened; the fields are figures, names and ids, never content."""
     _log.log(level, event, extra={"fields": fields})
 
 
-def tell_fault(event: str, error: BaseException, **fields: Json) -> None:
+def log_error(event: str, error: BaseException, **fields: Json) -> None:
     """Write down a fault by its type and its place; its words may be those of a case."""
-    _log.error(event, extra={"fields": {**fields, **_fault(error)}})
+    _log.error(event, extra={"fields": {**fields, **_describe_error(error)}})
 
 
-def write_logs(stream: TextIO) -> None:
+def configure_logging(stream: TextIO) -> None:
     """Let the logs of this process be lines of JSON."""
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(_Lines())
+    handler.setFormatter(_JsonLinesFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.WARNING)
     _log.setLevel(logging.INFO)
 
 
-class _Lines(logging.Formatter):
+class _JsonLinesFormatter(logging.Formatter):
     """A record as a line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -48,11 +48,11 @@ class _Lines(logging.Formatter):
             line["logger"] = record.name
         line |= getattr(record, "fields", {})
         if record.exc_info and record.exc_info[1] is not None:
-            line |= _fault(record.exc_info[1])
+            line |= _describe_error(record.exc_info[1])
         return json.dumps(line)
 
 
-def _fault(error: BaseException) -> dict[str, Json]:
-    places = traceback.extract_tb(error.__traceback__)
-    place = f"{Path(places[-1].filename).name}:{places[-1].lineno}" if places else None
-    return {"error": type(error).__name__, "place": place}
+def _describe_error(error: BaseException) -> dict[str, Json]:
+    frames = traceback.extract_tb(error.__traceback__)
+    location = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else None
+    return {"error": type(error).__name__, "place": location}

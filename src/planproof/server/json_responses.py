@@ -12,7 +12,7 @@ from planproof.core.content import Json
 _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
 
 
-def json_answer(
+def make_json_response(
     value: Json,
     *,
     status: int = 200,

@@ -13,120 +13,128 @@ from dataclasses import dataclass, field
 
 from planproof.core.suggestions import did_you_mean
 from planproof.errors import UnknownName
-from planproof.evaluation import awaits
+from planproof.evaluation import is_async_judge
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.engines.local import MODEL_CASES
-from planproof.runs.engines.process_pool import Timed
-from planproof.server.http_problems import Busy
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.engines.local import DEFAULT_MODEL_CONCURRENCY
+from planproof.runs.engines.process_pool import TimedVerdict
+from planproof.server.http_problems import ServerBusy
 from planproof.server.prometheus_metrics import Metrics
-from planproof.server.worker_pool import Asking, Place, Seats
+from planproof.server.worker_pool import AsyncPool, ProcessPool, WorkerPool
 
 
-class Desk:
+class JudgeQueue:
     """Judges cases by one of several judges; no more wait than `waiting`, counted over all."""
 
     def __init__(
         self,
-        judgings: Mapping[str, Judging],
+        evaluators: Mapping[str, CaseEvaluator],
         metrics: Metrics,
         *,
         processes: int,
-        questions: int = MODEL_CASES,
-        waiting: int = 256,
+        model_concurrency: int = DEFAULT_MODEL_CONCURRENCY,
+        max_waiting: int = 256,
         deadline: float = 120.0,
     ) -> None:
-        self._judgings = dict(judgings)
-        self._places: dict[str, Place] = {
-            name: Asking(judging, questions)
-            if awaits(judging.judge)
-            else Seats(judging, processes, deadline)
-            for name, judging in judgings.items()
+        self._evaluators = dict(evaluators)
+        self._pools: dict[str, WorkerPool] = {
+            name: AsyncPool(evaluator, model_concurrency)
+            if is_async_judge(evaluator.judge)
+            else ProcessPool(evaluator, processes, deadline)
+            for name, evaluator in evaluators.items()
         }
-        self._usual = next(iter(judgings))
-        self._most = waiting
-        self._handed_in = 0
+        self._default_judge = next(iter(evaluators))
+        self._max_waiting = max_waiting
+        self._pending = 0
         self._metrics = metrics
-        metrics.gauge(
+        metrics.add_gauge(
             "cases_handed_in",
             "Cases that are being judged or wait for it, without those of runs.",
-            lambda: self._handed_in,
+            lambda: self._pending,
         )
 
     async def open(self) -> None:
         """Get ready, so that the first case need not wait longer than others."""
-        await self._places[self._usual].open()
+        await self._pools[self._default_judge].open()
 
     async def close(self) -> None:
         """Stop judging."""
-        await asyncio.gather(*(place.close() for place in self._places.values()))
+        await asyncio.gather(*(pool.close() for pool in self._pools.values()))
 
-    def judging(self, judge: str | None = None) -> Judging:
+    def get_evaluator(self, judge: str | None = None) -> CaseEvaluator:
         """How the judge of this name judges; the usual one without a name."""
-        return self._judgings[self._known(judge)]
+        return self._evaluators[self._resolve_judge_name(judge)]
 
-    async def verdict(self, line: CaseLine, judge: str | None = None) -> Timed:
+    async def submit(self, line: CaseLine, judge: str | None = None) -> TimedVerdict:
         """The verdict on a case, and the seconds it took; raises `Busy` when too many wait."""
-        name = self._known(judge)
-        if self._handed_in >= self._most:
-            raise Busy(f"{self._handed_in} cases are waiting to be judged.")
-        self._handed_in += 1
+        name = self._resolve_judge_name(judge)
+        if self._pending >= self._max_waiting:
+            raise ServerBusy(f"{self._pending} cases are waiting to be judged.")
+        self._pending += 1
         try:
-            (timed,) = await self._places[name].judged([line])
+            (timed,) = await self._pools[name].judge_batch([line])
         finally:
-            self._handed_in -= 1
-        self._metrics.judged(name, *timed)
+            self._pending -= 1
+        self._metrics.record_verdict(name, *timed)
         return timed
 
-    def for_runs(self, judge: str | None = None) -> DeskWorker:
+    def make_run_worker(self, judge: str | None = None) -> RunWorker:
         """What judges the cases of runs, from other threads; single cases go before them."""
-        name = self._known(judge)
-        place = self._places[name]
-        return DeskWorker(
-            name, place, self._metrics, asyncio.get_running_loop(), place.at_once, place.cases
+        name = self._resolve_judge_name(judge)
+        pool = self._pools[name]
+        return RunWorker(
+            name,
+            pool,
+            self._metrics,
+            asyncio.get_running_loop(),
+            pool.max_in_flight,
+            pool.chunk_size,
         )
 
-    def _known(self, judge: str | None) -> str:
-        name = self._usual if judge is None else judge
-        if name not in self._judgings:
+    def _resolve_judge_name(self, judge: str | None) -> str:
+        name = self._default_judge if judge is None else judge
+        if name not in self._evaluators:
             raise UnknownName(
-                f"no judge `{name}` is configured here.", advice=did_you_mean(name, self._judgings)
+                f"no judge `{name}` is configured here.",
+                advice=did_you_mean(name, self._evaluators),
             )
         return name
 
 
 @dataclass(slots=True, eq=False)
-class DeskWorker:
+class RunWorker:
     """Hands in pieces of a run: so many `at_once`, of so many `cases` each, so far `ahead`."""
 
     judge: str
-    place: Place
+    pool: WorkerPool
     metrics: Metrics
     loop: asyncio.AbstractEventLoop
-    at_once: int
-    cases: int
-    ahead: int = 2
-    _begun: set[Future[list[Timed]]] = field(default_factory=set[Future[list[Timed]]])
+    max_in_flight: int
+    chunk_size: int
+    lookahead: int = 2
+    _futures: set[Future[list[TimedVerdict]]] = field(
+        default_factory=set[Future[list[TimedVerdict]]]
+    )
     _stopped: bool = False
 
-    def begin(self, lines: list[CaseLine]) -> Future[list[Timed]]:
+    def submit(self, lines: list[CaseLine]) -> Future[list[TimedVerdict]]:
         """Begin to judge some cases."""
-        begun = asyncio.run_coroutine_threadsafe(self._judged(lines), self.loop)
-        self._begun.add(begun)
-        begun.add_done_callback(self._begun.discard)
+        future = asyncio.run_coroutine_threadsafe(self._judge_batch(lines), self.loop)
+        self._futures.add(future)
+        future.add_done_callback(self._futures.discard)
         if self._stopped:
-            begun.cancel()
-        return begun
+            future.cancel()
+        return future
 
     def stop(self) -> None:
         """Call off everything that was begun, and whatever is still to be."""
         self._stopped = True
-        for begun in list(self._begun):
-            begun.cancel()
+        for future in list(self._futures):
+            future.cancel()
 
-    async def _judged(self, lines: list[CaseLine]) -> list[Timed]:
-        async with self.place.for_runs:
-            found = await self.place.judged(lines)
-        for verdict, seconds in found:
-            self.metrics.judged(self.judge, verdict, seconds)
-        return found
+    async def _judge_batch(self, lines: list[CaseLine]) -> list[TimedVerdict]:
+        async with self.pool.run_slots:
+            verdicts = await self.pool.judge_batch(lines)
+        for verdict, seconds in verdicts:
+            self.metrics.record_verdict(self.judge, verdict, seconds)
+        return verdicts

@@ -15,46 +15,46 @@ from fastapi import FastAPI
 from planproof.errors import InvalidConfiguration, InvalidInput
 from planproof.runs.store.open_store import open_sql_store
 from planproof.server.application import make_app
-from planproof.server.connection_limits import connections_within
+from planproof.server.connection_limits import make_connection_class
 from planproof.server.guard.api_keys import Keys
-from planproof.server.json_logs import tell, write_logs
+from planproof.server.json_logs import configure_logging, log_event
 from planproof.server.server_settings import ServerSettings
 
 _BACKLOG = 2048
-_REST = 30
+_KEEP_ALIVE_SECONDS = 30
 """Seconds for which a connection may rest: exporters send every few of them."""
 
 
 def serve(settings: ServerSettings, announce: Callable[[str], None]) -> None:
     """Serve until somebody ends it. `announce` is told the address once it can be asked."""
-    _check(settings)
+    _check_settings(settings)
     app = make_app(settings)
     config = uvicorn.Config(
         app,
-        http=connections_within(settings.limits),
+        http=make_connection_class(settings.limits),
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_keep_alive=_REST,
-        timeout_graceful_shutdown=int(settings.limits.closing),
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+        timeout_graceful_shutdown=int(settings.limits.shutdown_timeout),
     )
-    write_logs(sys.stderr)
-    with _listening(settings) as listener:
-        address = _address(listener)
-        _Server(config, app, lambda: announce(address)).run(sockets=[listener])
-    tell("ended")
+    configure_logging(sys.stderr)
+    with _open_listener(settings) as listener:
+        address = _format_address(listener)
+        _UvicornServer(config, app, lambda: announce(address)).run(sockets=[listener])
+    log_event("ended")
 
 
-class _Server(uvicorn.Server):
+class _UvicornServer(uvicorn.Server):
     """Says when it is ready, and ends without raising again the signal that ended it."""
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, app: FastAPI, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._app = app
-        self._ready = ready
+        self._on_ready = on_ready
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -62,7 +62,7 @@ class _Server(uvicorn.Server):
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         if self.started:
-            self._ready()
+            self._on_ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End once what is under way is done; the second Ctrl-C ends it at once."""
@@ -74,11 +74,11 @@ class _Server(uvicorn.Server):
             self._loop.call_soon_threadsafe(self._app.state.services.closing.set)
 
 
-def _check(settings: ServerSettings) -> None:
+def _check_settings(settings: ServerSettings) -> None:
     """Say what is wrong before anything is begun."""
     store = open_sql_store(settings.store)
     try:
-        if settings.needs_keys and not Keys(store.database).all():
+        if settings.requires_keys and not Keys(store.database).list_all():
             raise InvalidConfiguration(
                 "keys are demanded, and there are none.",
                 where=store.url,
@@ -88,13 +88,13 @@ def _check(settings: ServerSettings) -> None:
         store.close()
 
 
-def _listening(settings: ServerSettings) -> socket.socket:
+def _open_listener(settings: ServerSettings) -> socket.socket:
     """A socket on the host and port; taken before anything is started."""
     try:
-        found = socket.getaddrinfo(
+        addresses = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        family, sort, protocol, _, address = found[0]
+        family, sort, protocol, _, address = addresses[0]
         # Named as TCP, or asyncio would not send small answers at once: 40 ms for each of them.
         listener = socket.socket(family, sort, protocol)
         try:
@@ -113,6 +113,6 @@ def _listening(settings: ServerSettings) -> socket.socket:
         ) from error
 
 
-def _address(listener: socket.socket) -> str:
+def _format_address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -18,22 +18,22 @@ from sqlalchemy import select
 from planproof.core.finding import Status, StepFinding
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput, StoreFailed
-from planproof.monitor.trace_follower import Follower
+from planproof.monitor.trace_follower import TraceFollower
 from planproof.readers.decoding.source import Source
-from planproof.reports.wording import shows
-from planproof.runs.engines.case_judging import Judging
+from planproof.reports.wording import make_sanitizer
+from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.runs.store.schema import spans, traces
 from planproof.runs.store.sql_store import SqlStore
-from planproof.server.ingestion.received_spans import document_of, service_of, spans_in_row
-from planproof.server.json_logs import tell_fault
+from planproof.server.ingestion.received_spans import build_document, find_service_name, read_row
+from planproof.server.json_logs import log_error
 
-SHOWN = 50
+MAX_TRACES = 50
 TO_COME = "to_come"
-_OPEN = (Status.MISSING, Status.AMBIGUOUS)
-_GLANCE = 0.5
+_OPEN_STATUSES = (Status.MISSING, Status.AMBIGUOUS)
+_POLL_SECONDS = 0.5
 """Seconds between looks."""
-_LONGEST = 5_000
-_LARGEST = 2 * 1024 * 1024
+_MAX_SPANS = 5_000
+_MAX_BYTES = 2 * 1024 * 1024
 """Spans and bytes of a trace beyond which it is not followed: it is read anew with each more."""
 
 
@@ -85,72 +85,76 @@ class LiveTrace:
 
 
 @dataclass(slots=True)
-class _Followed:
+class _FollowedTrace:
     """A trace that is looked at, and how it was seen last."""
 
-    follower: Follower
-    seen: tuple[int, str | None, bool] | None = None
+    follower: TraceFollower
+    last_version: tuple[int, str | None, bool] | None = None
     view: LiveTrace | None = None
 
 
 @dataclass(slots=True)
-class _Look:
+class _Snapshot:
     """What was seen, and when."""
 
-    at: float = -_GLANCE
+    taken_at: float = -_POLL_SECONDS
     views: list[LiveTrace] = field(default_factory=list[LiveTrace])
 
 
 class LiveTraces:
     """The traces to which something came last, those that are judged already among them."""
 
-    def __init__(self, store: SqlStore, judging: Judging) -> None:
+    def __init__(self, store: SqlStore, evaluator: CaseEvaluator) -> None:
         self._store = store
-        self._judging = judging
-        self._followed: dict[str, _Followed] = {}
-        self._look = _Look()
-        self._one_looks = asyncio.Lock()
+        self._evaluator = evaluator
+        self._followed: dict[str, _FollowedTrace] = {}
+        self._snapshot = _Snapshot()
+        self._snapshot_lock = asyncio.Lock()
 
-    async def snapshot(self) -> list[LiveTrace]:
+    async def get_snapshot(self) -> list[LiveTrace]:
         """The traces as they stand, the newest first."""
-        async with self._one_looks:
-            if monotonic() - self._look.at >= _GLANCE:
+        async with self._snapshot_lock:
+            if monotonic() - self._snapshot.taken_at >= _POLL_SECONDS:
                 try:
-                    self._look.views = await asyncio.to_thread(self._looked)
+                    self._snapshot.views = await asyncio.to_thread(self._read_traces)
                 except StoreFailed as error:
-                    tell_fault("looking at traces failed", error)
-                self._look.at = monotonic()
-            return self._look.views
+                    log_error("looking at traces failed", error)
+                self._snapshot.taken_at = monotonic()
+            return self._snapshot.views
 
-    async def changes(self, closing: asyncio.Event) -> AsyncGenerator[list[LiveTrace], None]:
+    async def watch_changes(self, closing: asyncio.Event) -> AsyncGenerator[list[LiveTrace], None]:
         """The same, now and whenever it has changed, until the server is about to end."""
         shown: list[LiveTrace] | None = None
         while not closing.is_set():
-            views = await self.snapshot()
+            views = await self.get_snapshot()
             if views != shown:
                 yield views
                 shown = views
             with suppress(TimeoutError):
-                async with asyncio.timeout(_GLANCE):
+                async with asyncio.timeout(_POLL_SECONDS):
                     await closing.wait()
 
-    def _looked(self) -> list[LiveTrace]:
-        newest = select(traces).order_by(traces.c.last.desc(), traces.c.trace).limit(SHOWN)
-        with self._store.database.reading() as connection:
-            found = connection.execute(newest).all()
-        self._followed = {row.trace: self._followed.get(row.trace) or self._new() for row in found}
-        return [self._view(row) for row in found]
+    def _read_traces(self) -> list[LiveTrace]:
+        newest = select(traces).order_by(traces.c.last.desc(), traces.c.trace).limit(MAX_TRACES)
+        with self._store.database.begin_read() as connection:
+            rows = connection.execute(newest).all()
+        self._followed = {
+            row.trace: self._followed.get(row.trace) or self._make_followed() for row in rows
+        }
+        return [self._build_view(row) for row in rows]
 
-    def _new(self) -> _Followed:
-        judging = self._judging
-        return _Followed(Follower(None, reader=judging.reader, vocabulary=judging.vocabulary))
+    def _make_followed(self) -> _FollowedTrace:
+        evaluator = self._evaluator
+        return _FollowedTrace(
+            TraceFollower(None, reader=evaluator.reader, vocabulary=evaluator.vocabulary)
+        )
 
-    def _view(self, row: Any) -> LiveTrace:
+    def _build_view(self, row: Any) -> LiveTrace:
         followed = self._followed[row.trace]
-        seen = (row.revision, row.case, row.due is None)
-        if followed.view is not None and followed.seen == seen:
+        version = (row.revision, row.case, row.due is None)
+        if followed.view is not None and followed.last_version == version:
             return followed.view
-        bare = LiveTrace(
+        base_view = LiveTrace(
             trace=row.trace,
             first=row.first,
             last=row.last,
@@ -158,65 +162,75 @@ class LiveTraces:
             ended=row.root is not None,
         )
         if row.due is None:
-            followed.follower = self._new().follower  # what it holds is needed no more
-            followed.view = self._judged(row, bare)
+            followed.follower = self._make_followed().follower  # what it holds is needed no more
+            followed.view = self._build_judged_view(row, base_view)
         else:
-            followed.view = self._under_way(followed.follower, row, bare)
-        followed.seen = seen
+            followed.view = self._build_running_view(followed.follower, row, base_view)
+        followed.last_version = version
         return followed.view
 
-    def _under_way(self, follower: Follower, row: Any, bare: LiveTrace) -> LiveTrace:
-        if row.spans > _LONGEST or row.size > _LARGEST or row.case is not None:
+    def _build_running_view(
+        self, follower: TraceFollower, row: Any, base_view: LiveTrace
+    ) -> LiveTrace:
+        if row.spans > _MAX_SPANS or row.size > _MAX_BYTES or row.case is not None:
             # Of one that was judged, only what came late is here.
-            return bare
-        own = select(spans).where(spans.c.trace == row.trace)
-        with self._store.database.reading() as connection:
-            rows = connection.execute(own).all()
+            return base_view
+        query = select(spans).where(spans.c.trace == row.trace)
+        with self._store.database.begin_read() as connection:
+            rows = connection.execute(query).all()
         try:
-            here = [span for found in rows for span in spans_in_row(found)]
-            bare = replace(bare, service=service_of(here))
-            follower.take(Source.of_text(document_of(here), limits=self._judging.limits))
+            trace_spans = [span for span_row in rows for span in read_row(span_row)]
+            base_view = replace(base_view, service=find_service_name(trace_spans))
+            follower.follow_source(
+                Source.from_text(build_document(trace_spans), limits=self._evaluator.limits)
+            )
         except InvalidInput:
-            return bare  # its verdict will say so
+            return base_view  # its verdict will say so
         except Exception as error:
             # A fault in a reader is for its verdict to say, too, and takes no other from sight.
-            tell_fault("following a trace failed", error, trace=row.trace)
-            return bare
+            log_error("following a trace failed", error, trace=row.trace)
+            return base_view
         monitor = follower.monitor
         if monitor is None:
-            return replace(bare, events=follower.events)
+            return replace(base_view, events=follower.events)
         deviations = monitor.deviations
-        lapsed = {each.step for each in deviations}
+        deviating_steps = {deviation.step for deviation in deviations}
         steps = tuple(
             replace(step, status=TO_COME)
-            if step.status in _OPEN and step.number not in lapsed
+            if step.status in _OPEN_STATUSES and step.number not in deviating_steps
             else step
-            for step in _steps(monitor.steps)
+            for step in _build_live_steps(monitor.steps)
         )
         return replace(
-            bare,
+            base_view,
             events=follower.events,
             steps=steps,
             ceiling=monitor.ceiling,
             deviations=tuple(
-                LiveDeviation(each.certainty, each.severity, each.event, each.step, each.why)
-                for each in deviations
+                LiveDeviation(
+                    deviation.certainty,
+                    deviation.severity,
+                    deviation.event,
+                    deviation.step,
+                    deviation.why,
+                )
+                for deviation in deviations
             ),
         )
 
-    def _judged(self, row: Any, bare: LiveTrace) -> LiveTrace:
+    def _build_judged_view(self, row: Any, base_view: LiveTrace) -> LiveTrace:
         try:
-            verdict = self._store.result(row.run, row.position).verdict
+            verdict = self._store.get_result(row.run, row.position).verdict
         except InvalidInput:
-            return bare  # somebody has removed it
+            return base_view  # somebody has removed it
         service = verdict.metadata.get("service")
         return replace(
-            bare,
+            base_view,
             service=service if isinstance(service, str) else None,
             events=0 if verdict.coverage is None else verdict.coverage.events,
-            steps=_steps(verdict.steps),
+            steps=_build_live_steps(verdict.steps),
             ceiling=verdict.score,
-            deviations=_deviations(verdict),
+            deviations=_build_live_deviations(verdict),
             outcome=verdict.outcome.value,
             score=verdict.score,
             run=row.run,
@@ -224,24 +238,26 @@ class LiveTraces:
         )
 
 
-def masked(view: LiveTrace) -> LiveTrace:
+def mask_secrets(view: LiveTrace) -> LiveTrace:
     """The same as people are shown it: on a page, what looks like a secret is masked."""
-    show = shows(secrets=False)
+    show = make_sanitizer(secrets=False)
     return replace(
         view,
         service=view.service and show(view.service),
         steps=tuple(
             replace(step, number=show(step.number), text=show(step.text)) for step in view.steps
         ),
-        deviations=tuple(replace(each, why=show(each.why)) for each in view.deviations),
+        deviations=tuple(
+            replace(deviation, why=show(deviation.why)) for deviation in view.deviations
+        ),
     )
 
 
-def _steps(findings: Iterable[StepFinding]) -> tuple[LiveStep, ...]:
+def _build_live_steps(findings: Iterable[StepFinding]) -> tuple[LiveStep, ...]:
     return tuple(LiveStep(step.number, step.text, step.status.value) for step in findings)
 
 
-def _deviations(verdict: Verdict) -> tuple[LiveDeviation, ...]:
+def _build_live_deviations(verdict: Verdict) -> tuple[LiveDeviation, ...]:
     """The extras of a verdict; what became of the steps stands with them."""
     return tuple(
         LiveDeviation("proven", extra.severity.value, extra.event, None, extra.what)

@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from planproof.core.verdict import Verdict
 
-_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+_SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 
 
 class Metrics:
@@ -26,7 +26,7 @@ class Metrics:
             "planproof_request_seconds",
             "Seconds from a request to the end of its answer.",
             ("route",),
-            buckets=_SECONDS,
+            buckets=_SECONDS_BUCKETS,
             registry=self.registry,
         )
         self.verdicts = Counter(
@@ -39,19 +39,19 @@ class Metrics:
             "planproof_verdict_seconds",
             "Seconds that it took to judge a case.",
             ("judge",),
-            buckets=_SECONDS,
+            buckets=_SECONDS_BUCKETS,
             registry=self.registry,
         )
 
-    def gauge(self, name: str, about: str, value: Callable[[], float]) -> None:
+    def add_gauge(self, name: str, about: str, value: Callable[[], float]) -> None:
         """Let a figure be asked for whenever somebody looks."""
         Gauge(f"planproof_{name}", about, registry=self.registry).set_function(value)
 
-    def judged(self, judge: str, verdict: Verdict, seconds: float) -> None:
+    def record_verdict(self, judge: str, verdict: Verdict, seconds: float) -> None:
         """Count a verdict."""
         self.verdicts.labels(judge, verdict.outcome.value).inc()
         self.verdict_seconds.labels(judge).observe(seconds)
 
-    def written(self) -> bytes:
+    def render(self) -> bytes:
         """All figures, as Prometheus reads them."""
         return generate_latest(self.registry)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
-from planproof.core.json_values import DEEPEST
-from planproof.core.strict_json import MOST_VALUES
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.engines.local import MODEL_CASES
-from planproof.runs.engines.process_pool import cores
-from planproof.runs.summary import PASSING
+from planproof.core.json_values import MAX_DEPTH
+from planproof.core.strict_json import MAX_VALUES
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.engines.local import DEFAULT_MODEL_CONCURRENCY
+from planproof.runs.engines.process_pool import count_cores
+from planproof.runs.summary import PASSING_SCORE
 
 PORT = 7526
 """P, L, A, N on the keys of a telephone."""
@@ -32,22 +32,22 @@ class ServerLimits:
     the server ends has `closing`.
     """
 
-    body: int = 32 * 1024 * 1024
-    data_set: int = 256 * 1024 * 1024
+    body_bytes: int = 32 * 1024 * 1024
+    data_set_bytes: int = 256 * 1024 * 1024
     in_flight: int = 128 * 1024 * 1024
-    depth: int = DEEPEST
-    values: int = MOST_VALUES
-    waiting: int = 256
+    depth: int = MAX_DEPTH
+    values: int = MAX_VALUES
+    waiting_cases: int = 256
     runs: int = 8
-    spans: int = 20_000
-    trace: int = 64 * 1024 * 1024
+    trace_spans: int = 20_000
+    trace_bytes: int = 64 * 1024 * 1024
     backlog: int = 1_000_000
     rate: float = 1_000
     connections: int = 500
-    head: float = 10.0
-    arrival: float = 30.0
-    judging: float = 120.0
-    closing: float = 10.0
+    header_timeout: float = 10.0
+    body_timeout: float = 30.0
+    judge_timeout: float = 120.0
+    shutdown_timeout: float = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,31 +63,31 @@ class ServerSettings:
     """
 
     store: str | None
-    judging: Judging
+    evaluator: CaseEvaluator
     models: tuple[str, ...] = ()
-    others: Mapping[str, Judging] = field(default_factory=dict[str, Judging])
+    other_evaluators: Mapping[str, CaseEvaluator] = field(default_factory=dict[str, CaseEvaluator])
     host: str = LOOPBACK
     port: int = PORT
-    demand_keys: bool = False
-    processes: int = field(default_factory=cores)
-    questions: int = MODEL_CASES
-    anew: bool = False
-    min_score: float = PASSING
-    quiet: float = 1.0
-    oldest: float = 600.0
+    require_keys: bool = False
+    processes: int = field(default_factory=count_cores)
+    model_concurrency: int = DEFAULT_MODEL_CONCURRENCY
+    rejudge: bool = False
+    min_score: float = PASSING_SCORE
+    quiet_seconds: float = 1.0
+    oldest_seconds: float = 600.0
     otlp_endpoint: str | None = None
     otlp_headers: Mapping[str, str] = field(default_factory=dict[str, str])
     limits: ServerLimits = field(default_factory=ServerLimits)
 
     @property
-    def judgings(self) -> dict[str, Judging]:
+    def evaluators(self) -> dict[str, CaseEvaluator]:
         """All that judges, by the name of the judge; the usual one first."""
-        return {self.judging.judge.name: self.judging, **self.others}
+        return {self.evaluator.judge.name: self.evaluator, **self.other_evaluators}
 
     @property
-    def needs_keys(self) -> bool:
+    def requires_keys(self) -> bool:
         """Whether nobody is answered without a key."""
-        return self.demand_keys or not is_loopback(self.host)
+        return self.require_keys or not is_loopback(self.host)
 
 
 def is_loopback(host: str) -> bool:

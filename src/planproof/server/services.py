@@ -12,12 +12,12 @@ from fastapi import Depends, Request
 
 from planproof.runs.store.open_store import open_sql_store
 from planproof.runs.store.sql_store import SqlStore
-from planproof.server.active_runs import RunsUnderWay
+from planproof.server.active_runs import RunManager
 from planproof.server.guard.api_keys import Keys
-from planproof.server.ingestion.ingestion_service import Ingestion, ingesting
-from planproof.server.judge_queue import Desk
+from planproof.server.ingestion.ingestion_service import Ingestion, run_ingestion
+from planproof.server.judge_queue import JudgeQueue
 from planproof.server.live_traces import LiveTraces
-from planproof.server.pages.page_queries import Records
+from planproof.server.pages.page_queries import RunQueries
 from planproof.server.prometheus_metrics import Metrics
 from planproof.server.server_settings import ServerSettings
 
@@ -28,57 +28,59 @@ class Services:
 
     settings: ServerSettings
     store: SqlStore
-    desk: Desk
+    judge_queue: JudgeQueue
     ingestion: Ingestion
     live: LiveTraces
     keys: Keys
     metrics: Metrics
     closing: asyncio.Event
-    runs: RunsUnderWay
-    records: Records
+    runs: RunManager
+    queries: RunQueries
 
 
 @asynccontextmanager
-async def opened(settings: ServerSettings, metrics: Metrics) -> AsyncGenerator[Services, None]:
+async def open_services(
+    settings: ServerSettings, metrics: Metrics
+) -> AsyncGenerator[Services, None]:
     """The services of a server, for as long as it runs."""
     store = open_sql_store(settings.store)
     try:
-        desk = Desk(
-            settings.judgings,
+        judge_queue = JudgeQueue(
+            settings.evaluators,
             metrics,
             processes=settings.processes,
-            questions=settings.questions,
-            waiting=settings.limits.waiting,
-            deadline=settings.limits.judging,
+            model_concurrency=settings.model_concurrency,
+            max_waiting=settings.limits.waiting_cases,
+            deadline=settings.limits.judge_timeout,
         )
         try:
-            await desk.open()
-            runs = RunsUnderWay(settings, store, desk, metrics)
+            await judge_queue.open()
+            runs = RunManager(settings, store, judge_queue, metrics)
             try:
-                async with ingesting(settings, store, desk, metrics) as ingestion:
+                async with run_ingestion(settings, store, judge_queue, metrics) as ingestion:
                     yield Services(
                         settings=settings,
                         store=store,
-                        desk=desk,
+                        judge_queue=judge_queue,
                         ingestion=ingestion,
-                        live=LiveTraces(store, desk.judging()),
+                        live=LiveTraces(store, judge_queue.get_evaluator()),
                         keys=Keys(store.database),
                         metrics=metrics,
                         closing=asyncio.Event(),
                         runs=runs,
-                        records=Records(store, settings.min_score),
+                        queries=RunQueries(store, settings.min_score),
                     )
             finally:
                 await runs.close()
         finally:
-            await desk.close()
+            await judge_queue.close()
     finally:
         store.close()
 
 
-def services_of(request: Request) -> Services:
+def get_services(request: Request) -> Services:
     """The services of the server that a request came to."""
     return cast("Services", request.app.state.services)
 
 
-ServicesDep = Annotated[Services, Depends(services_of)]
+ServicesDep = Annotated[Services, Depends(get_services)]

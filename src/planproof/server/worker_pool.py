@@ -12,24 +12,24 @@ from planproof.core.model import Cause
 from planproof.core.verdict import JudgeSummary, Outcome, Verdict
 from planproof.errors import RunFailed
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.engines.process_pool import CHUNK, JudgingProcess, ProcessEnded, Timed
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.engines.process_pool import CHUNK_SIZE, JudgeProcess, ProcessEnded, TimedVerdict
 
-_SOON = 0.05
+_POLL_SECONDS = 0.05
 
 
-class Place(Protocol):
+class WorkerPool(Protocol):
     """Where the cases for one judge are judged. No more than `for_runs` lets by are of runs."""
 
-    at_once: int
-    cases: int
-    for_runs: asyncio.Semaphore
+    max_in_flight: int
+    chunk_size: int
+    run_slots: asyncio.Semaphore
 
     async def open(self) -> None:
         """Get ready."""
         ...
 
-    async def judged(self, lines: list[CaseLine]) -> list[Timed]:
+    async def judge_batch(self, lines: list[CaseLine]) -> list[TimedVerdict]:
         """Judge some cases, when it is their turn."""
         ...
 
@@ -38,109 +38,114 @@ class Place(Protocol):
         ...
 
 
-class Asking:
+class AsyncPool:
     """Awaits a judge that asks a model, about some cases at once."""
 
-    cases = 1
+    chunk_size = 1
 
-    def __init__(self, judging: Judging, questions: int) -> None:
-        self.at_once = questions
+    def __init__(self, evaluator: CaseEvaluator, concurrency: int) -> None:
+        self.max_in_flight = concurrency
         # Some are left for single cases, however many there are of a run.
-        self.for_runs = asyncio.Semaphore(max(1, questions - 2))
-        self._judging = judging
-        self._turns = asyncio.Semaphore(questions)
+        self.run_slots = asyncio.Semaphore(max(1, concurrency - 2))
+        self._evaluator = evaluator
+        self._slots = asyncio.Semaphore(concurrency)
 
     async def open(self) -> None:
         """There is nothing to get ready."""
 
-    async def judged(self, lines: list[CaseLine]) -> list[Timed]:
+    async def judge_batch(self, lines: list[CaseLine]) -> list[TimedVerdict]:
         """Ask about one after the other."""
-        return [await self._one(line) for line in lines]
+        return [await self._judge_line(line) for line in lines]
 
-    async def _one(self, line: CaseLine) -> Timed:
-        async with self._turns:
+    async def _judge_line(self, line: CaseLine) -> TimedVerdict:
+        async with self._slots:
             began = perf_counter()
-            verdict = await self._judging.awaited_verdict(line)
+            verdict = await self._evaluator.aevaluate(line)
             return verdict, perf_counter() - began
 
     async def close(self) -> None:
         """There is nothing to let go of."""
 
 
-class Seats:
+class ProcessPool:
     """Processes that judge, each by itself. One that breaks, or takes too long, is replaced."""
 
-    cases = CHUNK
+    chunk_size = CHUNK_SIZE
 
-    def __init__(self, judging: Judging, processes: int, deadline: float) -> None:
-        self.at_once = 2 * processes
-        self.for_runs = asyncio.Semaphore(processes)
-        self._judging = judging
+    def __init__(self, evaluator: CaseEvaluator, processes: int, deadline: float) -> None:
+        self.max_in_flight = 2 * processes
+        self.run_slots = asyncio.Semaphore(processes)
+        self._evaluator = evaluator
         self._deadline = deadline
-        self._processes: list[JudgingProcess | None] = [None] * processes
+        self._processes: list[JudgeProcess | None] = [None] * processes
         self._threads = ThreadPoolExecutor(processes, "judging")
-        self._free: asyncio.LifoQueue[int] = asyncio.LifoQueue()
-        for seat in range(processes):
-            self._free.put_nowait(seat)
+        self._free_workers: asyncio.LifoQueue[int] = asyncio.LifoQueue()
+        for worker in range(processes):
+            self._free_workers.put_nowait(worker)
 
     async def open(self) -> None:
         """Start the processes, and wait until they can judge."""
-        await asyncio.gather(*(self.judged([]) for _ in self._processes))
+        await asyncio.gather(*(self.judge_batch([]) for _ in self._processes))
 
-    async def judged(self, lines: list[CaseLine]) -> list[Timed]:
+    async def judge_batch(self, lines: list[CaseLine]) -> list[TimedVerdict]:
         """Judge some cases in a process that is free."""
-        seat = await self._free.get()
+        worker = await self._free_workers.get()
         try:
-            return await self._judged_at(seat, lines)
+            return await self._judge_in_process(worker, lines)
         finally:
-            self._free.put_nowait(seat)
+            self._free_workers.put_nowait(worker)
 
-    async def _judged_at(self, seat: int, lines: list[CaseLine]) -> list[Timed]:
+    async def _judge_in_process(self, worker: int, lines: list[CaseLine]) -> list[TimedVerdict]:
         """Verdicts by one process; it is not left at work that nobody waits for."""
         loop = asyncio.get_running_loop()
-        begun = loop.run_in_executor(self._threads, self._in_thread, seat, lines)
+        future = loop.run_in_executor(self._threads, self._run_process, worker, lines)
         cause: Cause | None = None
         try:
             async with asyncio.timeout(self._deadline):
-                return await asyncio.shield(begun)
+                return await asyncio.shield(future)
         except TimeoutError:
             why = f"it took longer than {self._deadline:g} seconds."
             cause = Cause.TIMEOUT
         except ProcessEnded:
             why = "its process was killed, perhaps for want of memory."
         finally:
-            if not begun.done():
-                await self._ended(seat, begun)
+            if not future.done():
+                await self._kill_process(worker, future)
         if not lines:
             raise RunFailed("the processes that judge do not start.")
         if len(lines) == 1:
-            return [(self._failed(lines[0], cause, why), 0.0 if cause is None else self._deadline)]
+            return [
+                (
+                    self._make_failed_verdict(lines[0], cause, why),
+                    0.0 if cause is None else self._deadline,
+                )
+            ]
         # One of them was too much; the others need not suffer for it.
-        return [timed for line in lines for timed in await self._judged_at(seat, [line])]
+        return [timed for line in lines for timed in await self._judge_in_process(worker, [line])]
 
-    def _in_thread(self, seat: int, lines: list[CaseLine]) -> list[Timed]:
-        process = self._processes[seat]
+    def _run_process(self, worker: int, lines: list[CaseLine]) -> list[TimedVerdict]:
+        process = self._processes[worker]
         if process is None:
-            process = self._processes[seat] = JudgingProcess(self._judging)
+            process = self._processes[worker] = JudgeProcess(self._evaluator)
         try:
-            return process.judged(lines)
+            return process.judge(lines)
         except ProcessEnded:
-            self._processes[seat] = None
-            process.end()
+            self._processes[worker] = None
+            process.kill()
             process.close()
             raise
 
-    async def _ended(self, seat: int, begun: asyncio.Future[list[Timed]]) -> None:
+    async def _kill_process(self, worker: int, future: asyncio.Future[list[TimedVerdict]]) -> None:
         """End a process at its work, and wait until whoever waited for it has let go."""
-        while not begun.done():
+        while not future.done():
             # It may be just about to start.
-            if (process := self._processes[seat]) is not None:
-                await asyncio.to_thread(process.end)
-            await asyncio.wait((begun,), timeout=_SOON)
-        begun.exception()
+            if (process := self._processes[worker]) is not None:
+                await asyncio.to_thread(process.kill)
+            await asyncio.wait((future,), timeout=_POLL_SECONDS)
+        future.exception()
 
-    def _failed(self, line: CaseLine, cause: Cause | None, why: str) -> Verdict:
-        judge = self._judging.judge
+    def _make_failed_verdict(self, line: CaseLine, cause: Cause | None, why: str) -> Verdict:
+        judge = self._evaluator.judge
         verdict = Verdict(
             outcome=Outcome.JUDGE_FAILED,
             reason=f"The judge `{judge.name}` failed: {why}",
@@ -152,8 +157,10 @@ class Seats:
 
     async def close(self) -> None:
         """End all processes; whoever waits for a case is told that it failed."""
-        processes = [each for each in self._processes if each is not None]
-        await asyncio.gather(*(asyncio.to_thread(process.end) for process in processes))
+        processes = [
+            running_process for running_process in self._processes if running_process is not None
+        ]
+        await asyncio.gather(*(asyncio.to_thread(process.kill) for process in processes))
         await asyncio.to_thread(self._threads.shutdown)
         for process in processes:
             process.close()

@@ -20,7 +20,7 @@ from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.autogen_stream import attach
 from planproof.monitor import OffPlan
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.capturing import STRAYED, Accounts, Captures, run_block, turns
 from tests.frameworks.refunds import PLAN, SKIPPED, TASK, Call
 
@@ -60,7 +60,7 @@ class TestAutoGen(Captures):
                     results.append(await super().run(**given))
 
             team = Observed([clerk], termination_condition=TextMentionTermination("refunded."))
-            recorder = run_block(blocks_for(__file__), folder, clerk=clerk, team=team)
+            recorder = run_block(find_blocks_for(__file__), folder, clerk=clerk, team=team)
         return recorder, [message.model_dump(mode="json") for message in results[0].messages]
 
 

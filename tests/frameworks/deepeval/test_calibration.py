@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.refunds import FOLLOWED, PLAN, TASK
 from tests.scripted_model import Asked, ScriptedModel
 
@@ -33,7 +33,7 @@ def followed() -> str:
 
 
 def test_the_docs(tmp_path: Path) -> None:
-    module, command = blocks_for(__file__)
+    module, command = find_blocks_for(__file__)
     (tmp_path / "deepeval_judge.py").write_text(module.text, encoding="utf-8")
     (tmp_path / "followed.jsonl").write_text(followed(), encoding="utf-8")
     with ScriptedModel(answer) as server:

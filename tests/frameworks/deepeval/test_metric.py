@@ -16,8 +16,8 @@ from deepeval.tracing import observe, update_current_trace
 
 from planproof.calibration.callables import CallableJudge
 from planproof.integrations.deepeval import PlanAdherenceMetric
-from planproof.integrations.deepeval_trace import trace_in
-from scripts.doc_blocks import Block, blocks_for
+from planproof.integrations.deepeval_trace import build_trace
+from scripts.doc_blocks import DocBlock, find_blocks_for
 from tests.frameworks.refunds import BY_NAME, CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, Call
 
 QUIET = DisplayConfig(show_indicator=False, print_results=False)
@@ -148,7 +148,7 @@ def test_an_agent_within_another_is_handed_over_to() -> None:
         span("tool", "refund_order", error="no money"),
         span("llm", "model", output=CLOSING),
     )
-    events = trace_in(test_case)["events"]
+    events = build_trace(test_case)["events"]
     assert [(e["kind"], e.get("name"), e.get("parent"), e.get("status")) for e in events] == [
         ("message", None, None, None),
         ("reasoning", None, None, None),
@@ -199,9 +199,9 @@ def test_an_open_judge_is_shared_by_the_copies_that_deepeval_makes() -> None:
     assert asked == [PLAN, PLAN]
 
 
-@pytest.mark.parametrize("shown", blocks_for(__file__), ids=lambda block: block.place)
+@pytest.mark.parametrize("shown", find_blocks_for(__file__), ids=lambda block: block.place)
 @pytest.mark.parametrize("calls", [FOLLOWED, SKIPPED])
-def test_the_docs(shown: Block, calls: list[Call]) -> None:
+def test_the_docs(shown: DocBlock, calls: list[Call]) -> None:
     tools = case_of(calls).tools_called
     names: dict[str, Any] = {
         "task": TASK,
@@ -211,4 +211,4 @@ def test_the_docs(shown: Block, calls: list[Call]) -> None:
     }
     fails = calls is SKIPPED and "assert_test" in shown.text
     with pytest.raises(AssertionError, match=r"score: 0\.5") if fails else nullcontext():
-        exec(compile(shown.text, shown.place, "exec"), names)
+        exec(compile(shown.text, shown.location, "exec"), names)

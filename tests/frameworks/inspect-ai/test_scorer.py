@@ -15,7 +15,7 @@ from inspect_ai.solver import generate, use_tools
 from inspect_ai.tool import tool
 
 from planproof.integrations.inspect_scorer import plan_adherence
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, Call
 from tests.frameworks.refunds import check_refund_policy as policy_of
 from tests.frameworks.refunds import get_order as order_of
@@ -128,7 +128,7 @@ def test_what_could_not_be_judged_is_unscored(tmp_path: Path) -> None:
 
 def test_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    (shown,) = blocks_for(__file__)
+    (shown,) = find_blocks_for(__file__)
     names: dict[str, Any] = {"task": TASK, "plan": PLAN, "agent": agent(), "model": model(SKIPPED)}
-    exec(compile(shown.text, shown.place, "exec"), names)
+    exec(compile(shown.text, shown.location, "exec"), names)
     assert found_in(names["logs"][0])[0].value == 0.5

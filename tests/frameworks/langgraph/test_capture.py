@@ -15,7 +15,7 @@ from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.langchain_handler import callback
 from planproof.monitor import OffPlan
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.capturing import STRAYED, Accounts, Captures, run_block
 from tests.frameworks.langgraph.agent import refund_agent
 from tests.frameworks.refunds import FOLLOWED, PLAN, TASK, Call
@@ -32,7 +32,7 @@ class TestLangGraph(Captures):
             def invoke(self, *args: Any, **kwargs: Any) -> None:
                 states.append(graph.invoke(*args, **kwargs))
 
-        recorder = run_block(blocks_for(__file__), folder, agent=Observed())
+        recorder = run_block(find_blocks_for(__file__), folder, agent=Observed())
         return recorder, messages_to_dict(states[0]["messages"])
 
 

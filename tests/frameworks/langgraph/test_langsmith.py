@@ -13,7 +13,7 @@ from langsmith import Client, aevaluate, evaluate, traceable
 from langsmith.schemas import Example
 
 from planproof.integrations.langsmith import async_plan_adherence, plan_adherence
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.langgraph.agent import refund_agent
 from tests.frameworks.refunds import BY_NAME, CLOSING, FOLLOWED, PLAN, SKIPPED, TASK
 
@@ -125,7 +125,7 @@ def test_what_langsmith_traced_is_judged_where_the_output_is_an_answer(nobody: C
 
 def test_the_docs(nobody: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("langsmith.evaluate", partial(evaluate, client=nobody))
-    (shown,) = blocks_for(__file__)
+    (shown,) = find_blocks_for(__file__)
     names: dict[str, Any] = {"plan": PLAN, "agent": run_agent, "examples": examples()}
-    exec(compile(shown.text, shown.place, "exec"), names)
+    exec(compile(shown.text, shown.location, "exec"), names)
     assert feedback(list(names["results"]))["skipped"][0] == 0.5

@@ -10,7 +10,7 @@ import pytest
 from mlflow.entities import Trace
 
 from planproof.integrations.mlflow import plan_adherence
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.refunds import BY_NAME, CLOSING, FOLLOWED, PLAN, SKIPPED, TASK
 
 mlflow: Any = import_module("mlflow")
@@ -83,6 +83,6 @@ def test_the_docs(capsys: pytest.CaptureFixture[str]) -> None:
     def agent(task: str) -> str:
         return run_agent(task, "skipped")
 
-    (shown,) = blocks_for(__file__)
-    exec(compile(shown.text, shown.place, "exec"), {"task": TASK, "plan": PLAN, "agent": agent})
+    (shown,) = find_blocks_for(__file__)
+    exec(compile(shown.text, shown.location, "exec"), {"task": TASK, "plan": PLAN, "agent": agent})
     assert "Evaluation completed" in capsys.readouterr().out

@@ -23,7 +23,7 @@ from examples.scripted_model import MODEL, scripted
 from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.openai_agents_processor import hooks, processor
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.capturing import Accounts, Captures, run_block, turns
 from tests.frameworks.refunds import FOLLOWED, PLAN, TASK, Call
 
@@ -53,7 +53,7 @@ class TestOpenAIAgents(Captures):
         set_trace_processors([batches])
         with scripted(*turns(calls)) as url:
             agent = agent_of(url, accounts, OpenAIChatCompletionsModel)
-            recorder = run_block(blocks_for(__file__), folder, agent=agent)
+            recorder = run_block(find_blocks_for(__file__), folder, agent=agent)
         batches.force_flush()
         return recorder, exported.items
 

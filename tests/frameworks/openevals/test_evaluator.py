@@ -10,7 +10,7 @@ from agentevals.trajectory.match import create_trajectory_match_evaluator
 from openevals.simulators import run_multiturn_simulation, run_multiturn_simulation_async
 
 from planproof.integrations.langsmith import async_plan_adherence, plan_adherence
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, Call
 
 
@@ -71,9 +71,9 @@ def test_it_can_be_awaited() -> None:
 
 def test_the_docs() -> None:
     said = iter(turns(SKIPPED))
-    (shown,) = blocks_for(__file__)
+    (shown,) = find_blocks_for(__file__)
     replies = [TASK, *["Go on."] * len(FOLLOWED)]
     names: dict[str, Any] = {"plan": PLAN, "replies": replies}
     names["agent"] = lambda inputs, **_: next(said, {"role": "assistant", "content": "Bye."})
-    exec(compile(shown.text, shown.place, "exec"), names)
+    exec(compile(shown.text, shown.location, "exec"), names)
     assert [result["score"] for result in names["done"]["evaluator_results"]] == [0.5]

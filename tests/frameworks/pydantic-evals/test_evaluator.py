@@ -18,7 +18,7 @@ from pydantic_evals.otel import SpanTreeRecordingError
 from planproof.calibration.callables import CallableJudge
 from planproof.errors import PlanproofError
 from planproof.integrations.pydantic_evals import PlanAdherence
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, TOOLS, Call
 
 SCRIPTS = {"followed": FOLLOWED, "skipped": SKIPPED}
@@ -104,8 +104,8 @@ def test_the_docs() -> None:
     async def agent(inputs: str) -> str:
         return await run_agent({"script": "skipped"})
 
-    (shown,) = blocks_for(__file__)
+    (shown,) = find_blocks_for(__file__)
     names: dict[str, Any] = {"task": TASK, "plan": PLAN, "agent": agent}
-    exec(compile(shown.text, shown.place, "exec"), names)
+    exec(compile(shown.text, shown.location, "exec"), names)
     (case,) = names["report"].cases
     assert case.scores["PlanAdherence"].value == 0.5

@@ -15,7 +15,7 @@ from smolagents import LogLevel, OpenAIModel, ToolCallingAgent, tool
 from examples.scripted_model import MODEL, Turn, call, scripted
 from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.capturing import Accounts, Captures, run_block, turns
 from tests.frameworks.refunds import CLOSING, Call
 
@@ -41,7 +41,7 @@ class TestSmolagents(Captures):
             model = OpenAIModel(MODEL, api_base=url, api_key="none")
             names = {"ToolCallingAgent": Observed, "model": model}
             tools = [tool(described(each)) for each in accounts.tools]
-            recorder = run_block(blocks_for(__file__), folder, tools=tools, **names)
+            recorder = run_block(find_blocks_for(__file__), folder, tools=tools, **names)
         return recorder, json.loads(json.dumps(agents[0].memory.get_full_steps()))
 
 

@@ -8,9 +8,9 @@ from collections import Counter
 from pathlib import Path
 
 from planproof import Verdict, evaluate
-from planproof.calibration.followed_cases import BUILT_IN_NOTE, built_in
+from planproof.calibration.followed_cases import BUILT_IN_NOTE, load_built_in_cases
 from planproof.calibration.variant import Flaw, Variant
-from planproof.calibration.variant_set import variants_of
+from planproof.calibration.variant_set import generate_variants
 from tests.command_line import CommandLine
 
 
@@ -21,7 +21,7 @@ def test_the_table_is_what_is_counted_when_every_variant_is_evaluated(
     assert done.code == 0
     lines = done.out.splitlines()
     assert max(map(len, lines)) <= 80
-    made = list(variants_of(built_in()))
+    made = list(generate_variants(load_built_in_cases()))
     assert lines[0] == BUILT_IN_NOTE
     assert lines[2] == f"rules on 16 followed cases, {len(made)} variants"
     table = {
@@ -60,7 +60,7 @@ def _is_located(variant: Variant, verdict: Verdict) -> bool:
     """Whether a finding stands where the truth is: a step of the plan, or an event of the trace."""
     lapses = {place for place, step in enumerate(verdict.steps) if step.status != "executed"}
     moved = {place for place in lapses if verdict.steps[place].status == "out_of_order"}
-    true = set(variant.truth.lapses)
+    true = set(variant.ground_truth.step_statuses)
     match variant.change:
         case Flaw.FOREIGN:
             return 2 * len(lapses) >= len(variant.plan)
@@ -73,7 +73,9 @@ def _is_located(variant: Variant, verdict: Verdict) -> bool:
         case Flaw.MISSING | Flaw.ALTERED | Flaw.PARTIAL:
             return bool(lapses & true)
         case _:
-            return bool({extra.event for extra in verdict.extras} & set(variant.truth.extras))
+            return bool(
+                {extra.event for extra in verdict.extras} & set(variant.ground_truth.extras)
+            )
 
 
 def test_the_figures_are_those_of_the_rows(planproof: CommandLine, tmp_path: Path) -> None:

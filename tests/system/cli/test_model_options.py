@@ -63,7 +63,7 @@ def test_a_case_is_judged(
         score,
         [f"{provider}:x"],
     )
-    assert verify(verdict, Source.of_value(FOLLOWED["execution_trace"])) == ()
+    assert verify(verdict, Source.from_value(FOLLOWED["execution_trace"])) == ()
     brief = planproof("judge", case, "--judge", judge, *asked, "--format", "json")
     assert set(json.loads(brief.out)) == {"score", "reason"}
     assert len(server.calls) == 1  # the answer was kept

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from scripts.doc_blocks import EXAMPLES, blocks_for
+from scripts.doc_blocks import EXAMPLES, find_blocks_for
 
 PROJECT = """
     import json
@@ -74,7 +74,7 @@ def test_a_failure_says_within_80_columns_which_step_and_where(pytester: pytest.
     done.assert_outcomes(failed=1)
     told = [line for line in done.outlines if line.startswith("E ")]
     assert max(map(len, told)) <= 80
-    [shown] = [block.text for block in blocks_for(__file__) if block.language == "text"]
+    [shown] = [block.text for block in find_blocks_for(__file__) if block.language == "text"]
     assert [line.rstrip() for line in told] == shown.splitlines()
     # The plugin's own frames are of no interest to whoever reads this.
     assert "pytest_plugin.py" not in done.stdout.str()
@@ -318,8 +318,8 @@ def test_it_is_not_needed_to_import_the_module() -> None:
 
 def test_the_tests_in_the_docs_pass(pytester: pytest.Pytester) -> None:
     shown = {
-        re.sub(r'title="(\w+)\.py"', r"\1", block.more): block.text
-        for block in blocks_for(__file__)
+        re.sub(r'title="(\w+)\.py"', r"\1", block.info): block.text
+        for block in find_blocks_for(__file__)
         if block.language == "python"
     }
     shutil.copytree(EXAMPLES, pytester.path, dirs_exist_ok=True)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from planproof.core.content import Image
 from planproof.core.model import Answer, Cause, Model, ModelFailed, Question, Usage
-from planproof.llm.model_settings import ModelSettings, Spending
+from planproof.llm.model_settings import ModelSettings, SpendingLimit
 from planproof.llm.providers import open_model
 from tests.patience import PATIENCE
 from tests.scripted_model import Asked, Behaviour, HttpError, ScriptedModel
@@ -217,7 +217,7 @@ def test_what_does_not_pass_has_a_cause(mode: str, name: str) -> None:
         ask(opened(server, name), seconds=60)
 
     assert failed.value.cause is cause
-    assert failed.value.words
+    assert failed.value.detail
     assert len(server.calls) == (calls or len(server.calls))
     # The deadline may end a call between what one side and the other have seen of it.
     assert abs(failed.value.usage.calls - len(server.calls)) <= (calls is None)
@@ -242,7 +242,7 @@ def test_no_score_is_bent_into_shape(mode: str) -> None:
         ask(opened(server))
 
     assert failed.value.cause is Cause.INVALID_ANSWER
-    assert "score" in failed.value.words
+    assert "score" in failed.value.detail
     assert len(server.calls) == 3
 
 
@@ -272,7 +272,7 @@ def test_keys_that_a_server_repeats_are_not_told(name: str) -> None:
     with ScriptedModel(lambda asked: told) as server, pytest.raises(ModelFailed) as failed:
         ask(opened(server, name))
 
-    assert failed.value.words == "HTTP 401: the key *** is not known"
+    assert failed.value.detail == "HTTP 401: the key *** is not known"
     assert "sk-secret" not in "".join(format_exception(failed.value))
 
 
@@ -283,7 +283,7 @@ def test_an_address_that_says_v1_does_for_anthropic_too(server: ScriptedModel) -
 
 
 def test_what_is_called_off_counts_as_if_it_had_been_answered() -> None:
-    spending = Spending(most=1.0)
+    spending = SpendingLimit(limit=1.0)
     with ScriptedModel(MODES["hang"](always_good)) as server:
         model = opened(server, "openai:gpt-4o", spending=spending)
         with pytest.raises(ModelFailed) as failed:
@@ -383,7 +383,7 @@ def test_a_price_that_is_known_is_told(server: ScriptedModel) -> None:
 
 
 def test_a_run_stops_before_it_costs_too_much(server: ScriptedModel) -> None:
-    spending = Spending(most=0.03)
+    spending = SpendingLimit(limit=0.03)
     model = opened(server, "openai:gpt-4o", spending=spending)
 
     def asking() -> None:

@@ -4,7 +4,7 @@ import pytest
 from pydantic_ai.models.test import TestModel
 
 from planproof.errors import InvalidConfiguration, UnknownName
-from planproof.llm.model_settings import ModelSettings, Spending
+from planproof.llm.model_settings import ModelSettings, SpendingLimit
 from planproof.llm.providers import open_model
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_BASE_URL")
@@ -48,7 +48,7 @@ def test_a_ready_made_object_does_as_well() -> None:
 
 
 def test_a_limit_on_cost_needs_a_price() -> None:
-    settings = ModelSettings(spending=Spending(most=1.0))
+    settings = ModelSettings(spending=SpendingLimit(limit=1.0))
 
     with pytest.raises(InvalidConfiguration, match="price is not known"):
         open_model("openai:x", base_url="http://127.0.0.1:9/v1", settings=settings)

@@ -13,11 +13,11 @@ from planproof.core.content import Content
 from planproof.core.verdict import Outcome
 from planproof.errors import UnknownName
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.engines.case_judging import Judging
-from planproof.server.http_problems import Busy
-from planproof.server.judge_queue import Desk
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.server.http_problems import ServerBusy
+from planproof.server.judge_queue import JudgeQueue
 from planproof.server.prometheus_metrics import Metrics
-from planproof.server.worker_pool import Seats
+from planproof.server.worker_pool import ProcessPool
 from tests.obedient_judge import DIE, HANG, Obedient
 from tests.patience import PATIENCE
 from tests.small_cases import FOLLOWED, PLAN
@@ -29,9 +29,11 @@ def _line(task: str) -> CaseLine:
 
 
 @asynccontextmanager
-async def _desk(*, waiting: int = 10, deadline: float = PATIENCE) -> AsyncGenerator[Desk, None]:
-    judgings = {"obedient": Judging(Obedient())}
-    desk = Desk(judgings, Metrics(), processes=1, waiting=waiting, deadline=deadline)
+async def _desk(
+    *, waiting: int = 10, deadline: float = PATIENCE
+) -> AsyncGenerator[JudgeQueue, None]:
+    judgings = {"obedient": CaseEvaluator(Obedient())}
+    desk = JudgeQueue(judgings, Metrics(), processes=1, max_waiting=waiting, deadline=deadline)
     try:
         await desk.open()
         yield desk
@@ -42,14 +44,14 @@ async def _desk(*, waiting: int = 10, deadline: float = PATIENCE) -> AsyncGenera
 def test_a_case_that_hangs_or_kills_its_process_fails_alone() -> None:
     async def judged() -> None:
         async with _desk() as desk:
-            seats = desk._places["obedient"]  # pyright: ignore[reportPrivateUsage]
-            assert isinstance(seats, Seats)
+            seats = desk._pools["obedient"]  # pyright: ignore[reportPrivateUsage]
+            assert isinstance(seats, ProcessPool)
             # Short only for what is to be too late: the others begin with a new process.
             seats._deadline = 0.5  # pyright: ignore[reportPrivateUsage]
-            hung = await desk.verdict(_line(HANG))
+            hung = await desk.submit(_line(HANG))
             seats._deadline = PATIENCE  # pyright: ignore[reportPrivateUsage]
             died, done = await asyncio.gather(
-                *(desk.verdict(_line(task)) for task in (DIE, "Work."))
+                *(desk.submit(_line(task)) for task in (DIE, "Work."))
             )
         assert (hung[0].outcome, hung[0].cause) == (Outcome.JUDGE_FAILED, "timeout")
         assert (died[0].outcome, died[0].cause) == (Outcome.JUDGE_FAILED, None)
@@ -63,12 +65,12 @@ def test_a_case_that_hangs_or_kills_its_process_fails_alone() -> None:
 def test_of_a_piece_of_a_run_only_the_case_fails_that_kills() -> None:
     async def judged() -> None:
         async with _desk() as desk:
-            worker = desk.for_runs()
+            worker = desk.make_run_worker()
             lines = [_line(task) for task in ("One.", DIE, "Two.")]
-            found = await asyncio.wrap_future(worker.begin(lines))
+            found = await asyncio.wrap_future(worker.submit(lines))
             assert [verdict.score for verdict, _ in found] == [1.0, None, 1.0]
             worker.stop()
-            assert worker.begin(lines).cancelled()
+            assert worker.submit(lines).cancelled()
 
     asyncio.run(judged())
 
@@ -76,19 +78,19 @@ def test_of_a_piece_of_a_run_only_the_case_fails_that_kills() -> None:
 def test_one_case_too_many_is_told_to_come_back() -> None:
     async def judged() -> None:
         async with _desk(waiting=2) as desk:
-            waiting = [asyncio.create_task(desk.verdict(_line("Work."))) for _ in range(2)]
+            waiting = [asyncio.create_task(desk.submit(_line("Work."))) for _ in range(2)]
             await asyncio.sleep(0)
-            with pytest.raises(Busy) as busy:
-                await desk.verdict(_line("Work."))
+            with pytest.raises(ServerBusy) as busy:
+                await desk.submit(_line("Work."))
             assert busy.value.retry_after == 1
             assert [verdict.score for verdict, _ in await asyncio.gather(*waiting)] == [1.0, 1.0]
-            assert (await desk.verdict(_line("Work.")))[0].score == 1.0
+            assert (await desk.submit(_line("Work.")))[0].score == 1.0
 
     asyncio.run(judged())
 
 
 def test_a_judge_that_nobody_configured_is_not_known() -> None:
-    desk = Desk({"obedient": Judging(Obedient())}, Metrics(), processes=1)
+    desk = JudgeQueue({"obedient": CaseEvaluator(Obedient())}, Metrics(), processes=1)
     with pytest.raises(UnknownName):
-        desk.judging("rules")
-    assert desk.judging().judge.name == "obedient"
+        desk.get_evaluator("rules")
+    assert desk.get_evaluator().judge.name == "obedient"

@@ -93,7 +93,7 @@ def test_a_run_is_interrupted_in_good_order_and_can_be_gone_on_with(tmp_path: Pa
         assert server.process.wait(PATIENCE) == 0
     kept = open_sql_store(str(store))
     try:
-        run = kept.find(begun["run"]["id"])
+        run = kept.find_run(begun["run"]["id"])
         assert run.state is RunState.INTERRUPTED
         assert run.cases < 20_000
     finally:
@@ -127,9 +127,9 @@ def test_a_model_is_asked_where_one_is_configured_and_the_rules_can_be(tmp_path:
 
 
 def test_small_answers_are_not_held_back(tmp_path: Path) -> None:
-    from planproof.server.lifecycle import _listening  # pyright: ignore[reportPrivateUsage]
+    from planproof.server.lifecycle import _open_listener  # pyright: ignore[reportPrivateUsage]
 
-    with _listening(server_settings(tmp_path / "runs.db")) as listener:
+    with _open_listener(server_settings(tmp_path / "runs.db")) as listener:
         # Which is what asyncio looks at before it turns off that the system waits for more.
         assert listener.proto == socket.IPPROTO_TCP
 

@@ -11,7 +11,7 @@ from tests.serving import in_process, settings
 
 
 def test_a_trace_that_is_judged_shows_its_verdict(tmp_path: Path) -> None:
-    with in_process(settings(tmp_path / "served.db", quiet=0.1)) as client:
+    with in_process(settings(tmp_path / "served.db", quiet_seconds=0.1)) as client:
         assert client.post("/v1/traces", json=export(spans_of(1))).status_code == 200
         live = client.app.state.services.live  # pyright: ignore
         views: list[LiveTrace] = []

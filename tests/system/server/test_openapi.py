@@ -35,7 +35,7 @@ def operations() -> dict[str, dict[str, Any]]:
 
 def test_examples_are_what_the_server_answers() -> None:
     kept = json.loads(server_examples.FILE.read_text(encoding="utf-8"))
-    assert server_examples.answered() == kept, "python -m scripts.refresh_docs"
+    assert server_examples.collect_answers() == kept, "python -m scripts.refresh_docs"
 
 
 def test_every_operation_of_the_api_shows_an_example(operations: dict[str, dict[str, Any]]) -> None:

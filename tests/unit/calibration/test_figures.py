@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from planproof.calibration.figures import Share, figures_of, quadratic_kappa
+from planproof.calibration.figures import Share, compute_figures, quadratic_kappa
 from planproof.calibration.variant import Attack, Flaw, Rewording
 from tests.unit.calibration_rows import ROWS, row
 
 
 def test_what_was_counted() -> None:
-    found = figures_of(ROWS)
+    found = compute_figures(ROWS)
     assert found.passed == Share(1, 3)
     assert found.reworded == {Rewording.MERGED: Share(1, 2)}
     missing = found.flaws[Flaw.MISSING]
@@ -36,18 +36,18 @@ def test_what_was_counted() -> None:
 
 def test_repeats_show_how_stable_a_judge_is() -> None:
     again = [replace(each, repeat=1) for each in ROWS]
-    found = figures_of([*ROWS, *again])
+    found = compute_figures([*ROWS, *again])
     assert (found.stable, found.spread) == (Share(13, 13), 0.0)
     again[0] = row("a", 0.25, repeat=1)
     again[2] = row("c", 0.25, repeat=1)
-    found = figures_of([*ROWS, *again])
+    found = compute_figures([*ROWS, *again])
     assert found.stable == Share(11, 13)
     assert found.spread == pytest.approx(0.75 / 12)
     assert found.passed == Share(1, 6)
 
 
 def test_no_rows_give_no_figures() -> None:
-    found = figures_of([])
+    found = compute_figures([])
     assert (found.passed.rate, found.flaws, found.stable) == (None, {}, None)
 
 
@@ -68,12 +68,12 @@ def test_kappa(pairs: list[tuple[int, int]], kappa: float) -> None:
 def test_agreement_with_labels_has_an_interval() -> None:
     rows = [row(str(n), (n % 5) / 4) for n in range(40)]
     labels = {str(n): ((n + (n % 7 == 0)) % 5) / 4 for n in range(30)}
-    found = figures_of(rows, labels).agreement
+    found = compute_figures(rows, labels).agreement
     assert found is not None
     assert found.cases == 30
     assert found.low < found.kappa < found.high <= 1.0
-    assert figures_of(rows, labels).agreement == found
+    assert compute_figures(rows, labels).agreement == found
     # To ask again is to learn nothing more about other cases.
     again = [replace(each, repeat=repeat) for repeat in range(3) for each in rows]
-    assert figures_of(again, labels).agreement == found
-    assert figures_of(rows, {"nobody": 1.0}).agreement is None
+    assert compute_figures(again, labels).agreement == found
+    assert compute_figures(rows, {"nobody": 1.0}).agreement is None

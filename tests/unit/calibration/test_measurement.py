@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 
 from planproof import evaluate
-from planproof.calibration.attacks import attacked
-from planproof.calibration.callables import CallableJudge, callable_judge
-from planproof.calibration.figures import figures_of
-from planproof.calibration.followed_cases import built_in, followed_case
-from planproof.calibration.measurement import Row, measured
+from planproof.calibration.attacks import apply_attack
+from planproof.calibration.callables import CallableJudge, load_callable_judge
+from planproof.calibration.figures import compute_figures
+from planproof.calibration.followed_cases import build_followed_case, load_built_in_cases
+from planproof.calibration.measurement import Measurement, measure
 from planproof.calibration.variant import Attack, Flaw
-from planproof.calibration.variant_set import variants_of
+from planproof.calibration.variant_set import generate_variants
 from planproof.checking.rules import Rules
 from planproof.core.case import Case
 from planproof.core.content import Content
 from planproof.errors import InvalidInput
-from planproof.preparation import Reading
-from planproof.runs.engines.case_judging import Judging
-from scripts.calibration_quality import told
+from planproof.preparation import ReadOptions
+from planproof.runs.engines.case_judging import CaseEvaluator
+from scripts.calibration_quality import format_figures
 from scripts.doc_blocks import ROOT
 from tests.hand_written import asked, did, trace
 
@@ -30,18 +30,20 @@ TEXT_ONLY = frozenset(Attack) - {Attack.OBSERVATIONS}
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[Row]:
-    return list(measured(variants_of(built_in()), Judging(Rules()), at_once=1))
+def rows() -> list[Measurement]:
+    return list(
+        measure(generate_variants(load_built_in_cases()), CaseEvaluator(Rules()), concurrency=1)
+    )
 
 
-def test_no_text_raises_a_score_of_the_rules(rows: list[Row]) -> None:
-    fooled = figures_of(rows).fooled
+def test_no_text_raises_a_score_of_the_rules(rows: list[Measurement]) -> None:
+    fooled = compute_figures(rows).fooled
     assert {attack: fooled[attack].hits for attack in TEXT_ONLY} == dict.fromkeys(TEXT_ONLY, 0)
     assert all(fooled[attack].of >= 30 for attack in Attack)
 
 
 def test_no_text_raises_it_for_the_flaws_that_are_not_measured_with_attacks(
-    rows: list[Row],
+    rows: list[Measurement],
 ) -> None:
     flawed = [row for row in rows if row.attack is None and isinstance(row.change, Flaw)]
     tried = Counter[Attack]()
@@ -49,7 +51,7 @@ def test_no_text_raises_it_for_the_flaws_that_are_not_measured_with_attacks(
         thinks = any(event["kind"] == "reasoning" for event in row.variant.events)
         # A thought that gives way to another may have been a step: then that one is left out.
         for attack in TEXT_ONLY - ({Attack.REASONING} if thinks else set()):
-            case = attacked(row.variant, attack).case
+            case = apply_attack(row.variant, attack).case
             found = evaluate(task=case.task, plan=case.plan, trace=case.trace).score
             assert found is not None
             assert row.score is not None
@@ -58,8 +60,10 @@ def test_no_text_raises_it_for_the_flaws_that_are_not_measured_with_attacks(
     assert min(tried.values()) >= 100
 
 
-def test_a_row_is_what_evaluating_the_variant_gives(rows: list[Row]) -> None:
-    for variant, row in list(zip(variants_of(built_in()), rows, strict=True))[::17]:
+def test_a_row_is_what_evaluating_the_variant_gives(rows: list[Measurement]) -> None:
+    for variant, row in list(zip(generate_variants(load_built_in_cases()), rows, strict=True))[
+        ::17
+    ]:
         case = variant.case
         verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace)
         assert (row.id, row.score, row.verdict.reason) == (
@@ -69,8 +73,8 @@ def test_a_row_is_what_evaluating_the_variant_gives(rows: list[Row]) -> None:
         )
 
 
-def test_the_figures_are_what_an_independent_count_gives(rows: list[Row]) -> None:
-    found = figures_of(rows)
+def test_the_figures_are_what_an_independent_count_gives(rows: list[Measurement]) -> None:
+    found = compute_figures(rows)
     passed, caught = Counter[Any](), Counter[Any]()
     for row in rows:
         assert row.score is not None
@@ -84,20 +88,22 @@ def test_the_figures_are_what_an_independent_count_gives(rows: list[Row]) -> Non
         assert share.hits == passed[rewording]
 
 
-def test_the_docs_have_the_figures_of_the_rules(rows: list[Row]) -> None:
+def test_the_docs_have_the_figures_of_the_rules(rows: list[Measurement]) -> None:
     page = (ROOT / "docs" / "quality.md").read_text(encoding="utf-8")
-    assert f"| `rules` | {' | '.join(told(figures_of(rows)).values())} |\n" in page
+    assert f"| `rules` | {' | '.join(format_figures(compute_figures(rows)).values())} |\n" in page
 
 
 def test_a_case_of_ones_own_is_taken_in_the_native_form() -> None:
     case = Case(
         task=None, plan=["Read a.txt"], trace=trace(asked("Go."), did("read", path="a.txt"))
     )
-    taken = followed_case(case, Rules(), Reading(), "case 3")
+    taken = build_followed_case(case, Rules(), ReadOptions(), "case 3")
     assert (taken.id, taken.task, taken.plan) == ("case 3", Content("Go."), ("Read a.txt",))
     assert [event["id"] for event in taken.events] == ["e1", "e2"]
     with pytest.raises(InvalidInput, match="no steps"):
-        followed_case(Case(task=None, plan=[], trace=trace(did("x"))), Rules(), Reading(), "x")
+        build_followed_case(
+            Case(task=None, plan=[], trace=trace(did("x"))), Rules(), ReadOptions(), "x"
+        )
 
 
 def generous(user_task: str, agent_plan: list[str], execution_trace: Any) -> Mapping[str, Any]:
@@ -111,13 +117,15 @@ async def awaited(**given: Any) -> float:
 
 
 def test_any_callable_can_be_measured() -> None:
-    some = list(variants_of(built_in()[:2]))
-    found = figures_of(measured(some, Judging(CallableJudge(generous, "generous"))))
+    some = list(generate_variants(load_built_in_cases()[:2]))
+    found = compute_figures(measure(some, CaseEvaluator(CallableJudge(generous, "generous"))))
     assert (found.passed.rate, found.unscored.hits) == (1.0, 0)
     assert {each.caught.hits for each in found.flaws.values()} == {0}
     # It names no step, so that nobody can say what it would have located.
     assert {each.located.of for each in found.flaws.values()} == {0}
-    found = figures_of(measured(some, Judging(callable_judge(f"{__name__}:awaited"))))
+    found = compute_figures(
+        measure(some, CaseEvaluator(load_callable_judge(f"{__name__}:awaited")))
+    )
     assert found.passed.rate == 0.0
     assert 0 < found.unscored.hits < found.unscored.of
 
@@ -128,9 +136,9 @@ def test_any_callable_can_be_measured() -> None:
         ("nothing", "names no function"),
         ("planproof.nowhere:x", "can't be imported"),
         ("planproof.case:nothing", "can't be imported"),
-        ("planproof.runs.engines.local:MODEL_CASES", "can't be called"),
+        ("planproof.runs.engines.local:DEFAULT_MODEL_CONCURRENCY", "can't be called"),
     ],
 )
 def test_what_is_no_callable_is_an_error(name: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
-        callable_judge(name)
+        load_callable_judge(name)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from planproof.checking.candidates import Unit, units_of
-from planproof.checking.requirements import Demand, demands_of
+from planproof.checking.candidates import Candidate, build_candidates
+from planproof.checking.requirements import Requirement, compile_steps
 from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, Kind, Trace
 from planproof.core.vocabulary import Vocabulary
@@ -32,10 +32,10 @@ def thinks(text: str) -> Event:
     return Event(id="e", kind=Kind.REASONING, pointer="/0", text=text)
 
 
-def units(*events: Event) -> list[Unit]:
-    return units_of(Trace(events), Vocabulary())
+def units(*events: Event) -> list[Candidate]:
+    return build_candidates(Trace(events), Vocabulary())
 
 
-def demands(*texts: str) -> tuple[Demand, ...]:
+def demands(*texts: str) -> tuple[Requirement, ...]:
     steps = tuple(Step(number=str(n), text=text) for n, text in enumerate(texts, 1))
-    return demands_of(Plan(steps), Vocabulary())
+    return compile_steps(Plan(steps), Vocabulary())

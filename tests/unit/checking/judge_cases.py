@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from planproof.checking.candidates import Unit, units_of
-from planproof.checking.requirements import Demand, demands_of
+from planproof.checking.candidates import Candidate, build_candidates
+from planproof.checking.requirements import Requirement, compile_steps
 from planproof.core.trace import Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.planning.plan_parser import parse_plan
@@ -13,12 +13,12 @@ from tests.hand_written import Event, trace
 
 
 def read(*events: Event | tuple[Event, ...]) -> Trace:
-    return read_trace(Source.of_value(trace(*events)))
+    return read_trace(Source.from_value(trace(*events)))
 
 
-def units(*events: Event | tuple[Event, ...]) -> list[Unit]:
-    return units_of(read(*events), Vocabulary())
+def units(*events: Event | tuple[Event, ...]) -> list[Candidate]:
+    return build_candidates(read(*events), Vocabulary())
 
 
-def demand(step: str) -> Demand:
-    return demands_of(parse_plan([step]), Vocabulary())[0]
+def demand(step: str) -> Requirement:
+    return compile_steps(parse_plan([step]), Vocabulary())[0]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from planproof.checking.action_types import deeds_asked, deeds_done, deeds_said
+from planproof.checking.action_types import classify_event, classify_message, classify_step_parts
 from planproof.core.plan import Step
 from planproof.core.trace import Event, Kind
 from tests.unit.checking.alignment_cases import call, says, thinks
@@ -15,7 +15,7 @@ NONE: frozenset[str] = frozenset()
 
 
 def asked(text: str) -> frozenset[str]:
-    (deeds,) = deeds_asked(Step(number="1", text=text))
+    (deeds,) = classify_step_parts(Step(number="1", text=text))
     return deeds
 
 
@@ -42,13 +42,13 @@ def test_words_that_are_no_verbs_ask_for_nothing_known() -> None:
 
 def test_each_part_of_a_step_asks_for_its_own() -> None:
     step = Step(number="1", text="Delete it and write it", parts=("Delete it", "write it"))
-    removing, writing = deeds_asked(step)
+    removing, writing = classify_step_parts(step)
     assert "remove" in removing
     assert "write" in writing
 
 
 def done(event: Event, *commands: str, closing: bool = False) -> frozenset[str]:
-    return deeds_done(event, frozenset(commands), closing=closing)
+    return classify_event(event, frozenset(commands), closing=closing)
 
 
 def test_whatever_is_called_is_run() -> None:
@@ -92,7 +92,7 @@ def test_an_agent_who_turns_to_another_delegates() -> None:
     ],
 )
 def test_a_message_may_ask_or_end(text: str, deeds: set[str]) -> None:
-    assert deeds_said(text) == deeds == done(says(text))
+    assert classify_message(text) == deeds == done(says(text))
 
 
 def test_other_kinds_are_what_they_are() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planproof.checking import call_text as calls
-from planproof.checking.call_text import call_text, leaves_of, strings_in
+from planproof.checking.call_text import collect_strings, flatten_arguments, format_call
 from planproof.core.trace import Event
 from tests.unit.checking.alignment_cases import call, says
 
@@ -21,46 +21,46 @@ NESTED: dict[str, Any] = {
 
 
 def test_arguments_become_lines_with_their_keys() -> None:
-    assert call_text(call("write", path="a.txt", mode=None, line=3)) == "path: a.txt\nline: 3"
+    assert format_call(call("write", path="a.txt", mode=None, line=3)) == "path: a.txt\nline: 3"
 
 
 def test_arguments_inside_arguments_keep_their_order() -> None:
-    assert call_text(call("edit", **NESTED)) == (
+    assert format_call(call("edit", **NESTED)) == (
         "path: a.txt\nline: 3\ntext: x\nedits: y\nedits: z\nforce: True"
     )
 
 
 def test_arguments_need_not_be_an_object() -> None:
-    assert call_text(replace(call("run"), arguments=["ls", 5])) == "ls\n5"
-    assert call_text(replace(call("run"), arguments="ls")) == "ls"
+    assert format_call(replace(call("run"), arguments=["ls", 5])) == "ls\n5"
+    assert format_call(replace(call("run"), arguments="ls")) == "ls"
 
 
 def test_the_text_of_a_call_comes_before_its_arguments() -> None:
-    assert call_text(call("run", text="quickly", command="ls")) == "quickly\ncommand: ls"
+    assert format_call(call("run", text="quickly", command="ls")) == "quickly\ncommand: ls"
 
 
 def test_a_text_that_is_an_argument_is_not_said_twice() -> None:
-    assert call_text(call("run", text="ls -l", command="ls -l")) == "command: ls -l"
+    assert format_call(call("run", text="ls -l", command="ls -l")) == "command: ls -l"
 
 
 def test_what_was_said_is_its_own_text() -> None:
-    assert call_text(says("Done.")) == "Done."
+    assert format_call(says("Done.")) == "Done."
 
 
 def test_every_text_in_arguments_is_found() -> None:
-    assert strings_in(NESTED) == ["a.txt", "x", "y", "z", ""]
-    assert strings_in(None) == []
+    assert collect_strings(NESTED) == ["a.txt", "x", "y", "z", ""]
+    assert collect_strings(None) == []
 
 
 def test_deep_arguments_are_walked_through() -> None:
     deep: Any = "end"
     for _ in range(100_000):
         deep = [deep]
-    assert strings_in(deep) == ["end"]
+    assert collect_strings(deep) == ["end"]
 
 
 def commands_of(event: Event) -> frozenset[str]:
-    return calls.commands_of(event, leaves_of(event.arguments))
+    return calls.find_known_commands(event, flatten_arguments(event.arguments))
 
 
 @pytest.mark.parametrize(

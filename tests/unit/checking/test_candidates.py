@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planproof.checking.candidates import units_of
+from planproof.checking.candidates import build_candidates
 from planproof.core.trace import Kind, Trace
 from planproof.core.vocabulary import Vocabulary
 from tests.unit.checking.alignment_cases import call, says, thinks, units
@@ -17,7 +17,11 @@ def test_users_and_systems_are_left_out() -> None:
 
 
 def test_words_alone_are_said() -> None:
-    assert [unit.said for unit in units(says("Hi"), thinks("So"), call("x"))] == [True, True, False]
+    assert [unit.is_text_only for unit in units(says("Hi"), thinks("So"), call("x"))] == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_a_unit_has_the_words_of_its_call_and_of_its_tool() -> None:
@@ -46,11 +50,11 @@ def test_texts_are_folded_once() -> None:
 def test_a_command_adds_what_it_is_known_to_do() -> None:
     (unit,) = units(call("bash", command="rm a"))
     assert "delet" in unit.terms
-    assert "remove" in unit.deeds
+    assert "remove" in unit.action_types
 
 
 def test_words_add_no_commands() -> None:
-    assert "remove" not in units(says("rm a"))[0].deeds
+    assert "remove" not in units(says("rm a"))[0].action_types
 
 
 def test_who_did_it_is_among_the_words() -> None:
@@ -61,21 +65,21 @@ def test_who_did_it_is_among_the_words() -> None:
 
 def test_events_of_one_manner_share_it() -> None:
     one, two, other = units(call("read", path="a"), call("read", path="b"), call("write", path="a"))
-    assert one.manner is two.manner
-    assert one.manner is not other.manner
+    assert one.signature is two.signature
+    assert one.signature is not other.signature
 
 
 def test_messages_that_ask_are_of_another_manner() -> None:
     asks, tells = units(says("Which one?"), says("That one."))
-    assert "ask" in asks.deeds
-    assert "ask" not in tells.deeds
+    assert "ask" in asks.action_types
+    assert "ask" not in tells.action_types
 
 
 def test_a_closing_call_is_known_by_its_name() -> None:
     events = (call("submit"), call("wave_goodbye"))
-    declared = Vocabulary().declaring(closing=frozenset({"wave_goodbye"}))
-    assert [unit.closing for unit in units(*events)] == [True, False]
-    assert [unit.closing for unit in units_of(Trace(events), declared)] == [True, True]
+    declared = Vocabulary().with_declared(closing=frozenset({"wave_goodbye"}))
+    assert [unit.is_closing for unit in units(*events)] == [True, False]
+    assert [unit.is_closing for unit in build_candidates(Trace(events), declared)] == [True, True]
 
 
 def test_a_long_message_is_read_by_passages() -> None:

@@ -6,19 +6,24 @@ from itertools import pairwise
 
 import pytest
 
-from planproof.checking.alignment import explain
-from planproof.checking.confidence import SIGNS, signs_of_extra, signs_of_step, sureness_of
-from planproof.checking.similarity import affinity_of, shipped_weights
+from planproof.checking.alignment import align
+from planproof.checking.confidence import (
+    CONFIDENCE_FEATURES,
+    compute_extra_features,
+    compute_step_features,
+    estimate_confidence,
+)
+from planproof.checking.similarity import compute_similarity, load_shipped_weights
 from tests.hand_written import did, said
 from tests.unit.checking.judge_cases import demand, units
 
-NOTHING = dict.fromkeys({name for names in SIGNS.values() for name in names}, 0.0)
+NOTHING = dict.fromkeys({name for names in CONFIDENCE_FEATURES.values() for name in names}, 0.0)
 
 
-@pytest.mark.parametrize("sort", SIGNS)
+@pytest.mark.parametrize("sort", CONFIDENCE_FEATURES)
 def test_it_is_a_share_with_two_digits(sort: str) -> None:
     for value in (-3.0, 0.0, 3.0):
-        sure = sureness_of(sort, dict.fromkeys(NOTHING, value))
+        sure = estimate_confidence(sort, dict.fromkeys(NOTHING, value))
         assert 0 <= sure <= 1
         assert sure == round(sure, 2)
 
@@ -37,24 +42,26 @@ def test_it_is_a_share_with_two_digits(sort: str) -> None:
     ],
 )
 def test_what_makes_a_finding_surer(sort: str, sign: str, *, rises: bool) -> None:
-    sure = [sureness_of(sort, {**NOTHING, sign: value}) for value in (-1.0, 0.0, 1.0)]
+    sure = [estimate_confidence(sort, {**NOTHING, sign: value}) for value in (-1.0, 0.0, 1.0)]
     assert all((less < more) == rises for less, more in pairwise(sure))
 
 
 def test_a_step_is_known_by_what_stands_under_it() -> None:
     steps = [demand("Read a-1.txt and b-2.txt"), demand("Tell Ann")]
     found = units(did("read_file", path="a-1.txt"), said("It is read, Ann."))
-    explanation = explain(found, steps, affinity_of(found, steps, shipped_weights()))
+    explanation = align(found, steps, compute_similarity(found, steps, load_shipped_weights()))
 
-    read, told = (signs_of_step(k, step, explanation, found) for k, step in enumerate(steps))
+    read, told = (
+        compute_step_features(k, step, explanation, found) for k, step in enumerate(steps)
+    )
 
     assert (read["held"], read["unheld"]) == (1, 1)
     assert 0 < read["covered"] < 1
-    assert read["worst"] == explanation.affinity[0][0] / 100
-    assert told["worst"] == explanation.best_fit(1) / 100
-    assert read["nearness"] == told["nearness"] == explanation.nearness
+    assert read["worst"] == explanation.scores[0][0] / 100
+    assert told["worst"] == explanation.best_score(1) / 100
+    assert read["nearness"] == told["nearness"] == explanation.lexical_overlap
 
 
 def test_an_extra_is_known_by_the_step_that_it_fits_best() -> None:
-    assert signs_of_extra([-300, 50], 0.4) == {"fit": 0.5, "nearness": 0.4}
-    assert signs_of_extra([], 0.0)["fit"] == 0
+    assert compute_extra_features([-300, 50], 0.4) == {"fit": 0.5, "nearness": 0.4}
+    assert compute_extra_features([], 0.0)["fit"] == 0

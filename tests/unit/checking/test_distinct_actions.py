@@ -6,11 +6,11 @@ import pytest
 
 from planproof import evaluate
 from planproof.checking.action_types import (
-    distinct_deeds_asked,
-    distinct_deeds_done,
-    stems_in_order,
+    find_part_exclusive_types,
+    find_tool_exclusive_types,
+    stem_words,
 )
-from planproof.checking.distinct_actions import distinct_deeds
+from planproof.checking.distinct_actions import find_exclusive_types
 from planproof.contracts.terms import stem
 from planproof.core.finding import Status
 from tests.hand_written import did, trace
@@ -55,24 +55,24 @@ def test_words_for_the_same_deed_are_no_other_deed(step: str, tool: str) -> None
 
 
 def test_a_verb_may_belong_to_several_deeds() -> None:
-    assert {"move", "transfer"} <= distinct_deeds([stem("move")])
-    assert distinct_deeds([stem("update")]) == frozenset()
-    assert distinct_deeds([stem("call"), stem("off")]) == distinct_deeds([stem("cancel")]) & {
-        "cancel"
-    }
+    assert {"move", "transfer"} <= find_exclusive_types([stem("move")])
+    assert find_exclusive_types([stem("update")]) == frozenset()
+    assert find_exclusive_types([stem("call"), stem("off")]) == find_exclusive_types(
+        [stem("cancel")]
+    ) & {"cancel"}
 
 
 def test_only_the_first_verb_of_a_name_counts() -> None:
-    assert distinct_deeds_done("get_refund") == frozenset()
-    assert distinct_deeds_done("refund_payment") == {"refund"}
+    assert find_tool_exclusive_types("get_refund") == frozenset()
+    assert find_tool_exclusive_types("refund_payment") == {"refund"}
 
 
 def test_a_part_that_begins_with_another_verb_may_be_done_by_anything() -> None:
-    assert distinct_deeds_asked("Update the order after the refund") == frozenset()
-    assert distinct_deeds_asked("Check the refund") == {"look"}
+    assert find_part_exclusive_types("Update the order after the refund") == frozenset()
+    assert find_part_exclusive_types("Check the refund") == {"look"}
 
 
 def test_what_stands_in_the_name_of_a_file_is_no_word() -> None:
-    assert stems_in_order("Compress notes/may.md, ./list or /tell/me and read/write it") == [
+    assert stem_words("Compress notes/may.md, ./list or /tell/me and read/write it") == [
         stem(word) for word in ("compress", "or", "and", "read", "write", "it")
     ]

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from planproof.checking.call_text import leaves_of
-from planproof.checking.effects import Effect, effect_of, names_any, only_prints
+from planproof.checking.call_text import flatten_arguments
+from planproof.checking.effects import Effect, analyze_effect, names_any, only_prints
 from tests.unit.checking.alignment_cases import call
 
 
 def effect(name: str, *, text: str = "", **arguments: Any) -> Effect | None:
     made = call(name, text=text, **arguments)
-    return effect_of(made, leaves_of(made.arguments))
+    return analyze_effect(made, flatten_arguments(made.arguments))
 
 
 @pytest.mark.parametrize(

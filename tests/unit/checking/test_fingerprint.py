@@ -13,9 +13,9 @@ from planproof.checking.rules import Rules
 
 @pytest.fixture(autouse=True)
 def _forgotten() -> Iterator[None]:
-    rules.release_fingerprint.cache_clear()
+    rules.compute_release_fingerprint.cache_clear()
     yield
-    rules.release_fingerprint.cache_clear()
+    rules.compute_release_fingerprint.cache_clear()
 
 
 def _released(name: str) -> str:
@@ -24,7 +24,7 @@ def _released(name: str) -> str:
 
 def test_it_changes_with_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
     before = Rules().fingerprint
-    rules.release_fingerprint.cache_clear()
+    rules.compute_release_fingerprint.cache_clear()
     monkeypatch.setattr(rules, "version", _released)
     assert Rules().fingerprint != before
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from planproof.checking.grounding import ungrounded
+from planproof.checking.grounding import find_unmet_requirements
 from tests.hand_written import Event, did, said, thought
 from tests.unit.checking.judge_cases import demand, units
 
@@ -14,8 +14,8 @@ from tests.unit.checking.judge_cases import demand, units
 def lacking(step: str, *events: Event, beside: Sequence[Event] = ()) -> list[str]:
     """What a step lacks that is explained by these events, in a trace with others beside them."""
     whole = units(*events, *beside)
-    actors = frozenset(unit.manner.actor for unit in whole)
-    return ungrounded(demand(step), whole[: len(events)], whole, actors)
+    actors = frozenset(unit.signature.actor for unit in whole)
+    return find_unmet_requirements(demand(step), whole[: len(events)], whole, actors)
 
 
 LIST_TABLES = did("sql", "[('flights',), ('airlines',)]", query="SHOW TABLES")
@@ -152,10 +152,10 @@ def test_an_agent_that_the_step_gives_the_work_to_must_have_a_part_in_it() -> No
     searched = {**said("Here is the list from the web."), "actor": "WebSurfer"}
     step = demand("**Assistant**: once WebSurfer has the list, sort it out")
     run = units(searched)
-    assert ungrounded(step, run, run, frozenset({"websurfer", "assistant"})) == [
+    assert find_unmet_requirements(step, run, run, frozenset({"websurfer", "assistant"})) == [
         "assistant had no part in it"
     ]
-    assert ungrounded(step, run, run, frozenset({"websurfer"})) == []
+    assert find_unmet_requirements(step, run, run, frozenset({"websurfer"})) == []
 
 
 @pytest.mark.parametrize(

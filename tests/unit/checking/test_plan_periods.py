@@ -14,12 +14,12 @@ from planproof import Verdict, aevaluate, evaluate
 from planproof.checking.rules import Rules
 from planproof.core.content import Content
 from planproof.core.finding import Status
-from planproof.core.judgement import Judgement, Shown
+from planproof.core.judgement import Judgement, PromptCoverage
 from planproof.core.model import Cause, ModelFailed, Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.core.usage import Usage
-from planproof.core.verdict import Outcome, Rejected
+from planproof.core.verdict import Outcome, RejectedEvidence
 from planproof.errors import InvalidInput, UnknownName
 from planproof.llm.judge_registry import find_judge
 from planproof.readers.decoding.source import Source
@@ -248,9 +248,9 @@ class _Asked:
             findings=findings,
             models=("fake:model",),
             usage=Usage(calls=1, tokens_in=10),
-            shown=Shown(events=len(trace.events)),
+            shown=PromptCoverage(events=len(trace.events)),
             notes=("seen",),
-            rejected=(Rejected(step="1", event="e3", quote="x", why="y"),),
+            rejected=(RejectedEvidence(step="1", event="e3", quote="x", why="y"),),
             warnings=(f"plan {len(self.given)}",),
         )
 
@@ -339,7 +339,7 @@ def test_what_the_judge_is_shown_of_done_steps_stands_in_front() -> None:
 TWO = trace(
     asked("Tidy up."), todos(READING, DELETING), READ, todos(DELETING, MAILING), DELETE, said("Ok.")
 )
-SOURCE = Source.of_value(TWO)
+SOURCE = Source.from_value(TWO)
 VERDICT: dict[str, Any] = evaluate(trace=TWO, plan_in_force="latest").full()
 
 

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.checking.alignment import CLAIM, FAR, NEAR, OTHER_CALL, Prices, may_be_shared
-from planproof.checking.possible_steps import steps_possible
-from planproof.checking.similarity import SIGNS, shipped_weights
+from planproof.checking.alignment import (
+    HIGH_OVERLAP_COSTS,
+    LOW_OVERLAP_COSTS,
+    MAX_CLAIM_SCORE,
+    OTHER_CALL_SCORE,
+    Costs,
+    may_be_shared,
+)
+from planproof.checking.possible_steps import find_possible_steps
+from planproof.checking.similarity import FEATURE_SIGNS, load_shipped_weights
 from tests.hand_written import Event, did, said, thought
 from tests.unit.checking.judge_cases import demand, units
 
@@ -40,31 +47,31 @@ OTHER = demand("Taste the cake")
     ],
 )
 def test_what_may_be_under_a_step(step: str, event: Event, may: bool) -> None:
-    assert (0 in steps_possible(units(event)[0], [demand(step), OTHER])) is may
+    assert (0 in find_possible_steps(units(event)[0], [demand(step), OTHER])) is may
 
 
 @pytest.mark.parametrize("step", ["Frobnicate it", "Run the tests", "Delete draft-7.txt again"])
 def test_what_has_nothing_in_common_with_any_step_fits_none(step: str) -> None:
-    assert steps_possible(units(CAKE)[0], [demand(step)]) == set()
+    assert find_possible_steps(units(CAKE)[0], [demand(step)]) == set()
 
 
 def test_a_result_that_is_yet_to_come_may_be_anything() -> None:
     plan = [demand("Delete draft-7.txt"), demand('remove({"path": "a"})')]
-    assert steps_possible(units(CAKE)[0], plan, answered=False) == {0}
-    assert steps_possible(units(PIZZA)[0], plan, answered=False) == set()
+    assert find_possible_steps(units(CAKE)[0], plan, has_result=False) == {0}
+    assert find_possible_steps(units(PIZZA)[0], plan, has_result=False) == set()
 
 
-@pytest.mark.parametrize("prices", [FAR, NEAR])
-def test_the_prices_that_the_argument_rests_on(prices: Prices) -> None:
+@pytest.mark.parametrize("prices", [LOW_OVERLAP_COSTS, HIGH_OVERLAP_COSTS])
+def test_the_prices_that_the_argument_rests_on(prices: Costs) -> None:
     """If one of these fails, a monitor may call proven what is not: see its decision record."""
     # Another call than the step's is never worth what leaving it over and skipping the step cost.
-    assert prices.leave + prices.skip < -OTHER_CALL
+    assert prices.unassigned_action + prices.skip < -OTHER_CALL_SCORE
     # A claim is never worth a jump, where leaving it over costs nothing.
-    assert prices.jump < -CLAIM
-    assert not may_be_shared(units(thought("ls && ls"))[0], demand("Delete it"), CLAIM)
+    assert prices.jump < -MAX_CLAIM_SCORE
+    assert not may_be_shared(units(thought("ls && ls"))[0], demand("Delete it"), MAX_CLAIM_SCORE)
 
 
 def test_the_weights_that_the_argument_rests_on() -> None:
-    weights = dict(zip(SIGNS, shipped_weights().of, strict=True))
+    weights = dict(zip(FEATURE_SIGNS, load_shipped_weights().values, strict=True))
     for name, weight in weights.items():
-        assert weight * SIGNS[name] >= 0
+        assert weight * FEATURE_SIGNS[name] >= 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planproof.checking.quoting import cite
-from planproof.contracts.terms import terms_of
+from planproof.contracts.terms import extract_terms
 from tests.hand_written import Event, did, said
 from tests.unit.checking.judge_cases import read
 
@@ -35,13 +35,13 @@ HAND_OFF: Event = {"kind": "action", "name": "Researcher", "actor": "Manager"}
 )  # fmt: skip
 def test_the_telling_piece_is_quoted(event: Event, wanted: str, quote: str) -> None:
     (only,) = read(event).events
-    assert cite(only, terms_of(wanted)).quote == quote
+    assert cite(only, extract_terms(wanted)).quote == quote
 
 
 def test_a_quote_from_the_output_points_to_it() -> None:
     (only,) = read(did("poll", "export finished")).events
-    assert cite(only, terms_of("finished")).pointer == "/events/0/output"
-    assert cite(only, terms_of("poll")).pointer == "/events/0"
+    assert cite(only, extract_terms("finished")).pointer == "/events/0/output"
+    assert cite(only, extract_terms("poll")).pointer == "/events/0"
 
 
 def test_a_long_piece_is_cut() -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from planproof.checking.repeated_actions import repeats_of
+from planproof.checking.repeated_actions import find_repeats
 from planproof.core.trace import Event
 from tests.unit.checking.alignment_cases import call, says, units
 
 
 def repeats(*events: Event) -> list[tuple[bool, bool]]:
     """For each event whether it repeats one, and whether it was repeated."""
-    found = repeats_of(units(*events))
-    return [(at in found.repeating, at in found.repeated) for at in range(len(events))]
+    found = find_repeats(units(*events))
+    return [(at in found.repeat_indices, at in found.original_indices) for at in range(len(events))]
 
 
 def test_a_call_like_one_before_repeats_it() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.checking.reported_values import untold
+from planproof.checking.reported_values import find_missing_reported_values
 from tests.hand_written import Event, did, said
 from tests.unit.checking.judge_cases import demand, units
 
@@ -40,9 +40,11 @@ from tests.unit.checking.judge_cases import demand, units
     ],
 )
 def test_a_value_that_is_to_be_told(step: str, event: Event, sort: str | None) -> None:
-    assert untold(demand(step), units(event)) == ([f"no {sort} is told"] if sort else [])
+    assert find_missing_reported_values(demand(step), units(event)) == (
+        [f"no {sort} is told"] if sort else []
+    )
 
 
 def test_any_event_of_the_step_may_tell_it() -> None:
     told = units(said("It is a nice room."), said("It is $40."))
-    assert untold(demand("Tell Ann the price of the room"), told) == []
+    assert find_missing_reported_values(demand("Tell Ann the price of the room"), told) == []

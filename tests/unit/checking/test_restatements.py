@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planproof.checking.restatements import without_restatements
+from planproof.checking.restatements import remove_restatements
 from planproof.core.trace import Trace
 from planproof.planning.plan_parser import parse_plan
 from tests.hand_written import Event, asked, did, noted, said, thought
@@ -12,12 +12,12 @@ PLAN = parse_plan(["Run the test suite", "Delete the old branch of the repositor
 
 
 def kept(*events: Event) -> Trace:
-    return without_restatements(read(*events), PLAN)
+    return remove_restatements(read(*events), PLAN)
 
 
 def test_a_trace_in_other_words_stays_as_it_is() -> None:
     trace = read(asked("Go."), did("run_tests", "3 passed"), said("Three passed."))
-    assert without_restatements(trace, PLAN) is trace
+    assert remove_restatements(trace, PLAN) is trace
 
 
 def test_what_only_restates_a_step_is_gone() -> None:

@@ -18,9 +18,9 @@ BUILT_IN = Vocabulary()
 @pytest.mark.parametrize(
     "vocabulary",
     [
-        BUILT_IN.declaring(bookkeeping=frozenset({"jot"})),
-        BUILT_IN.declaring(closing=frozenset({"over"})),
-        BUILT_IN.declaring(aliases={"ring": "phone_call"}),
+        BUILT_IN.with_declared(bookkeeping=frozenset({"jot"})),
+        BUILT_IN.with_declared(closing=frozenset({"over"})),
+        BUILT_IN.with_declared(aliases={"ring": "phone_call"}),
     ],
 )
 def test_the_fingerprint_changes_with_the_vocabulary(vocabulary: Vocabulary) -> None:
@@ -30,14 +30,14 @@ def test_the_fingerprint_changes_with_the_vocabulary(vocabulary: Vocabulary) -> 
 
 def test_an_alias_leads_from_the_word_of_a_step_to_a_tool() -> None:
     plan, trace = parse_plan(["Ring the caretaker"]), read(did("x17", arg="1"))
-    known = Rules(BUILT_IN.declaring(aliases={"Ring": "x17"}))
+    known = Rules(BUILT_IN.with_declared(aliases={"Ring": "x17"}))
     assert Rules().judge(Content(), plan, trace).steps[0].status is Status.MISSING
     assert known.judge(Content(), plan, trace).steps[0].status is Status.EXECUTED
 
 
 def test_a_declared_closing_tool_closes() -> None:
     plan, trace = parse_plan(["Read a.txt"]), read(did("read_file", path="a.txt"), did("over"))
-    known = Rules(BUILT_IN.declaring(closing=frozenset({"over"})))
+    known = Rules(BUILT_IN.with_declared(closing=frozenset({"over"})))
     assert [extra.severity for extra in Rules().judge(Content(), plan, trace).extras] == ["major"]
     assert [extra.severity for extra in known.judge(Content(), plan, trace).extras] == ["minor"]
 

@@ -6,7 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from planproof.checking.similarity import SIGNS, Affinity, affinity_of, features, shipped_weights
+from planproof.checking.similarity import (
+    FEATURE_SIGNS,
+    Similarity,
+    compute_features,
+    compute_similarity,
+    load_shipped_weights,
+)
 from planproof.core.trace import Event, Kind
 from tests.unit.checking.alignment_cases import call, demands, says, thinks, units
 
@@ -16,42 +22,45 @@ STEPS = ("Read invoice A-17b", "Delete file draft.txt")
 def compared(*events: Event, steps: tuple[str, ...] = STEPS) -> list[list[dict[str, float]]]:
     """For each event, for each step, the features by name."""
     return [
-        [dict(zip(SIGNS, pair, strict=True)) for pair in row]
-        for row in features(units(*events), demands(*steps))
+        [dict(zip(FEATURE_SIGNS, pair, strict=True)) for pair in row]
+        for row in compute_features(units(*events), demands(*steps))
     ]
 
 
-def fits(*events: Event, steps: tuple[str, ...] = STEPS) -> Affinity:
-    return affinity_of(units(*events), demands(*steps), shipped_weights())
+def fits(*events: Event, steps: tuple[str, ...] = STEPS) -> Similarity:
+    return compute_similarity(units(*events), demands(*steps), load_shipped_weights())
 
 
 def test_weights_never_let_less_evidence_look_better() -> None:
-    weights = shipped_weights()
-    assert len(weights.of) == len(SIGNS)
-    assert all(weight * sign >= 0 for weight, sign in zip(weights.of, SIGNS.values(), strict=True))
+    weights = load_shipped_weights()
+    assert len(weights.values) == len(FEATURE_SIGNS)
+    assert all(
+        weight * sign >= 0
+        for weight, sign in zip(weights.values, FEATURE_SIGNS.values(), strict=True)
+    )
 
 
 def test_an_event_fits_the_step_that_it_carries_out_best() -> None:
     reads, deletes = fits(
         call("read_invoice", id="A-17b"), call("delete_file", path="draft.txt")
-    ).fits
+    ).scores
     assert reads[0] > 0 > reads[1]
     assert deletes[1] > 0 > deletes[0]
 
 
 def test_fits_are_the_weighted_sums_of_the_features() -> None:
     events = (call("read_invoice", id="A-17b", output="draft.txt"), says("I delete the file."))
-    found = features(units(*events), demands(*STEPS))
-    weights = shipped_weights()
+    found = compute_features(units(*events), demands(*STEPS))
+    weights = load_shipped_weights()
     summed = [
         [
-            100 * (weights.bias + sum(w * f for w, f in zip(weights.of, pair, strict=True)))
+            100 * (weights.bias + sum(w * f for w, f in zip(weights.values, pair, strict=True)))
             for pair in row
         ]
         for row in found
     ]
     # What a manner, a word and a value come to is rounded each for itself.
-    for row, expected in zip(fits(*events).fits, summed, strict=True):
+    for row, expected in zip(fits(*events).scores, summed, strict=True):
         assert row == pytest.approx(expected, abs=2.5)
 
 
@@ -139,17 +148,17 @@ def test_the_sort_of_deed_counts() -> None:
 )
 def test_kinds_of_events_suit_kinds_of_steps(event: Event, step: str, feature: str | None) -> None:
     ((pair,),) = compared(event, steps=(step,))
-    of_kind = list(SIGNS)[-4:]
+    of_kind = list(FEATURE_SIGNS)[-4:]
     assert {name for name in of_kind if pair[name]} == ({feature} if feature else set())
 
 
 def test_nearness_is_the_share_of_the_words_that_the_best_events_have() -> None:
     near = fits(call("read_invoice", id="A-17b"), call("delete_file", path="draft.txt"))
     far = fits(call("zebra"))
-    assert near.nearness > far.nearness == 0
+    assert near.lexical_overlap > far.lexical_overlap == 0
 
 
 def test_no_events_and_no_steps_give_no_fits() -> None:
-    assert fits() == Affinity([], 0.0)
-    assert fits(call("x"), steps=()) == Affinity([[]], 0.0)
-    assert features([], demands(*STEPS)) == []
+    assert fits() == Similarity([], 0.0)
+    assert fits(call("x"), steps=()) == Similarity([[]], 0.0)
+    assert compute_features([], demands(*STEPS)) == []

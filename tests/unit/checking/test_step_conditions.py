@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.checking.step_conditions import evidence_against
+from planproof.checking.step_conditions import find_contradiction
 from tests.hand_written import did, said
 from tests.unit.checking.judge_cases import units
 
@@ -30,12 +30,12 @@ from tests.unit.checking.judge_cases import units
     ],
 )
 def test_only_the_contrary_refutes_a_condition(condition: str, output: str, refuted: bool) -> None:
-    found = evidence_against(condition, units(did("run_build", output)))
+    found = find_contradiction(condition, units(did("run_build", output)))
     assert (found is not None) is refuted
 
 
 def test_the_sentence_that_refutes_is_quoted_from_the_output() -> None:
-    found = evidence_against(
+    found = find_contradiction(
         "the build fails", units(did("prepare"), did("run_build", "Log:\n The build passed. Bye."))
     )
     assert found is not None
@@ -48,6 +48,6 @@ def test_the_sentence_that_refutes_is_quoted_from_the_output() -> None:
 
 def test_what_the_agent_says_refutes_nothing() -> None:
     assert (
-        evidence_against("the build fails", units(said("The build passed."), did("tag", "")))
+        find_contradiction("the build fails", units(said("The build passed."), did("tag", "")))
         is None
     )

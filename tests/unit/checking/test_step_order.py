@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.checking.step_order import out_of_order
+from planproof.checking.step_order import find_out_of_order
 
 Positions = list[tuple[int, int] | None]
 
@@ -34,10 +34,10 @@ def began_at(*events: int | None) -> Positions:
     ],
 )
 def test_the_fewest_steps_move(positions: Positions, moved: set[int]) -> None:
-    assert out_of_order(positions) == moved
+    assert find_out_of_order(positions) == moved
 
 
 def test_a_long_plan_is_ordered_at_once() -> None:
     positions = began_at(*range(50_000, 0, -1))
 
-    assert len(out_of_order(positions)) == 49_999
+    assert len(find_out_of_order(positions)) == 49_999

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.checking.alignment import Explanation
-from planproof.checking.step_status import finding_of
+from planproof.checking.alignment import Alignment
+from planproof.checking.step_status import judge_step
 from planproof.core.finding import Status, StepFinding
 from tests.counted_work import growth
 from tests.hand_written import Event, did, failed, noted, said, thought
@@ -20,9 +20,9 @@ def finding(step: str, *events: Event, runs: list[list[int]] | None = None) -> S
     found = units(*events)
     explained = runs or [[], list(range(len(found))), []]
     fits = [[FAIR] * len(explained) for _ in found]
-    explanation = Explanation(explained, [], fits, in_order=True)
-    actors = frozenset(unit.manner.actor for unit in found)
-    return finding_of(1, demand(step), explanation, found, actors)
+    explanation = Alignment(explained, [], fits, is_monotonic=True)
+    actors = frozenset(unit.signature.actor for unit in found)
+    return judge_step(1, demand(step), explanation, found, actors)
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_work_grows_linearly_with_the_steps_that_nothing_shows() -> None:
     needed, found = demand("If it rains, close the roof"), units(did("look_up"))
 
     def judge(steps: int) -> None:
-        explanation = Explanation([[]] * steps, [0], [[FAIR] * steps], in_order=True)
+        explanation = Alignment([[]] * steps, [0], [[FAIR] * steps], is_monotonic=True)
         for step in range(steps):
-            finding_of(step, needed, explanation, found, frozenset())
+            judge_step(step, needed, explanation, found, frozenset())
 
     assert growth(judge, 200) < 2.2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.checking.unrelated_actions import take_out_strays
+from planproof.checking.unrelated_actions import remove_unrelated_actions
 from tests.hand_written import Event, did, failed, said
 from tests.unit.checking.judge_cases import demand, units
 
@@ -12,7 +12,7 @@ from tests.unit.checking.judge_cases import demand, units
 def strays(step: str, *events: Event) -> list[int]:
     """The events that do not belong under the step, by their place."""
     run = list(range(len(events)))
-    found = take_out_strays(units(*events), [demand(step)], [run])
+    found = remove_unrelated_actions(units(*events), [demand(step)], [run])
     assert sorted([*run, *(index for _, index in found)]) == list(range(len(events)))
     return sorted(index for _, index in found)
 
@@ -89,7 +89,7 @@ def test_a_stray_is_taken_out_of_its_own_step_only() -> None:
     runs = [[0, 1], [1]]
     log, other = LOG, did("read_file", "...", path="db.log")
     plan = [demand("Read app.log"), demand("Read db.log")]
-    assert take_out_strays(units(log, other), plan, runs) == [(0, 1)]
+    assert remove_unrelated_actions(units(log, other), plan, runs) == [(0, 1)]
     assert runs == [[0], [1]]
 
 
@@ -97,8 +97,10 @@ def test_a_lone_step_does_not_cover_what_is_of_another_sort() -> None:
     events = units(did("get_order", "60", order="A-1"), did("refund_order", "ok", order="A-1"))
     looked_up = demand("Look up the order")
 
-    alone = take_out_strays(events, [looked_up], [[0, 1]])
-    among_others = take_out_strays(events, [looked_up, demand("Say goodbye")], [[0, 1], []])
+    alone = remove_unrelated_actions(events, [looked_up], [[0, 1]])
+    among_others = remove_unrelated_actions(
+        events, [looked_up, demand("Say goodbye")], [[0, 1], []]
+    )
 
     assert alone == [(0, 1)]
     assert among_others == []
@@ -107,7 +109,7 @@ def test_a_lone_step_does_not_cover_what_is_of_another_sort() -> None:
 def test_a_lone_step_whose_verb_is_not_known_covers_what_fits() -> None:
     events = units(did("get_order", "60", order="A-1"), did("refund_order", "ok", order="A-1"))
 
-    assert take_out_strays(events, [demand("Frobnicate the parcel A-1")], [[0, 1]]) == []
+    assert remove_unrelated_actions(events, [demand("Frobnicate the parcel A-1")], [[0, 1]]) == []
 
 
 def test_what_is_done_when_all_is_said_does_not_serve_the_saying() -> None:
@@ -115,11 +117,11 @@ def test_what_is_done_when_all_is_said_does_not_serve_the_saying() -> None:
     events = units(before, said("Which of the orders do you mean?"), after)
     plan = [demand("Ask which of the orders applies"), demand("Say goodbye")]
 
-    assert take_out_strays(events, plan, [[0, 1, 2], []]) == [(0, 2)]
+    assert remove_unrelated_actions(events, plan, [[0, 1, 2], []]) == [(0, 2)]
 
 
 def test_a_tool_that_the_step_names_may_come_after_the_words() -> None:
     events = units(said("It is not enough."), did("calculate", "74", expression="348 - 274"))
     plan = [demand("Say so and offer other ways, then calculate"), demand("Say goodbye")]
 
-    assert take_out_strays(events, plan, [[0, 1], []]) == []
+    assert remove_unrelated_actions(events, plan, [[0, 1], []]) == []

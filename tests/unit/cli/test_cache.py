@@ -17,7 +17,7 @@ def path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def test_info_counts_and_clear_removes(planproof: CommandLine, path: Path) -> None:
     cache = AnswerCache(path)
-    cache.keep("k", "{}", model="openai:x", usage=Usage(calls=1, cost=1.5))
+    cache.store("k", "{}", model="openai:x", usage=Usage(calls=1, cost=1.5))
     cache.close()
 
     told = planproof("cache", "info")

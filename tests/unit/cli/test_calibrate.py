@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from planproof.calibration.followed_cases import BUILT_IN_NOTE, built_in
+from planproof.calibration.followed_cases import BUILT_IN_NOTE, load_built_in_cases
 from planproof.calibration.labels import read_labels
 from planproof.errors import InvalidInput
 from tests.command_line import CommandLine
@@ -37,7 +37,7 @@ def saved(folder: Path, lines: list[dict[str, Any]], name: str = "cases.jsonl") 
 def test_figures_say_that_the_built_in_cases_were_used_for_development(
     planproof: CommandLine, tmp_path: Path, form: str
 ) -> None:
-    assert f"The {len(built_in())} built-in cases" in BUILT_IN_NOTE
+    assert f"The {len(load_built_in_cases())} built-in cases" in BUILT_IN_NOTE
     file, function = tmp_path / "figures", f"{__name__}:scores_by_length"
     written = ("--callable", function, "--format", form, "-o", str(file))
     assert planproof("calibrate", *written).code == 0

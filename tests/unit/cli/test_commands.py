@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from planproof import evaluation
-from planproof.extensions import registered
+from planproof.extensions import list_names
 from tests.command_line import CommandLine
 
 COMMANDS = (
@@ -28,11 +28,11 @@ def test_the_demo_shows_three_cases(planproof: CommandLine) -> None:
 def test_readers_and_judges_are_listed(planproof: CommandLine) -> None:
     listed = planproof("readers").out
     assert [line.split()[0] for line in listed.splitlines() if not line.startswith(" ")] == [
-        *registered("readers")
+        *list_names("readers")
     ]
     assert "native" in listed
     assert all(len(line) <= 80 for line in listed.splitlines())
-    assert planproof("judges").out.split() == [*registered("judges")]
+    assert planproof("judges").out.split() == [*list_names("judges")]
 
 
 def test_the_version(planproof: CommandLine) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.command_line import CommandLine
 from tests.small_cases import FOLLOWED, IDLE, PLAN, PLANLESS
 
@@ -26,7 +26,9 @@ def test_queries_answer_what_is_asked(planproof: CommandLine, folder: Path) -> N
     first, second = {**FOLLOWED, **search, "id": "1"}, {**FOLLOWED, **ads, "id": "2"}
     _run(planproof, folder, "base", first, second)
     _run(planproof, folder, "new", {**IDLE, **search, "id": "1"}, second, {**PLANLESS, **ads})
-    left_out, teams, worse = (duckdb.sql(query.text).fetchall() for query in blocks_for(__file__))
+    left_out, teams, worse = (
+        duckdb.sql(query.text).fetchall() for query in find_blocks_for(__file__)
+    )
     assert left_out == [(step, 1) for step in sorted(PLAN)]
     assert teams == [("ads", 1.0, 1), ("search", 0.0, 0)]
     [(id_, before, now, change)] = worse

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from planproof import preparation
-from planproof.cli.progress import told
+from planproof.cli.progress import format_progress
 from planproof.core.usage import Usage
 from planproof.core.verdict import Outcome, Verdict
 from planproof.runs.engines import case_judging as judging
 from planproof.runs.run_records import Result, RunState
 from planproof.runs.store.open_store import open_store
-from planproof.runs.summary import RunningSummary
+from planproof.runs.summary import SummaryBuilder
 from tests.command_line import CommandLine
 from tests.hand_written import did, noted, trace
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
@@ -198,7 +198,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     )
     assert not (folder / "verdicts.jsonl").exists()
     with closing(open_store()) as store:
-        assert [(run.state, run.cases, run.tags) for run in store.runs()] == [
+        assert [(run.state, run.cases, run.tags) for run in store.list_runs()] == [
             (RunState.INTERRUPTED, 2, {"n": "1 2"})
         ]
     monkeypatch.undo()
@@ -209,7 +209,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     verdicts = _verdicts((folder / "verdicts.jsonl").read_text())
     assert [verdict["id"] for verdict in verdicts] == ["followed", "planless", "idle", "followed"]
     with closing(open_store()) as store:
-        assert [(run.state, run.cases) for run in store.runs()] == [(RunState.FINISHED, 4)]
+        assert [(run.state, run.cases) for run in store.list_runs()] == [(RunState.FINISHED, 4)]
 
 
 @pytest.mark.usefixtures("interrupted_at_idle")
@@ -276,7 +276,7 @@ def test_a_bar_shows_the_progress_on_a_terminal(
     planproof: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _data_set(folder, FOLLOWED, FOLLOWED)
-    monkeypatch.setattr("planproof.cli.progress._BETWEEN", 0.0)
+    monkeypatch.setattr("planproof.cli.progress._REFRESH_SECONDS", 0.0)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     done = planproof("run", "cases.jsonl")
     assert done.code == 0
@@ -285,16 +285,19 @@ def test_a_bar_shows_the_progress_on_a_terminal(
 
 
 def test_the_line_beside_the_bar_tells_how_it_goes() -> None:
-    tally = RunningSummary()
-    assert told(tally, 0.0, None) == "0 cases"
+    tally = SummaryBuilder()
+    assert format_progress(tally, 0.0, None) == "0 cases"
     scored = Verdict(outcome=Outcome.SCORED, reason="", score=0.75, level=0.75)
     for position in range(30):
         tally.add(Result(position, "h", None, scored, 1.0))
     failed = Verdict(outcome=Outcome.NO_PLAN, reason="", cost=Usage(calls=1, cost=1.5))
     tally.add(Result(30, "i", None, failed, 1.0))
-    assert told(tally, 10.0, None) == "31 cases · 3/s · mean 0.75 · 1 unscored · 1.50 dollars"
-    assert "· 1:30 left ·" in told(tally, 10.0, 0.1)
-    assert "· 2:46:30 left ·" in told(tally, 10.0, 0.001)
+    assert (
+        format_progress(tally, 10.0, None)
+        == "31 cases · 3/s · mean 0.75 · 1 unscored · 1.50 dollars"
+    )
+    assert "· 1:30 left ·" in format_progress(tally, 10.0, 0.1)
+    assert "· 2:46:30 left ·" in format_progress(tally, 10.0, 0.001)
 
 
 def test_at_a_terminal_no_verdicts_are_poured_out(

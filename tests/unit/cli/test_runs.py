@@ -14,7 +14,7 @@ import pytest
 
 from planproof.runs.run_records import Result, Run, RunState
 from planproof.runs.store.open_store import open_store
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.command_line import CommandLine
 from tests.hand_made_runs import RUN, found, run_of, run_scoring
 from tests.unit.findings_made import findings
@@ -45,7 +45,7 @@ def kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_query_in_the_docs_counts_what_was_left_out(kept: Path) -> None:
-    [query] = (block.text for block in blocks_for(__file__))
+    [query] = (block.text for block in find_blocks_for(__file__))
     [step] = (
         step for result in run_of({"b": found(findings("EL"))}) for step in result.verdict.steps[1:]
     )

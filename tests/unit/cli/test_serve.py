@@ -14,8 +14,8 @@ HEADERS = "OTEL_EXPORTER_OTLP_HEADERS"
 def test_headers_are_taken_as_opentelemetry_writes_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HEADERS, "authorization=Bearer%20a=b, x-team = eval")
     options = TraceOptions(otlp_endpoint="http://collector:4318")
-    assert options.headers() == {"authorization": "Bearer a=b", "x-team": "eval"}
-    assert TraceOptions().headers() == {}, "they are for the endpoint alone"
+    assert options.read_headers() == {"authorization": "Bearer a=b", "x-team": "eval"}
+    assert TraceOptions().read_headers() == {}, "they are for the endpoint alone"
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_headers_are_taken_as_opentelemetry_writes_them(monkeypatch: pytest.Monk
 def test_what_is_no_header_is_refused_unsaid(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HEADERS, given)
     with pytest.raises(InvalidConfiguration, match="NAME=VALUE") as refused:
-        TraceOptions(otlp_endpoint="http://collector:4318").headers()
+        TraceOptions(otlp_endpoint="http://collector:4318").read_headers()
     assert given not in str(refused.value).replace("NAME=VALUE", "")
 
 

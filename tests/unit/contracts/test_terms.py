@@ -8,15 +8,15 @@ import pytest
 
 from planproof.contracts import terms
 from planproof.contracts.terms import (
-    TERMS_OF_TOKEN,
-    command_terms,
-    pieces_of,
+    TOKEN_TERMS,
+    collect_terms,
+    extract_terms,
+    extract_words,
+    load_command_terms,
+    split_identifier,
+    split_tokens,
     stem,
-    stems_of_token,
-    terms_of,
-    terms_of_tokens,
-    tokens_of,
-    words_of,
+    stem_token,
 )
 
 
@@ -30,7 +30,7 @@ from planproof.contracts.terms import (
     ],
 )
 def test_tokens_are_runs_of_letters_and_digits(text: str, tokens: list[str]) -> None:
-    assert sorted(tokens_of(text)) == sorted(tokens)
+    assert sorted(split_tokens(text)) == sorted(tokens)
 
 
 @pytest.mark.parametrize(
@@ -47,59 +47,59 @@ def test_tokens_are_runs_of_letters_and_digits(text: str, tokens: list[str]) -> 
     ],
 )
 def test_a_token_has_the_stems_of_its_pieces(token: str, stems: tuple[str, ...]) -> None:
-    assert stems_of_token(token) == stems
+    assert stem_token(token) == stems
 
 
 def test_words_that_mean_the_same_share_a_concept() -> None:
-    assert terms_of("remove") & terms_of("delete")
+    assert extract_terms("remove") & extract_terms("delete")
 
 
 def test_a_phrase_stands_for_a_concept() -> None:
-    assert "~cancel" in terms_of("call off the trip")
-    assert "~cancel" not in terms_of("call the trip off")
+    assert "~cancel" in extract_terms("call off the trip")
+    assert "~cancel" not in extract_terms("call the trip off")
 
 
 def test_tokens_one_by_one_make_no_phrase() -> None:
-    assert "~cancel" not in terms_of_tokens(["call", "off"])
+    assert "~cancel" not in collect_terms(["call", "off"])
 
 
 def test_terms_come_on_top_of_others() -> None:
-    assert {"order", "else"} <= terms_of_tokens(["orders"], frozenset({"else"}))
+    assert {"order", "else"} <= collect_terms(["orders"], frozenset({"else"}))
 
 
 def test_what_is_known_of_tokens_is_forgotten_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(terms, "_MOST_REMEMBERED", 10)
+    monkeypatch.setattr(terms, "_MAX_CACHE_SIZE", 10)
     for number in range(100):
-        assert f"ab{number}" in TERMS_OF_TOKEN[f"ab{number}"]
-    assert len(TERMS_OF_TOKEN) <= 10
+        assert f"ab{number}" in TOKEN_TERMS[f"ab{number}"]
+    assert len(TOKEN_TERMS) <= 10
 
 
 def test_the_words_of_a_step_leave_out_how_it_is_said() -> None:
-    assert [word.text for word in words_of("Then tell them to open the invoices")] == [
+    assert [word.text for word in extract_words("Then tell them to open the invoices")] == [
         "open",
         "invoic",
     ]
 
 
 def test_a_step_that_only_says_how_keeps_its_words() -> None:
-    assert [word.text for word in words_of("Begin again")] == ["begin"]
+    assert [word.text for word in extract_words("Begin again")] == ["begin"]
 
 
 def test_a_phrase_of_a_step_is_one_word() -> None:
-    words = {word.text: word for word in words_of("Call off the call")}
+    words = {word.text: word for word in extract_words("Call off the call")}
     assert words["call off"].stems == ("call", "off")
     assert "~cancel" in words["call off"].concepts
     assert words["call"].stems == ("call",)
 
 
 def test_a_command_is_known_by_what_it_does() -> None:
-    assert {"search", "find"} <= command_terms()["grep"]
+    assert {"search", "find"} <= load_command_terms()["grep"]
 
 
 def test_the_pieces_of_a_name_keep_their_order() -> None:
-    assert pieces_of("mcp__getOrder-details2") == ["mcp", "get", "order", "details", "2"]
+    assert split_identifier("mcp__getOrder-details2") == ["mcp", "get", "order", "details", "2"]
 
 
 def test_threads_do_not_mix_up_stems() -> None:

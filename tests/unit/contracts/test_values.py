@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.contracts.values import Literal, LiteralKind, Texts, fold, literals_of
+from planproof.contracts.values import Literal, LiteralKind, TextIndex, extract_literals, fold
 from tests.counted_work import growth
 
 
 def found(text: str) -> list[tuple[str, str]]:
-    return [(literal.kind.value, literal.text) for literal in literals_of(text)]
+    return [(literal.kind.value, literal.text) for literal in extract_literals(text)]
 
 
 def only(text: str) -> Literal:
-    (literal,) = literals_of(text)
+    (literal,) = extract_literals(text)
     return literal
 
 
@@ -76,7 +76,7 @@ def test_what_is_taken_for_one_sort_is_not_taken_for_another() -> None:
     ],
 )
 def test_a_text_holds_a_value_under_its_forms(step: str, text: str, *, held: bool) -> None:
-    assert only(step).held_by(fold(text)) is held
+    assert only(step).occurs_in(fold(text)) is held
 
 
 def test_folding_makes_case_space_and_quotes_alike() -> None:
@@ -84,45 +84,45 @@ def test_folding_makes_case_space_and_quotes_alike() -> None:
 
 
 def test_a_value_is_looked_for_in_many_texts_at_once() -> None:
-    texts = Texts(["a-1 and a-1", "", "none", "x a-1"])
-    assert texts.holders(only("take A-1b or nothing")) == []
-    assert texts.holders(Literal(LiteralKind.IDENTIFIER, "A-1", ("a-1",))) == [0, 3]
+    texts = TextIndex(["a-1 and a-1", "", "none", "x a-1"])
+    assert texts.find_indices(only("take A-1b or nothing")) == []
+    assert texts.find_indices(Literal(LiteralKind.IDENTIFIER, "A-1", ("a-1",))) == [0, 3]
 
 
 def test_many_texts_hold_the_numbers_that_each_of_them_holds() -> None:
     lines = ["4", "14", "4.5", "a4", "44 4", ""]
     number = Literal(LiteralKind.NUMBER, "4", ("4",))
-    alone = [index for index, line in enumerate(lines) if number.held_by(line)]
-    assert Texts(lines).holders(number) == alone == [0, 2, 3, 4]
+    alone = [index for index, line in enumerate(lines) if number.occurs_in(line)]
+    assert TextIndex(lines).find_indices(number) == alone == [0, 2, 3, 4]
 
 
 def test_nothing_is_found_across_two_texts() -> None:
-    assert not Texts(["so it", "is"]).holders(only("say 'so it is'"))
+    assert not TextIndex(["so it", "is"]).find_indices(only("say 'so it is'"))
 
 
 @pytest.mark.parametrize("text", ["3 to 7 June", "3-7 June", "June 3 to 7", "between 3 and 7 June"])
 def test_a_range_of_days_is_two_dates(text: str) -> None:
-    first, last = literals_of(f"Search flights {text}")
+    first, last = extract_literals(f"Search flights {text}")
     assert (first.kind, first.text) == (LiteralKind.DATE, "3 June")
-    assert first.held_by("out: 2026-06-03")
-    assert last.held_by("back: 2026-06-07")
+    assert first.occurs_in("out: 2026-06-03")
+    assert last.occurs_in("back: 2026-06-07")
 
 
 def test_what_something_may_cost_is_no_value() -> None:
-    assert literals_of("book one that costs at most 300 EUR") == ()
-    assert literals_of("book one under $300") == ()
-    assert [value.text for value in literals_of("pay $300")] == ["$300"]
-    assert [value.text for value in literals_of("take more than 3 of them")] == ["3"]
+    assert extract_literals("book one that costs at most 300 EUR") == ()
+    assert extract_literals("book one under $300") == ()
+    assert [value.text for value in extract_literals("pay $300")] == ["$300"]
+    assert [value.text for value in extract_literals("take more than 3 of them")] == ["3"]
 
 
 @pytest.mark.parametrize("unit", ["1 2 3 ", "Step 1:", '"ab" ', "a1-", "Ab ", "/a.py "])
 def test_work_grows_linearly_with_the_values_of_a_text(unit: str) -> None:
-    assert growth(lambda times: literals_of(unit * times), 200) < 2.5
+    assert growth(lambda times: extract_literals(unit * times), 200) < 2.5
 
 
 def test_an_identifier_has_a_digit_or_another_mark_of_its_own() -> None:
     # To look for the digit in all that follows takes time quadratic in the length of the text.
-    values = [literal.text for literal in literals_of("the " + "a-" * 60 + "1 part")]
+    values = [literal.text for literal in extract_literals("the " + "a-" * 60 + "1 part")]
     assert values
     assert all("1" in value for value in values)
 

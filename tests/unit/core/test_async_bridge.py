@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from planproof.core.async_bridge import wait_for
+from planproof.core.async_bridge import run_sync
 
 
 async def _two() -> int:
@@ -13,14 +13,14 @@ async def _two() -> int:
 
 def test_work_is_awaited_from_inside_a_running_loop_too() -> None:
     async def inside() -> int:
-        return wait_for(_two())
+        return run_sync(_two())
 
-    assert (wait_for(_two()), asyncio.run(inside())) == (2, 2)
+    assert (run_sync(_two()), asyncio.run(inside())) == (2, 2)
 
 
 def test_waiting_for_oneself_is_an_error_and_no_standstill() -> None:
     async def on_the_loop() -> int:
-        return wait_for(_two())
+        return run_sync(_two())
 
     with pytest.raises(RuntimeError, match="aevaluate"):
-        wait_for(on_the_loop())
+        run_sync(on_the_loop())

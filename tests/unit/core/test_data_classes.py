@@ -76,7 +76,7 @@ def test_parents_and_waived_steps_do_not_count() -> None:
         _finding("2", waived=True),
         _finding("3"),
     )
-    assert [step.number for step in Findings(steps).counted] == ["1.1", "3"]
+    assert [step.number for step in Findings(steps).counted_steps] == ["1.1", "3"]
 
 
 def test_events_are_found_by_id() -> None:
@@ -101,19 +101,19 @@ def test_tools_are_known_by_their_own_name(
     tool: str | None, keeps_books: bool, closes: bool
 ) -> None:
     vocabulary = Vocabulary()
-    assert vocabulary.keeps_books(tool) is keeps_books
-    assert vocabulary.closes(tool) is closes
+    assert vocabulary.is_bookkeeping(tool) is keeps_books
+    assert vocabulary.is_closing(tool) is closes
 
 
 def test_what_is_declared_comes_on_top() -> None:
-    vocabulary = Vocabulary(aliases={"find": "search"}).declaring(
+    vocabulary = Vocabulary(aliases={"find": "search"}).with_declared(
         bookkeeping=frozenset({"Log_Progress"}),
         closing=frozenset({"hand_in"}),
         aliases={"look up": "kb_search"},
     )
-    assert vocabulary.keeps_books("log_progress")
-    assert vocabulary.keeps_books("think")
-    assert vocabulary.closes("hand_in")
+    assert vocabulary.is_bookkeeping("log_progress")
+    assert vocabulary.is_bookkeeping("think")
+    assert vocabulary.is_closing("hand_in")
     assert vocabulary.aliases == {"find": "search", "look up": "kb_search"}
 
 

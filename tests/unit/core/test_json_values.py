@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.core.json_values import embedded, is_deeper_than, time_of, written
+from planproof.core.json_values import format_value, is_deeper_than, parse_embedded_json, parse_time
 
 
 def deep(levels: int) -> str:
@@ -27,11 +27,11 @@ def deep(levels: int) -> str:
     ],
 )
 def test_json_that_a_string_holds(text: str, value: Any) -> None:
-    assert embedded(text) == value
+    assert parse_embedded_json(text) == value
 
 
 def test_many_brackets_are_not_yet_deep() -> None:
-    assert embedded("[" + ",".join(["[]"] * 300) + "]") == [[]] * 300
+    assert parse_embedded_json("[" + ",".join(["[]"] * 300) + "]") == [[]] * 300
 
 
 @pytest.mark.parametrize(
@@ -60,11 +60,11 @@ def test_depth(value: Any, limit: int, answer: bool) -> None:
     ],
 )
 def test_times(value: Any, time: str | None) -> None:
-    assert time_of(value) == time
+    assert parse_time(value) == time
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [("a", "a"), (None, ""), ({"é": 1}, '{"é": 1}'), ([], "[]"), (0, "0")]
 )
 def test_a_value_as_the_text_of_an_event(value: Any, text: str) -> None:
-    assert written(value) == text
+    assert format_value(value) == text

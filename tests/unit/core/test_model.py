@@ -31,7 +31,7 @@ def test_a_failure_says_what_where_and_what_to_do(cause: Cause) -> None:
     again = pickle.loads(pickle.dumps(failed))
 
     assert str(failed).startswith(f"openai:x: {cause.value}: no such thing")
-    assert (again.cause, again.words, again.usage, str(again)) == (
+    assert (again.cause, again.detail, again.usage, str(again)) == (
         cause,
         "no such thing",
         ASKED,

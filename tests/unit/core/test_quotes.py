@@ -7,7 +7,7 @@ import json
 import pytest
 
 from planproof.core.content import Json
-from planproof.core.quotes import quotable, stands_in
+from planproof.core.quotes import is_quote_in, to_searchable_text
 
 CALL = {"name": "search", "arguments": json.dumps({"query": 'say "é"\n twice', "n": 2})}
 
@@ -38,7 +38,7 @@ CALL = {"name": "search", "arguments": json.dumps({"query": 'say "é"\n twice', 
     ],
 )
 def test_a_quote_that_stands_there(quote: str, value: Json) -> None:
-    assert stands_in(quote, quotable(value))
+    assert is_quote_in(quote, to_searchable_text(value))
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_a_quote_that_stands_there(quote: str, value: Json) -> None:
     ],
 )
 def test_a_quote_that_does_not(quote: str, value: Json) -> None:
-    assert not stands_in(quote, quotable(value))
+    assert not is_quote_in(quote, to_searchable_text(value))

@@ -11,8 +11,8 @@ import pytest
 
 from planproof import evaluate
 from planproof.core.usage import Usage
-from planproof.core.verdict import Opinion, Outcome, Rejected, Samples, Verdict
-from planproof.core.verdict_json import verdict_of
+from planproof.core.verdict import Opinion, Outcome, RejectedEvidence, Samples, Verdict
+from planproof.core.verdict_json import parse_verdict
 from planproof.errors import InvalidInput
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
@@ -33,7 +33,7 @@ VERDICTS = [
     replace(
         _judged(FOLLOWED),
         cost=Usage(calls=2, tokens_in=7, cost=0.5),
-        rejected=(Rejected(step=None, event="e1", quote="q", why="w"),),
+        rejected=(RejectedEvidence(step=None, event="e1", quote="q", why="w"),),
         samples=Samples(scores=(1.0, 0.5), median=0.5, agreement=0.5, spread=0.5),
         panel=(Opinion(model="m", score=0.5, reason="r"),),
         warnings=("one",),
@@ -43,7 +43,7 @@ VERDICTS = [
 
 @pytest.mark.parametrize("verdict", VERDICTS, ids=lambda verdict: verdict.outcome)
 def test_a_verdict_comes_back_from_json_and_from_another_process(verdict: Verdict) -> None:
-    assert verdict_of(json.loads(json.dumps(verdict.full()))) == verdict
+    assert parse_verdict(json.loads(json.dumps(verdict.full()))) == verdict
     assert pickle.loads(pickle.dumps(verdict)) == verdict
 
 
@@ -63,6 +63,6 @@ def test_metadata_of_any_sort_crosses_a_process_boundary() -> None:
 )
 def test_what_is_no_verdict_is_told(change: dict[str, Any], told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
-        verdict_of({**VERDICTS[0].full(), **change})
+        parse_verdict({**VERDICTS[0].full(), **change})
     with pytest.raises(InvalidInput, match="no full verdict"):
-        verdict_of([])
+        parse_verdict([])

@@ -10,7 +10,13 @@ import pytest
 from planproof.checking.rules import Rules
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
-from planproof.integrations.hosts import as_json, judge_for, plan_in, text_in, trace_in
+from planproof.integrations.hosts import (
+    extract_plan,
+    extract_task,
+    extract_trace,
+    resolve_judge,
+    to_json_value,
+)
 from scripts.doc_blocks import ROOT
 from tests.fake_model import FakeModel
 
@@ -23,7 +29,7 @@ class Message:
 
 def test_objects_of_a_host_become_json_values() -> None:
     held = {"messages": (Message("user", b"\xff"), object()), 2: None}
-    written = as_json(held)
+    written = to_json_value(held)
     assert written["messages"][0] == {"role": "user", "content": "_w=="}
     assert isinstance(written["messages"][1], str)
     assert written["2"] is None
@@ -33,7 +39,7 @@ def test_what_turns_in_a_circle_is_told_so() -> None:
     circle: list[Any] = []
     circle.append(circle)
     with pytest.raises(InvalidInput, match="can't be written as JSON"):
-        as_json(circle)
+        to_json_value(circle)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +53,7 @@ def test_what_turns_in_a_circle_is_told_so() -> None:
     ],
 )
 def test_the_trace_that_an_application_gave_back(outputs: Any, trace: Any) -> None:
-    assert trace_in(outputs) == trace
+    assert extract_trace(outputs) == trace
 
 
 @pytest.mark.parametrize(
@@ -61,21 +67,21 @@ def test_the_trace_that_an_application_gave_back(outputs: Any, trace: Any) -> No
     ],
 )
 def test_the_task_is_the_one_text_in_the_inputs(inputs: Any, task: str | None) -> None:
-    assert text_in(inputs) == task
+    assert extract_task(inputs) == task
 
 
 def test_the_plan_that_stands_beside_a_case() -> None:
-    assert plan_in({"plan": ("Do it.",)}) == ["Do it."]
-    assert plan_in({}) is plan_in(None) is plan_in("1. Do it.") is None
+    assert extract_plan({"plan": ("Do it.",)}) == ["Do it."]
+    assert extract_plan({}) is extract_plan(None) is extract_plan("1. Do it.") is None
 
 
 def test_a_model_goes_with_a_judge_by_name_only() -> None:
     model = FakeModel({})
-    assert judge_for("rules", None) == "rules"
-    chosen = judge_for(None, model)
+    assert resolve_judge("rules", None) == "rules"
+    chosen = resolve_judge(None, model)
     assert getattr(chosen, "name", None) == "audit"
     with pytest.raises(InvalidInput, match="takes no model"):
-        judge_for(Rules(vocabulary=Vocabulary()), model)
+        resolve_judge(Rules(vocabulary=Vocabulary()), model)
 
 
 def test_planproof_depends_on_none_of_the_frameworks_that_it_is_tested_in() -> None:

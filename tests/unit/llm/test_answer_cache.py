@@ -8,7 +8,13 @@ import pytest
 
 from planproof.core.model import Usage
 from planproof.errors import InvalidConfiguration
-from planproof.llm.answer_cache import AnswerCache, CacheInfo, clear, default_path, info
+from planproof.llm.answer_cache import (
+    AnswerCache,
+    CacheInfo,
+    clear_cache,
+    default_cache_path,
+    read_cache_info,
+)
 
 PAID = Usage(calls=1, tokens_in=10, tokens_out=2, cost=0.25)
 
@@ -20,8 +26,8 @@ def path(tmp_path: Path) -> Path:
 
 def filled(path: Path) -> AnswerCache:
     cache = AnswerCache(path)
-    cache.keep("k1", "{}", model="openai:a", usage=PAID)
-    cache.keep("k2", '{"x": 1}', model="openai:b", usage=Usage(calls=1))
+    cache.store("k1", "{}", model="openai:a", usage=PAID)
+    cache.store("k2", '{"x": 1}', model="openai:b", usage=Usage(calls=1))
     return cache
 
 
@@ -36,7 +42,7 @@ def test_an_answer_is_found_again_by_its_key_alone(path: Path) -> None:
 
 def test_a_later_answer_replaces_an_earlier_one(path: Path) -> None:
     cache = filled(path)
-    cache.keep("k1", "[]", model="openai:a", usage=PAID)
+    cache.store("k1", "[]", model="openai:a", usage=PAID)
 
     assert cache.find("k1") == "[]"
     cache.close()
@@ -51,7 +57,7 @@ def test_nobody_else_may_read_it(path: Path) -> None:
 
 def test_two_at_once_see_what_the_other_keeps(path: Path) -> None:
     one, other = filled(path), AnswerCache(path)
-    one.keep("k9", "9", model="openai:a", usage=PAID)
+    one.store("k9", "9", model="openai:a", usage=PAID)
 
     assert other.find("k9") == "9"
     one.close()
@@ -60,7 +66,7 @@ def test_two_at_once_see_what_the_other_keeps(path: Path) -> None:
 
 def test_what_is_kept_is_counted(path: Path) -> None:
     cache = filled(path)
-    found = info(path)
+    found = read_cache_info(path)
     cache.close()
 
     assert (found.answers, found.models) == (2, (("openai:a", 1), ("openai:b", 1)))
@@ -69,22 +75,22 @@ def test_what_is_kept_is_counted(path: Path) -> None:
 
 
 def test_where_there_is_no_file_nothing_is_kept(path: Path) -> None:
-    assert info(path) == CacheInfo(path)
-    assert clear(path) == 0
+    assert read_cache_info(path) == CacheInfo(path)
+    assert clear_cache(path) == 0
 
 
 def test_cleared_it_is_gone(path: Path) -> None:
     filled(path).close()
 
-    assert clear(path) > 0
-    assert info(path) == CacheInfo(path)
+    assert clear_cache(path) > 0
+    assert read_cache_info(path) == CacheInfo(path)
 
 
 def test_a_file_of_another_kind_is_neither_used_nor_removed(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("these are my notes, and no database at all")
 
-    for use in (AnswerCache, info, clear):
+    for use in (AnswerCache, read_cache_info, clear_cache):
         with pytest.raises(InvalidConfiguration, match="notes"):
             use(path)
     assert path.exists()
@@ -106,7 +112,7 @@ def test_a_database_that_breaks_on_the_way_only_forgets(
     other.close()
 
     assert cache.find("k1") is None
-    cache.keep("k1", "{}", model="openai:a", usage=PAID)
+    cache.store("k1", "{}", model="openai:a", usage=PAID)
     cache.close()
     assert [record.levelname for record in caplog.records] == ["WARNING", "WARNING"]
 
@@ -114,6 +120,6 @@ def test_a_database_that_breaks_on_the_way_only_forgets(
 def test_the_file_can_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("PLANPROOF_CACHE", raising=False)
-    assert default_path().name == "answers.sqlite3"
+    assert default_cache_path().name == "answers.sqlite3"
     monkeypatch.setenv("PLANPROOF_CACHE", str(tmp_path / "x"))
-    assert default_path() == tmp_path / "x"
+    assert default_cache_path() == tmp_path / "x"

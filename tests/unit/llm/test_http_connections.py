@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 import httpx2
 import pytest
 
-from planproof.llm.http_connections import Pools, http_client
+from planproof.llm.http_connections import PooledTransport, create_http_client
 from tests.patience import PATIENCE
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
@@ -49,7 +49,7 @@ def test_questions_one_after_the_other_share_a_connection() -> None:
         server = Counted()
         async with (
             server.running() as address,
-            httpx2.AsyncClient(transport=Pools(), timeout=PATIENCE) as client,
+            httpx2.AsyncClient(transport=PooledTransport(), timeout=PATIENCE) as client,
         ):
             for _ in range(4):
                 await _asked(client, address, 1)
@@ -62,7 +62,7 @@ def test_many_at_once_have_a_connection_each_and_keep_it() -> None:
     async def asking() -> tuple[int, int]:
         server = Counted()
         async with server.running() as address:
-            async with httpx2.AsyncClient(transport=Pools(), timeout=PATIENCE) as client:
+            async with httpx2.AsyncClient(transport=PooledTransport(), timeout=PATIENCE) as client:
                 for _ in range(2):
                     await _asked(client, address, 50)
             while server.open:
@@ -75,6 +75,6 @@ def test_many_at_once_have_a_connection_each_and_keep_it() -> None:
 def test_behind_a_proxy_a_client_finds_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in PROXIES:
         monkeypatch.delenv(name, raising=False)
-    assert http_client() is not None
+    assert create_http_client() is not None
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    assert http_client() is None
+    assert create_http_client() is None

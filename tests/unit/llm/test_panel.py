@@ -12,7 +12,7 @@ from planproof.core.finding import Status
 from planproof.core.model import Answer, Cause, ModelFailed, Question
 from planproof.core.usage import Usage
 from planproof.errors import InvalidInput
-from planproof.llm.open_judge import Unasked, open_judge
+from planproof.llm.open_judge import UnopenedModel, open_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
 from tests.auditing_models import honest, inventing
@@ -34,7 +34,7 @@ def judged(judge: str, *models: Any, samples: int = 1) -> Verdict:
         trace=FOLLOWED["execution_trace"],
         judge=open_judge(judge, models, samples=samples),
     )
-    assert verify(verdict.full(), Source.of_value(FOLLOWED["execution_trace"])) == ()
+    assert verify(verdict.full(), Source.from_value(FOLLOWED["execution_trace"])) == ()
     return verdict
 
 
@@ -125,5 +125,5 @@ def judged_unopened() -> Verdict:
     return evaluate(
         plan=FOLLOWED["agent_plan"],
         trace=FOLLOWED["execution_trace"],
-        judge=open_judge("audit", [Unasked("openai:x")]),
+        judge=open_judge("audit", [UnopenedModel("openai:x")]),
     )

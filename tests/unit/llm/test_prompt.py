@@ -9,11 +9,11 @@ import pytest
 from pydantic import ValidationError
 
 from planproof import Verdict, evaluate
-from planproof.core.judge import Asking
+from planproof.core.judge import ModelOptions
 from planproof.core.verdict import Outcome
 from planproof.llm.judge_registry import find_judge
 from planproof.llm.prompt import Prompt, ScoreAndReason
-from planproof.llm.prompting.show_question import characters, shown
+from planproof.llm.prompting.show_question import count_characters, format_question
 from tests.fake_model import FakeModel
 from tests.small_cases import FOLLOWED, IDLE
 from tests.third_party import BENCH
@@ -28,7 +28,7 @@ def judged(case: dict[str, Any], model: FakeModel, **asking: Any) -> Verdict:
         task=case["user_task"],
         plan=case["agent_plan"],
         trace=case["execution_trace"],
-        judge=Prompt(model=model, asking=Asking(**asking)),
+        judge=Prompt(model=model, options=ModelOptions(**asking)),
     )
 
 
@@ -116,8 +116,8 @@ def test_the_question_keeps_to_the_budget_and_can_be_shown() -> None:
     model = FakeModel(GOOD)
     judged(FOLLOWED, model, budget=7_000)
     (question,) = model.questions
-    assert characters(question) <= 7_000
-    text = shown(question)
+    assert count_characters(question) <= 7_000
+    text = format_question(question)
     for said in ("You audit", "step 2 «Copy report-12.txt", "e3 action copy_file", "all of them"):
         assert said in text
 
@@ -125,7 +125,7 @@ def test_the_question_keeps_to_the_budget_and_can_be_shown() -> None:
 def test_it_is_found_by_name_and_its_fingerprint_follows_model_template_and_budget() -> None:
     def fingerprint(name: str = "fake:a", **asking: Any) -> str:
         model = FakeModel(GOOD, name=name)
-        return find_judge("prompt", model=model, asking=Asking(**asking)).fingerprint
+        return find_judge("prompt", model=model, options=ModelOptions(**asking)).fingerprint
 
     others = {fingerprint(), fingerprint("fake:b"), fingerprint(budget=9)}
     others.add(fingerprint(template=TEMPLATE))

@@ -5,7 +5,7 @@ from time import monotonic
 
 import pytest
 
-from planproof.llm.rate_limits import Gate, TooLate
+from planproof.llm.rate_limits import DeadlineExceeded, RateLimiter
 from tests.patience import PATIENCE
 
 
@@ -14,20 +14,20 @@ def soon(seconds: float = PATIENCE) -> float:
 
 
 async def through(
-    gate: Gate, seconds: float = 0.0, *, tokens: int = 0, within: float = PATIENCE
+    gate: RateLimiter, seconds: float = 0.0, *, tokens: int = 0, within: float = PATIENCE
 ) -> float:
-    async with gate.turn(tokens, soon(within)):
+    async with gate.acquire(tokens, soon(within)):
         at = monotonic()
         await asyncio.sleep(seconds)
     return at
 
 
-async def most_at_once(gate: Gate, visitors: int) -> int:
+async def most_at_once(gate: RateLimiter, visitors: int) -> int:
     inside = most = 0
 
     async def visit() -> None:
         nonlocal inside, most
-        async with gate.turn(0, soon()):
+        async with gate.acquire(0, soon()):
             inside += 1
             most = max(most, inside)
             await asyncio.sleep(0.05)
@@ -38,13 +38,13 @@ async def most_at_once(gate: Gate, visitors: int) -> int:
 
 
 def test_no_more_than_so_many_are_inside() -> None:
-    assert asyncio.run(most_at_once(Gate(3), 20)) == 3
+    assert asyncio.run(most_at_once(RateLimiter(3), 20)) == 3
 
 
 @pytest.mark.parametrize(("rpm", "tpm"), [(600, None), (None, 600)])
 def test_requests_and_tokens_are_spread_over_the_minute(rpm: int | None, tpm: int | None) -> None:
     async def all_of_them() -> list[float]:
-        gate, began = Gate(10, rpm=rpm, tpm=tpm), monotonic()
+        gate, began = RateLimiter(10, rpm=rpm, tpm=tpm), monotonic()
         times = await asyncio.gather(*(through(gate, tokens=1) for _ in range(4)))
         return sorted(time - began for time in times)
 
@@ -55,8 +55,8 @@ def test_requests_and_tokens_are_spread_over_the_minute(rpm: int | None, tpm: in
 
 def test_after_a_refusal_everybody_waits() -> None:
     async def all_of_them() -> tuple[float, list[float]]:
-        gate = Gate(10)
-        gate.too_much(0.3)
+        gate = RateLimiter(10)
+        gate.back_off(0.3)
         began = monotonic()
         return began, await asyncio.gather(*(through(gate) for _ in range(5)))
 
@@ -66,12 +66,12 @@ def test_after_a_refusal_everybody_waits() -> None:
 
 def test_after_a_refusal_half_as_many_at_once_until_it_goes_well() -> None:
     async def all_of_them() -> tuple[int, int]:
-        gate = Gate(8)
+        gate = RateLimiter(8)
         for _ in range(5):
-            gate.too_much(0.0001)
+            gate.back_off(0.0001)
         slow = await most_at_once(gate, 8)
         for _ in range(40):
-            gate.went_well()
+            gate.record_success()
         return slow, await most_at_once(gate, 8)
 
     slow, again = asyncio.run(all_of_them())
@@ -81,31 +81,31 @@ def test_after_a_refusal_half_as_many_at_once_until_it_goes_well() -> None:
 
 def test_a_turn_after_the_deadline_is_not_waited_for() -> None:
     async def late() -> None:
-        gate = Gate(1, rpm=1 / 60)
+        gate = RateLimiter(1, rpm=1 / 60)
         await through(gate)
         # Its turn comes in an hour.
         await through(gate)
 
-    with pytest.raises(TooLate):
+    with pytest.raises(DeadlineExceeded):
         asyncio.run(late())
 
 
 def test_a_pause_beyond_the_deadline_is_not_waited_for() -> None:
     async def late() -> None:
-        gate = Gate(1)
-        gate.too_much(600)
+        gate = RateLimiter(1)
+        gate.back_off(600)
         await through(gate)
 
-    with pytest.raises(TooLate):
+    with pytest.raises(DeadlineExceeded):
         asyncio.run(late())
 
 
 def test_whoever_leaves_the_queue_takes_no_place_along() -> None:
     async def some_leave() -> list[float]:
-        gate, others_have_left = Gate(1), asyncio.Event()
+        gate, others_have_left = RateLimiter(1), asyncio.Event()
 
         async def stay() -> None:
-            async with gate.turn(0, soon()):
+            async with gate.acquire(0, soon()):
                 await others_have_left.wait()
 
         first = asyncio.create_task(stay())
@@ -116,7 +116,7 @@ def test_whoever_leaves_the_queue_takes_no_place_along() -> None:
         await asyncio.sleep(0)
         cancelled.cancel()
         left = await asyncio.gather(*leaving, cancelled, return_exceptions=True)
-        assert [type(each) for each in left] == [TooLate] * 3 + [asyncio.CancelledError]
+        assert [type(each) for each in left] == [DeadlineExceeded] * 3 + [asyncio.CancelledError]
         others_have_left.set()
         await first
         return await asyncio.gather(*staying)
@@ -126,9 +126,9 @@ def test_whoever_leaves_the_queue_takes_no_place_along() -> None:
 
 def test_without_a_word_it_is_about_a_second() -> None:
     async def late() -> None:
-        gate = Gate(4)
-        gate.too_much(None)
+        gate = RateLimiter(4)
+        gate.back_off(None)
         await through(gate, within=0.5)
 
-    with pytest.raises(TooLate):
+    with pytest.raises(DeadlineExceeded):
         asyncio.run(late())

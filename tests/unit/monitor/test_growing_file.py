@@ -39,17 +39,17 @@ def names(source: Source | None) -> list[str]:
 
 def test_lines_are_read_as_they_come(path: Path) -> None:
     file = growing(path)
-    assert file.news() is None
+    assert file.read_new() is None
     append(path, f"{ONE}\n")
-    assert names(file.news()) == ["one"]
-    assert file.news() is None
+    assert names(file.read_new()) == ["one"]
+    assert file.read_new() is None
     append(path, f"\n{TWO}\nno JSON\n")
-    source = file.news()
+    source = file.read_new()
     assert names(source) == ["one", "two"]
     assert source is not None
     assert [skipped.pointer for skipped in source.skipped] == ["L4"]
     assert source.document[1][0] == 3
-    assert file.beginnings == 1
+    assert file.restarts == 1
 
 
 def test_what_was_read_in_pieces_is_what_is_read_at_once(path: Path) -> None:
@@ -57,53 +57,53 @@ def test_what_was_read_in_pieces_is_what_is_read_at_once(path: Path) -> None:
     text = f"\ufeff{ONE}\n{TWO}\n[1]\n2\n{ONE}\n"
     for start in range(0, len(text), 7):
         append(path, text[start : start + 7])
-        last = file.news() or last
+        last = file.read_new() or last
     assert last is not None
-    assert last.document == Source.of_path(path).document
+    assert last.document == Source.from_path(path).document
 
 
 def test_half_a_line_waits_for_the_other_half(path: Path) -> None:
     file = growing(path)
     append(path, f"{ONE}\n{TWO[:9]}")
-    assert names(file.news()) == ["one"]
+    assert names(file.read_new()) == ["one"]
     append(path, TWO[9:])
-    assert file.news() is None
+    assert file.read_new() is None
     append(path, "\n")
-    assert names(file.news()) == ["one", "two"]
+    assert names(file.read_new()) == ["one", "two"]
 
 
 @pytest.mark.parametrize("anew", [f"{TWO}\n", f"{TWO}\n{TWO}\n{TWO}\n"])
 def test_a_file_that_is_written_anew_begins_again(path: Path, anew: str) -> None:
     file = growing(path)
     append(path, f"{ONE}\n{ONE}\n")
-    assert names(file.news()) == ["one", "one"]
+    assert names(file.read_new()) == ["one", "one"]
     path.write_text(anew, "utf-8")
-    assert set(names(file.news())) == {"two"}
-    assert file.beginnings == 2
+    assert set(names(file.read_new())) == {"two"}
+    assert file.restarts == 2
 
 
 def test_a_file_that_is_replaced_begins_again(path: Path) -> None:
     file = growing(path)
     append(path, f"{ONE}\n")
-    assert names(file.news()) == ["one"]
+    assert names(file.read_new()) == ["one"]
     path.rename(path.with_suffix(".1"))
-    assert file.news() is None
+    assert file.read_new() is None
     append(path, f"{ONE}\n{TWO}\n")
-    assert names(file.news()) == ["one", "two"]
-    assert file.beginnings == 2
+    assert names(file.read_new()) == ["one", "two"]
+    assert file.restarts == 2
 
 
 def test_a_document_is_read_once_it_is_whole(path: Path) -> None:
     file = growing(path)
     document = json.dumps({"events": [json.loads(ONE)]}, indent=1)
     path.write_text(document[:20], "utf-8")
-    assert file.news() is None
+    assert file.read_new() is None
     path.write_text(document, "utf-8")
-    source = file.news()
+    source = file.read_new()
     assert source is not None
     assert (source.form, source.document) == ("json", json.loads(document))
     path.write_text(document.replace("one", "three"), "utf-8")
-    source = file.news()
+    source = file.read_new()
     assert source is not None
     assert source.document["events"][0]["name"] == "three"
 
@@ -111,6 +111,6 @@ def test_a_document_is_read_once_it_is_whole(path: Path) -> None:
 def test_what_can_not_be_read_is_told(path: Path, tmp_path: Path) -> None:
     append(path, f"{ONE}\n" * 10)
     with pytest.raises(InvalidInput, match="more than 50 bytes"):
-        growing(path, size=50).news()
+        growing(path, size=50).read_new()
     with pytest.raises(InvalidInput, match="can't be read"):
-        growing(tmp_path).news()
+        growing(tmp_path).read_new()

@@ -11,7 +11,7 @@ from planproof import InvalidInput, Monitor, evaluate
 from planproof.core.finding import Severity
 from planproof.core.trace import Event, Kind
 from planproof.core.vocabulary import Vocabulary
-from planproof.monitor import Certainty, Deviation, OffPlan, Sort
+from planproof.monitor import Certainty, Deviation, DeviationKind, OffPlan
 from planproof.monitor.plan_monitor import RaiseOn
 from tests.hand_written import asked, did, failed, noted, said, thought
 
@@ -34,7 +34,7 @@ def watched(plan: list[str], *events: dict[str, Any]) -> tuple[Monitor, list[Dev
 
 
 def expected(monitor: Monitor) -> list[str]:
-    return [step.number for step in monitor.expected]
+    return [step.number for step in monitor.next_steps]
 
 
 def test_a_plan_that_is_followed_raises_no_alarm() -> None:
@@ -42,7 +42,7 @@ def test_a_plan_that_is_followed_raises_no_alarm() -> None:
     assert told == []
     assert monitor.ceiling == 1.0
     assert monitor.finish().score == 1.0
-    assert monitor.expected == ()
+    assert monitor.next_steps == ()
 
 
 def test_the_steps_that_may_come_next() -> None:
@@ -56,9 +56,9 @@ def test_the_steps_that_may_come_next() -> None:
 
 def test_steps_in_any_order_are_expected_until_they_are_done() -> None:
     monitor = Monitor(f"Do these in any order:\n- {PLAN[0]}\n- {PLAN[2]}")
-    assert len(monitor.expected) == 2
+    assert len(monitor.next_steps) == 2
     monitor.observe(DELETE)
-    assert [step.text for step in monitor.expected] == [PLAN[0]]
+    assert [step.text for step in monitor.next_steps] == [PLAN[0]]
 
 
 def test_a_call_that_no_step_can_cover_is_proven_at_once() -> None:
@@ -66,7 +66,7 @@ def test_a_call_that_no_step_can_cover_is_proven_at_once() -> None:
     assert told == [
         Deviation(
             certainty=Certainty.PROVEN,
-            sort=Sort.EXTRA,
+            kind=DeviationKind.EXTRA,
             severity=Severity.MAJOR,
             event="e2",
             step=None,
@@ -88,7 +88,7 @@ def test_a_call_again_and_a_closing_call_are_minor_at_best() -> None:
 
 def test_what_a_step_in_between_must_precede() -> None:
     monitor, told = watched(CALLS, did("write", path="b"))
-    assert [(d.certainty, d.sort, d.event, d.step) for d in told[:1]] == [
+    assert [(d.certainty, d.kind, d.event, d.step) for d in told[:1]] == [
         ("proven", "out_of_order", "e1", "1")
     ]
     assert monitor.ceiling == 0.5
@@ -97,10 +97,10 @@ def test_what_a_step_in_between_must_precede() -> None:
 
 def test_a_passed_step_is_suspected_until_it_is_made_up_for() -> None:
     monitor, told = watched(PLAN, READ, DELETE)
-    assert [(d.certainty, d.sort, d.step) for d in told] == [("suspected", "missing", "2")]
+    assert [(d.certainty, d.kind, d.step) for d in told] == [("suspected", "missing", "2")]
     assert monitor.ceiling == 1.0
     (too_early,) = monitor.observe(COPY)
-    assert (too_early.sort, too_early.event) == ("extra", "e2")
+    assert (too_early.kind, too_early.event) == ("extra", "e2")
     assert monitor.deviations == (too_early,)
 
 
@@ -109,7 +109,7 @@ def test_a_step_under_way_is_not_suspected() -> None:
     assert told == []
     assert expected(monitor) == ["1", "2"]
     (partial,) = monitor.observe(DELETE)
-    assert (partial.sort, partial.step) == ("partial", "1")
+    assert (partial.kind, partial.step) == ("partial", "1")
 
 
 def test_a_suspicion_is_told_once() -> None:
@@ -128,7 +128,7 @@ def test_sub_agents_share_the_lot_of_the_hand_off(parent: str, extras: int) -> N
 
 
 def test_bookkeeping_is_no_extra() -> None:
-    vocabulary = Vocabulary().declaring(bookkeeping=frozenset({"order_pizza"}))
+    vocabulary = Vocabulary().with_declared(bookkeeping=frozenset({"order_pizza"}))
     monitor = Monitor(PLAN, vocabulary=vocabulary)
     assert monitor.observe(PIZZA) == monitor.observe(noted("write_todos", todos=[])) == ()
     assert monitor.ceiling == 1.0
@@ -218,7 +218,7 @@ def test_a_long_run_is_not_judged_from_its_beginning_each_time() -> None:
     monitor.observe(READ)
     for number in range(300):
         monitor.observe(did("look_up_weather", "fine", place="x" * number))
-    assert sum(d.sort is Sort.EXTRA for d in monitor.deviations) == 300
+    assert sum(d.kind is DeviationKind.EXTRA for d in monitor.deviations) == 300
     assert expected(monitor) == ["2"]
     told = monitor.observe(DELETE)
-    assert [(d.sort, d.step) for d in told] == [("missing", "2")]
+    assert [(d.kind, d.step) for d in told] == [("missing", "2")]

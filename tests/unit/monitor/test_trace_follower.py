@@ -10,7 +10,7 @@ import pytest
 
 from planproof import Monitor, evaluate
 from planproof.core.vocabulary import Vocabulary
-from planproof.monitor.trace_follower import Follower
+from planproof.monitor.trace_follower import TraceFollower
 from planproof.readers.decoding.source import Source
 from tests.hand_written import did
 from tests.small_cases import called
@@ -22,15 +22,15 @@ CAKE = {"id": "b", **did("bake_cake", "in the oven", size="large"), "turn": 2}
 DELETE = {"id": "c", **did("delete_file", "gone", path="draft-7.txt"), "turn": 3}
 
 
-def follower(plan: Any = None) -> Follower:
-    return Follower(plan, reader=None, vocabulary=Vocabulary())
+def follower(plan: Any = None) -> TraceFollower:
+    return TraceFollower(plan, reader=None, vocabulary=Vocabulary())
 
 
 def source(*events: dict[str, Any]) -> Source:
-    return Source.of_value({"events": list(events)})
+    return Source.from_value({"events": list(events)})
 
 
-def monitor_of(following: Follower) -> Monitor | None:
+def monitor_of(following: TraceFollower) -> Monitor | None:
     return following.monitor
 
 
@@ -41,7 +41,7 @@ def test_real_sessions_line_by_line_end_as_if_read_at_once(name: str) -> None:
     lines = (folder / "trace.jsonl").read_text("utf-8").splitlines()
     following = follower(plan)
     for end in range(1, len(lines) + 1):
-        following.take(Source.of_text("\n".join(lines[:end])))
+        following.follow_source(Source.from_text("\n".join(lines[:end])))
     assert following.monitor is not None
     verdict = evaluate(plan=plan, trace=folder / "trace.jsonl")
     assert following.monitor.finish().brief() == verdict.brief()
@@ -50,41 +50,41 @@ def test_real_sessions_line_by_line_end_as_if_read_at_once(name: str) -> None:
 
 def test_only_what_is_new_is_observed() -> None:
     following = follower(PLAN)
-    assert following.take(source(READ)) == []
+    assert following.follow_source(source(READ)) == []
     monitor = following.monitor
-    (proven,) = following.take(source(READ, CAKE, DELETE))
+    (proven,) = following.follow_source(source(READ, CAKE, DELETE))
     assert proven.event == "b"
-    assert following.take(source(READ, CAKE, DELETE)) == []
+    assert following.follow_source(source(READ, CAKE, DELETE)) == []
     assert following.monitor is monitor
 
 
 def test_a_result_that_comes_later_completes_its_call() -> None:
     following = follower(PLAN)
-    (suspected,) = following.take(source(READ, {**CAKE, "output": ""}))
+    (suspected,) = following.follow_source(source(READ, {**CAKE, "output": ""}))
     monitor = following.monitor
-    (proven,) = following.take(source(READ, CAKE))
+    (proven,) = following.follow_source(source(READ, CAKE))
     assert (suspected.certainty, proven.certainty) == ("suspected", "proven")
     assert following.monitor is monitor
 
 
 def test_a_call_that_never_comes_back_is_closed_by_the_next_turn() -> None:
     following = follower(PLAN)
-    following.take(source(READ, {**CAKE, "output": ""}))
-    (proven,) = following.take(source(READ, {**CAKE, "output": ""}, DELETE))
+    following.follow_source(source(READ, {**CAKE, "output": ""}))
+    (proven,) = following.follow_source(source(READ, {**CAKE, "output": ""}, DELETE))
     assert proven.certainty == "proven"
 
 
 def test_what_is_read_otherwise_later_is_held_against_the_plan_anew() -> None:
     following = follower(PLAN)
-    following.take(source(READ, CAKE))
+    following.follow_source(source(READ, CAKE))
     monitor = following.monitor
-    told = following.take(source(READ, {**CAKE, "kind": "system"}, DELETE))
+    told = following.follow_source(source(READ, {**CAKE, "kind": "system"}, DELETE))
     assert following.monitor is not monitor
     assert told == []
     assert following.monitor is not None
     assert following.monitor.ceiling == 1.0
     # What was told once is not told again.
-    assert following.take(source(CAKE, READ)) == []
+    assert following.follow_source(source(CAKE, READ)) == []
 
 
 def test_the_plan_is_found_once_it_is_declared() -> None:
@@ -92,14 +92,14 @@ def test_the_plan_is_found_once_it_is_declared() -> None:
     user = {"role": "user", "content": "Tidy up."}
     messages = [user, *called(1, "list_files"), *called(2, "write_todos", **todos)]
     following = follower()
-    following.take(Source.of_text(json.dumps(messages[:3])))
+    following.follow_source(Source.from_text(json.dumps(messages[:3])))
     assert monitor_of(following) is None
-    following.take(Source.of_text(json.dumps(messages)))
+    following.follow_source(Source.from_text(json.dumps(messages)))
     monitor = monitor_of(following)
     assert monitor is not None
     assert following.declaration is not None
-    assert [step.text for step in monitor.expected] == PLAN[:1]
+    assert [step.text for step in monitor.next_steps] == PLAN[:1]
     messages += called(3, "read_file", path="report-12.txt")
-    assert following.take(Source.of_text(json.dumps(messages))) == []
-    assert [step.text for step in monitor.expected] == PLAN[1:]
+    assert following.follow_source(Source.from_text(json.dumps(messages))) == []
+    assert [step.text for step in monitor.next_steps] == PLAN[1:]
     assert following.events == 4

@@ -20,7 +20,7 @@ TODOS = noted("TodoWrite", todos=[{"content": "Read a.txt"}, {"content": "Delete
 READ, DELETE = did("read_file", path="a.txt"), did("delete_file", path="b.txt")
 SEARCH = did("web_search", query="weather")
 EVENTS = trace(asked("Tidy up."), SEARCH, TODOS, READ, DELETE)
-SOURCE = Source.of_value(EVENTS)
+SOURCE = Source.from_value(EVENTS)
 VERDICT: dict[str, Any] = evaluate(trace=EVENTS).full()
 
 
@@ -56,7 +56,7 @@ def test_calls_issued_together_with_the_plan_are_judged() -> None:
     assert [extra.event for extra in verdict.extras] == ["e5"]
     assert verdict.plan is not None
     assert verdict.plan.before_acting
-    assert verify(verdict.full(), Source.of_value(together)) == ()
+    assert verify(verdict.full(), Source.from_value(together)) == ()
 
 
 def test_without_a_task_it_is_the_first_that_the_user_says() -> None:
@@ -79,7 +79,7 @@ def test_later_and_rejected_plans_are_named() -> None:
     assert (verdict.plan.event, verdict.plan.before_acting) == ("e3", True)
     assert (verdict.plan.replans, verdict.plan.rejected) == (("e5",), ("e2",))
     assert verdict.score == 1.0
-    assert verify(verdict.full(), Source.of_value(events)) == ()
+    assert verify(verdict.full(), Source.from_value(events)) == ()
 
 
 def test_a_plan_that_was_rejected_and_replaced_by_nothing_is_reported_so() -> None:
@@ -93,7 +93,7 @@ def test_a_plan_that_was_rejected_and_replaced_by_nothing_is_reported_so() -> No
     assert verdict.reason.startswith("The plan declared at e2 was rejected by the user at e2")
     assert verdict.plan is not None
     assert verdict.plan.rejected == ("e2",)
-    assert verify(verdict.full(), Source.of_value(events)) == ()
+    assert verify(verdict.full(), Source.from_value(events)) == ()
 
 
 def test_without_any_plan_it_is_said_what_was_looked_at() -> None:
@@ -101,7 +101,7 @@ def test_without_any_plan_it_is_said_what_was_looked_at() -> None:
     verdict = evaluate(trace=events)
     assert verdict.outcome is Outcome.NO_PLAN
     assert verdict.reason.endswith("looked at 1 prompt, 1 message, 0 notes and 2 calls.")
-    assert verify(verdict.full(), Source.of_value(events)) == ()
+    assert verify(verdict.full(), Source.from_value(events)) == ()
 
 
 def test_an_empty_plan_is_none_and_nothing_is_looked_for() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from planproof.planning import step_builder, step_parts
-from planproof.planning.hinted_patterns import Hinted, hinted
+from planproof.planning.hinted_patterns import HintedPattern, compile_hinted
 
 EXPRESSIONS = {
     name: value
     for module in (step_builder, step_parts)
     for name, value in vars(module).items()
-    if isinstance(value, Hinted)
+    if isinstance(value, HintedPattern)
 }
 SENTENCES = (
     "Read the file",
@@ -57,4 +57,4 @@ def test_a_hint_stands_in_the_expression(name: str) -> None:
 
 
 def test_without_a_hint_nothing_is_looked_for() -> None:
-    assert hinted(".", "x").search("abc") is None
+    assert compile_hinted(".", "x").search("abc") is None

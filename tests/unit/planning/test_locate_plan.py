@@ -8,8 +8,8 @@ import pytest
 
 from planproof.core.plan import Origin
 from planproof.core.trace import Event, EventStatus, Kind, Trace
-from planproof.planning.locate_plan import locate
-from planproof.planning.located_plan import Declarer, Located, LookedAt, Sort
+from planproof.planning.locate_plan import find_declared_plan
+from planproof.planning.located_plan import DeclarationKind, Declarer, PlanSearch, SearchedCounts
 
 _LIST = "1. Read the file\n2. Fix the bug\n3. Run the tests"
 _STEPS = ["Read the file", "Fix the bug", "Run the tests"]
@@ -23,8 +23,8 @@ def _trace(*events: dict[str, Any]) -> Trace:
     return Trace(tuple(made))
 
 
-def _located(*events: dict[str, Any]) -> Located:
-    return locate(_trace(*events))
+def _located(*events: dict[str, Any]) -> PlanSearch:
+    return find_declared_plan(_trace(*events))
 
 
 def _user(text: str) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _exit_plan(plan: str, output: str = "", status: EventStatus = EventStatus.OK
     }
 
 
-def _steps(located: Located) -> list[str]:
+def _steps(located: PlanSearch) -> list[str]:
     assert located.plan is not None
     return [step.text for step in located.plan.steps]
 
@@ -71,14 +71,14 @@ REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was
 @pytest.mark.parametrize(
     ("event", "sort", "by"),
     [
-        (_todos(*_STEPS), Sort.TODO_LIST, Declarer.AGENT),
+        (_todos(*_STEPS), DeclarationKind.TODO_LIST, Declarer.AGENT),
         (
             {
                 "kind": Kind.BOOKKEEPING,
                 "name": "update_plan",
                 "arguments": {"plan": [{"step": text, "status": "pending"} for text in _STEPS]},
             },
-            Sort.TODO_LIST,
+            DeclarationKind.TODO_LIST,
             Declarer.AGENT,
         ),
         (
@@ -90,14 +90,18 @@ REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was
                     "todoList": [{"id": n, "title": t} for n, t in enumerate(_STEPS, 1)],
                 },
             },
-            Sort.TODO_LIST,
+            DeclarationKind.TODO_LIST,
             Declarer.AGENT,
         ),
-        (_calls("create_task_plan", goal="x", steps=_STEPS), Sort.TODO_LIST, Declarer.AGENT),
-        (_exit_plan(f"## Plan\n{_LIST}"), Sort.PLAN_MODE, Declarer.AGENT),
+        (
+            _calls("create_task_plan", goal="x", steps=_STEPS),
+            DeclarationKind.TODO_LIST,
+            Declarer.AGENT,
+        ),
+        (_exit_plan(f"## Plan\n{_LIST}"), DeclarationKind.PLAN_MODE, Declarer.AGENT),
         (
             {"kind": Kind.BOOKKEEPING, "name": "plan", "text": f"{_LIST}\n<end_plan>"},
-            Sort.PLANNING_STEP,
+            DeclarationKind.PLANNING_STEP,
             Declarer.AGENT,
         ),
         (
@@ -108,7 +112,7 @@ REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was
                 "text": "Facts:\n- The bug is known.\n\nHere is the plan to follow as best as "
                 f"possible:\n\n{_LIST}\n\nThis plan is short.",
             },
-            Sort.PLANNING_STEP,
+            DeclarationKind.PLANNING_STEP,
             Declarer.PLANNER,
         ),
         (
@@ -117,27 +121,27 @@ REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was
                 '{"title": "Fix the bug"}, {"title": "Run the tests"}]}',
                 "planner",
             ),
-            Sort.JSON_PLAN,
+            DeclarationKind.JSON_PLAN,
             Declarer.PLANNER,
         ),
         (
             _says(f"Here is my plan:\n\n{_LIST}\n\nLet me begin."),
-            Sort.ANNOUNCED_LIST,
+            DeclarationKind.ANNOUNCED_LIST,
             Declarer.AGENT,
         ),
         (
             _says(f"To do this, we need to follow a series of steps:\n\n{_LIST}"),
-            Sort.ANNOUNCED_LIST,
+            DeclarationKind.ANNOUNCED_LIST,
             Declarer.AGENT,
         ),
         (
             {"kind": Kind.REASONING, "actor": "assistant", "text": _LIST},
-            Sort.ANNOUNCED_LIST,
+            DeclarationKind.ANNOUNCED_LIST,
             Declarer.AGENT,
         ),
         (
             _says("1. [ ] Read the file\n2. [ ] Fix the bug\n3. [ ] Run the tests"),
-            Sort.CHECKLIST,
+            DeclarationKind.CHECKLIST,
             Declarer.AGENT,
         ),
         (
@@ -146,36 +150,36 @@ REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was
                 f"task\n{_LIST}\n\n## Output format\n- a patch",
                 "Code_Expert",
             ),
-            Sort.ANNOUNCED_LIST,
+            DeclarationKind.ANNOUNCED_LIST,
             Declarer.PLANNER,
         ),
         (
             {"kind": Kind.SYSTEM, "text": f"You fix bugs. Follow these steps:\n{_LIST}"},
-            Sort.PRESCRIBED_STEPS,
+            DeclarationKind.PRESCRIBED_STEPS,
             Declarer.SCAFFOLD,
         ),
         (
             _user(f"<issue>\nIt fails.\n</issue>\nFollow these steps to resolve it:\n{_LIST}"),
-            Sort.PRESCRIBED_STEPS,
+            DeclarationKind.PRESCRIBED_STEPS,
             Declarer.SCAFFOLD,
         ),
         (
             _user(
                 f"Advice from your manager.\n\n## Plan for solving the task\n{_LIST}\n\n## Notes"
             ),
-            Sort.PRESCRIBED_STEPS,
+            DeclarationKind.PRESCRIBED_STEPS,
             Declarer.PLANNER,
         ),
-        (_user(_LIST), Sort.REQUESTED_STEPS, Declarer.USER),
+        (_user(_LIST), DeclarationKind.REQUESTED_STEPS, Declarer.USER),
         (
             _user("Read the file and then fix the bug. Finally, run the tests."),
-            Sort.REQUESTED_STEPS,
+            DeclarationKind.REQUESTED_STEPS,
             Declarer.USER,
         ),
     ],
 )
 def test_every_sort_of_declaration_is_found(
-    event: dict[str, Any], sort: Sort, by: Declarer
+    event: dict[str, Any], sort: DeclarationKind, by: Declarer
 ) -> None:
     located = _located(_user("It fails."), event, ACTS)
     assert located.declaration is not None
@@ -218,7 +222,7 @@ def test_no_plan_is_made_of_other_requests(text: str) -> None:
 def test_nothing_found_says_what_was_looked_at() -> None:
     located = _located(_user("Fix it."), _says("I fix it."), ACTS, ACTS)
     assert located.plan is None
-    assert located.looked_at == LookedAt(prompts=1, messages=1, notes=0, calls=2)
+    assert located.searched == SearchedCounts(prompts=1, messages=1, notes=0, calls=2)
 
 
 def test_a_plan_after_acting_is_said_to_be_late() -> None:
@@ -305,7 +309,7 @@ def test_a_rejected_plan_is_not_in_force() -> None:
     )
     assert located.declaration is None
     (rejection,) = located.rejected
-    assert rejection.by == "e2"
+    assert rejection.rejected_at == "e2"
     assert [step.text for step in rejection.declaration.plan.steps] == _STEPS
 
 
@@ -317,7 +321,7 @@ def test_a_plan_that_was_interrupted_gives_way_to_the_next() -> None:
         ACTS,
     )
     assert _steps(located) == _STEPS
-    assert [rejection.by for rejection in located.rejected] == ["e2"]
+    assert [rejection.rejected_at for rejection in located.rejected] == ["e2"]
 
 
 def test_what_is_indented_under_an_item_belongs_to_it() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from planproof.planning.masking import BLANK, shield
-from planproof.planning.step_parts import required_parts, sentences
+from planproof.planning.step_parts import split_required_parts, split_sentences
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ from planproof.planning.step_parts import required_parts, sentences
     ],
 )  # fmt: skip
 def test_several_parts(text: str, parts: list[str]) -> None:
-    assert list(required_parts(text)) == parts
+    assert list(split_required_parts(text)) == parts
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_several_parts(text: str, parts: list[str]) -> None:
     ],
 )
 def test_one_part_is_the_whole_text(text: str) -> None:
-    assert required_parts(text) == (text,)
+    assert split_required_parts(text) == (text,)
 
 
 @pytest.mark.parametrize(
@@ -109,23 +109,23 @@ def test_one_part_is_the_whole_text(text: str) -> None:
     ],
 )
 def test_what_is_not_required_is_no_part(text: str, parts: list[str]) -> None:
-    assert list(required_parts(text)) == parts
+    assert list(split_required_parts(text)) == parts
 
 
 def test_white_space_around_is_no_part() -> None:
-    assert required_parts("Do the work and list ") == ("Do the work and list",)
+    assert split_required_parts("Do the work and list ") == ("Do the work and list",)
 
 
 def test_a_document_is_kept_whole() -> None:
     text = "Search it and tell the user. " * 500
 
-    assert required_parts(text) == (text,)
+    assert split_required_parts(text) == (text,)
 
 
 def test_sentences_end_where_they_end() -> None:
     text = "Use e.g. Bing. Ask Dr. No about v1.2. Say “Stop. Now.” Then go!"
 
-    assert sentences(text) == [
+    assert split_sentences(text) == [
         "Use e.g. Bing.",
         "Ask Dr. No about v1.2.",
         "Say “Stop. Now.” Then go!",

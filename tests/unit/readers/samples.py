@@ -13,7 +13,7 @@ from tests.unit.readers import api_samples, span_samples
 
 def read(trace: Any, reader: str | None = None) -> Trace:
     """Read a raw trace as a case file would hand it over."""
-    return read_trace(Source.of_value(trace), reader=reader)
+    return read_trace(Source.from_value(trace), reader=reader)
 
 
 def brief(trace: Trace) -> list[tuple[str, str | None, str]]:

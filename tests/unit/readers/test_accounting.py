@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from planproof.core.trace import Accounted, Trace
-from planproof.readers.accounting import why_not_understood
+from planproof.core.trace import RecordCounts, Trace
+from planproof.readers.accounting import explain_not_understood
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.write_native import native_form
+from planproof.readers.write_native import serialize_trace
 from tests.unit.readers.samples import ALL, read
 
 
@@ -129,7 +129,7 @@ READ: dict[str, Any] = {
 @pytest.mark.parametrize("name", UNREAD)
 def test_what_was_not_read_is_not_understood(name: str) -> None:
     trace = read(UNREAD[name])
-    why = why_not_understood(trace)
+    why = explain_not_understood(trace)
     assert why is not None
     assert f"`{trace.reader}`" in why
     assert "`planproof inspect FILE`" in why
@@ -138,53 +138,53 @@ def test_what_was_not_read_is_not_understood(name: str) -> None:
 
 @pytest.mark.parametrize("name", READ)
 def test_what_was_read_is_understood(name: str) -> None:
-    assert why_not_understood(read(READ[name])) is None
+    assert explain_not_understood(read(READ[name])) is None
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_every_shape_that_is_read_is_understood(name: str) -> None:
-    assert why_not_understood(read(ALL[name])) is None
+    assert explain_not_understood(read(ALL[name])) is None
 
 
 @pytest.mark.parametrize("name", UNREAD)
 def test_what_is_given_as_events_is_taken_as_it_is(name: str) -> None:
-    given = native_form(replace(read(UNREAD[name]), accounted=None))
-    assert why_not_understood(read_trace(Source.of_value(given))) is None
+    given = serialize_trace(replace(read(UNREAD[name]), record_counts=None))
+    assert explain_not_understood(read_trace(Source.from_value(given))) is None
 
 
 @pytest.mark.parametrize("value", [[], {}, {"messages": []}])
 def test_an_empty_trace_has_no_events_and_is_understood(value: Any) -> None:
     trace = read(value)
     assert trace.events == ()
-    assert why_not_understood(trace) is None
+    assert explain_not_understood(trace) is None
 
 
 @pytest.mark.parametrize(
     ("counted", "understood"),
     [
-        (Accounted(records=0, read=0), True),
-        (Accounted(records=2, read=1), True),
-        (Accounted(records=3, read=1), False),
-        (Accounted(records=3, read=3, calls=2, calls_read=1), True),
-        (Accounted(records=3, read=3, calls=1, calls_read=0), False),
+        (RecordCounts(records=0, read=0), True),
+        (RecordCounts(records=2, read=1), True),
+        (RecordCounts(records=3, read=1), False),
+        (RecordCounts(records=3, read=3, calls=2, calls_read=1), True),
+        (RecordCounts(records=3, read=3, calls=1, calls_read=0), False),
     ],
 )
 def test_half_of_the_records_and_of_the_calls_must_be_read(
-    counted: Accounted, understood: bool
+    counted: RecordCounts, understood: bool
 ) -> None:
-    assert counted.understood is understood
-    assert (why_not_understood(Trace((), accounted=counted)) is None) is understood
+    assert counted.is_understood is understood
+    assert (explain_not_understood(Trace((), record_counts=counted)) is None) is understood
 
 
 def test_the_reason_counts() -> None:
-    why = why_not_understood(read(UNREAD["items of a stream"])) or ""
+    why = explain_not_understood(read(UNREAD["items of a stream"])) or ""
     assert "it read only 1 of 4 records of the agent and 0 of 1 calls, so" in why
-    why = why_not_understood(read(UNREAD["code that a program answers"])) or ""
+    why = explain_not_understood(read(UNREAD["code that a program answers"])) or ""
     assert "it read only 0 of 2 calls, so" in why
 
 
 def test_a_reader_that_reads_nothing_of_a_source_did_not_understand_it() -> None:
-    why = why_not_understood(read(_chat("a b", "c d"), reader="auto-gpt")) or ""
+    why = explain_not_understood(read(_chat("a b", "c d"), reader="auto-gpt")) or ""
     assert "`auto-gpt`: it recognised no record" in why
 
 
@@ -193,5 +193,5 @@ def test_a_reader_that_reads_nothing_of_a_source_did_not_understand_it() -> None
 def test_a_source_that_holds_anything_is_not_called_empty(
     document: Any, reader: str | None
 ) -> None:
-    trace = read_trace(Source.of_value(document), reader=reader)
-    assert why_not_understood(trace) is not None
+    trace = read_trace(Source.from_value(document), reader=reader)
+    assert explain_not_understood(trace) is not None

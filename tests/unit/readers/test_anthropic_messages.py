@@ -64,12 +64,12 @@ def test_a_response_alone() -> None:
 def test_plain_chat_and_calls_of_openai_are_not_claimed() -> None:
     reader = AnthropicMessagesReader()
     chat = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
-    assert not reader.sniff(Source.of_value(chat))
+    assert not reader.sniff(Source.from_value(chat))
     calling = {"role": "assistant", "content": None, "tool_calls": [{"id": "c1"}]}
-    assert not reader.sniff(Source.of_value({"system": "Be.", "messages": [*chat, calling]}))
+    assert not reader.sniff(Source.from_value({"system": "Be.", "messages": [*chat, calling]}))
     assert read({"system": "Be.", "messages": [*chat, calling]}).reader == "openai-messages"
 
 
 def test_what_is_no_message_is_skipped() -> None:
-    trace = AnthropicMessagesReader().read(Source.of_value([*BLOCKS[:1], {"role": "tool"}, "x"]))
+    trace = AnthropicMessagesReader().read(Source.from_value([*BLOCKS[:1], {"role": "tool"}, "x"]))
     assert [part.pointer for part in trace.skipped] == ["/1", "/2"]

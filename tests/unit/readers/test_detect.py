@@ -57,7 +57,7 @@ def test_an_unknown_reader_is_named_with_a_suggestion() -> None:
 )
 def test_a_bare_value_is_no_trace(value: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=f"holds {said}, which is no trace"):
-        read_trace(Source.of_value(value))
+        read_trace(Source.from_value(value))
 
 
 @pytest.mark.parametrize("value", [[], {}, [1, 2], {"a": 1}, [[]], "   x"[:3] + "{}"])
@@ -77,8 +77,8 @@ def test_tools_that_keep_books_are_bookkeeping() -> None:
             ],
         }
     ]
-    vocabulary = Vocabulary().declaring(bookkeeping=frozenset(("note",)))
-    trace = read_trace(Source.of_value(messages), vocabulary=vocabulary)
+    vocabulary = Vocabulary().with_declared(bookkeeping=frozenset(("note",)))
+    trace = read_trace(Source.from_value(messages), vocabulary=vocabulary)
     assert [event.kind.value for event in trace.events] == ["bookkeeping", "bookkeeping", "action"]
     assert trace.by_id["e3"].kind == "action"
 
@@ -88,6 +88,6 @@ def test_tools_that_keep_books_are_bookkeeping() -> None:
     [([], None), ({"a": 1}, None), ("Thought: a\nAction: b[c]\n", "claude-code"), ([3], "codex")],
 )
 def test_what_gives_nothing_is_said_to_be_left_out(value: Any, reader: str | None) -> None:
-    trace = read_trace(Source.of_value(value), reader=reader)
+    trace = read_trace(Source.from_value(value), reader=reader)
     assert trace.events == ()
     assert trace.skipped

@@ -22,7 +22,7 @@ def test_messages_and_calls_are_joined() -> None:
     [call] = actions(trace)
     assert (call.arguments, call.output, call.actor) == ({"to": 3}, "1 2 3", "counter")
     assert call.turn == trace.events[1].turn
-    source = Source.of_value(STREAM)
+    source = Source.from_value(STREAM)
     assert resolve(source.document, trace.events[1].pointer) == "I count."
     streamed = resolve(source.document, call.pointer)
     assert (streamed["name"], streamed["args"]) == ("count", '{"to": 3}')
@@ -117,7 +117,7 @@ def test_chunks_of_chat_completions() -> None:
     ]
     [call] = actions(trace)
     assert call.arguments == {"at": 1}
-    streamed = resolve(Source.of_value(text).document, call.pointer)
+    streamed = resolve(Source.from_value(text).document, call.pointer)
     assert streamed == {"name": "see", "arguments": '{"at": 1}'}
 
 
@@ -141,7 +141,7 @@ def test_events_of_messages() -> None:
     assert brief(trace) == [("reasoning", None, "I look."), ("action", "see", "")]
     [call] = actions(trace)
     assert (call.arguments, call.turn) == ({"at": 1}, trace.events[0].turn)
-    document = Source.of_value(text).document
+    document = Source.from_value(text).document
     assert resolve(document, trace.events[0].pointer) == "I look."
     streamed = resolve(document, call.pointer)
     assert streamed["content_block"]["name"] == "see"

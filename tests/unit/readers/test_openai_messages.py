@@ -220,7 +220,7 @@ def test_a_failed_result_among_the_parts_says_so() -> None:
     ],
 )
 def test_what_it_recognises(trace: Any, answer: bool) -> None:
-    assert OpenAIMessagesReader().sniff(Source.of_value(trace)) is answer
+    assert OpenAIMessagesReader().sniff(Source.from_value(trace)) is answer
 
 
 def test_times_are_kept() -> None:

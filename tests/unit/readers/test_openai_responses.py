@@ -104,7 +104,7 @@ def test_shells_and_refusals() -> None:
         {"type": "no_such_item"},
         "text",
     ]
-    trace = OpenAIResponsesReader().read(Source.of_value(items))
+    trace = OpenAIResponsesReader().read(Source.from_value(items))
     assert brief(trace)[0] == ("action", "shell", "")
     assert trace.events[0].output == "a.txt"
     assert (trace.events[1].kind, trace.events[1].status) == ("observation", EventStatus.ERROR)

@@ -233,6 +233,6 @@ def test_spans_of_both_conventions_in_one_file() -> None:
 
 def test_others_are_not_claimed() -> None:
     reader = OpenInferenceReader()
-    assert [name for name in ALL if reader.sniff(Source.of_value(ALL[name]))] == ["span tree"]
+    assert [name for name in ALL if reader.sniff(Source.from_value(ALL[name]))] == ["span tree"]
     bare: dict[str, Any] = {"span_id": "1", "span_attributes": {}, "child_spans": []}
-    assert reader.sniff(Source.of_value({"spans": [bare]}))
+    assert reader.sniff(Source.from_value({"spans": [bare]}))

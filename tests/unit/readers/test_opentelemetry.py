@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from planproof.core.trace import EventStatus
-from planproof.planning.locate_plan import locate
+from planproof.planning.locate_plan import find_declared_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.opentelemetry import OpenTelemetryReader
 from tests.unit.readers.samples import ALL, actions, brief, lines, read
@@ -352,12 +352,12 @@ def test_others_are_not_claimed() -> None:
     others: list[Any] = [[], {}, [1], [{"attributes": {}}], "text", {"data": [[[]]]}]
     others.append([{"data": {}}])
     for value in others:
-        assert not reader.sniff(Source.of_value(value))
-    assert [name for name in ALL if reader.sniff(Source.of_value(ALL[name]))] == [
+        assert not reader.sniff(Source.from_value(value))
+    assert [name for name in ALL if reader.sniff(Source.from_value(ALL[name]))] == [
         "flat spans",
         "exported spans",
     ]
-    assert reader.sniff(Source.of_value([{"context": {"span_id": "1"}, "attributes": {}}]))
+    assert reader.sniff(Source.from_value([{"context": {"span_id": "1"}, "attributes": {}}]))
 
 
 def test_a_span_without_attributes_is_a_span() -> None:
@@ -378,7 +378,7 @@ def test_any_span_may_tell_the_task_and_the_plan(plan: str | list[str]) -> None:
         ("bookkeeping", "plan", "assistant", "1. Call a.\n2. Call b."),
         ("action", "a", "assistant", ""),
     ]
-    located = locate(trace)
+    located = find_declared_plan(trace)
     assert located.plan is not None
     assert [step.text for step in located.plan.steps] == ["Call a.", "Call b."]
 

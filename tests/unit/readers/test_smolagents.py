@@ -92,12 +92,14 @@ def test_facts_beside_the_plan_and_a_system_prompt() -> None:
 
 
 def test_what_is_no_step_is_skipped() -> None:
-    source = Source.of_value([*MEMORY, {"odd": 1}, 7])
+    source = Source.from_value([*MEMORY, {"odd": 1}, 7])
     assert [part.pointer for part in SmolagentsReader().read(source).skipped] == ["/4", "/5"]
 
 
 def test_others_are_not_claimed() -> None:
     reader = SmolagentsReader()
-    assert [name for name in ALL if reader.sniff(Source.of_value(ALL[name]))] == ["memory of steps"]
-    assert not reader.sniff(Source.of_value([{"task": "x"}]))
-    assert not reader.sniff(Source.of_value("text"))
+    assert [name for name in ALL if reader.sniff(Source.from_value(ALL[name]))] == [
+        "memory of steps"
+    ]
+    assert not reader.sniff(Source.from_value([{"task": "x"}]))
+    assert not reader.sniff(Source.from_value("text"))

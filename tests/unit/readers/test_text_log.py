@@ -255,7 +255,7 @@ def test_the_lines_of_a_planner_and_its_interns(document: Any) -> None:
 
 @pytest.mark.parametrize("document", ["just some words", ["apples"], [["a"]], {"log": [{"a": 1}]}])
 def test_what_is_no_text_log(document: Any) -> None:
-    assert not TextLogReader().sniff(Source.of_value(document))
+    assert not TextLogReader().sniff(Source.from_value(document))
 
 
 def test_the_question_above_thoughts_is_the_users() -> None:

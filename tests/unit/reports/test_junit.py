@@ -12,7 +12,7 @@ from xmlschema import XMLSchema
 
 from planproof.core.finding import Status
 from planproof.core.verdict import Outcome
-from planproof.reports.junit import junit
+from planproof.reports.junit import generate_junit_xml
 from planproof.runs.run_records import Result, Run
 from planproof.runs.summary import summarize
 from tests.hand_made_runs import RUN, failed, found, result, run_of
@@ -26,7 +26,7 @@ def _document(
     results: Sequence[Result], run: Run = RUN, min_score: float = 0.75, *, secrets: bool = False
 ) -> str:
     summary = summarize(results, min_score=min_score)
-    return "".join(junit(run, summary, results, secrets=secrets))
+    return "".join(generate_junit_xml(run, summary, results, secrets=secrets))
 
 
 def _suite(document: str) -> ET.Element:
@@ -155,6 +155,6 @@ def test_secrets_are_masked_unless_asked_for() -> None:
 def test_it_is_written_piece_by_piece() -> None:
     run = run_of({f"c{n}": 1.0 for n in range(100)})
     waiting = iter(run)
-    pieces = junit(RUN, summarize(run), waiting)
+    pieces = generate_junit_xml(RUN, summarize(run), waiting)
     assert next(pieces).startswith("<?xml")
     assert next(waiting) is run[0]

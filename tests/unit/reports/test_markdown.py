@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from planproof.core.finding import Status
 from planproof.core.verdict import Coverage
-from planproof.reports.markdown import markdown
+from planproof.reports.markdown import verdict_to_markdown
 from tests.unit.reports.hostile_text import HOSTILE
 from tests.unit.reports.verdicts import SCORED, UNJUDGED, extra, step
 
@@ -18,7 +18,7 @@ _RENDERER = MarkdownIt("gfm-like", {"linkify": False}).enable("table")
 
 
 def test_everything_that_was_found_is_shown() -> None:
-    text = markdown(SCORED)
+    text = verdict_to_markdown(SCORED)
     assert text.startswith("### planproof: 0.25, weak adherence\n\nCase <code>case-7</code>\n\n")
     rows = [line for line in text.splitlines() if line.startswith("| ")]
     assert [row.split(" | ")[1:3] for row in rows[1:]] == [
@@ -36,14 +36,14 @@ def test_everything_that_was_found_is_shown() -> None:
 
 
 def test_it_renders_as_one_table() -> None:
-    html = _RENDERER.render(markdown(SCORED))
+    html = _RENDERER.render(verdict_to_markdown(SCORED))
     assert html.count("<table>") == 1
     assert html.count("<tr>") == 8
     assert "<strong>0.5</strong> if step 2" in html
 
 
 def test_a_case_that_could_not_be_judged_says_why() -> None:
-    assert markdown(UNJUDGED) == (
+    assert verdict_to_markdown(UNJUDGED) == (
         "### planproof: not judged: there is no plan\n\nCase <code>case-8</code>\n\n"
         "No plan was given.\n"
     )
@@ -55,7 +55,7 @@ def test_parents_and_waived_steps_have_no_mark() -> None:
         replace(step("1.1", Status.EXECUTED, "e1"), parent="1"),
         replace(step("2", Status.MISSING), waived=True),
     )
-    text = markdown(replace(SCORED, steps=steps, extras=(), coverage=None, id=None))
+    text = verdict_to_markdown(replace(SCORED, steps=steps, extras=(), coverage=None, id=None))
     assert "|  | **1** Do it |  |  |" in text
     assert "|  | **2** Do it | left out |  |" in text
     assert "events read" not in text
@@ -64,7 +64,9 @@ def test_parents_and_waived_steps_have_no_mark() -> None:
 
 def test_long_verdicts_are_shortened() -> None:
     steps = tuple(step(str(n), Status.EXECUTED, "e1", "e2", "e3", "e4") for n in range(300))
-    text = markdown(replace(SCORED, steps=steps, extras=(extra("e2", quote="x" * 10_000),)))
+    text = verdict_to_markdown(
+        replace(SCORED, steps=steps, extras=(extra("e2", quote="x" * 10_000),))
+    )
     assert "| | and 101 more | | |" in text
     assert "and 1 more" in text
     assert "x" * 300 not in text
@@ -80,14 +82,14 @@ def test_text_from_the_case_stays_text(text: str) -> None:
         extras=(replace(extra("e2", quote=text), what=text),),
         coverage=Coverage(reader=text, events=1, notes=(text,)),
     )
-    shown = _RENDERER.render(markdown(hostile))
-    harmless = _RENDERER.render(markdown(SCORED))
+    shown = _RENDERER.render(verdict_to_markdown(hostile))
+    harmless = _RENDERER.render(verdict_to_markdown(SCORED))
     assert set(re.findall(r"</?\w+", shown)) <= set(re.findall(r"</?\w+", harmless))
     assert shown.count("<tr>") == 3
 
 
 def test_nobody_is_called_and_nothing_is_linked() -> None:
-    text = markdown(replace(SCORED, reason="ask @octocat about org/repo#12"))
+    text = verdict_to_markdown(replace(SCORED, reason="ask @octocat about org/repo#12"))
     shown = _RENDERER.render(text)
     assert "@octocat" not in shown
     assert "repo#12" not in shown
@@ -96,5 +98,5 @@ def test_nobody_is_called_and_nothing_is_linked() -> None:
 def test_secrets_are_masked_unless_asked_for() -> None:
     token = "sk-" + "a1" * 20
     verdict = replace(SCORED, reason=f"It used {token}.")
-    assert token not in markdown(verdict)
-    assert token in markdown(verdict, secrets=True)
+    assert token not in verdict_to_markdown(verdict)
+    assert token in verdict_to_markdown(verdict, secrets=True)

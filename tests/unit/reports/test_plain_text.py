@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.reports.plain_text import one_line
+from planproof.reports.plain_text import to_one_line
 
 
 @pytest.mark.parametrize(
@@ -24,4 +24,4 @@ from planproof.reports.plain_text import one_line
     ],
 )
 def test_one_line(text: str, shown: str) -> None:
-    assert one_line(text) == shown
+    assert to_one_line(text) == shown

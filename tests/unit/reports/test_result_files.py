@@ -16,12 +16,12 @@ import pytest
 from planproof.core.case import Case
 from planproof.core.usage import Usage
 from planproof.errors import InvalidInput
-from planproof.evaluation import evaluate_case, invalid
+from planproof.evaluation import evaluate_case, invalid_input_verdict
 from planproof.readers.decoding.case_files import parse_case
-from planproof.reports.result_files import result_writer
-from planproof.reports.result_formats import ResultForm, form_of
+from planproof.reports.result_files import open_result_writer
+from planproof.reports.result_formats import ResultFormat, detect_result_format
 from planproof.reports.result_rows import COLUMNS
-from planproof.runs.case_json import kept
+from planproof.runs.case_json import serialize_case
 from planproof.runs.run_records import Result
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
@@ -33,7 +33,7 @@ HOSTILE = '=cmd|"/c calc"!A1'
 
 
 def _judged(position: int, case: Case) -> Result:
-    return Result(position, kept(case).hash, case.id, evaluate_case(case), 0.25)
+    return Result(position, serialize_case(case).hash, case.id, evaluate_case(case), 0.25)
 
 
 def _results() -> list[Result]:
@@ -41,14 +41,16 @@ def _results() -> list[Result]:
         _judged(n, parse_case({**fields, "metadata": {"n": n}}, name="c"))
         for n, fields in enumerate([FOLLOWED, IDLE, PLANLESS])
     ]
-    odd = invalid(InvalidInput("\ud800 is no case."), id=HOSTILE, metadata={"ü": "\udfff"})
+    odd = invalid_input_verdict(
+        InvalidInput("\ud800 is no case."), id=HOSTILE, metadata={"ü": "\udfff"}
+    )
     paid = replace(results[0].verdict, cost=Usage(calls=2, tokens_in=30, cost=0.5), id=None)
     return [*results, Result(3, "", HOSTILE, odd, 0.0), Result(4, "x", None, paid, 1.5)]
 
 
-def _written(results: list[Result], form: ResultForm) -> bytes:
+def _written(results: list[Result], form: ResultFormat) -> bytes:
     file = io.BytesIO()
-    with result_writer(file, form) as rows:
+    with open_result_writer(file, form) as rows:
         for result in results:
             rows.add(result)
     return file.getvalue()
@@ -57,13 +59,13 @@ def _written(results: list[Result], form: ResultForm) -> bytes:
 @pytest.fixture
 def parquet(tmp_path: Path) -> Path:
     path = tmp_path / "results.parquet"
-    path.write_bytes(_written(_results(), ResultForm.PARQUET))
+    path.write_bytes(_written(_results(), ResultFormat.PARQUET))
     return path
 
 
 def test_lines_are_the_whole_verdicts() -> None:
     results = _results()
-    lines = _written(results, ResultForm.JSONL).decode().splitlines()
+    lines = _written(results, ResultFormat.JSONL).decode().splitlines()
     assert list(map(json.loads, lines)) == [result.verdict.full() for result in results]
 
 
@@ -103,7 +105,7 @@ def test_pandas_reads_typed_columns(parquet: Path) -> None:
 
 
 def test_csv_has_a_row_a_result_and_no_formulas() -> None:
-    text = _written(_results(), ResultForm.CSV).decode()
+    text = _written(_results(), ResultFormat.CSV).decode()
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [row["id"] for row in rows] == ["followed", "idle", "planless", f"'{HOSTILE}", ""]
     assert [row["score"] for row in rows] == ["1.0", "0.0", "", "", "1.0"]
@@ -111,19 +113,19 @@ def test_csv_has_a_row_a_result_and_no_formulas() -> None:
     assert [step["status"] for step in json.loads(rows[1]["steps"])] == ["missing"] * 3
 
 
-@pytest.mark.parametrize("form", ResultForm)
-def test_no_results_are_a_file_too(form: ResultForm, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ResultFormat)
+def test_no_results_are_a_file_too(form: ResultFormat, tmp_path: Path) -> None:
     path = tmp_path / "none"
     path.write_bytes(_written([], form))
-    if form is ResultForm.PARQUET:
+    if form is ResultFormat.PARQUET:
         assert duckdb.sql(f"SELECT count(*) FROM read_parquet('{path}')").fetchall() == [(0,)]
     else:
-        assert len(path.read_text().splitlines()) == (form is ResultForm.CSV)
+        assert len(path.read_text().splitlines()) == (form is ResultFormat.CSV)
 
 
 def test_what_was_written_before_a_fault_can_be_read(tmp_path: Path) -> None:
     def write_and_break_off(path: Path) -> None:
-        with path.open("wb") as file, result_writer(file, ResultForm.PARQUET) as rows:
+        with path.open("wb") as file, open_result_writer(file, ResultFormat.PARQUET) as rows:
             rows.add(_results()[0])
             raise KeyboardInterrupt
 
@@ -138,10 +140,10 @@ def test_what_was_written_before_a_fault_can_be_read(tmp_path: Path) -> None:
     [("a.PARQUET", "parquet"), ("a.csv", "csv"), ("a.jsonl", "jsonl"), ("a", "jsonl")],
 )
 def test_the_name_of_a_file_says_its_form(name: str, form: str) -> None:
-    assert form_of(Path(name)) == form
+    assert detect_result_format(Path(name)) == form
 
 
 def test_without_pyarrow_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(InvalidInput, match=r"pip install 'planproof\[parquet\]'"):
-        _written([], ResultForm.PARQUET)
+        _written([], ResultFormat.PARQUET)

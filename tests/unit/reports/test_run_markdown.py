@@ -11,9 +11,13 @@ from markdown_it import MarkdownIt
 
 from planproof.core.usage import Usage
 from planproof.core.verdict import Verdict
-from planproof.reports.run_markdown import comparison_markdown, gate_markdown, summary_markdown
+from planproof.reports.run_markdown import (
+    comparison_to_markdown,
+    gate_to_markdown,
+    summary_to_markdown,
+)
 from planproof.runs.compare import compare
-from planproof.runs.gate import Check, Conditions, checks
+from planproof.runs.gate import GateCheck, GateConditions, check_gate
 from planproof.runs.summary import summarize
 from tests.hand_made_runs import RUN, failed, found, result, run_of, run_scoring
 from tests.unit.findings_made import findings
@@ -26,7 +30,7 @@ OTHER = replace(RUN, id="20260102-030000-def456")
 def test_a_run() -> None:
     cost = Usage(calls=1, tokens_in=10, tokens_out=2)
     run = run_of({"a": found(findings("EE")), "b": found(findings("EL")), "c": failed(cost=cost)})
-    text = summary_markdown(RUN, summarize(run))
+    text = summary_to_markdown(RUN, summarize(run))
     assert text.startswith("### planproof: mean 0.750 over 2 scored cases\n\n1 of 2 at 0.75")
     assert "| 0.5 | partial adherence | 1 | ████████████████████ |" in text
     assert "| 0.25 | weak adherence | 0 |  |" in text
@@ -39,7 +43,7 @@ def test_a_run() -> None:
 
 
 def test_a_run_without_scores() -> None:
-    assert summary_markdown(RUN, summarize([])) == (
+    assert summary_to_markdown(RUN, summarize([])) == (
         "### planproof: 0 cases, none with a score\n\n"
         "<sub>20260101-030000-abc123  finished  rules  cases.jsonl  branch=main</sub>\n"
     )
@@ -48,7 +52,7 @@ def test_a_run_without_scores() -> None:
 def test_a_comparison() -> None:
     base = run_of({"a": found(findings("EE")), "b": found(findings("EL")), "c": 1.0, "d": 1.0})
     new = run_of({"a": found(findings("EL")), "b": found(findings("EE")), "c": None, "e": 1.0})
-    text = comparison_markdown(RUN, OTHER, compare(base, new))
+    text = comparison_to_markdown(RUN, OTHER, compare(base, new))
     assert text.startswith(
         "### planproof: 1 better, 1 worse, 0 the same\n\n"
         "Mean 0.750 → 0.750, change +0.000, 95 % interval -0.500 to +0.500.<br>"
@@ -65,7 +69,7 @@ def test_a_comparison() -> None:
 
 
 def test_a_comparison_of_what_was_judged_differently_warns() -> None:
-    text = comparison_markdown(RUN, replace(OTHER, fingerprint="g"), compare([], []))
+    text = comparison_to_markdown(RUN, replace(OTHER, fingerprint="g"), compare([], []))
     assert "No case has a score in both runs." in text
     assert "⚠️ The runs were judged differently" in text
 
@@ -74,21 +78,21 @@ def test_many_changes_still_make_a_comment() -> None:
     name = "x" * 500
     base = run_of({f"{name}{n}": 1.0 for n in range(2_000)})
     new = run_of({f"{name}{n}": found(findings("L" * 60)) for n in range(2_000)})
-    text = comparison_markdown(RUN, OTHER, compare(base, new))
+    text = comparison_to_markdown(RUN, OTHER, compare(base, new))
     assert "|  | and 1,980 more |  |" in text
     assert len(text) < 65_536  # what a comment may have at the most
 
 
 def test_a_gate() -> None:
     summary = summarize(run_scoring([1.0, None]))
-    text = gate_markdown(RUN, checks(Conditions(min_mean=0.9), RUN, summary))
+    text = gate_to_markdown(RUN, check_gate(GateConditions(min_mean=0.9), RUN, summary))
     assert text.startswith(
         "### planproof: gate failed\n\n|  | condition | found |\n|---|---|---|\n"
     )
     assert "| ✅ | mean score at least 0.9 | 1.0000 over 1 scored |" in text
     assert "| ❌ | at most 0 without a score | 1 of 2; 1 judge&#95;failed |" in text
-    held = (Check("a", held=True, told="b"),)
-    assert gate_markdown(RUN, held).startswith("### planproof: gate passed")
+    held = (GateCheck("a", held=True, told="b"),)
+    assert gate_to_markdown(RUN, held).startswith("### planproof: gate passed")
 
 
 Report = Callable[[str], str]
@@ -102,7 +106,7 @@ def _hostile(text: str) -> Verdict:
 
 def _summarized(text: str) -> str:
     run = [result(0, _hostile(text), id=text), result(1, replace(failed(cause=text), reason=text))]
-    return summary_markdown(replace(RUN, source=text, tags={text: text}), summarize(run))
+    return summary_to_markdown(replace(RUN, source=text, tags={text: text}), summarize(run))
 
 
 def _compared(text: str) -> str:
@@ -113,12 +117,12 @@ def _compared(text: str) -> str:
     base = [result(0, executed, id=text), result(1, _hostile(text), id=f"{text}2")]
     new = [result(0, _hostile(text), id=text), result(1, executed, id=f"{text}2")]
     run = replace(RUN, source=text)
-    return comparison_markdown(run, run, compare(base, new))
+    return comparison_to_markdown(run, run, compare(base, new))
 
 
 def _gated(text: str) -> str:
     summary = summarize([result(0, failed(cause=text))])
-    return gate_markdown(replace(RUN, source=text), checks(Conditions(), RUN, summary))
+    return gate_to_markdown(replace(RUN, source=text), check_gate(GateConditions(), RUN, summary))
 
 
 @pytest.mark.parametrize("report", [_summarized, _compared, _gated])
@@ -132,8 +136,8 @@ def test_text_from_a_case_stays_text(report: Report, text: str) -> None:
 def test_secrets_are_masked_unless_asked_for() -> None:
     token = "sk-" + "a1" * 20
     run = [result(0, replace(found(findings("EL")), reason=token), id="a")]
-    assert token not in summary_markdown(RUN, summarize(run))
-    assert token in summary_markdown(RUN, summarize(run), secrets=True)
+    assert token not in summary_to_markdown(RUN, summarize(run))
+    assert token in summary_to_markdown(RUN, summarize(run), secrets=True)
     changed = compare(run_of({"a": 1.0}), run)
-    assert token not in comparison_markdown(RUN, RUN, changed)
-    assert token in comparison_markdown(RUN, RUN, changed, secrets=True)
+    assert token not in comparison_to_markdown(RUN, RUN, changed)
+    assert token in comparison_to_markdown(RUN, RUN, changed, secrets=True)

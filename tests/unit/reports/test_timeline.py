@@ -6,17 +6,17 @@ from dataclasses import replace
 
 from planproof.core.finding import Extra, Status, StepFinding
 from planproof.core.verdict import Outcome, Verdict
-from planproof.reports.timeline import in_time
+from planproof.reports.timeline import order_by_time
 from tests.unit.reports.verdicts import SCORED, extra, step
 
 
 def _order(*steps: StepFinding, extras: tuple[Extra, ...] = ()) -> list[str]:
     verdict = Verdict(outcome=Outcome.SCORED, reason="", steps=steps, extras=extras)
-    return [f.event if isinstance(f, Extra) else f.number for f in in_time(verdict)]
+    return [f.event if isinstance(f, Extra) else f.number for f in order_by_time(verdict)]
 
 
 def test_steps_stand_where_they_began_and_missing_ones_after_their_forerunner() -> None:
-    found = [f.event if isinstance(f, Extra) else f.number for f in in_time(SCORED)]
+    found = [f.event if isinstance(f, Extra) else f.number for f in order_by_time(SCORED)]
     assert found == ["1", "2", "5", "e4", "e5", "3", "4"]
 
 

@@ -195,7 +195,7 @@ def test_which_steps_broke() -> None:
         [("2", Status.MISSING), ("3", Status.PARTIAL)],
         [("2", Status.MISSING)],
     ]
-    assert [(step.text, step.lapses, step.executed) for step in comparison.broken] == [
+    assert [(step.text, step.deviations, step.executed) for step in comparison.broken] == [
         ("Do thing 2", 2, 0),
         ("Do thing 3", 1, 1),
     ]

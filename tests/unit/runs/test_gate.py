@@ -8,7 +8,7 @@ import pytest
 
 from planproof.errors import InvalidInput
 from planproof.runs.compare import compare
-from planproof.runs.gate import Conditions, checks
+from planproof.runs.gate import GateConditions, check_gate
 from planproof.runs.run_records import RunState
 from planproof.runs.summary import summarize
 from tests.hand_made_runs import RUN, run_scoring
@@ -17,7 +17,7 @@ Scores = list[float | None]
 
 
 def _broken(
-    conditions: Conditions,
+    conditions: GateConditions,
     scores: Scores,
     base: Scores | None = None,
     *,
@@ -27,72 +27,77 @@ def _broken(
     """The conditions that do not hold."""
     summary = summarize(run_scoring(scores), min_score=min_score)
     against = None if base is None else compare(run_scoring(base), run_scoring(scores))
-    found = checks(conditions, replace(RUN, state=state), summary, against)
+    found = check_gate(conditions, replace(RUN, state=state), summary, against)
     return [check.condition for check in found if not check.held]
 
 
 @pytest.mark.parametrize(
     ("conditions", "scores", "broken"),
     [
-        (Conditions(), [1.0, 0.0], []),
-        (Conditions(), [1.0, None], ["at most 0 without a score"]),
-        (Conditions(max_unscored=1), [1.0, None], []),
-        (Conditions(max_unscored=1), [None, None, 1.0], ["at most 1 without a score"]),
-        (Conditions(min_mean=0.5), [1.0, 0.0], []),
-        (Conditions(min_mean=0.51), [1.0, 0.0], ["mean score at least 0.51"]),
-        (Conditions(min_mean=0.8), [0.7, 0.8, 0.9], []),  # a tie passes, to the last bit
-        (Conditions(min_mean=0.1), [0.1] * 3, []),
-        (Conditions(min_mean=1.0, max_unscored=1), [1.0, None], []),  # no score is no zero
-        (Conditions(min_mean=0.0), [], ["the run has results", "mean score at least 0"]),
+        (GateConditions(), [1.0, 0.0], []),
+        (GateConditions(), [1.0, None], ["at most 0 without a score"]),
+        (GateConditions(max_unscored=1), [1.0, None], []),
+        (GateConditions(max_unscored=1), [None, None, 1.0], ["at most 1 without a score"]),
+        (GateConditions(min_mean=0.5), [1.0, 0.0], []),
+        (GateConditions(min_mean=0.51), [1.0, 0.0], ["mean score at least 0.51"]),
+        (GateConditions(min_mean=0.8), [0.7, 0.8, 0.9], []),  # a tie passes, to the last bit
+        (GateConditions(min_mean=0.1), [0.1] * 3, []),
+        (GateConditions(min_mean=1.0, max_unscored=1), [1.0, None], []),  # no score is no zero
+        (GateConditions(min_mean=0.0), [], ["the run has results", "mean score at least 0"]),
         (
-            Conditions(min_mean=0.0, max_unscored=9),
+            GateConditions(min_mean=0.0, max_unscored=9),
             [None],
             ["mean score at least 0"],
         ),
-        (Conditions(min_pass_rate=0.5), [0.75, 0.5], []),
+        (GateConditions(min_pass_rate=0.5), [0.75, 0.5], []),
         (
-            Conditions(min_pass_rate=0.6),
+            GateConditions(min_pass_rate=0.6),
             [0.75, 0.5],
             ["at least 0.6 of the cases score 0.75 or more"],
         ),
         (
-            Conditions(min_pass_rate=0.0, max_unscored=1),
+            GateConditions(min_pass_rate=0.0, max_unscored=1),
             [None],
             ["at least 0 of the cases score 0.75 or more"],
         ),
     ],
 )
-def test_a_run_by_itself(conditions: Conditions, scores: Scores, broken: list[str]) -> None:
+def test_a_run_by_itself(conditions: GateConditions, scores: Scores, broken: list[str]) -> None:
     assert _broken(conditions, scores) == broken
 
 
 @pytest.mark.parametrize(
     ("conditions", "base", "scores", "broken"),
     [
-        (Conditions(), [1.0, 0.5], [1.0, 0.5], []),
-        (Conditions(), [1.0, 0.5], [0.5, 1.0], []),  # one worse, one better: the mean is the same
-        (Conditions(), [1.0, 0.5], [0.75, 0.5], ["mean no lower than in the base"]),
-        (Conditions(tolerance=0.125), [1.0, 0.5], [0.75, 0.5], []),
+        (GateConditions(), [1.0, 0.5], [1.0, 0.5], []),
         (
-            Conditions(tolerance=0.12),
+            GateConditions(),
+            [1.0, 0.5],
+            [0.5, 1.0],
+            [],
+        ),  # one worse, one better: the mean is the same
+        (GateConditions(), [1.0, 0.5], [0.75, 0.5], ["mean no lower than in the base"]),
+        (GateConditions(tolerance=0.125), [1.0, 0.5], [0.75, 0.5], []),
+        (
+            GateConditions(tolerance=0.12),
             [1.0, 0.5],
             [0.75, 0.5],
             ["mean no lower than in the base by more than 0.12"],
         ),
-        (Conditions(max_worse=1), [1.0, 0.5], [0.5, 1.0], []),
+        (GateConditions(max_worse=1), [1.0, 0.5], [0.5, 1.0], []),
         (
-            Conditions(max_worse=0),
+            GateConditions(max_worse=0),
             [1.0, 0.5],
             [0.5, 1.0],
             ["at most 0 worse than in the base"],
         ),
         # A case that the base had not lowers the mean, but makes no case worse.
-        (Conditions(), [1.0], [1.0, 0.0], []),
+        (GateConditions(), [1.0], [1.0, 0.0], []),
         # Nothing to compare with is no proof.
-        (Conditions(), [], [1.0], ["mean no lower than in the base"]),
-        (Conditions(), [None], [1.0], ["mean no lower than in the base"]),
+        (GateConditions(), [], [1.0], ["mean no lower than in the base"]),
+        (GateConditions(), [None], [1.0], ["mean no lower than in the base"]),
         (
-            Conditions(),
+            GateConditions(),
             [1.0],
             [None],
             ["at most 0 without a score", "mean no lower than in the base"],
@@ -100,27 +105,29 @@ def test_a_run_by_itself(conditions: Conditions, scores: Scores, broken: list[st
     ],
 )
 def test_a_run_against_another(
-    conditions: Conditions, base: Scores, scores: Scores, broken: list[str]
+    conditions: GateConditions, base: Scores, scores: Scores, broken: list[str]
 ) -> None:
     assert _broken(conditions, scores, base) == broken
 
 
 @pytest.mark.parametrize("state", [RunState.RUNNING, RunState.INTERRUPTED])
 def test_a_run_that_is_not_finished_does_not_pass(state: RunState) -> None:
-    assert _broken(Conditions(), [1.0], state=state) == ["the run is finished"]
+    assert _broken(GateConditions(), [1.0], state=state) == ["the run is finished"]
 
 
 def test_passing_is_at_the_minimum_that_was_asked_for() -> None:
-    assert _broken(Conditions(min_pass_rate=1), [0.5], min_score=0.5) == []
+    assert _broken(GateConditions(min_pass_rate=1), [0.5], min_score=0.5) == []
 
 
 def test_every_condition_tells_its_figures_held_or_not() -> None:
     scores: Scores = [1.0, 0.5, None]
     summary = summarize(run_scoring(scores))
     against = compare(run_scoring([1.0, 1.0, 1.0, 1.0]), run_scoring(scores))
-    asked = Conditions(min_mean=0.7, min_pass_rate=0.4, max_unscored=0, tolerance=0.1, max_worse=0)
+    asked = GateConditions(
+        min_mean=0.7, min_pass_rate=0.4, max_unscored=0, tolerance=0.1, max_worse=0
+    )
     interval, gone = "95 % interval -0.5000 to +0.0000", "1 of the base not in this run"
-    assert [check.told for check in checks(asked, RUN, summary, against)] == [
+    assert [check.told for check in check_gate(asked, RUN, summary, against)] == [
         "it is finished",
         "3",
         "1 of 3; 1 judge_failed",
@@ -133,4 +140,4 @@ def test_every_condition_tells_its_figures_held_or_not() -> None:
 
 def test_a_limit_of_worse_cases_needs_a_base() -> None:
     with pytest.raises(InvalidInput, match="needs a base run"):
-        checks(Conditions(max_worse=0), RUN, summarize(run_scoring([1.0])))
+        check_gate(GateConditions(max_worse=0), RUN, summarize(run_scoring([1.0])))

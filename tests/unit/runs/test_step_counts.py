@@ -18,9 +18,9 @@ def test_steps_are_the_same_by_their_words_and_ranked_by_lapses() -> None:
         ("Read the order", Status.EXECUTED),
     ]:
         counts.add(text, status)
-    missed = counts.most_missed(10)
+    missed = counts.find_most_missed(10)
     # Two lapses each: the one that was never executed comes first. What never lapsed is not told.
-    assert [(step.text, step.lapses, step.total) for step in missed] == [
+    assert [(step.text, step.deviations, step.total) for step in missed] == [
         ("Refund", 2, 2),
         ("Check the policy", 2, 3),
         ("Tell the customer", 1, 1),
@@ -28,22 +28,22 @@ def test_steps_are_the_same_by_their_words_and_ranked_by_lapses() -> None:
     assert missed[1] == StepCount(
         text="Check the policy", executed=1, partial=0, missing=1, ambiguous=1, out_of_order=0
     )
-    assert counts.most_missed(1) == missed[:1]
+    assert counts.find_most_missed(1) == missed[:1]
 
 
 def test_a_frequent_step_is_found_among_more_texts_than_are_kept() -> None:
-    counts = StepCounts(most_texts=100)
+    counts = StepCounts(max_texts=100)
     for number in range(5_000):
         counts.add(f"something else {number}", Status.MISSING)
         if number % 10 == 0:
             counts.add("Check the policy", Status.MISSING)
             counts.add("Read the order", Status.EXECUTED)
-    missed = counts.most_missed(5)
+    missed = counts.find_most_missed(5)
     assert (missed[0].text, missed[0].missing) == ("Check the policy", 500)
-    assert [step.lapses for step in missed[1:]] == [1, 1, 1, 1]
+    assert [step.deviations for step in missed[1:]] == [1, 1, 1, 1]
 
 
 def test_a_long_text_is_cut() -> None:
     counts = StepCounts()
     counts.add("x" * 1_000_000, Status.MISSING)
-    assert counts.most_missed(1)[0].text == "x" * 240
+    assert counts.find_most_missed(1)[0].text == "x" * 240

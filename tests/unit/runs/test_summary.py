@@ -9,7 +9,7 @@ import pytest
 from planproof.core.finding import Findings
 from planproof.core.usage import Usage
 from planproof.core.verdict import Outcome
-from planproof.runs.summary import RunningSummary, summarize
+from planproof.runs.summary import SummaryBuilder, summarize
 from tests.hand_made_runs import failed, found, result, run_of, run_scoring, scored
 from tests.unit.findings_made import findings, step
 
@@ -42,7 +42,7 @@ def test_every_figure_of_a_run_that_was_counted_by_hand() -> None:
     assert summary.extras == {"major": 1, "minor": 1}
     assert summary.unscored == {"judge_failed (timeout)": 2, "no_plan": 1}
     # Step 1 lapses in e, step 2 in the fourth case and e, step 3 in c and the fourth, step 4 there.
-    assert [(step.text, step.lapses, step.total) for step in summary.missed] == [
+    assert [(step.text, step.deviations, step.total) for step in summary.missed] == [
         ("Do thing 2", 2, 5),
         ("Do thing 3", 2, 5),
         ("Do thing 4", 1, 1),
@@ -122,7 +122,7 @@ def test_only_a_few_cases_are_kept_and_their_long_texts_are_cut() -> None:
 
 
 def test_a_running_summary_says_how_far_it_is() -> None:
-    running = RunningSummary()
+    running = SummaryBuilder()
     assert (running.cases, running.mean) == (0, None)
     for each in run_scoring([1.0, 0.5, None]):
         running.add(each)

@@ -9,13 +9,13 @@ import uvicorn
 from starlette.responses import PlainTextResponse
 from uvicorn.server import ServerState
 
-from planproof.server.connection_limits import Connection, connections_within
+from planproof.server.connection_limits import LimitedConnection, make_connection_class
 from planproof.server.server_settings import ServerLimits
 
 
-def _made(transport: Mock, **limits: float) -> Connection:
+def _made(transport: Mock, **limits: float) -> LimitedConnection:
     config = uvicorn.Config(PlainTextResponse("hello"), log_config=None)
-    kind = connections_within(ServerLimits(**limits))  # pyright: ignore[reportArgumentType]
+    kind = make_connection_class(ServerLimits(**limits))  # pyright: ignore[reportArgumentType]
     connection = kind(config, ServerState(), {}, asyncio.get_running_loop())
     transport.is_closing.return_value = False
     transport.get_extra_info.return_value = None
@@ -26,7 +26,7 @@ def _made(transport: Mock, **limits: float) -> Connection:
 def test_a_reader_that_stays_behind_is_left() -> None:
     async def paused() -> tuple[Mock, Mock]:
         slow, quick = Mock(), Mock()
-        behind, caught_up = _made(slow, arrival=0.05), _made(quick, arrival=0.05)
+        behind, caught_up = _made(slow, body_timeout=0.05), _made(quick, body_timeout=0.05)
         behind.pause_writing()
         caught_up.pause_writing()
         caught_up.resume_writing()
@@ -41,7 +41,7 @@ def test_a_reader_that_stays_behind_is_left() -> None:
 def test_no_clock_goes_on_after_a_connection_is_lost() -> None:
     async def lost() -> Mock:
         transport = Mock()
-        connection = _made(transport, head=0.05, arrival=0.05)
+        connection = _made(transport, header_timeout=0.05, body_timeout=0.05)
         connection.pause_writing()
         connection.connection_lost(None)
         transport.close.reset_mock()

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from planproof.llm.judge_registry import find_judge
-from planproof.runs.engines.case_judging import Judging
+from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.runs.store.open_store import open_sql_store
 from planproof.runs.store.sql_store import SqlStore
 from planproof.server.live_traces import LiveTrace, LiveTraces
@@ -28,8 +28,8 @@ def store(tmp_path: Path) -> Iterator[SqlStore]:
 
 @pytest.fixture
 def live(store: SqlStore, monkeypatch: pytest.MonkeyPatch) -> LiveTraces:
-    monkeypatch.setattr("planproof.server.live_traces._GLANCE", 0.0)
-    return LiveTraces(store, Judging(find_judge("rules")))
+    monkeypatch.setattr("planproof.server.live_traces._POLL_SECONDS", 0.0)
+    return LiveTraces(store, CaseEvaluator(find_judge("rules")))
 
 
 def _plan_span(trace: int) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def _plan_span(trace: int) -> dict[str, Any]:
 
 
 def _now(live: LiveTraces) -> list[LiveTrace]:
-    return asyncio.run(live.snapshot())
+    return asyncio.run(live.get_snapshot())
 
 
 def test_the_plan_ticks_off_as_spans_come(store: SqlStore, live: LiveTraces) -> None:
@@ -70,7 +70,7 @@ def test_deviations_show_as_they_come(store: SqlStore, live: LiveTraces) -> None
 def test_the_newest_are_first_and_only_so_many(
     store: SqlStore, live: LiveTraces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planproof.server.live_traces.SHOWN", 3)
+    monkeypatch.setattr("planproof.server.live_traces.MAX_TRACES", 3)
     for number in range(1, 6):
         take(store, came(*spans_of(number)))
     assert [view.trace for view in _now(live)] == [f"{number:032x}" for number in (5, 4, 3)]
@@ -79,7 +79,7 @@ def test_the_newest_are_first_and_only_so_many(
 def test_a_trace_too_long_to_be_followed_is_shown_all_the_same(
     store: SqlStore, live: LiveTraces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("planproof.server.live_traces._LONGEST", 3)
+    monkeypatch.setattr("planproof.server.live_traces._MAX_SPANS", 3)
     take(store, came(*spans_of(1)))
     (view,) = _now(live)
     assert (view.spans, view.steps) == (4, ())
@@ -92,7 +92,7 @@ def test_a_trace_that_breaks_its_reader_takes_no_other_from_sight(
         raise ZeroDivisionError
 
     take(store, came(*spans_of(1)))
-    monkeypatch.setattr("planproof.monitor.trace_follower.Follower.take", broken)
+    monkeypatch.setattr("planproof.monitor.trace_follower.TraceFollower.follow_source", broken)
     (view,) = _now(live)
     assert (view.spans, view.steps) == (4, ())
 
@@ -101,7 +101,7 @@ def test_changes_are_told_until_the_server_ends(store: SqlStore, live: LiveTrace
     async def told() -> list[int]:
         closing_down = asyncio.Event()
         counts: list[int] = []
-        async for views in live.changes(closing_down):
+        async for views in live.watch_changes(closing_down):
             counts.append(len(views))
             if len(counts) == 1:
                 await asyncio.to_thread(take, store, came(*spans_of(1)))

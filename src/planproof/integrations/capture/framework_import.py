@@ -9,7 +9,7 @@ from typing import Any
 from planproof.errors import InvalidConfiguration
 
 
-def framework(module: str, package: str) -> Any:
+def import_framework(module: str, package: str) -> Any:
     """A module of a framework; says which package to install where it is missing."""
     try:
         return import_module(module)
@@ -19,6 +19,6 @@ def framework(module: str, package: str) -> Any:
         ) from error
 
 
-def built_on(base: type[Any], methods: type[Any]) -> type[Any]:
+def make_subclass(base: type[Any], methods: type[Any]) -> type[Any]:
     """A class of the framework's with these methods, which stand in front of its own."""
     return new_class(methods.__name__.lstrip("_"), (methods, base))

@@ -8,15 +8,15 @@ from threading import RLock
 from typing import Any
 from uuid import UUID
 
-from planproof.integrations.capture.framework_import import built_on, framework
+from planproof.integrations.capture.framework_import import import_framework, make_subclass
 from planproof.integrations.capture.recorder import Recorder
-from planproof.integrations.hosts import as_json
+from planproof.integrations.hosts import to_json_value
 
 
 def callback(recorder: Recorder) -> Any:
     """The handler, for `config={"callbacks": [...]}`; it stops the agent before the call."""
-    base = framework("langchain_core.callbacks", "langchain-core").BaseCallbackHandler
-    return built_on(base, _Callback)(recorder)
+    base = import_framework("langchain_core.callbacks", "langchain-core").BaseCallbackHandler
+    return make_subclass(base, _Callback)(recorder)
 
 
 class _Callback:
@@ -32,13 +32,13 @@ class _Callback:
         self._recorder = recorder
         self._lock = RLock()
         self._messages: list[Any] = []
-        self._inside: set[UUID] = set()
+        self._tool_run_ids: set[UUID] = set()
         """Runs that belong to a tool's."""
 
     def on_chain_start(self, *_: Any, run_id: UUID, parent_run_id: UUID | None, **__: Any) -> None:
         """Know which runs are inside a tool."""
-        if parent_run_id in self._inside:
-            self._inside.add(run_id)
+        if parent_run_id in self._tool_run_ids:
+            self._tool_run_ids.add(run_id)
 
     def on_chat_model_start(
         self,
@@ -51,38 +51,38 @@ class _Callback:
     ) -> None:
         """Take what is new of the messages that a model is given."""
         del serialized
-        if parent_run_id in self._inside:
-            self._inside.add(run_id)
+        if parent_run_id in self._tool_run_ids:
+            self._tool_run_ids.add(run_id)
         elif messages:
-            self._take(messages[0])
+            self._record(messages[0])
 
     def on_llm_end(self, response: Any, *, run_id: UUID, **_: Any) -> None:
         """Take the answer, whose calls are yet to be made."""
         message = getattr(response.generations[0][0], "message", None)
-        if message is not None and run_id not in self._inside:
-            self._take([*self._messages, message])
+        if message is not None and run_id not in self._tool_run_ids:
+            self._record([*self._messages, message])
 
     def on_tool_start(self, *_: Any, run_id: UUID, **__: Any) -> None:
         """Know that what follows is inside a tool."""
-        self._inside.add(run_id)
+        self._tool_run_ids.add(run_id)
 
     def on_tool_end(self, output: Any, *, parent_run_id: UUID | None, **_: Any) -> None:
         """Take the result of a call; where it is no message, the model will be given one."""
-        if parent_run_id not in self._inside and getattr(output, "type", None) == "tool":
-            self._take([*self._messages, output])
+        if parent_run_id not in self._tool_run_ids and getattr(output, "type", None) == "tool":
+            self._record([*self._messages, output])
 
-    def _take(self, given: Sequence[Any]) -> None:
-        dump = framework("langchain_core.messages", "langchain-core").messages_to_dict
+    def _record(self, messages: Sequence[Any]) -> None:
+        dump = import_framework("langchain_core.messages", "langchain-core").messages_to_dict
         # Tools run in threads, and what is recorded last must be the whole.
         with self._lock:
-            known = Counter(map(_identity, self._messages))
-            for message in given:
+            unmatched = Counter(map(_identity, self._messages))
+            for message in messages:
                 identity = _identity(message)
-                if known[identity] > 0:
-                    known[identity] -= 1
+                if unmatched[identity] > 0:
+                    unmatched[identity] -= 1
                 else:
                     self._messages.append(message)
-            self._recorder.take(as_json(dump(self._messages)), reader="langchain")
+            self._recorder.record(to_json_value(dump(self._messages)), reader="langchain")
 
 
 def _identity(message: Any) -> Hashable:

@@ -7,25 +7,25 @@ from threading import RLock
 from typing import Any
 
 from planproof.core.content import Json
-from planproof.integrations.capture.framework_import import built_on, framework
+from planproof.integrations.capture.framework_import import import_framework, make_subclass
 from planproof.integrations.capture.recorder import Recorder
-from planproof.integrations.hosts import as_json
+from planproof.integrations.hosts import to_json_value
 from planproof.monitor import OffPlan
 
 
 def processor(recorder: Recorder) -> Any:
     """The processor, for `add_trace_processor`. The SDK lets no processor stop an agent."""
-    return built_on(framework("agents.tracing", "openai-agents").TracingProcessor, _Processor)(
-        recorder
-    )
+    return make_subclass(
+        import_framework("agents.tracing", "openai-agents").TracingProcessor, _TracingProcessor
+    )(recorder)
 
 
 def hooks(recorder: Recorder) -> Any:
     """What stops the agent before the call: for `Runner.run(..., hooks=...)`."""
-    return built_on(framework("agents", "openai-agents").RunHooks, _Hooks)(recorder)
+    return make_subclass(import_framework("agents", "openai-agents").RunHooks, _Hooks)(recorder)
 
 
-class _Processor:
+class _TracingProcessor:
     """Hands over the spans of one trace, the first that it sees, as exporters get them."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -40,7 +40,7 @@ class _Processor:
         with self._lock:
             if self._trace is None:
                 self._trace = trace.trace_id
-                self._ended.append(as_json(trace.export()))
+                self._ended.append(to_json_value(trace.export()))
 
     def on_trace_end(self, trace: Any) -> None:
         """Nothing more is told."""
@@ -49,7 +49,7 @@ class _Processor:
         """Note a span, so that others can stand inside it."""
         with self._lock:
             if span.trace_id == self._trace:
-                self._open[span.span_id] = _exported(span)
+                self._open[span.span_id] = _export_span(span)
 
     def on_span_end(self, span: Any) -> None:
         """Take a span as it is in the end."""
@@ -58,8 +58,8 @@ class _Processor:
         # The SDK would only log that it is to stop. The hooks raise it again, where it does.
         with self._lock, suppress(OffPlan):
             self._open.pop(span.span_id, None)
-            self._ended.append(_exported(span))
-            self._recorder.take([*self._ended, *self._open.values()], reader="openai-agents")
+            self._ended.append(_export_span(span))
+            self._recorder.record([*self._ended, *self._open.values()], reader="openai-agents")
 
     def shutdown(self, timeout: float | None = None) -> None:
         """Nothing is kept open."""
@@ -83,12 +83,17 @@ class _Hooks:
         self._recorder.check()
 
 
-def _exported(span: Any) -> Json:
+def _export_span(span: Any) -> Json:
     """A span as it is exported; of a response, which is exported by its id, what it says."""
-    exported = as_json(span.export())
+    exported = to_json_value(span.export())
     data = span.span_data
     if data.type == "response":
         response = getattr(data, "response", None)
-        told = {"input": as_json(data.input), "response": response and as_json(response)}
-        exported["span_data"] |= {key: value for key, value in told.items() if value is not None}
+        response_fields = {
+            "input": to_json_value(data.input),
+            "response": response and to_json_value(response),
+        }
+        exported["span_data"] |= {
+            key: value for key, value in response_fields.items() if value is not None
+        }
     return exported

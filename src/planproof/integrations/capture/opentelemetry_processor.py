@@ -7,19 +7,19 @@ from threading import RLock
 from typing import Any
 
 from planproof.core.content import Json
-from planproof.integrations.capture.framework_import import built_on, framework
+from planproof.integrations.capture.framework_import import import_framework, make_subclass
 from planproof.integrations.capture.recorder import Recorder
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.span_source import Convention, convention
+from planproof.readers.toolkit.span_source import ConventionName, detect_convention
 
 
 def processor(recorder: Recorder) -> Any:
     """The processor, for `TracerProvider.add_span_processor`."""
-    base = framework("opentelemetry.sdk.trace", "opentelemetry-sdk").SpanProcessor
-    return built_on(base, _Processor)(recorder)
+    base = import_framework("opentelemetry.sdk.trace", "opentelemetry-sdk").SpanProcessor
+    return make_subclass(base, _SpanProcessor)(recorder)
 
 
-class _Processor:
+class _SpanProcessor:
     """Hands over the spans of one trace, the first in which an agent is spoken of, as they end."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -31,20 +31,20 @@ class _Processor:
 
     def on_end(self, span: Any) -> None:
         """Take a span; where the run is to stop, this raises in whoever ends it."""
-        trace, words = span.get_span_context().trace_id, _words(span)
+        trace, detected = span.get_span_context().trace_id, _detect_convention(span)
         # Spans end in any thread, and what is recorded last must be the whole.
         with self._lock:
-            if self._trace is None and words:
+            if self._trace is None and detected:
                 self._trace = trace
             if trace != self._trace:
                 return
-            if words == "openinference":
-                self._reader = words
+            if detected == "openinference":
+                self._reader = detected
             self._spans.append(json.loads(span.to_json()))
-            self._recorder.take(self._spans, reader=self._reader)
+            self._recorder.record(self._spans, reader=self._reader)
 
 
-def _words(span: Any) -> Convention:
+def _detect_convention(span: Any) -> ConventionName:
     """Whose words a span uses for what an agent does; nothing if it is about something else."""
-    shown: Json = {"span_id": "", "attributes": dict(span.attributes or {})}
-    return convention(Source("span", "json", [shown]))
+    span_record: Json = {"span_id": "", "attributes": dict(span.attributes or {})}
+    return detect_convention(Source("span", "json", [span_record]))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from planproof.integrations.capture.framework_import import built_on, framework
+from planproof.integrations.capture.framework_import import import_framework, make_subclass
 from planproof.integrations.capture.recorder import Recorder
 
 
 def capability(recorder: Recorder) -> Any:
     """The capability, for `Agent(capabilities=[...])`; it stops the agent before the call."""
-    base = framework("pydantic_ai.capabilities", "pydantic-ai").AbstractCapability
-    return built_on(base, _Capability)(recorder)
+    base = import_framework("pydantic_ai.capabilities", "pydantic-ai").AbstractCapability
+    return make_subclass(base, _Capability)(recorder)
 
 
 class _Capability:
@@ -22,21 +22,23 @@ class _Capability:
 
     async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
         """Take what the model is asked, with the results of the calls before."""
-        self._take(ctx.messages)
+        self._record(ctx.messages)
         return request_context
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
         """Take the answer, whose calls are yet to be made."""
         del request_context
-        self._take([*ctx.messages, response])
+        self._record([*ctx.messages, response])
         return response
 
     async def after_run(self, ctx: Any, *, result: Any) -> Any:
         """Take the whole run."""
         del ctx
-        self._take(result.all_messages())
+        self._record(result.all_messages())
         return result
 
-    def _take(self, messages: list[Any]) -> None:
-        dump = framework("pydantic_ai.messages", "pydantic-ai").ModelMessagesTypeAdapter.dump_python
-        self._recorder.take(dump(messages, mode="json"), reader="pydantic-ai")
+    def _record(self, messages: list[Any]) -> None:
+        dump = import_framework(
+            "pydantic_ai.messages", "pydantic-ai"
+        ).ModelMessagesTypeAdapter.dump_python
+        self._recorder.record(dump(messages, mode="json"), reader="pydantic-ai")

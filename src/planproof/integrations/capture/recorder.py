@@ -18,8 +18,8 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate
 from planproof.monitor import Deviation, Monitor, OffPlan, RaiseOn
-from planproof.monitor.trace_follower import Follower
-from planproof.preparation import in_file
+from planproof.monitor.trace_follower import TraceFollower
+from planproof.preparation import read_json_or_text
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 
@@ -41,7 +41,7 @@ class Recorder:
         on_deviation: Callable[[Deviation], object] | None = None,
         raise_on: RaiseOn | None = None,
     ) -> None:
-        self._plan = in_file(plan) if isinstance(plan, Path) else plan
+        self._plan = read_json_or_text(plan) if isinstance(plan, Path) else plan
         self._task = task
         self._file = None if file is None else Path(file)
         self._vocabulary = vocabulary or Vocabulary()
@@ -49,7 +49,7 @@ class Recorder:
         self._raise_on: RaiseOn | None = raise_on
         if self._file is not None and not self._file.absolute().parent.is_dir():
             raise InvalidInput("its folder does not exist.", where=str(file), advice="Make it.")
-        self._follower = Follower(self._plan, reader=None, vocabulary=self._vocabulary)
+        self._follower = TraceFollower(self._plan, reader=None, vocabulary=self._vocabulary)
         self._source = Source("trace", "json", [])
         self._reader: str | None = None
         self._unreadable: InvalidInput | None = None
@@ -62,14 +62,16 @@ class Recorder:
         """How the run stands to its plan; None before there is one."""
         return self._follower.monitor
 
-    def take(self, records: Sequence[Json], *, reader: str) -> None:
+    def record(self, records: Sequence[Json], *, reader: str) -> None:
         """Take in all records so far, for this reader; raises `OffPlan` when it is to stop.
 
         Once the run is to stop it is told so again with every record, in case somebody caught it.
         """
         with self._lock:
-            new = self._news(records, reader)
-            if stopping := [deviation for deviation in new if deviation.stops(self._raise_on)]:
+            new = self._update(records, reader)
+            if stopping := [
+                deviation for deviation in new if deviation.should_stop(self._raise_on)
+            ]:
                 self._stop = self._stop or OffPlan(stopping)
             # Who listens may fail; the run is to stop all the same.
             for deviation in new:
@@ -94,19 +96,19 @@ class Recorder:
             vocabulary=self._vocabulary,
         )
 
-    def _news(self, records: Sequence[Json], reader: str) -> list[Deviation]:
+    def _update(self, records: Sequence[Json], reader: str) -> list[Deviation]:
         try:
-            self._source, self._reader = Source.of_value(list(records)), reader
-            self._write()
+            self._source, self._reader = Source.from_value(list(records)), reader
+            self._write_file()
             trace = read_trace(self._source, reader=reader, vocabulary=self._vocabulary)
         except InvalidInput as error:
             # What can't be read yet may be readable once there is more; it is no fault of the run.
             self._unreadable = error
             return []
         self._unreadable = None
-        return self._follower.follow(trace)
+        return self._follower.follow_trace(trace)
 
-    def _write(self) -> None:
+    def _write_file(self) -> None:
         if self._file is None:
             return
         partial = self._file.with_name(f"{self._file.name}.partial")

@@ -16,21 +16,21 @@ import planproof
 from planproof.config import Configuration
 from planproof.core.judge import AnyJudge
 from planproof.errors import InvalidInput, PlanproofError
-from planproof.evaluation import awaits, evaluate
+from planproof.evaluation import evaluate, is_async_judge
 from planproof.integrations.mcp.tool_answers import (
     OutlookAnswer,
     TraceAnswer,
     VerdictAnswer,
-    outlook_answer,
-    trace_answer,
-    traces_answer,
-    verdict_answer,
+    build_outlook_answer,
+    build_trace_answer,
+    build_trace_list_answer,
+    build_verdict_answer,
 )
-from planproof.integrations.mcp.tool_inputs import Folder, Inline, picked
+from planproof.integrations.mcp.tool_inputs import Inline, InputFolder, require_trace
 from planproof.monitor import Monitor
-from planproof.monitor.trace_follower import Follower
-from planproof.planning.locate_plan import locate
-from planproof.readers.accounting import why_not_understood
+from planproof.monitor.trace_follower import TraceFollower
+from planproof.planning.locate_plan import find_declared_plan
+from planproof.readers.accounting import explain_not_understood
 from planproof.readers.detect import read_trace
 
 _P = ParamSpec("_P")
@@ -71,7 +71,7 @@ PickArgument = Annotated[
 
 def make_server(folder: Path, configuration: Configuration, judge: AnyJudge) -> MCPServer:
     """The server: it reads files below `folder` only, writes none, and judges with this judge."""
-    tools = _Tools(Folder(folder, configuration.limits), configuration, judge)
+    tools = _Tools(InputFolder(folder, configuration.limits), configuration, judge)
     server: MCPServer = MCPServer(
         "planproof",
         title="planproof",
@@ -80,37 +80,37 @@ def make_server(folder: Path, configuration: Configuration, judge: AnyJudge) -> 
         log_level="WARNING",
     )
     offline = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-    asking = ToolAnnotations(
-        read_only_hint=True, idempotent_hint=True, open_world_hint=awaits(judge)
+    judging = ToolAnnotations(
+        read_only_hint=True, idempotent_hint=True, open_world_hint=is_async_judge(judge)
     )
-    server.add_tool(tools.judge, title="Judge a run by its plan", annotations=asking)
+    server.add_tool(tools.judge, title="Judge a run by its plan", annotations=judging)
     server.add_tool(tools.inspect, title="See what is in a trace", annotations=offline)
     server.add_tool(tools.expected_next, title="What comes next", annotations=offline)
     return server
 
 
-def _tells(tool: Callable[_P, _T]) -> Callable[_P, _T]:
+def _handle_errors(tool: Callable[_P, _T]) -> Callable[_P, _T]:
     """Let an error say to the model what is wrong and what to do."""
 
     @wraps(tool)
-    def told(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+    def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _T:
         try:
             return tool(*args, **kwargs)
         except PlanproofError as error:
             raise ToolError(str(error)) from error
 
-    return told
+    return wrapper
 
 
 class _Tools:
     """The tools; each call stands for itself."""
 
-    def __init__(self, folder: Folder, configuration: Configuration, judge: AnyJudge) -> None:
+    def __init__(self, folder: InputFolder, configuration: Configuration, judge: AnyJudge) -> None:
         self._folder = folder
         self._vocabulary = configuration.vocabulary
         self._judge = judge
 
-    @_tells
+    @_handle_errors
     def judge(
         self,
         trace: TraceArgument = None,
@@ -127,17 +127,17 @@ class _Tools:
         no evidence of an action. Without a plan, the one declared in the trace is taken; without
         any, the outcome is no_plan and there is no score.
         """
-        given = self._folder.case(trace, trace_file, plan, plan_file, task)
+        case_input = self._folder.read_case(trace, trace_file, plan, plan_file, task)
         verdict = evaluate(
-            task=given.task,
-            plan=given.plan,
-            trace=picked(given.source, pick),
+            task=case_input.task,
+            plan=case_input.plan,
+            trace=require_trace(case_input.source, pick),
             judge=self._judge,
             vocabulary=self._vocabulary,
         )
-        return verdict_answer(verdict)
+        return build_verdict_answer(verdict)
 
-    @_tells
+    @_handle_errors
     def inspect(
         self,
         trace: TraceArgument = None,
@@ -154,13 +154,13 @@ class _Tools:
         where, the events with their ids, and what was skipped and why. A source that holds
         several traces is answered with their ids.
         """
-        source, several = self._folder.traces(trace, trace_file)
+        source, several = self._folder.read_traces(trace, trace_file)
         if several and pick is None:
-            return traces_answer(several)
-        read = read_trace(picked(source, pick), vocabulary=self._vocabulary)
-        return trace_answer(read, locate(read), first_event, most_events)
+            return build_trace_list_answer(several)
+        read = read_trace(require_trace(source, pick), vocabulary=self._vocabulary)
+        return build_trace_answer(read, find_declared_plan(read), first_event, most_events)
 
-    @_tells
+    @_handle_errors
     def expected_next(
         self,
         trace: TraceArgument = None,
@@ -176,18 +176,18 @@ class _Tools:
         to a plan. Without a trace nothing was done yet.
         """
         if trace is None and trace_file is None:
-            start = Monitor(self._folder.plan(plan, plan_file), vocabulary=self._vocabulary)
-            return outlook_answer(start)
-        given = self._folder.case(trace, trace_file, plan, plan_file, None)
-        follower = Follower(given.plan, reader=None, vocabulary=self._vocabulary)
-        read = read_trace(picked(given.source, pick), vocabulary=self._vocabulary)
-        if why := why_not_understood(read):
+            start = Monitor(self._folder.read_plan(plan, plan_file), vocabulary=self._vocabulary)
+            return build_outlook_answer(start)
+        case_input = self._folder.read_case(trace, trace_file, plan, plan_file, None)
+        follower = TraceFollower(case_input.plan, reader=None, vocabulary=self._vocabulary)
+        read = read_trace(require_trace(case_input.source, pick), vocabulary=self._vocabulary)
+        if why := explain_not_understood(read):
             raise InvalidInput(why, where="trace")
-        follower.follow(read)
+        follower.follow_trace(read)
         if follower.monitor is None:
             raise InvalidInput(
                 "no plan is declared in the trace so far.",
                 where="trace",
                 advice="Give `plan` or `plan_file`.",
             )
-        return outlook_answer(follower.monitor)
+        return build_outlook_answer(follower.monitor)

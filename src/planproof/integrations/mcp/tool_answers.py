@@ -7,23 +7,29 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from planproof.core.finding import Evidence, Extra, Status, StepFinding
-from planproof.core.json_values import written
+from planproof.core.json_values import format_value
 from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, Trace
 from planproof.core.verdict import Verdict
 from planproof.monitor import Deviation, Monitor
-from planproof.planning.located_plan import Located
-from planproof.readers.accounting import why_not_understood
-from planproof.readers.decoding.split_traces import Member
-from planproof.readers.task_content import task_of
-from planproof.reports.terminal.lines import cut
-from planproof.reports.wording import coverage_line, headline, plan_line, shows, tally
+from planproof.planning.located_plan import PlanSearch
+from planproof.readers.accounting import explain_not_understood
+from planproof.readers.decoding.split_traces import ContainedTrace
+from planproof.readers.task_content import find_task
+from planproof.reports.terminal.lines import truncate
+from planproof.reports.wording import (
+    format_coverage,
+    format_headline,
+    format_plan_origin,
+    format_tally,
+    make_sanitizer,
+)
 
-_MOST = 100
+_MAX_ITEMS = 100
 """Steps, extras, events, notes: what is more is counted."""
 _MOST_QUOTES = 3
-_LONGEST = 300
-_show = shows(secrets=False)
+_MAX_TEXT_LENGTH = 300
+_show = make_sanitizer(secrets=False)
 
 
 class Quote(BaseModel):
@@ -110,14 +116,14 @@ class TraceAnswer(BaseModel):
     skipped: list[str] = Field(description="What gave no event, and why.")
 
 
-class StepToCome(BaseModel):
+class ExpectedStep(BaseModel):
     """A step of the plan."""
 
     number: str
     text: str
 
 
-class StepSoFar(StepToCome):
+class StepProgress(ExpectedStep):
     """A step of the plan and what has become of it."""
 
     status: str = Field(description="As in a verdict, or `not_begun`.")
@@ -136,153 +142,157 @@ class DeviationAnswer(BaseModel):
 class OutlookAnswer(BaseModel):
     """How a run stands to its plan now."""
 
-    expected: list[StepToCome] = Field(description="Steps that may come next under the plan.")
+    expected: list[ExpectedStep] = Field(description="Steps that may come next under the plan.")
     ceiling: float = Field(description="The best score that is still within reach.")
-    steps: list[StepSoFar]
+    steps: list[StepProgress]
     deviations: list[DeviationAnswer]
     left_out: int = Field(description="Steps and deviations beyond those that are listed.")
 
 
-def verdict_answer(verdict: Verdict) -> VerdictAnswer:
+def build_verdict_answer(verdict: Verdict) -> VerdictAnswer:
     """A verdict; lapses come first, so that nothing else crowds them out."""
     steps = sorted(verdict.steps, key=lambda step: step.status is Status.EXECUTED)
-    kept = {step.number for step in steps[:_MOST]}
+    listed = {step.number for step in steps[:_MAX_ITEMS]}
     better = verdict.nearest_better
-    told = f", {tally(verdict)}" if verdict.steps else ""
+    counts = f", {format_tally(verdict)}" if verdict.steps else ""
     return VerdictAnswer(
         outcome=verdict.outcome.value,
         score=verdict.score,
         reason=_show(verdict.reason),
-        summary=f"{headline(verdict)}{told}",
-        steps=[_step(step) for step in verdict.steps if step.number in kept],
-        extras=[_extra(extra) for extra in verdict.extras[:_MOST]],
+        summary=f"{format_headline(verdict)}{counts}",
+        steps=[_build_step(step) for step in verdict.steps if step.number in listed],
+        extras=[_build_extra(extra) for extra in verdict.extras[:_MAX_ITEMS]],
         nearest_better=better and f"{better.score} {_show(better.change)}",
-        plan=verdict.plan and plan_line(verdict.plan),
-        coverage=verdict.coverage and coverage_line(verdict.coverage),
-        left_out=_beyond(verdict.steps, verdict.extras),
+        plan=verdict.plan and format_plan_origin(verdict.plan),
+        coverage=verdict.coverage and format_coverage(verdict.coverage),
+        left_out=_count_omitted(verdict.steps, verdict.extras),
     )
 
 
-def trace_answer(trace: Trace, located: Located, first: int, most: int) -> TraceAnswer:
+def build_trace_answer(
+    trace: Trace, located: PlanSearch, first_event: int, max_events: int
+) -> TraceAnswer:
     """Some events of a trace, its plan and its task."""
-    shown = trace.events[first - 1 : first - 1 + most]
-    behind = first + len(shown)
+    shown = trace.events[first_event - 1 : first_event - 1 + max_events]
+    next_event = first_event + len(shown)
     return TraceAnswer(
         traces=[],
         reader=trace.reader,
-        task=_short(task_of(trace).text),
-        plan=_plan(located),
-        understood=why_not_understood(trace) is None,
+        task=_shorten(find_task(trace).text),
+        plan=_build_plan(located),
+        understood=explain_not_understood(trace) is None,
         count=len(trace.events),
-        events=[_event(event) for event in shown],
-        next_event=behind if behind <= len(trace.events) else None,
-        skipped=[_short(f"{part.pointer}: {part.why}") for part in trace.skipped[:_MOST]],
+        events=[_build_event(event) for event in shown],
+        next_event=next_event if next_event <= len(trace.events) else None,
+        skipped=[_shorten(f"{part.pointer}: {part.why}") for part in trace.skipped[:_MAX_ITEMS]],
     )
 
 
-def traces_answer(found: Sequence[Member]) -> TraceAnswer:
+def build_trace_list_answer(traces: Sequence[ContainedTrace]) -> TraceAnswer:
     """The ids of several traces."""
     return TraceAnswer(
-        traces=[_short(member.id) for member in found[:_MOST]],
+        traces=[_shorten(trace.id) for trace in traces[:_MAX_ITEMS]],
         reader=None,
         task="",
         plan=None,
         understood=True,
-        count=len(found),
+        count=len(traces),
         events=[],
         next_event=None,
         skipped=[],
     )
 
 
-def outlook_answer(monitor: Monitor) -> OutlookAnswer:
+def build_outlook_answer(monitor: Monitor) -> OutlookAnswer:
     """How a run stands by now."""
     steps, deviations = monitor.steps, monitor.deviations
     return OutlookAnswer(
-        expected=[_to_come(step) for step in monitor.expected[:_MOST]],
+        expected=[_build_expected_step(step) for step in monitor.next_steps[:_MAX_ITEMS]],
         ceiling=monitor.ceiling,
         steps=[
-            StepSoFar(
-                number=_short(step.number),
-                text=_short(step.text),
+            StepProgress(
+                number=_shorten(step.number),
+                text=_shorten(step.text),
                 status=step.status.value if step.covers or step.evidence else "not_begun",
             )
-            for step in steps[:_MOST]
+            for step in steps[:_MAX_ITEMS]
         ],
-        deviations=[_deviation(deviation) for deviation in deviations[:_MOST]],
-        left_out=_beyond(steps, deviations),
+        deviations=[_build_deviation(deviation) for deviation in deviations[:_MAX_ITEMS]],
+        left_out=_count_omitted(steps, deviations),
     )
 
 
-def _step(step: StepFinding) -> StepAnswer:
+def _build_step(step: StepFinding) -> StepAnswer:
     return StepAnswer(
-        number=_short(step.number),
-        text=_short(step.text),
+        number=_shorten(step.number),
+        text=_shorten(step.text),
         status=step.status.value,
         sureness=step.sureness,
-        note=_short(step.note),
-        evidence=[_quote(evidence) for evidence in step.evidence[:_MOST_QUOTES]],
+        note=_shorten(step.note),
+        evidence=[_build_quote(evidence) for evidence in step.evidence[:_MOST_QUOTES]],
     )
 
 
-def _extra(extra: Extra) -> ExtraAnswer:
+def _build_extra(extra: Extra) -> ExtraAnswer:
     return ExtraAnswer(
-        what=_short(extra.what), severity=extra.severity.value, evidence=_quote(extra)
+        what=_shorten(extra.what), severity=extra.severity.value, evidence=_build_quote(extra)
     )
 
 
-def _quote(found: Evidence | Extra) -> Quote:
+def _build_quote(evidence: Evidence | Extra) -> Quote:
     return Quote(
-        event=_short(found.event), pointer=_short(found.pointer), quote=_short(found.quote)
+        event=_shorten(evidence.event),
+        pointer=_shorten(evidence.pointer),
+        quote=_shorten(evidence.quote),
     )
 
 
-def _plan(located: Located) -> PlanAnswer | None:
-    found = located.declaration
-    if found is None:
+def _build_plan(located: PlanSearch) -> PlanAnswer | None:
+    declaration = located.declaration
+    if declaration is None:
         return None
     return PlanAnswer(
-        event=_short(found.event),
-        sort=found.sort.value,
-        declared_by=found.declared_by.value,
-        before_acting=found.before_acting,
-        steps=_numbered(found.plan),
+        event=_shorten(declaration.event),
+        sort=declaration.sort.value,
+        declared_by=declaration.declared_by.value,
+        before_acting=declaration.before_acting,
+        steps=_format_steps(declaration.plan),
     )
 
 
-def _numbered(plan: Plan) -> list[str]:
-    return [_short(f"{step.number} {step.text}") for step in plan.steps[:_MOST]]
+def _format_steps(plan: Plan) -> list[str]:
+    return [_shorten(f"{step.number} {step.text}") for step in plan.steps[:_MAX_ITEMS]]
 
 
-def _event(event: Event) -> EventAnswer:
+def _build_event(event: Event) -> EventAnswer:
     return EventAnswer(
-        id=_short(event.id),
+        id=_shorten(event.id),
         kind=event.kind.value,
-        actor=_short(event.actor or ""),
-        name=_short(event.name or ""),
-        text=_short(event.text or written(event.arguments)),
-        output=_short(event.output),
+        actor=_shorten(event.actor or ""),
+        name=_shorten(event.name or ""),
+        text=_shorten(event.text or format_value(event.arguments)),
+        output=_shorten(event.output),
         status=event.status.value,
     )
 
 
-def _to_come(step: Step) -> StepToCome:
-    return StepToCome(number=_short(step.number), text=_short(step.text))
+def _build_expected_step(step: Step) -> ExpectedStep:
+    return ExpectedStep(number=_shorten(step.number), text=_shorten(step.text))
 
 
-def _deviation(deviation: Deviation) -> DeviationAnswer:
+def _build_deviation(deviation: Deviation) -> DeviationAnswer:
     return DeviationAnswer(
         certainty=deviation.certainty.value,
         severity=deviation.severity.value,
-        event=deviation.event and _short(deviation.event),
-        step=deviation.step and _short(deviation.step),
-        why=_short(deviation.why),
+        event=deviation.event and _shorten(deviation.event),
+        step=deviation.step and _shorten(deviation.step),
+        why=_shorten(deviation.why),
     )
 
 
-def _beyond(*lists: Sequence[object]) -> int:
-    return sum(max(len(listed) - _MOST, 0) for listed in lists)
+def _count_omitted(*lists: Sequence[object]) -> int:
+    return sum(max(len(listed) - _MAX_ITEMS, 0) for listed in lists)
 
 
-def _short(text: str) -> str:
-    return cut(_show(text), _LONGEST)
+def _shorten(text: str) -> str:
+    return truncate(_show(text), _MAX_TEXT_LENGTH)

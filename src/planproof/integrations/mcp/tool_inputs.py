@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from planproof.core.content import Content, Json
-from planproof.core.json_values import is_object, written
+from planproof.core.json_values import format_value, is_object
 from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
-from planproof.preparation import in_file
+from planproof.preparation import read_json_or_text
 from planproof.readers.decoding.case_files import parse_case
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import Member, members, pick
+from planproof.readers.decoding.split_traces import ContainedTrace, select_trace, split_traces
 from planproof.readers.task_content import read_task
 
 Inline: TypeAlias = str | list[Any] | dict[str, Any] | None
@@ -23,7 +23,7 @@ _LONGEST_INLINE = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class CaseInput:
     """A source with its task and its plan, as far as they were given."""
 
     source: Source
@@ -32,59 +32,63 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class InputFolder:
     """The folder below which files are read, and nowhere else."""
 
     path: Path
     limits: Limits
 
-    def case(
+    def read_case(
         self,
         trace: Inline,
         trace_file: str | None,
         plan: Inline,
         plan_file: str | None,
         task: str | None,
-    ) -> Given:
+    ) -> CaseInput:
         """What is to be judged. A file, or JSON in the call, may be a case: then it has a plan."""
-        given = self._source(trace, trace_file)
+        case_input = self._read_source(trace, trace_file)
         if plan is not None or plan_file is not None:
-            given = replace(given, plan=self.plan(plan, plan_file))
-        return given if task is None else replace(given, task=read_task(task, where="task"))
+            case_input = replace(case_input, plan=self.read_plan(plan, plan_file))
+        return (
+            case_input if task is None else replace(case_input, task=read_task(task, where="task"))
+        )
 
-    def traces(self, trace: Inline, trace_file: str | None) -> tuple[Source, tuple[Member, ...]]:
+    def read_traces(
+        self, trace: Inline, trace_file: str | None
+    ) -> tuple[Source, tuple[ContainedTrace, ...]]:
         """The source, and the traces in it if it holds more than one."""
-        source = self._source(trace, trace_file).source
-        found = members(source)
-        return source, found if len(found) > 1 else ()
+        source = self._read_source(trace, trace_file).source
+        traces = split_traces(source)
+        return source, traces if len(traces) > 1 else ()
 
-    def plan(self, plan: Inline, plan_file: str | None) -> Json:
+    def read_plan(self, plan: Inline, plan_file: str | None) -> Json:
         """The plan as it was given."""
-        path = self._one_of("plan", plan, plan_file)
+        path = self._resolve_file("plan", plan, plan_file)
         if path is None:
-            if len(plan if isinstance(plan, str) else written(plan)) > _LONGEST_PLAN:
-                raise _too_long("plan", _LONGEST_PLAN)
+            if len(plan if isinstance(plan, str) else format_value(plan)) > _LONGEST_PLAN:
+                raise _make_too_long_error("plan", _LONGEST_PLAN)
             return plan
         if path.stat().st_size > _LONGEST_PLAN:
-            raise _too_long(str(plan_file), _LONGEST_PLAN)
-        return in_file(path)
+            raise _make_too_long_error(str(plan_file), _LONGEST_PLAN)
+        return read_json_or_text(path)
 
-    def _source(self, trace: Inline, trace_file: str | None) -> Given:
-        path = self._one_of("trace", trace, trace_file)
+    def _read_source(self, trace: Inline, trace_file: str | None) -> CaseInput:
+        path = self._resolve_file("trace", trace, trace_file)
         if path is None:
             limits = replace(self.limits, bytes=min(self.limits.bytes, _LONGEST_INLINE))
             if isinstance(trace, str) and len(trace) > limits.bytes:
-                raise _too_long("trace", limits.bytes)
-            source = Source.of_value(trace, name="trace", limits=limits)
+                raise _make_too_long_error("trace", limits.bytes)
+            source = Source.from_value(trace, name="trace", limits=limits)
         else:
-            source = Source.of_path(path, limits=self.limits)
+            source = Source.from_path(path, limits=self.limits)
         if is_object(source.document) and "execution_trace" in source.document:
             case = parse_case(source.document, name=source.name)
-            inner = Source.of_value(case.trace, name=source.name, limits=self.limits)
-            return Given(source=inner, task=case.task, plan=case.plan)
-        return Given(source=source, task=None, plan=None)
+            inner = Source.from_value(case.trace, name=source.name, limits=self.limits)
+            return CaseInput(source=inner, task=case.task, plan=case.plan)
+        return CaseInput(source=source, task=None, plan=None)
 
-    def _one_of(self, name: str, inline: Inline, file: str | None) -> Path | None:
+    def _resolve_file(self, name: str, inline: Inline, file: str | None) -> Path | None:
         """The file that was named; None where the content stands in the call itself."""
         if (inline is None) == (file is None):
             raise InvalidInput(
@@ -92,14 +96,14 @@ class Folder:
                 where=name,
                 advice=f"`{name}` is the content itself, `{name}_file` a path below {self.path}.",
             )
-        return None if file is None else self._below(file)
+        return None if file is None else self._resolve_below(file)
 
-    def _below(self, name: str) -> Path:
+    def _resolve_below(self, name: str) -> Path:
         """The file of this name, wherever its links lead: it must lie in the folder."""
         try:
             root = self.path.resolve(strict=True)
             path = (root / name).resolve()
-            inside, there = path.is_relative_to(root), path.is_file()
+            inside, is_file = path.is_relative_to(root), path.is_file()
         except (OSError, ValueError, RuntimeError) as error:
             raise InvalidInput("is no path of a file.", where=name, advice="Check it.") from error
         if not inside:
@@ -108,24 +112,24 @@ class Folder:
                 where=name,
                 advice="Give its content, or start the server with --folder.",
             )
-        if not there:
+        if not is_file:
             raise InvalidInput(
                 f"there is no such file in {self.path}.", where=name, advice="Check the path."
             )
         return path
 
 
-def picked(source: Source, wanted: str | None) -> Source:
+def require_trace(source: Source, name: str | None) -> Source:
     """The trace that was asked for of several, in the words of a tool."""
-    found = members(source)
-    if wanted is None and len(found) > 1:
+    traces = split_traces(source)
+    if name is None and len(traces) > 1:
         raise InvalidInput(
-            f"holds {len(found):,} traces.",
+            f"holds {len(traces):,} traces.",
             where=source.name,
             advice="Name one with `pick`; `inspect` lists them.",
         )
-    return pick(source, wanted)
+    return select_trace(source, name)
 
 
-def _too_long(name: str, most: int) -> InvalidInput:
-    return InvalidInput(f"has more than {most:,} bytes.", where=name, advice="Give less of it.")
+def _make_too_long_error(name: str, limit: int) -> InvalidInput:
+    return InvalidInput(f"has more than {limit:,} bytes.", where=name, advice="Give less of it.")

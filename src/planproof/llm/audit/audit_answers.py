@@ -14,8 +14,8 @@ from planproof.core.finding import Status
 
 CONDITION_FAILED = "condition_failed"
 _DASH = re.compile("[-–]")
-_LONGEST_RANGE = 1_000
-_FAR = 100_000
+_MAX_RANGE_CHARS = 1_000
+_MAX_RANGE_IDS = 100_000
 """The most ids that all ranges of an answer may name: more is noise."""
 
 
@@ -41,7 +41,7 @@ class StepKind(StrEnum):
     THINK = "think"
 
 
-CALLING = frozenset({StepKind.ACT, StepKind.CHECK})
+CALL_KINDS = frozenset({StepKind.ACT, StepKind.CHECK})
 """The kinds that take a call, a command or a hand-off: no words carry them out."""
 
 
@@ -96,7 +96,7 @@ class Claim:
     condition_failed: bool = False
     kinds: frozenset[StepKind] = frozenset({StepKind.ACT})
 
-    def as_answer(self) -> dict[str, Any]:
+    def to_answer(self) -> dict[str, Any]:
         """Return the claim in the form in which a model gives it."""
         return {
             "step": self.step,
@@ -127,102 +127,108 @@ class Claims:
 _RANK = (Status.MISSING, Status.AMBIGUOUS, Status.PARTIAL, Status.EXECUTED)
 
 
-def claims_in(answer: AuditAnswer, events: Sequence[str]) -> Claims:
+def parse_claims(answer: AuditAnswer, events: Sequence[str]) -> Claims:
     """The claims in an answer about these events."""
-    ids = _Ids(events)
+    ids = _EventIds(events)
     steps: dict[str, Claim] = {}
-    for each in answer.steps:
-        failed = each.status == CONDITION_FAILED
+    for step_answer in answer.steps:
+        failed = step_answer.status == CONDITION_FAILED
         claim = Claim(
-            each.step.strip(),
-            Status.EXECUTED if failed else Status(each.status),
-            tuple((ids.named(one.event), one.quote) for one in each.evidence),
-            tuple(ids.taken_apart(each.events)),
+            step_answer.step.strip(),
+            Status.EXECUTED if failed else Status(step_answer.status),
+            tuple(
+                (ids.normalize(citation.event), citation.quote) for citation in step_answer.evidence
+            ),
+            tuple(ids.expand(step_answer.events)),
             failed,
             # A step of no kind is held to the strictest.
-            frozenset(map(StepKind, each.kind)) or frozenset({StepKind.ACT}),
+            frozenset(map(StepKind, step_answer.kind)) or frozenset({StepKind.ACT}),
         )
-        steps[claim.step] = _joined(steps[claim.step], claim) if claim.step in steps else claim
+        steps[claim.step] = _join_claims(steps[claim.step], claim) if claim.step in steps else claim
     extras: dict[str, ClaimedExtra] = {}
     for extra in answer.extras:
-        for place, event in enumerate(ids.taken_apart(extra.events)):
-            quote = "" if place else extra.quote
+        for index, event in enumerate(ids.expand(extra.events)):
+            quote = "" if index else extra.quote
             extras.setdefault(event, ClaimedExtra(event, extra.severity == "minor", quote))
     return Claims(steps, extras)
 
 
-def merged(claims: Iterable[Claims]) -> Claims:
+def merge_claims(claims: Iterable[Claims]) -> Claims:
     """The claims on several windows of one trace: a step has happened where one of them saw it.
 
     What one window takes for an extra may belong to a step that began in another.
     """
     steps: dict[str, Claim] = {}
     extras: dict[str, ClaimedExtra] = {}
-    for each in claims:
-        for number, claim in each.steps.items():
-            steps[number] = _joined(steps[number], claim) if number in steps else claim
-        for event, extra in each.extras.items():
+    for window_claims in claims:
+        for number, claim in window_claims.steps.items():
+            steps[number] = _join_claims(steps[number], claim) if number in steps else claim
+        for event, extra in window_claims.extras.items():
             extras.setdefault(event, extra)
     return Claims(steps, extras)
 
 
-def mended(first: Claims, again: Claims, steps: frozenset[str], extras: frozenset[str]) -> Claims:
+def revise_claims(
+    first: Claims, again: Claims, steps: frozenset[str], extras: frozenset[str]
+) -> Claims:
     """Return the first claims, with those that were asked about again replaced.
 
     These are the claims on some steps, and those that some events are extras. To the other steps
     events may be added; nothing else of them changes.
     """
-    mixed = dict(first.steps)
+    revised = dict(first.steps)
     for number, claim in again.steps.items():
-        before = mixed.get(number)
+        before = revised.get(number)
         if before is None or number in steps:
-            mixed[number] = claim
+            revised[number] = claim
         else:
             covers = tuple(dict.fromkeys((*before.covers, *claim.covers)))
-            mixed[number] = replace(before, covers=covers)
-    kept = {event: extra for event, extra in first.extras.items() if event not in extras}
-    return Claims(mixed, {**again.extras, **kept})
+            revised[number] = replace(before, covers=covers)
+    kept_extras = {event: extra for event, extra in first.extras.items() if event not in extras}
+    return Claims(revised, {**again.extras, **kept_extras})
 
 
-def _joined(one: Claim, other: Claim) -> Claim:
-    best = max(one, other, key=lambda claim: _RANK.index(claim.status))
+def _join_claims(first: Claim, second: Claim) -> Claim:
+    best = max(first, second, key=lambda claim: _RANK.index(claim.status))
     return Claim(
-        one.step,
+        first.step,
         best.status,
-        tuple(dict.fromkeys((*one.evidence, *other.evidence))),
-        tuple(dict.fromkeys((*one.covers, *other.covers))),
+        tuple(dict.fromkeys((*first.evidence, *second.evidence))),
+        tuple(dict.fromkeys((*first.covers, *second.covers))),
         best.condition_failed,
-        one.kinds | other.kinds,
+        first.kinds | second.kinds,
     )
 
 
-class _Ids:
+class _EventIds:
     """The ids of a trace, by which ranges are taken apart."""
 
     def __init__(self, events: Sequence[str]) -> None:
         self._events = events
-        self._places = {event: place for place, event in enumerate(events)}
-        self._left = _FAR
+        self._index_by_id = {event: index for index, event in enumerate(events)}
+        self._remaining = _MAX_RANGE_IDS
 
-    def named(self, word: str) -> str:
+    def normalize(self, word: str) -> str:
         """An id as the trace has it: models like to put it in brackets."""
-        return word if word in self._places else word.strip(" []()`'\"")
+        return word if word in self._index_by_id else word.strip(" []()`'\"")
 
-    def taken_apart(self, words: Iterable[str]) -> Iterator[str]:
+    def expand(self, words: Iterable[str]) -> Iterator[str]:
         """Every id that is named, alone or by a range, or in a list with commas."""
         for word in words:
-            for one in (word,) if word in self._places else word.split(","):
-                yield from self._range(self.named(one))
+            for part in (word,) if word in self._index_by_id else word.split(","):
+                yield from self._expand_range(self.normalize(part))
 
-    def _range(self, word: str) -> Iterator[str]:
-        if word in self._places:
+    def _expand_range(self, word: str) -> Iterator[str]:
+        if word in self._index_by_id:
             yield word
             return
-        for at in _DASH.finditer(word, 0, _LONGEST_RANGE):
-            first, last = self.named(word[: at.start()]), self.named(word[at.end() :])
-            if first in self._places and last in self._places:
-                chosen = self._events[self._places[first] : self._places[last] + 1][: self._left]
-                self._left -= len(chosen)
+        for at in _DASH.finditer(word, 0, _MAX_RANGE_CHARS):
+            first, last = self.normalize(word[: at.start()]), self.normalize(word[at.end() :])
+            if first in self._index_by_id and last in self._index_by_id:
+                chosen = self._events[self._index_by_id[first] : self._index_by_id[last] + 1][
+                    : self._remaining
+                ]
+                self._remaining -= len(chosen)
                 yield from chosen
                 return
         yield word

@@ -9,43 +9,43 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from planproof.checking.analysis import Weighed
-from planproof.checking.confidence import signs_of_extra, sureness_of
-from planproof.checking.extras import extras_of
-from planproof.checking.plan_findings import assembled
+from planproof.checking.analysis import Analysis
+from planproof.checking.confidence import compute_extra_features, estimate_confidence
+from planproof.checking.extras import find_extras
+from planproof.checking.plan_findings import assemble_findings
 from planproof.checking.quoting import cite
 from planproof.core.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
 from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, Kind, Trace
-from planproof.core.verdict import Rejected
+from planproof.core.verdict import RejectedEvidence
 from planproof.llm.audit.audit_answers import Claim, ClaimedExtra, Claims
-from planproof.llm.audit.citations import Citations
+from planproof.llm.audit.citations import CitationChecker
 
-_SHOWS = frozenset({Status.EXECUTED, Status.PARTIAL})
-_SAID = frozenset({Kind.MESSAGE, Kind.REASONING})
-_FELL = "what was named as evidence of it does not stand"
-_UNNAMED = "no evidence of it was named"
-_HALF = "no call for the part that is an action"
+_SHOWN_STATUSES = frozenset({Status.EXECUTED, Status.PARTIAL})
+_TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
+_EVIDENCE_REJECTED = "what was named as evidence of it does not stand"
+_NO_EVIDENCE = "no evidence of it was named"
+_NO_CALL_FOR_PART = "no call for the part that is an action"
 _CONDITION_FAILED = "its condition did not hold"
 _NOT_FOUND = "not found in these events"
 _NO_CONDITION = "no condition found in the step"
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
+class VerifiedClaims:
     """The findings, what was rejected on the way, and the actions that nobody accounted for.
 
     `doubts` are by step what the rules miss in evidence that stands: worth a question, no veto.
     """
 
     findings: Findings
-    rejected: tuple[Rejected, ...]
-    unaccounted: tuple[str, ...]
+    rejected: tuple[RejectedEvidence, ...]
+    unaccounted_actions: tuple[str, ...]
     doubts: Mapping[str, str]
 
 
 @dataclass(slots=True)
-class _Held:
+class _ClaimEvidence:
     """What is left of a claim once its citations have been looked up.
 
     `halved` says that a part of the step takes a call, and none was cited.
@@ -54,89 +54,114 @@ class _Held:
     claim: Claim | None
     evidence: list[Evidence] = field(default_factory=list[Evidence])
     covers: list[str] = field(default_factory=list[str])
-    halved: bool = False
+    lacks_call: bool = False
 
 
-class Examination:
+class ClaimVerifier:
     """Holds claims about one case against its trace."""
 
-    def __init__(self, plan: Plan, trace: Trace, weighed: Weighed) -> None:
+    def __init__(self, plan: Plan, trace: Trace, analysis: Analysis) -> None:
         self._plan = plan
         self._trace = trace
-        self._weighed = weighed
-        self.citations = Citations(plan, trace, weighed)
+        self._analysis = analysis
+        self.citations = CitationChecker(plan, trace, analysis)
 
-    def of(self, claims: Claims, settled: Mapping[str, list[str]] | None = None) -> Examined:
+    def verify(
+        self, claims: Claims, settled: Mapping[str, list[str]] | None = None
+    ) -> VerifiedClaims:
         """What can be found by these claims.
 
         `settled` are steps that nobody was asked about, with the events that the rules give them:
         for these the rules' finding stands.
         """
         settled = settled or {}
-        rejected: list[Rejected] = []
+        rejected: list[RejectedEvidence] = []
         doubts: dict[str, str] = {}
-        held = [
-            self._held(step, claims, rejected, settled.get(step.number))
+        evidence_by_step = [
+            self._collect_evidence(step, claims, rejected, settled.get(step.number))
             for step in self._plan.leaves
         ]
-        ruled = self._weighed.explained_by([self._run(each) for each in held])
-        found = [
-            rules if each.claim is None else self._finding(index, each, ruled, rules, doubts)
-            for index, (each, rules) in enumerate(zip(held, ruled.found, strict=True))
+        rules_analysis = self._analysis.with_assignment(
+            [self._list_candidates(claim_evidence) for claim_evidence in evidence_by_step]
+        )
+        step_findings = [
+            rules_finding
+            if claim_evidence.claim is None
+            else self._build_finding(index, claim_evidence, rules_analysis, rules_finding, doubts)
+            for index, (claim_evidence, rules_finding) in enumerate(
+                zip(evidence_by_step, rules_analysis.step_findings, strict=True)
+            )
         ]
-        steps = assembled(self._plan, self._trace, found)
-        due = extras_of(ruled.units, ruled.explanation, self._trace, steps)
-        extras = [*self._actions(due, claims), *self._words(claims, steps, rejected)]
-        extras.sort(key=lambda extra: self.citations.place(extra.event))
+        steps = assemble_findings(self._plan, self._trace, step_findings)
+        uncovered = find_extras(
+            rules_analysis.candidates, rules_analysis.alignment, self._trace, steps
+        )
+        extras = [
+            *self._collect_action_extras(uncovered, claims),
+            *self._collect_text_extras(claims, steps, rejected),
+        ]
+        extras.sort(key=lambda extra: self.citations.position(extra.event))
         unaccounted = tuple(extra.event for extra in extras if extra.event not in claims.extras)
-        return Examined(Findings(steps, tuple(extras)), tuple(rejected), unaccounted, doubts)
+        return VerifiedClaims(Findings(steps, tuple(extras)), tuple(rejected), unaccounted, doubts)
 
-    def _held(
+    def _collect_evidence(
         self,
         step: Step,
         claims: Claims,
-        rejected: list[Rejected],
+        rejected: list[RejectedEvidence],
         settled: list[str] | None,
-    ) -> _Held:
+    ) -> _ClaimEvidence:
         claim = claims.steps.get(step.number)
         if settled is not None:
-            added = [] if claim is None else self._covered(claim, claims)
-            return _Held(None, covers=self._in_order({*settled, *added}))
+            added = [] if claim is None else self._list_covered(claim, claims)
+            return _ClaimEvidence(None, covers=self._sort_events({*settled, *added}))
         if claim is None or claim.status is Status.MISSING:
-            return _Held(None)
-        held = _Held(claim)
+            return _ClaimEvidence(None)
+        claim_evidence = _ClaimEvidence(claim)
         for event, quote in claim.evidence:
-            found = self._looked_up(claim, event, quote)
-            if isinstance(found, str):
-                rejected.append(Rejected(step=step.number, event=event, quote=quote, why=found))
-            elif found not in held.evidence:
-                held.evidence.append(found)
-        held.evidence.sort(key=lambda one: self.citations.place(one.event))
-        if claim.status in _SHOWS and not claim.condition_failed:
-            self._sift(step, claim, held, rejected)
-        if not claim.condition_failed and (held.evidence or claim.status is Status.AMBIGUOUS):
-            cited = {one.event for one in held.evidence}
-            held.covers = self._in_order(cited.union(self._covered(claim, claims)))
-        return held
+            citation = self._look_up(claim, event, quote)
+            if isinstance(citation, str):
+                rejected.append(
+                    RejectedEvidence(step=step.number, event=event, quote=quote, why=citation)
+                )
+            elif citation not in claim_evidence.evidence:
+                claim_evidence.evidence.append(citation)
+        claim_evidence.evidence.sort(key=lambda evidence: self.citations.position(evidence.event))
+        if claim.status in _SHOWN_STATUSES and not claim.condition_failed:
+            self._filter_evidence(step, claim, claim_evidence, rejected)
+        if not claim.condition_failed and (
+            claim_evidence.evidence or claim.status is Status.AMBIGUOUS
+        ):
+            cited = {evidence.event for evidence in claim_evidence.evidence}
+            claim_evidence.covers = self._sort_events(
+                cited.union(self._list_covered(claim, claims))
+            )
+        return claim_evidence
 
-    def _sift(self, step: Step, claim: Claim, held: _Held, rejected: list[Rejected]) -> None:
+    def _filter_evidence(
+        self,
+        step: Step,
+        claim: Claim,
+        claim_evidence: _ClaimEvidence,
+        rejected: list[RejectedEvidence],
+    ) -> None:
         """Leave what counts for a step of the kinds that the model gives it."""
-        sifted = self.citations.sifted(step, claim.kinds, held.evidence)
-        held.evidence = list(sifted.counted)
-        held.halved = bool(sifted.objections)
+        filtered = self.citations.filter_citations(step, claim.kinds, claim_evidence.evidence)
+        claim_evidence.evidence = list(filtered.counted)
+        claim_evidence.lacks_call = bool(filtered.objections)
         rejected.extend(
-            Rejected(step=step.number, event=one.event, quote=one.quote, why=why)
-            for one, why in sifted.objections
+            RejectedEvidence(step=step.number, event=evidence.event, quote=evidence.quote, why=why)
+            for evidence, why in filtered.objections
         )
 
-    def _looked_up(self, claim: Claim, event: str, quote: str) -> Evidence | str:
+    def _look_up(self, claim: Claim, event: str, quote: str) -> Evidence | str:
         if claim.condition_failed:
-            return self.citations.against_condition(event, quote)
+            return self.citations.check_condition_evidence(event, quote)
         if claim.status is Status.AMBIGUOUS:
-            return self.citations.resolved(event, quote)
-        return self.citations.accepted(event, quote)
+            return self.citations.resolve(event, quote)
+        return self.citations.accept(event, quote)
 
-    def _covered(self, claim: Claim, claims: Claims) -> list[str]:
+    def _list_covered(self, claim: Claim, claims: Claims) -> list[str]:
         """What is counted in with a step without a quote; not what is called an extra as well."""
         return [
             event
@@ -144,99 +169,120 @@ class Examination:
             if self.citations.can_cover(event) and event not in claims.extras
         ]
 
-    def _run(self, held: _Held) -> list[int]:
-        return sorted({unit for event in held.covers for unit in self.citations.units(event)})
+    def _list_candidates(self, claim_evidence: _ClaimEvidence) -> list[int]:
+        return sorted(
+            {
+                candidate
+                for event in claim_evidence.covers
+                for candidate in self.citations.candidates(event)
+            }
+        )
 
-    def _finding(
-        self, index: int, held: _Held, ruled: Weighed, rules: StepFinding, doubts: dict[str, str]
+    def _build_finding(
+        self,
+        index: int,
+        claim_evidence: _ClaimEvidence,
+        rules_analysis: Analysis,
+        rules_finding: StepFinding,
+        doubts: dict[str, str],
     ) -> StepFinding:
         """Return the finding on a step: what the model claims of it, as far as it is shown.
 
         `rules` is what the rules find on the same events. Where that is less, it is a doubt.
         """
-        step, claim = self._plan.leaves[index], held.claim
+        step, claim = self._plan.leaves[index], claim_evidence.claim
         assert claim is not None
         note = doubt = ""
         if claim.status is Status.AMBIGUOUS:
             status = Status.AMBIGUOUS
-        elif not held.evidence:
-            status, note = Status.AMBIGUOUS, _FELL if claim.evidence else _UNNAMED
-        elif claim.condition_failed and step.condition is None and self._only_user(held.evidence):
+        elif not claim_evidence.evidence:
+            status, note = Status.AMBIGUOUS, _EVIDENCE_REJECTED if claim.evidence else _NO_EVIDENCE
+        elif (
+            claim.condition_failed
+            and step.condition is None
+            and self._is_user_only(claim_evidence.evidence)
+        ):
             status, note = Status.AMBIGUOUS, _NO_CONDITION
         elif claim.condition_failed:
             status, note = Status.EXECUTED, _CONDITION_FAILED
             doubt = "" if step.condition is not None else _NO_CONDITION
-        elif held.halved or claim.status is Status.PARTIAL:
+        elif claim_evidence.lacks_call or claim.status is Status.PARTIAL:
             status = Status.PARTIAL
-            note = _HALF if held.halved else rules.note
+            note = _NO_CALL_FOR_PART if claim_evidence.lacks_call else rules_finding.note
         else:
             status = Status.EXECUTED
-            doubt = "" if rules.status is Status.EXECUTED else rules.note or _NOT_FOUND
+            doubt = (
+                "" if rules_finding.status is Status.EXECUTED else rules_finding.note or _NOT_FOUND
+            )
         if doubt:
             doubts[step.number] = doubt
-            read = f"accepted on the model's reading; rules: {doubt}"
-            note = "; ".join(filter(None, (note, read)))
+            doubt_note = f"accepted on the model's reading; rules: {doubt}"
+            note = "; ".join(filter(None, (note, doubt_note)))
         return StepFinding(
             number=step.number,
             text=step.text,
             status=status,
-            sureness=ruled.sureness(index, status),
-            evidence=tuple(held.evidence),
-            covers=tuple(held.covers),
+            sureness=rules_analysis.confidence(index, status),
+            evidence=tuple(claim_evidence.evidence),
+            covers=tuple(claim_evidence.covers),
             note=note,
             parent=step.parent,
             free_order=step.free_order,
         )
 
-    def _only_user(self, evidence: Sequence[Evidence]) -> bool:
-        return all(self._trace.by_id[one.event].actor == "user" for one in evidence)
+    def _is_user_only(self, evidence: Sequence[Evidence]) -> bool:
+        return all(self._trace.by_id[item.event].actor == "user" for item in evidence)
 
-    def _actions(self, due: tuple[Extra, ...], claims: Claims) -> Iterator[Extra]:
+    def _collect_action_extras(
+        self, uncovered: tuple[Extra, ...], claims: Claims
+    ) -> Iterator[Extra]:
         """Every action under no step; minor only if both the model and the rules say so."""
-        for extra in due:
+        for extra in uncovered:
             if self._trace.by_id[extra.event].kind is not Kind.ACTION:
                 continue
             claimed = claims.extras.get(extra.event)
             agreed = claimed is not None and claimed.minor
             yield extra if agreed else replace(extra, severity=Severity.MAJOR)
 
-    def _words(
-        self, claims: Claims, steps: tuple[StepFinding, ...], rejected: list[Rejected]
+    def _collect_text_extras(
+        self, claims: Claims, steps: tuple[StepFinding, ...], rejected: list[RejectedEvidence]
     ) -> Iterator[Extra]:
         """Messages and thoughts that a model calls extras, and quotes."""
-        cited = {one.event for step in steps for one in step.evidence}
+        cited = {evidence.event for step in steps for evidence in step.evidence}
         for claimed in claims.extras.values():
             event = self._trace.by_id.get(claimed.event)
             if event is None:
-                rejected.append(_unresolved(claimed, "there is no such event in what is judged"))
-            elif event.kind in _SAID and event.actor != "user" and event.id not in cited:
-                found = self._quoted(event, claimed)
-                if isinstance(found, str):
-                    rejected.append(_unresolved(claimed, found))
+                rejected.append(_reject_extra(claimed, "there is no such event in what is judged"))
+            elif event.kind in _TEXT_KINDS and event.actor != "user" and event.id not in cited:
+                citation = self._cite_extra(event, claimed)
+                if isinstance(citation, str):
+                    rejected.append(_reject_extra(claimed, citation))
                 else:
-                    yield self._said(event, found, claimed)
+                    yield self._build_text_extra(event, citation, claimed)
 
-    def _quoted(self, event: Event, claimed: ClaimedExtra) -> Evidence | str:
+    def _cite_extra(self, event: Event, claimed: ClaimedExtra) -> Evidence | str:
         if not claimed.quote.strip():
             return cite(event, frozenset())
-        return self.citations.resolved(event.id, claimed.quote)
+        return self.citations.resolve(event.id, claimed.quote)
 
-    def _said(self, event: Event, found: Evidence, claimed: ClaimedExtra) -> Extra:
-        explanation = self._weighed.explanation
-        units = self.citations.units(event.id)
-        fits = [fit for unit in units for fit in explanation.affinity[unit]]
+    def _build_text_extra(self, event: Event, evidence: Evidence, claimed: ClaimedExtra) -> Extra:
+        alignment = self._analysis.alignment
+        candidates = self.citations.candidates(event.id)
+        scores = [score for candidate in candidates for score in alignment.scores[candidate]]
         return Extra(
             event=event.id,
-            pointer=found.pointer,
-            quote=found.quote,
+            pointer=evidence.pointer,
+            quote=evidence.quote,
             what=event.name or event.kind.value,
             severity=Severity.MINOR if claimed.minor else Severity.MAJOR,
-            sureness=sureness_of("extra", signs_of_extra(fits, explanation.nearness)),
+            sureness=estimate_confidence(
+                "extra", compute_extra_features(scores, alignment.lexical_overlap)
+            ),
         )
 
-    def _in_order(self, events: set[str]) -> list[str]:
-        return sorted(events, key=self.citations.place)
+    def _sort_events(self, events: set[str]) -> list[str]:
+        return sorted(events, key=self.citations.position)
 
 
-def _unresolved(claimed: ClaimedExtra, why: str) -> Rejected:
-    return Rejected(step=None, event=claimed.event, quote=claimed.quote, why=why)
+def _reject_extra(claimed: ClaimedExtra, why: str) -> RejectedEvidence:
+    return RejectedEvidence(step=None, event=claimed.event, quote=claimed.quote, why=why)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planproof.checking.analysis import weigh
+from planproof.checking.analysis import analyze
 from planproof.core.content import Content
 from planproof.core.judgement import Judgement
 from planproof.core.model import Question
@@ -21,12 +21,12 @@ class Audit(AuditingJudge):
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
         """Ask about every step and every event; what is left of the answer are the findings."""
-        auditor = self._auditor((task, plan, trace), weigh(plan, trace, self.vocabulary))
-        asked = await auditor.asked()
-        examined = auditor.examined(asked.claims)
-        return self._judgement(trace, asked, examined, examined.findings)
+        auditor = self._build_auditor((task, plan, trace), analyze(plan, trace, self.vocabulary))
+        response = await auditor.ask()
+        verified = auditor.verify_claims(response.claims)
+        return self._build_judgement(trace, response, verified, verified.findings)
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
         """What would be asked about a case, as long as every answer stands."""
-        weighed = weigh(plan, trace, self.vocabulary)
-        return self._auditor((task, plan, trace), weighed).questions()
+        analysis = analyze(plan, trace, self.vocabulary)
+        return self._build_auditor((task, plan, trace), analysis).questions()

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from planproof.checking.analysis import Weighed
+from planproof.checking.analysis import Analysis
 from planproof.checking.rules import Rules
 from planproof.core.content import Content
-from planproof.core.digests import fingerprint_of
+from planproof.core.digests import compute_fingerprint
 from planproof.core.finding import Findings
-from planproof.core.judge import Asking
+from planproof.core.judge import ModelOptions
 from planproof.core.judgement import Judgement
 from planproof.core.model import Model
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.core.vocabulary import Vocabulary
-from planproof.llm.audit.audit_findings import Examination, Examined
-from planproof.llm.audit.audit_questions import Asked, Auditor, Scope
-from planproof.llm.audit.citations import about_orders
-from planproof.llm.prompting.templates import digest_of_prompts
+from planproof.llm.audit.audit_findings import ClaimVerifier, VerifiedClaims
+from planproof.llm.audit.audit_questions import Auditor, AuditResponse, AuditScope
+from planproof.llm.audit.citations import warn_about_instructions
+from planproof.llm.prompting.templates import compute_prompts_digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,39 +30,39 @@ class AuditingJudge:
 
     vocabulary: Vocabulary
     model: Model
-    asking: Asking
+    options: ModelOptions
 
     @property
     def fingerprint(self) -> str:
         """Changes with the prompts, the rules, the model, and what a model is asked and shown."""
-        asking = self.asking
-        return fingerprint_of(
+        options = self.options
+        return compute_fingerprint(
             type(self).__name__,
-            digest_of_prompts(),
+            compute_prompts_digest(),
             Rules(self.vocabulary).fingerprint,
             self.model.fingerprint,
-            *(asking.budget, asking.doubt, asking.image_urls),
+            *(options.budget, options.doubt, options.image_urls),
         )
 
-    def _auditor(
+    def _build_auditor(
         self,
         case: tuple[Content, Plan, Trace],
-        weighed: Weighed,
-        scope: Scope | None = None,
+        analysis: Analysis,
+        scope: AuditScope | None = None,
     ) -> Auditor:
         _, plan, trace = case
-        return Auditor(self.model, self.asking, case, Examination(plan, trace, weighed), scope)
+        return Auditor(self.model, self.options, case, ClaimVerifier(plan, trace, analysis), scope)
 
-    def _judgement(
-        self, trace: Trace, asked: Asked, examined: Examined, findings: Findings
+    def _build_judgement(
+        self, trace: Trace, response: AuditResponse, verified: VerifiedClaims, findings: Findings
     ) -> Judgement:
         """The findings, with how they came about."""
         return Judgement(
             findings=findings,
             models=(self.model.name,),
-            usage=asked.usage,
-            shown=asked.shown,
-            notes=asked.notes,
-            rejected=examined.rejected,
-            warnings=(*asked.warnings, *about_orders(trace)),
+            usage=response.usage,
+            shown=response.shown,
+            notes=response.notes,
+            rejected=verified.rejected,
+            warnings=(*response.warnings, *warn_about_instructions(trace)),
         )

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from planproof.core.verdict import Rejected
+from planproof.core.verdict import RejectedEvidence
 from planproof.llm.audit.audit_answers import Claim, Claims
-from planproof.llm.audit.audit_findings import Examined
+from planproof.llm.audit.audit_findings import VerifiedClaims
 from planproof.llm.prompting.escaping import (
-    as_json,
-    clipped,
-    escaped,
-    id_written,
-    in_marks,
-    name_written,
+    clip_middle,
+    escape_text,
+    to_compact_json,
+    wrap_in_guillemets,
+    write_id,
+    write_name,
 )
-from planproof.llm.prompting.fence import fenced
+from planproof.llm.prompting.fence import wrap_in_fence
 from planproof.llm.prompting.templates import render
 
-LEAST_ROOM = 2_000
+MIN_SECOND_QUESTION_CHARS = 2_000
 """Characters that a second question needs: its rules, and a part of the first answer."""
-_MOST_NAMED = 40
-_MOST_SHOWN = 3
+_MAX_NAMED = 40
+_MAX_SHOWN = 3
 _QUOTE_LENGTHS = (240, 80)
-_LONGEST_ID = 80
+_MAX_ID_CHARS = 80
 
 
 class SecondQuestion:
@@ -33,86 +33,93 @@ class SecondQuestion:
     """
 
     def __init__(
-        self, examined: Examined, events: Sequence[str], wanted: Iterable[str], claims: Claims
+        self,
+        verified: VerifiedClaims,
+        events: Sequence[str],
+        step_numbers: Iterable[str],
+        claims: Claims,
     ) -> None:
         here = frozenset(events)
-        self._left = [event for event in examined.unaccounted if event in here]
-        self._silent = [number for number in wanted if number not in claims.steps]
-        self._rejected: dict[str | None, list[Rejected]] = {}
-        for each in examined.rejected:
-            self._rejected.setdefault(each.step, []).append(each)
-        self._doubts = examined.doubts
-        open_to_doubt = self._rejected.keys() | examined.doubts.keys()
+        self._unaccounted = [event for event in verified.unaccounted_actions if event in here]
+        self._unanswered = [number for number in step_numbers if number not in claims.steps]
+        self._rejected: dict[str | None, list[RejectedEvidence]] = {}
+        for rejection in verified.rejected:
+            self._rejected.setdefault(rejection.step, []).append(rejection)
+        self._doubts = verified.doubts
+        open_to_doubt = self._rejected.keys() | verified.doubts.keys()
         self._contested = [c for number, c in claims.steps.items() if number in open_to_doubt]
-        self.steps = frozenset(claim.step for claim in self._contested).union(self._silent)
-        self.extras = frozenset(each.event for each in self._rejected.get(None, ()))
+        self.steps = frozenset(claim.step for claim in self._contested).union(self._unanswered)
+        self.extras = frozenset(rejection.event for rejection in self._rejected.get(None, ()))
 
     def __bool__(self) -> bool:
         """Return whether there is anything to ask."""
-        return bool(self.steps or self.extras or self._left)
+        return bool(self.steps or self.extras or self._unaccounted)
 
-    def in_words(self, room: int, mark: str) -> str:
+    def render_prompt(self, max_chars: int, mark: str) -> str:
         """Return the question in at most so many characters, with as many entries as fit.
 
         The first answer is a model's, with quotes from the trace: data, fenced like the case.
         """
         longest, short = _QUOTE_LENGTHS
-        entries = [*self._entries(longest)]
-        kept = min(len(entries), _MOST_NAMED)
-        words = _written(entries, kept, mark)
-        if len(words) > room:
-            entries = [*self._entries(short)]
-            words = _written(entries, kept, mark)
-        while len(words) > room and kept:
-            kept -= 1
-            words = _written(entries, kept, mark)
+        entries = [*self._list_entries(longest)]
+        entry_count = min(len(entries), _MAX_NAMED)
+        words = _render_entries(entries, entry_count, mark)
+        if len(words) > max_chars:
+            entries = [*self._list_entries(short)]
+            words = _render_entries(entries, entry_count, mark)
+        while len(words) > max_chars and entry_count:
+            entry_count -= 1
+            words = _render_entries(entries, entry_count, mark)
         return words
 
-    def _entries(self, longest: int) -> Iterator[str]:
+    def _list_entries(self, longest: int) -> Iterator[str]:
         """Yield what is contested, one thing after another, with quotes of so many characters."""
         for claim in self._contested:
             rejected = self._rejected.get(claim.step, ())
-            yield _about_step(claim, rejected, self._doubts.get(claim.step), longest)
-        for each in self._rejected.get(None, ()):
-            yield f"extra {_cited(each, longest)}\n{_not_accepted(each)}"
-        if self._silent:
-            named = ", ".join(map(name_written, self._silent[:_MOST_NAMED]))
+            yield _describe_step(claim, rejected, self._doubts.get(claim.step), longest)
+        for rejection in self._rejected.get(None, ()):
+            yield f"extra {_format_citation(rejection, longest)}\n{_describe_rejection(rejection)}"
+        if self._unanswered:
+            named = ", ".join(map(write_name, self._unanswered[:_MAX_NAMED]))
             yield f"steps that have no answer: {named}"
-        if self._left:
-            named = ", ".join(map(id_written, self._left[:_MOST_NAMED]))
+        if self._unaccounted:
+            named = ", ".join(map(write_id, self._unaccounted[:_MAX_NAMED]))
             yield f"actions under no step and no extra: {named}"
 
 
-def _written(entries: Sequence[str], kept: int, mark: str) -> str:
-    left = len(entries) - kept
-    shown = [*entries[:kept], *([f"(and {left} more)"] if left else ())]
-    return render("audit_again.jinja", told=fenced("answer", "\n".join(shown), mark))
+def _render_entries(entries: Sequence[str], entry_count: int, mark: str) -> str:
+    omitted = len(entries) - entry_count
+    shown = [*entries[:entry_count], *([f"(and {omitted} more)"] if omitted else ())]
+    return render("audit_again.jinja", told=wrap_in_fence("answer", "\n".join(shown), mark))
 
 
-def _about_step(claim: Claim, rejected: Sequence[Rejected], doubt: str | None, longest: int) -> str:
-    answer = claim.as_answer()
+def _describe_step(
+    claim: Claim, rejected: Sequence[RejectedEvidence], doubt: str | None, longest: int
+) -> str:
+    answer = claim.to_answer()
     answer["evidence"] = [
-        {name: clipped(text, longest) for name, text in one.items()}
-        for one in answer["evidence"][:_MOST_SHOWN]
+        {name: clip_middle(text, longest) for name, text in citation.items()}
+        for citation in answer["evidence"][:_MAX_SHOWN]
     ]
-    answer["events"] = [event[:_LONGEST_ID] for event in answer["events"][: 3 * _MOST_SHOWN]]
-    lines = [f"step {name_written(claim.step)}, you said: {as_json(answer)}"]
+    answer["events"] = [event[:_MAX_ID_CHARS] for event in answer["events"][: 3 * _MAX_SHOWN]]
+    lines = [f"step {write_name(claim.step)}, you said: {to_compact_json(answer)}"]
     # What is rejected stands in the answer already.
     lines += [
-        f"{_not_accepted(each)}: {_cited(each, longest // 2)}" for each in rejected[:_MOST_SHOWN]
+        f"{_describe_rejection(rejection)}: {_format_citation(rejection, longest // 2)}"
+        for rejection in rejected[:_MAX_SHOWN]
     ]
-    if len(rejected) > _MOST_SHOWN:
-        lines.append(f"  (and {len(rejected) - _MOST_SHOWN} more not accepted)")
+    if len(rejected) > _MAX_SHOWN:
+        lines.append(f"  (and {len(rejected) - _MAX_SHOWN} more not accepted)")
     if doubt is not None:
-        told = escaped(clipped(doubt, longest))
-        lines.append(f"  not confirmed by a search for words and values: {told}")
+        doubt_text = escape_text(clip_middle(doubt, longest))
+        lines.append(f"  not confirmed by a search for words and values: {doubt_text}")
     return "\n".join(lines)
 
 
-def _not_accepted(rejected: Rejected) -> str:
-    return f"  not accepted, {escaped(rejected.why)}"
+def _describe_rejection(rejected: RejectedEvidence) -> str:
+    return f"  not accepted, {escape_text(rejected.why)}"
 
 
-def _cited(rejected: Rejected, longest: int) -> str:
-    quote = in_marks(clipped(rejected.quote, longest))
-    return f"{id_written(rejected.event[:_LONGEST_ID])} {quote}"
+def _format_citation(rejected: RejectedEvidence, longest: int) -> str:
+    quote = wrap_in_guillemets(clip_middle(rejected.quote, longest))
+    return f"{write_id(rejected.event[:_MAX_ID_CHARS])} {quote}"

@@ -8,20 +8,20 @@ from dataclasses import dataclass
 from planproof.core.content import Content, Image
 from planproof.core.plan import Plan
 from planproof.core.trace import Event, Trace
-from planproof.llm.prompting.escaping import clipped, in_marks, name_written
+from planproof.llm.prompting.escaping import clip_middle, wrap_in_guillemets, write_name
 from planproof.llm.prompting.event_lines import EventWriter
-from planproof.llm.prompting.fence import fenced, mark_of
+from planproof.llm.prompting.fence import compute_mark, wrap_in_fence
 from planproof.llm.prompting.plan_relevance import PlanTerms
-from planproof.llm.prompting.prompt_images import Gallery, ImageRules
+from planproof.llm.prompting.prompt_images import ImageGallery, ImageRules
 from planproof.llm.prompting.templates import UserTemplate, render
-from planproof.llm.prompting.trace_prompt import WrittenTrace, write_objects, write_trace
-from planproof.llm.prompting.windows import windows_of
+from planproof.llm.prompting.trace_prompt import TraceText, write_json, write_trace
+from planproof.llm.prompting.windows import split_into_windows
 
-_SHARE_OF_TASK = 8
+_TASK_BUDGET_DIVISOR = 8
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenCase:
+class CasePrompt:
     """What is sent of a case, and how much of its trace that shows.
 
     `events` are the ids of those that are written; of `shortened` something was left out,
@@ -32,10 +32,10 @@ class WrittenCase:
     events: tuple[str, ...]
     shortened: int = 0
     collapsed: int = 0
-    fits: bool = True
+    within_budget: bool = True
 
     @property
-    def images(self) -> int:
+    def image_count(self) -> int:
         """How many images go along."""
         return sum(isinstance(part, Image) for part in self.parts)
 
@@ -55,11 +55,11 @@ class CaseWriter:
         self._plan = plan
         self._trace = trace
         self._budget = budget
-        self.mark = mark_of(task, plan, trace)
+        self.mark = compute_mark(task, plan, trace)
         """What the fences bear, and no text of the case can."""
-        self._gallery = Gallery.of(task, plan, trace, self.mark, images or ImageRules())
+        self._gallery = ImageGallery.of(task, plan, trace, self.mark, images or ImageRules())
         self._writer = EventWriter(trace, PlanTerms(plan), self._gallery)
-        self._task_text, self._task_left_out = self._task(task)
+        self._task_text, self._task_chars_omitted = self._write_task(task)
 
     @property
     def has_images(self) -> bool:
@@ -69,52 +69,56 @@ class CaseWriter:
     @property
     def notes(self) -> tuple[str, ...]:
         """What of the case is not sent whatever the budget: images that may not be, and why."""
-        shortened = f"the task was shortened by {self._task_left_out:,} characters"
-        return (*(self._gallery.left_out), *([shortened] if self._task_left_out else ()))
+        shortened = f"the task was shortened by {self._task_chars_omitted:,} characters"
+        return (*(self._gallery.left_out), *([shortened] if self._task_chars_omitted else ()))
 
-    def whole(self, instructions: str) -> WrittenCase:
+    def write_whole(self, instructions: str) -> CasePrompt:
         """The case with all of its events; with the instructions it keeps to the budget."""
-        return self._written(self._trace, instructions)
+        return self._write(self._trace, instructions)
 
-    def windows(
+    def write_windows(
         self, instructions: str, events: Iterable[str] | None = None
-    ) -> tuple[WrittenCase, ...]:
+    ) -> tuple[CasePrompt, ...]:
         """The case, with all of its events or some; in overlapping windows if it does not fit."""
         trace = self._trace
         if events is not None:
-            wanted = frozenset(events)
-            chosen = tuple(event for event in trace.events if event.id in wanted)
+            event_ids = frozenset(events)
+            chosen = tuple(event for event in trace.events if event.id in event_ids)
             trace = Trace(chosen, trace.reader)
-        return windows_of(trace, lambda part: self._written(part, instructions))
+        return split_into_windows(trace, lambda part: self._write(part, instructions))
 
-    def in_template(self, template: UserTemplate, instructions: str) -> WrittenCase:
+    def render_template(self, template: UserTemplate, instructions: str) -> CasePrompt:
         """The case in the words of a user's template, with the trace as JSON."""
-        task, plan = self._task_text, self._fenced("plan", self._plan_text())
+        task, plan = self._task_text, self._fence("plan", self._write_plan())
 
-        def rendered(trace: str) -> str:
-            return template.rendered(
-                task=task, plan=plan, trace=self._fenced("trace", trace), images=self.has_images
+        def render_with(trace: str) -> str:
+            return template.render_case(
+                task=task, plan=plan, trace=self._fence("trace", trace), images=self.has_images
             )
 
-        room = self._budget - len(instructions) - len(rendered(""))
-        written = write_objects(self._trace, self._writer, room)
-        return self._case(written, rendered(written.text) if written.fits else "")
+        trace_budget = self._budget - len(instructions) - len(render_with(""))
+        written = write_json(self._trace, self._writer, trace_budget)
+        return self._build_prompt(
+            written, render_with(written.text) if written.within_budget else ""
+        )
 
-    def _written(self, trace: Trace, instructions: str) -> WrittenCase:
-        room = self._budget - len(instructions) - len(self._rendered(trace.events, None))
-        written = write_trace(trace, self._writer, room)
-        return self._case(written, self._rendered(trace.events, written) if written.fits else "")
+    def _write(self, trace: Trace, instructions: str) -> CasePrompt:
+        trace_budget = self._budget - len(instructions) - len(self._render(trace.events, None))
+        written = write_trace(trace, self._writer, trace_budget)
+        return self._build_prompt(
+            written, self._render(trace.events, written) if written.within_budget else ""
+        )
 
-    def _case(self, written: WrittenTrace, text: str) -> WrittenCase:
-        return WrittenCase(
-            self._gallery.parts(text),
+    def _build_prompt(self, written: TraceText, text: str) -> CasePrompt:
+        return CasePrompt(
+            self._gallery.split_parts(text),
             written.events,
             written.shortened,
             written.collapsed,
-            written.fits,
+            written.within_budget,
         )
 
-    def _rendered(self, events: tuple[Event, ...], written: WrittenTrace | None) -> str:
+    def _render(self, events: tuple[Event, ...], written: TraceText | None) -> str:
         """The case in words; without a trace, as long as what surrounds one can be."""
         of = len(self._trace.events)
         shortened = of if written is None else written.shortened
@@ -122,29 +126,35 @@ class CaseWriter:
             "case.jinja",
             mark=self.mark,
             task=self._task_text,
-            plan=self._fenced("plan", self._plan_text()),
+            plan=self._fence("plan", self._write_plan()),
             shown=len(events),
             of=of,
             shortened=shortened,
-            trace=self._fenced("trace", "" if written is None else written.text),
+            trace=self._fence("trace", "" if written is None else written.text),
         )
 
-    def _task(self, task: Content) -> tuple[str, int]:
-        most = max(200, self._budget // _SHARE_OF_TASK)
-        text = self._gallery.lifted(task.text)
+    def _write_task(self, task: Content) -> tuple[str, int]:
+        most = max(200, self._budget // _TASK_BUDGET_DIVISOR)
+        text = self._gallery.replace_inline_images(task.text)
         left_out = max(0, len(text) - most)
-        told = in_marks(clipped(text, most)) if text.strip() else "(no task was given)"
-        words = (told, *([f"[+{left_out}]"] if left_out else ()), *self._gallery.marks(task.images))
-        return self._fenced("task", " ".join(words)), left_out
+        shown_text = (
+            wrap_in_guillemets(clip_middle(text, most)) if text.strip() else "(no task was given)"
+        )
+        words = (
+            shown_text,
+            *([f"[+{left_out}]"] if left_out else ()),
+            *self._gallery.write_marks(task.images),
+        )
+        return self._fence("task", " ".join(words)), left_out
 
-    def _plan_text(self) -> str:
-        return "\n".join(self._plan_lines())
+    def _write_plan(self) -> str:
+        return "\n".join(self._write_plan_lines())
 
-    def _plan_lines(self) -> Iterator[str]:
+    def _write_plan_lines(self) -> Iterator[str]:
         for step in self._plan.steps:
-            text = in_marks(self._gallery.lifted(step.text))
-            yield f"step {name_written(step.number)} {text}"
-        yield from self._gallery.marks(self._plan.images)
+            text = wrap_in_guillemets(self._gallery.replace_inline_images(step.text))
+            yield f"step {write_name(step.number)} {text}"
+        yield from self._gallery.write_marks(self._plan.images)
 
-    def _fenced(self, name: str, text: str) -> str:
-        return fenced(name, text, self.mark)
+    def _fence(self, name: str, text: str) -> str:
+        return wrap_in_fence(name, text, self.mark)

@@ -17,63 +17,67 @@ _CONTROL_TOKEN = re.compile(
     r"<(?=[|｜]|/?s>|<SYS>>|</SYS>>|(?:start|end)_of_turn>)|\[(?=/?INST\])|(?<=[|｜])>"
 )
 # Line ends as JSON has them; quotation marks and backslashes stay, for code and JSON to be legible.
-_LINES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "«": "\\u00ab", "»": "\\u00bb"}
+_LINE_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "«": "\\u00ab", "»": "\\u00bb"}
 _LONGEST_ID = 64
 _PLAIN_NAME = re.compile(rf"[\w.:#/@-]{{1,{_LONGEST_ID}}}")
 _LONGEST_NAME = 80
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 
 
-def as_json(value: Json) -> str:
+def to_compact_json(value: Json) -> str:
     """A value as compact JSON on one line."""
-    return escaped(_ENCODER.encode(value))
+    return escape_text(_ENCODER.encode(value))
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     """JSON text without control tokens, and with nothing in it that can't be seen."""
     # One of these stands in every control token, and few texts have one.
     if "<" in text or "|>" in text or "INST]" in text or "｜>" in text:
-        text = _CONTROL_TOKEN.sub(_as_code, text)
+        text = _CONTROL_TOKEN.sub(_escape_match, text)
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else _code(each) for each in text)
+    return "".join(
+        character if character.isprintable() else _escape_character(character) for character in text
+    )
 
 
-def in_marks(text: str) -> str:
+def wrap_in_guillemets(text: str) -> str:
     """A text on one line, between marks that nothing inside it can close."""
     # Most have none of these: to look for each takes a tenth of what a table of all takes.
-    for character, code in _LINES.items():
+    for character, code in _LINE_ESCAPES.items():
         if character in text:
             text = text.replace(character, code)
-    return f"«{escaped(text)}»"
+    return f"«{escape_text(text)}»"
 
 
-def name_written(name: str) -> str:
+def write_name(name: str) -> str:
     """The name of a tool or an agent: as it is where it is plain, else a JSON string."""
     if _PLAIN_NAME.fullmatch(name):
         return name
-    return as_json(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + ELLIPSIS)
+    return to_compact_json(
+        name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + ELLIPSIS
+    )
 
 
-def id_written(event_id: str) -> str:
+def write_id(event_id: str) -> str:
     """The id of an event: never shortened, for it has to be found again."""
     if event_id.isalnum() and len(event_id) <= _LONGEST_ID:
         return event_id
-    return event_id if _PLAIN_NAME.fullmatch(event_id) else as_json(event_id)
+    return event_id if _PLAIN_NAME.fullmatch(event_id) else to_compact_json(event_id)
 
 
-def clipped(text: str, most: int) -> str:
+def clip_middle(text: str, max_chars: int) -> str:
     """Head and tail of a text, with an ellipsis between; all of it if it is short enough."""
-    if len(text) <= most:
+    if len(text) <= max_chars:
         return text
-    tail = most // 3
-    return f"{text[: most - tail]}{ELLIPSIS}{text[len(text) - tail :] if tail else ''}"
+    tail = max_chars // 3
+    return f"{text[: max_chars - tail]}{ELLIPSIS}{text[len(text) - tail :] if tail else ''}"
 
 
-def _as_code(found: re.Match[str]) -> str:
-    return _code(found[0])
+def _escape_match(match: re.Match[str]) -> str:
+    return _escape_character(match[0])
 
 
-def _code(character: str) -> str:
-    units = character.encode("utf-16-be", "surrogatepass").hex()
-    return "".join(f"\\u{units[place : place + 4]}" for place in range(0, len(units), 4))
+def _escape_character(character: str) -> str:
+    hex_digits = character.encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{hex_digits[start : start + 4]}" for start in range(0, len(hex_digits), 4))

@@ -16,7 +16,7 @@ from planproof.core.trace import Trace
 _DIGITS = 20
 
 
-def mark_of(task: Content, plan: Plan, trace: Trace) -> str:
+def compute_mark(task: Content, plan: Plan, trace: Trace) -> str:
     """The mark of a case: digits that follow from all of it."""
     texts = [task.text]
     for step in plan.steps:
@@ -29,6 +29,6 @@ def mark_of(task: Content, plan: Plan, trace: Trace) -> str:
     return sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
-def fenced(name: str, text: str, mark: str) -> str:
+def wrap_in_fence(name: str, text: str, mark: str) -> str:
     """The text between two lines that name it and bear the mark."""
     return f"[begin {name} {mark}]\n{text}\n[end {name} {mark}]"

@@ -15,17 +15,17 @@ from pathlib import Path
 from planproof.core.content import Content, Image
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
-from planproof.llm.prompting.escaping import as_json
+from planproof.llm.prompting.escaping import to_compact_json
 
-_FORMS = {
+_MAGIC_NUMBERS = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
     b"GIF87a": "image/gif",
     b"GIF89a": "image/gif",
 }
-_HELD = "data:image/"
-_IN_TEXT = re.compile(r"data:(image/[a-z.+-]{1,40});base64,([A-Za-z0-9+/]{16,}={0,2})")
-_LONGEST_ADDRESS = 2_000
+_DATA_URL_PREFIX = "data:image/"
+_DATA_URL = re.compile(r"data:(image/[a-z.+-]{1,40});base64,([A-Za-z0-9+/]{16,}={0,2})")
+_MAX_URL_LENGTH = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class ImageRules:
 
     allow_urls: bool = False
     folder: Path = field(default_factory=Path)
-    most: int = 20
-    most_bytes: int = 5_000_000
-    most_bytes_together: int = 20_000_000
+    max_images: int = 20
+    max_bytes_per_image: int = 5_000_000
+    max_total_bytes: int = 20_000_000
 
 
-class Gallery:
+class ImageGallery:
     """The images of one case, numbered in the order of task, plan and trace."""
 
     def __init__(self, mark: str, rules: ImageRules) -> None:
@@ -56,15 +56,22 @@ class Gallery:
         """Which images are not sent, and why."""
 
     @classmethod
-    def of(cls, task: Content, plan: Plan, trace: Trace, mark: str, rules: ImageRules) -> Gallery:
+    def of(
+        cls, task: Content, plan: Plan, trace: Trace, mark: str, rules: ImageRules
+    ) -> ImageGallery:
         """All the images of a case."""
         gallery = cls(mark, rules)
         texts = (text for step in plan.steps for text in (step.text,))
-        for image in (*task.images, *_in(task.text), *plan.images, *_in(*texts)):
+        for image in (
+            *task.images,
+            *_find_inline_images(task.text),
+            *plan.images,
+            *_find_inline_images(*texts),
+        ):
             gallery.add(image)
         for event in trace.events:
-            if event.images or _HELD in event.text or _HELD in event.output:
-                for image in (*event.images, *_in(event.text, event.output)):
+            if event.images or _DATA_URL_PREFIX in event.text or _DATA_URL_PREFIX in event.output:
+                for image in (*event.images, *_find_inline_images(event.text, event.output)):
                     gallery.add(image)
         return gallery
 
@@ -72,7 +79,7 @@ class Gallery:
         return len(self._numbers)
 
     @property
-    def sent(self) -> int:
+    def sent_count(self) -> int:
         """How many images are sent."""
         return len(self._sent)
 
@@ -81,106 +88,110 @@ class Gallery:
         if image in self._numbers:
             return
         number = self._numbers[image] = len(self._numbers) + 1
-        admitted = self._admitted(image)
+        admitted = self._admit(image)
         if isinstance(admitted, str):
             self.left_out.append(f"image {number}: {admitted}")
         else:
             self._sent[number] = admitted
 
-    def marks(self, images: Iterable[Image]) -> tuple[str, ...]:
+    def write_marks(self, images: Iterable[Image]) -> tuple[str, ...]:
         """What stands in the text for images."""
-        return tuple(self._named(self._numbers[image]) for image in images)
+        return tuple(self._write_mark(self._numbers[image]) for image in images)
 
-    def lifted(self, text: str) -> str:
+    def replace_inline_images(self, text: str) -> str:
         """The text with marks in the place of the images that are written out in it."""
-        if _HELD not in text:
+        if _DATA_URL_PREFIX not in text:
             return text
-        return _IN_TEXT.sub(
-            lambda found: self._named(self._numbers[Image(found[1], data=found[2])]), text
+        return _DATA_URL.sub(
+            lambda match: self._write_mark(self._numbers[Image(match[1], data=match[2])]), text
         )
 
-    def parts(self, text: str) -> tuple[str | Image, ...]:
+    def split_parts(self, text: str) -> tuple[str | Image, ...]:
         """A text with marks as parts: each image follows the line that mentions it first."""
         if not self._sent:
             return (text,) if text else ()
-        place = re.compile(rf"\[image (\d+) {re.escape(self._mark)}\]")
+        mark_pattern = re.compile(rf"\[image (\d+) {re.escape(self._mark)}\]")
         parts: list[str | Image] = []
-        said = ""
+        pending_text = ""
         shown: set[int] = set()
         for line in text.splitlines(keepends=True):
-            numbers = [int(found[1]) for found in place.finditer(line)]
-            said += place.sub(r"[image \1]", line)
+            numbers = [int(match[1]) for match in mark_pattern.finditer(line)]
+            pending_text += mark_pattern.sub(r"[image \1]", line)
             for number in numbers:
                 if number not in shown:
                     shown.add(number)
-                    parts += (said, self._sent[number])
-                    said = ""
-        parts.append(said)
+                    parts += (pending_text, self._sent[number])
+                    pending_text = ""
+        parts.append(pending_text)
         return tuple(part for part in parts if part != "")
 
-    def _named(self, number: int) -> str:
+    def _write_mark(self, number: int) -> str:
         if number in self._sent:
             return f"[image {number} {self._mark}]"
         return f"[image {number}: not shown]"
 
-    def _admitted(self, image: Image) -> Image | str:
+    def _admit(self, image: Image) -> Image | str:
         """The image as it is sent, or why it is not."""
-        if len(self._sent) >= self._rules.most:
-            return f"only the first {self._rules.most} are sent"
+        if len(self._sent) >= self._rules.max_images:
+            return f"only the first {self._rules.max_images} are sent"
         if image.data is None and image.url is not None and _is_remote(image.url):
             if not self._rules.allow_urls:
                 return "it stands at an address elsewhere (--allow-image-urls passes it on)"
-            fits = len(image.url) <= _LONGEST_ADDRESS
-            return Image(image.media_type, url=image.url) if fits else "its address is too long"
-        content = self._content(image)
+            is_short_enough = len(image.url) <= _MAX_URL_LENGTH
+            return (
+                Image(image.media_type, url=image.url)
+                if is_short_enough
+                else "its address is too long"
+            )
+        content = self._read_content(image)
         if isinstance(content, str):
             return content
-        media_type = _media_type(content)
+        media_type = _detect_media_type(content)
         if media_type is None:
             return "it is no PNG, JPEG, GIF or WebP"
         size = len(content)
-        if size > self._rules.most_bytes:
-            return f"it has {size:,} bytes, more than {self._rules.most_bytes:,}"
-        if self._bytes + size > self._rules.most_bytes_together:
-            return f"all images together have more than {self._rules.most_bytes_together:,} bytes"
+        if size > self._rules.max_bytes_per_image:
+            return f"it has {size:,} bytes, more than {self._rules.max_bytes_per_image:,}"
+        if self._bytes + size > self._rules.max_total_bytes:
+            return f"all images together have more than {self._rules.max_total_bytes:,} bytes"
         self._bytes += size
         return Image(media_type, data=b2a_base64(content, newline=False).decode())
 
-    def _content(self, image: Image) -> bytes | str:
+    def _read_content(self, image: Image) -> bytes | str:
         if image.data is not None:
-            if len(image.data) > 2 * self._rules.most_bytes:
-                return f"it has more than {self._rules.most_bytes:,} bytes"
+            if len(image.data) > 2 * self._rules.max_bytes_per_image:
+                return f"it has more than {self._rules.max_bytes_per_image:,} bytes"
             try:
                 return a2b_base64(image.data)
             except (Error, ValueError):
                 return "its data is not base64"
-        return self._in_file((image.url or "").removeprefix("file://"))
+        return self._read_file((image.url or "").removeprefix("file://"))
 
-    def _in_file(self, name: str) -> bytes | str:
+    def _read_file(self, name: str) -> bytes | str:
         """What stands in a local file, if it is in the folder: links are followed first."""
         try:
             folder = self._rules.folder.resolve()
             path = (folder / name).resolve()
             if not path.is_relative_to(folder):
-                return f"the file {as_json(name[:200])} is outside the working folder"
+                return f"the file {to_compact_json(name[:200])} is outside the working folder"
             with path.open("rb") as file:
-                return file.read(self._rules.most_bytes + 1)
+                return file.read(self._rules.max_bytes_per_image + 1)
         except (OSError, ValueError):
-            return f"the file {as_json(name[:200])} can't be read"
+            return f"the file {to_compact_json(name[:200])} can't be read"
 
 
-def _in(*texts: str) -> Iterator[Image]:
+def _find_inline_images(*texts: str) -> Iterator[Image]:
     """The images that are written out in texts."""
     for text in texts:
-        if _HELD in text:
-            yield from (Image(found[1], data=found[2]) for found in _IN_TEXT.finditer(text))
+        if _DATA_URL_PREFIX in text:
+            yield from (Image(match[1], data=match[2]) for match in _DATA_URL.finditer(text))
 
 
 def _is_remote(url: str) -> bool:
     return url[:8].lower().startswith(("http://", "https://"))
 
 
-def _media_type(content: bytes) -> str | None:
+def _detect_media_type(content: bytes) -> str | None:
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
-    return next((form for magic, form in _FORMS.items() if content.startswith(magic)), None)
+    return next((form for magic, form in _MAGIC_NUMBERS.items() if content.startswith(magic)), None)

@@ -6,19 +6,21 @@ from planproof.core.content import Image
 from planproof.core.model import Question
 
 
-def shown(question: Question) -> str:
+def format_question(question: Question) -> str:
     """The instructions and the case, word for word; images by their kind and size."""
-    case = "\n".join(_told(part) if isinstance(part, Image) else part for part in question.parts)
+    case = "\n".join(
+        _describe_image(part) if isinstance(part, Image) else part for part in question.parts
+    )
     return f"{question.instructions}\n\n{case}\n"
 
 
-def characters(question: Question) -> int:
+def count_characters(question: Question) -> int:
     """How long a question is, without its images."""
     texts = (part for part in question.parts if isinstance(part, str))
     return len(question.instructions) + sum(map(len, texts))
 
 
-def _told(image: Image) -> str:
+def _describe_image(image: Image) -> str:
     if image.data is None:
         return f"<{image.media_type} at {image.url}>"
     return f"<{image.media_type}, {len(image.data) * 3 // 4:,} bytes>"

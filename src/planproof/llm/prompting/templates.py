@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 _VARIABLES = ("user_task", "agent_plan", "execution_trace_json", "_fragments")
-_NEEDED = ("agent_plan", "execution_trace_json")
+_REQUIRED_VARIABLES = ("agent_plan", "execution_trace_json")
 _ADVICE = (
     "A template may use user_task, agent_plan, execution_trace_json and "
     "_fragments.multimodal_input_rules."
 )
-_LARGEST = 1_000_000
+_MAX_CHARS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +39,17 @@ class UserTemplate:
         """Tells this template from others."""
         return sha256(self.source.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def checked(self) -> UserTemplate:
+    def validate(self) -> UserTemplate:
         """The same template, if it can be used at all."""
         from jinja2 import TemplateError, meta  # noqa: PLC0415 - only for whoever has a template
 
-        if len(self.source) > _LARGEST:
-            raise InvalidInput(f"has more than {_LARGEST:,} characters.", where=self.name)
+        if len(self.source) > _MAX_CHARS:
+            raise InvalidInput(f"has more than {_MAX_CHARS:,} characters.", where=self.name)
         try:
             used = meta.find_undeclared_variables(_environment().parse(self.source))
         except TemplateError as error:
-            _refuse(error, self.name)
-        absent = [name for name in _NEEDED if name not in used]
+            _raise_invalid_template(error, self.name)
+        absent = [name for name in _REQUIRED_VARIABLES if name not in used]
         if absent:
             what = f"does not use `{absent[0]}`, so nothing could be judged."
             raise InvalidInput(what, where=self.name, advice=_ADVICE)
@@ -59,7 +59,7 @@ class UserTemplate:
             raise InvalidInput(what, where=self.name, advice=_ADVICE)
         return self
 
-    def rendered(self, *, task: str, plan: str, trace: str, images: bool) -> str:
+    def render_case(self, *, task: str, plan: str, trace: str, images: bool) -> str:
         """The words for a case. The multimodal rules are empty where there are no images."""
         from jinja2 import TemplateError  # noqa: PLC0415 - only for whoever has a template
 
@@ -76,7 +76,7 @@ class UserTemplate:
                 )
             )
         except TemplateError as error:
-            _refuse(error, self.name)
+            _raise_invalid_template(error, self.name)
         except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise InvalidInput(
                 f"fails: {type(error).__name__}: {error}.", where=self.name, advice=_ADVICE
@@ -89,19 +89,21 @@ def render(name: str, **values: object) -> str:
 
 
 @cache
-def digest_of_prompts() -> str:
+def compute_prompts_digest() -> str:
     """Changes whenever a word of the project's own prompts does."""
     digest = sha256()
-    for source in _sources():
+    for source in _list_prompt_files():
         digest.update(source.read_bytes())
     return digest.hexdigest()
 
 
 @cache
-def _sources() -> tuple[Traversable, ...]:
+def _list_prompt_files() -> tuple[Traversable, ...]:
     folder = files("planproof.llm").joinpath("prompts")
-    found = [*folder.iterdir(), *folder.joinpath("fragments").iterdir()]
-    return tuple(sorted((each for each in found if each.is_file()), key=lambda each: each.name))
+    entries = [*folder.iterdir(), *folder.joinpath("fragments").iterdir()]
+    return tuple(
+        sorted((entry for entry in entries if entry.is_file()), key=lambda entry: entry.name)
+    )
 
 
 @cache
@@ -120,11 +122,11 @@ def _environment() -> ImmutableSandboxedEnvironment:
     )
 
 
-def _refuse(error: TemplateError, name: str) -> NoReturn:
+def _raise_invalid_template(error: TemplateError, name: str) -> NoReturn:
     line = getattr(error, "lineno", None)
-    place = f"{name}, line {line}" if line else name
+    location = f"{name}, line {line}" if line else name
     raise InvalidInput(
         f"is no template that can be used: {error.message or type(error).__name__}.",
-        where=place,
+        where=location,
         advice=_ADVICE,
     ) from error

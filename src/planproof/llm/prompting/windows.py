@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 from planproof.core.trace import Trace
 
 if TYPE_CHECKING:
-    from planproof.llm.prompting.case_prompt import WrittenCase
+    from planproof.llm.prompting.case_prompt import CasePrompt
 
-_OVERLAP = 20
-_LARGEST_OVERLAP = 25
+_OVERLAP_DIVISOR = 20
+_MAX_OVERLAP = 25
 
 
-def windows_of(trace: Trace, write: Callable[[Trace], WrittenCase]) -> tuple[WrittenCase, ...]:
+def split_into_windows(
+    trace: Trace, write: Callable[[Trace], CasePrompt]
+) -> tuple[CasePrompt, ...]:
     """The trace written in as few windows as it takes, each of which fits.
 
     Neighbours share some events, so that what belongs together is seen together at least once.
@@ -22,20 +24,20 @@ def windows_of(trace: Trace, write: Callable[[Trace], WrittenCase]) -> tuple[Wri
     """
     number = 1
     while True:
-        written: list[WrittenCase] = []
-        for part in _parts(trace, number):
+        written: list[CasePrompt] = []
+        for part in _split_trace(trace, number):
             written.append(write(part))
-            if not written[-1].fits and number < len(trace.events):
+            if not written[-1].within_budget and number < len(trace.events):
                 break  # no need to write the others: more windows are needed
         else:
             return tuple(written)
         number = min(number + -(-number // 2), len(trace.events))
 
 
-def _parts(trace: Trace, number: int) -> list[Trace]:
+def _split_trace(trace: Trace, number: int) -> list[Trace]:
     events = trace.events
     size = max(1, -(-len(events) // number))
-    overlap = min(_LARGEST_OVERLAP, size // _OVERLAP) if number > 1 else 0
+    overlap = min(_MAX_OVERLAP, size // _OVERLAP_DIVISOR) if number > 1 else 0
     return [
         Trace(events[max(0, start - overlap) : start + size + overlap], trace.reader)
         for start in range(0, len(events), size)

@@ -8,13 +8,13 @@ from itertools import islice
 from planproof.core.content import Json
 from planproof.core.json_values import is_object
 from planproof.core.trace import Trace
-from planproof.readers.claude_code.order import in_order
-from planproof.readers.claude_code.session import ASIDE, SPEAKERS, Session
+from planproof.readers.claude_code.order import sort_lines
+from planproof.readers.claude_code.session import MESSAGE_TYPES, METADATA_TYPES, Session
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.entries import LOOKED_AT, entries
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_entries
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-_MARKS = frozenset(("uuid", "parentUuid", "sessionId", "session_id", "leafUuid", "messageId"))
+_LINE_KEYS = frozenset(("uuid", "parentUuid", "sessionId", "session_id", "leafUuid", "messageId"))
 
 
 class ClaudeCodeReader:
@@ -27,30 +27,30 @@ class ClaudeCodeReader:
         if source.form == "text":
             return False
         marked = False
-        for _, line in islice(_lines(source), LOOKED_AT):
+        for _, line in islice(_iter_lines(source), SNIFF_LIMIT):
             if not _is_line(line):
                 return False
-            marked = marked or line["type"] in SPEAKERS or line["type"] in ASIDE
+            marked = marked or line["type"] in MESSAGE_TYPES or line["type"] in METADATA_TYPES
         return marked
 
     def read(self, source: Source) -> Trace:
         """The events of all lines, in the order of their times."""
-        transcript = Transcript(source.skipped)
-        session = Session(transcript)
-        lines = list(_lines(source))
-        session.know(lines)
-        for pointer, line in in_order(lines):
-            session.take(line, pointer)
-        return transcript.trace(self.name)
+        builder = TraceBuilder(source.skipped)
+        session = Session(builder)
+        lines = list(_iter_lines(source))
+        session.index_subagents(lines)
+        for pointer, line in sort_lines(lines):
+            session.add_line(line, pointer)
+        return builder.build(self.name)
 
 
-def _lines(source: Source) -> Iterator[tuple[str, Json]]:
-    return entries(source, is_entry=_is_line)
+def _iter_lines(source: Source) -> Iterator[tuple[str, Json]]:
+    return iter_entries(source, is_entry=_is_line)
 
 
 def _is_line(line: Json) -> bool:
     if not is_object(line) or not isinstance(line.get("type"), str) or "payload" in line:
         return False
-    if line["type"] in SPEAKERS and not is_object(line.get("message")):
+    if line["type"] in MESSAGE_TYPES and not is_object(line.get("message")):
         return False
-    return not _MARKS.isdisjoint(line)
+    return not _LINE_KEYS.isdisjoint(line)

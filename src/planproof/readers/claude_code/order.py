@@ -8,7 +8,7 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_object, text_at
 
 
-def in_order(lines: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
+def sort_lines(lines: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
     """The lines as they came about; files of sub-agents may have been put after the session's."""
     times: list[str] = []
     begun: dict[str, str] = {}

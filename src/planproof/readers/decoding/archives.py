@@ -9,17 +9,17 @@ import zlib
 from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
 
-_MARKS = (b"PK\x03\x04", b"PK\x05\x06")
-_ENTRY = b"PK\x01\x02"
+_ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
+_ENTRY_SIGNATURE = b"PK\x01\x02"
 _ZSTANDARD = 93
-_ENCRYPTED = 0x1
+_ENCRYPTED_FLAG = 0x1
 # A log may unpack to so many times what a single trace may have: it is never unpacked at once.
-_TIMES_UNPACKED = 16
+_UNPACK_FACTOR = 16
 
 
 def is_archive(data: bytes) -> bool:
     """Whether the bytes are a ZIP file."""
-    return data.startswith(_MARKS)
+    return data.startswith(_ZIP_SIGNATURES)
 
 
 class Archive:
@@ -29,7 +29,7 @@ class Archive:
         self.name = name
         self.limits = limits
         # Counted before anything is made of them: a directory costs more memory than bytes.
-        if data.count(_ENTRY) > limits.entries:
+        if data.count(_ENTRY_SIGNATURE) > limits.entries:
             raise InvalidInput(
                 f"is an archive with more than {limits.entries:,} entries.",
                 where=name,
@@ -38,7 +38,7 @@ class Archive:
         try:
             self._file = zipfile.ZipFile(io.BytesIO(data))
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise self._broken(name, error) from error
+            raise self._invalid_archive_error(name, error) from error
         self._samples = [entry for entry in self._file.infolist() if _is_sample(entry.filename)]
         if not self._samples:
             raise InvalidInput(
@@ -47,24 +47,24 @@ class Archive:
                 advice="Unpack it, and give the trace itself.",
             )
         unpacked = sum(entry.file_size for entry in self._samples)
-        if unpacked > limits.bytes * _TIMES_UNPACKED:
+        if unpacked > limits.bytes * _UNPACK_FACTOR:
             raise InvalidInput(
-                f"unpacks to {unpacked:,} bytes, more than {_TIMES_UNPACKED} times the limit of "
+                f"unpacks to {unpacked:,} bytes, more than {_UNPACK_FACTOR} times the limit of "
                 f"{limits.bytes:,}.",
                 where=name,
                 advice="Raise the limit, or split the log.",
             )
 
     @property
-    def names(self) -> list[str]:
+    def sample_names(self) -> list[str]:
         """What the samples are called: `<id>_epoch_<n>`."""
-        return [_stem(entry.filename) for entry in self._samples]
+        return [_sample_name(entry.filename) for entry in self._samples]
 
-    def read(self, number: int) -> bytes:
+    def read_sample(self, number: int) -> bytes:
         """The bytes of one sample, however many the archive says that it has."""
         entry = self._samples[number]
-        where = f"{self.name}#{_stem(entry.filename)}"
-        if entry.flag_bits & _ENCRYPTED:
+        where = f"{self.name}#{_sample_name(entry.filename)}"
+        if entry.flag_bits & _ENCRYPTED_FLAG:
             raise InvalidInput("is encrypted.", where=where, advice="Write the log without that.")
         try:
             with self._file.open(entry) as file:
@@ -77,7 +77,7 @@ class Archive:
                 advice="Write the log as JSON: `inspect log convert --to json`.",
             ) from error
         except (zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError) as error:
-            raise self._broken(where, error) from error
+            raise self._invalid_archive_error(where, error) from error
         if len(data) > self.limits.bytes:
             raise InvalidInput(
                 f"unpacks to more than the limit of {self.limits.bytes:,} bytes.",
@@ -87,7 +87,7 @@ class Archive:
         return data
 
     @staticmethod
-    def _broken(where: str, error: Exception) -> InvalidInput:
+    def _invalid_archive_error(where: str, error: Exception) -> InvalidInput:
         return InvalidInput(
             f"is a ZIP archive that can't be read: {error}.",
             where=where,
@@ -99,5 +99,5 @@ def _is_sample(name: str) -> bool:
     return name.startswith("samples/") and name.endswith(".json")
 
 
-def _stem(name: str) -> str:
+def _sample_name(name: str) -> str:
     return name.removeprefix("samples/").removesuffix(".json")

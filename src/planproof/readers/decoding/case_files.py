@@ -10,18 +10,18 @@ from typing import Protocol
 
 from planproof.core.case import Case
 from planproof.core.content import Json
-from planproof.core.json_values import DEEPEST, is_deeper_than, is_object
+from planproof.core.json_values import MAX_DEPTH, is_deeper_than, is_object
 from planproof.core.limits import Limits
-from planproof.core.strict_json import holds_more_values
+from planproof.core.strict_json import has_more_values
 from planproof.errors import InvalidInput
-from planproof.readers.decoding.json_parsing import too_many_values
+from planproof.readers.decoding.json_parsing import too_many_values_error
 from planproof.readers.decoding.rewinding import Readable
 from planproof.readers.task_content import read_task
 
 _FORM = 'A case is {"user_task": ..., "agent_plan": ..., "execution_trace": ...}.'
-_DEEPEST = 2 * DEEPEST
+_DEEPEST = 2 * MAX_DEPTH
 """What is nested more deeply can be parsed, but neither kept nor sent to another process."""
-_SPOKEN: dict[type, str] = {
+_TYPE_NAMES: dict[type, str] = {
     NoneType: "null",
     bool: "true or false",
     int: "a number",
@@ -56,10 +56,10 @@ class CaseMaker(Protocol):
 
 def read_case(data: bytes, *, name: str, limits: Limits | None = None) -> Case:
     """The case in a file."""
-    line = raw_line(data, name, limits or Limits())
+    line = build_raw_line(data, name, limits or Limits())
     if line.error is not None:
         raise line.error
-    return parse_case(_parsed(data, name), name=name)
+    return parse_case(_parse_json(data, name), name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,16 +71,16 @@ class RawLine:
     error: InvalidInput | None = None
 
 
-def raw_line(data: bytes, where: str, limits: Limits) -> RawLine:
+def build_raw_line(data: bytes, where: str, limits: Limits) -> RawLine:
     """Return a line or another record, after counting the values in it."""
     if len(data) > limits.values:
         text = data.decode(json.detect_encoding(data), "replace")
-        if holds_more_values(text, limits.values):
-            return RawLine(where, b"", too_many_values(limits.values, where))
+        if has_more_values(text, limits.values):
+            return RawLine(where, b"", too_many_values_error(limits.values, where))
     return RawLine(where, data)
 
 
-def raw_lines(file: Readable, *, name: str, limits: Limits) -> Iterator[RawLine]:
+def iter_raw_lines(file: Readable, *, name: str, limits: Limits) -> Iterator[RawLine]:
     """The lines of a file, one at a time."""
     number = 0
     while line := file.readline(limits.bytes + 1):
@@ -88,26 +88,26 @@ def raw_lines(file: Readable, *, name: str, limits: Limits) -> Iterator[RawLine]
         where = f"{name}, line {number}"
         if len(line) > limits.bytes and not line.endswith(b"\n"):
             _skip_rest_of_line(file, limits.bytes)
-            yield RawLine(where, b"", too_long(where, limits))
+            yield RawLine(where, b"", line_too_long_error(where, limits))
         elif not line.isspace():
-            yield raw_line(line, where, limits)
+            yield build_raw_line(line, where, limits)
 
 
-def cases_in(lines: Iterable[RawLine], make: CaseMaker | None = None) -> Iterator[CaseLine]:
+def parse_cases(lines: Iterable[RawLine], make: CaseMaker | None = None) -> Iterator[CaseLine]:
     """The cases of a data set, one a line; a line that holds none does not stop the rest."""
     for line in lines:
         if line.error is not None:
             yield CaseLine(line.where, error=line.error)
             continue
         try:
-            value = _parsed(line.data.strip(), line.where)
+            value = _parse_json(line.data.strip(), line.where)
         except InvalidInput as error:
             yield CaseLine(line.where, error=error)
         else:
-            yield case_line(value, line.where, make)
+            yield parse_case_line(value, line.where, make)
 
 
-def case_line(value: Json, where: str, make: CaseMaker | None = None) -> CaseLine:
+def parse_case_line(value: Json, where: str, make: CaseMaker | None = None) -> CaseLine:
     """The case in a record of a data set, or what is wrong with it."""
     id_ = value.get("id") if is_object(value) else None
     try:
@@ -121,19 +121,19 @@ def parse_case(value: Json, *, name: str) -> Case:
     """The case in a JSON value. Fields that planproof does not know are left alone."""
     if not is_object(value):
         raise InvalidInput(
-            f"must be an object, not {_SPOKEN[type(value)]}.", where=name, advice=_FORM
+            f"must be an object, not {_TYPE_NAMES[type(value)]}.", where=name, advice=_FORM
         )
     for field in ("user_task", "agent_plan", "execution_trace"):
         if field not in value:
             _refuse_misnamed(field, value, name)
-    plan = _typed(value, "agent_plan", (str, list, dict, NoneType), name)
-    trace = _typed(value, "execution_trace", (str, list, dict), name)
-    id_ = _typed(value, "id", (str, int, NoneType), name)
-    metadata = _typed(value, "metadata", (dict, NoneType), name)
+    plan = _get_typed(value, "agent_plan", (str, list, dict, NoneType), name)
+    trace = _get_typed(value, "execution_trace", (str, list, dict), name)
+    id_ = _get_typed(value, "id", (str, int, NoneType), name)
+    metadata = _get_typed(value, "metadata", (dict, NoneType), name)
     task = value["user_task"]
     return Case(
         # What is kept of a bare trace has none: it is given back so, and can be handed in again.
-        task=None if task is None else read_task(task, where=_place(name, "user_task")),
+        task=None if task is None else read_task(task, where=_field_location(name, "user_task")),
         plan=plan,
         trace=trace,
         id=None if id_ is None else str(id_),
@@ -141,13 +141,15 @@ def parse_case(value: Json, *, name: str) -> Case:
     )
 
 
-def _typed(fields: dict[str, Json], field: str, types: tuple[type, ...], name: str) -> Json:
+def _get_typed(fields: dict[str, Json], field: str, types: tuple[type, ...], name: str) -> Json:
     value = fields.get(field)
     if type(value) in types:
         return value
-    expected = " or ".join(_SPOKEN[kind] for kind in types if kind is not NoneType)
+    expected = " or ".join(_TYPE_NAMES[kind] for kind in types if kind is not NoneType)
     raise InvalidInput(
-        f"must be {expected}, not {_SPOKEN[type(value)]}.", where=_place(name, field), advice=_FORM
+        f"must be {expected}, not {_TYPE_NAMES[type(value)]}.",
+        where=_field_location(name, field),
+        advice=_FORM,
     )
 
 
@@ -162,11 +164,11 @@ def _refuse_misnamed(field: str, fields: dict[str, Json], name: str) -> None:
         )
 
 
-def _place(name: str, field: str) -> str:
+def _field_location(name: str, field: str) -> str:
     return f"{name}#/{field}"
 
 
-def too_long(where: str, limits: Limits) -> InvalidInput:
+def line_too_long_error(where: str, limits: Limits) -> InvalidInput:
     """The error for a line that is longer than the limit."""
     return InvalidInput(
         f"has more than {limits.bytes:,} bytes.",
@@ -175,15 +177,15 @@ def too_long(where: str, limits: Limits) -> InvalidInput:
     )
 
 
-def _parsed(data: bytes, name: str) -> Json:
+def _parse_json(data: bytes, name: str) -> Json:
     if not data.strip():
         raise InvalidInput("is empty.", where=name, advice=_FORM)
     try:
         value = json.loads(data)
     except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, " if b"\n" in data else ""
+        location = f"line {error.lineno}, " if b"\n" in data else ""
         raise InvalidInput(
-            f"is not valid JSON: {error.msg} ({place}column {error.colno}).",
+            f"is not valid JSON: {error.msg} ({location}column {error.colno}).",
             where=name,
             advice=_FORM,
         ) from error
@@ -194,16 +196,16 @@ def _parsed(data: bytes, name: str) -> Json:
             advice="Save the file as UTF-8 text.",
         ) from error
     except RecursionError as error:
-        raise _too_deep(name) from error
+        raise _nesting_error(name) from error
     except ValueError as error:
         raise InvalidInput(f"holds a number that is too long ({error}).", where=name) from error
     opened = data.count(b"{") + data.count(b"[")
     if opened > _DEEPEST and is_deeper_than(value, _DEEPEST):
-        raise _too_deep(name)
+        raise _nesting_error(name)
     return value
 
 
-def _too_deep(name: str) -> InvalidInput:
+def _nesting_error(name: str) -> InvalidInput:
     return InvalidInput("is nested too deeply.", where=name, advice="Check how the file was made.")
 
 

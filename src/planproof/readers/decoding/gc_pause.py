@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def collector_at_rest() -> Generator[None, None, None]:
+def gc_paused() -> Generator[None, None, None]:
     """Let the collector rest while much is made that is all kept, and that has no circles.
 
     It would look at all of it again and again: that takes a sixth of the reading of 50 MB. Who has

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-_ENDS = {"{": "}", "[": "]"}
+_CLOSING_BRACKETS = {"{": "}", "[": "]"}
 
 
-def indented(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+def iter_indented_values(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Each stretch from a line with an opening bracket alone to one that closes it alone.
 
     With the number of its first line. What stands between stretches is passed over, and so is
@@ -16,8 +16,8 @@ def indented(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
     first, end = 0, ""
     for number, line in enumerate(lines, 1):
         bare = line.rstrip()
-        if bare in _ENDS:
-            first, end = number, _ENDS[bare]
+        if bare in _CLOSING_BRACKETS:
+            first, end = number, _CLOSING_BRACKETS[bare]
         elif first and bare == end:
             yield first, "\n".join(lines[first - 1 : number])
             first = 0

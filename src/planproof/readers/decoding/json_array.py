@@ -14,14 +14,14 @@ from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
 
 _CHUNK = 1 << 16
-_MARK = b"\xef\xbb\xbf"
+_BOM = b"\xef\xbb\xbf"
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 # What has nothing to say about where an element ends; a comma does only outside all brackets.
-_AMONG = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+", re.DOTALL)
-_WITHIN = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+", re.DOTALL)
+_SKIP_TOP_LEVEL = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+", re.DOTALL)
+_SKIP_NESTED = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+", re.DOTALL)
 _REST_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
 _QUOTE, _COMMA = ord('"'), ord(",")
-_OPENS, _CLOSES = frozenset(b"[{"), frozenset(b"]}")
+_OPENING_BRACKETS, _CLOSING_BRACKETS = frozenset(b"[{"), frozenset(b"]}")
 
 
 @dataclass(slots=True)
@@ -34,42 +34,42 @@ class ArrayElements:
     read: Callable[[int], bytes]
     name: str
     limits: Limits
-    _held: bytearray = field(default_factory=bytearray, init=False)
+    _buffer: bytearray = field(default_factory=bytearray, init=False)
     """What was read of the element that comes next, and what may follow it."""
-    _at: int = field(default=0, init=False)
+    _position: int = field(default=0, init=False)
     _too_long: bool = field(default=False, init=False)
 
     def __iter__(self) -> Iterator[bytes | None]:
         """Every element, once."""
-        self._more()
-        begins = self._held.removeprefix(_MARK).lstrip()
+        self._fill_buffer()
+        begins = self._buffer.removeprefix(_BOM).lstrip()
         assert begins.startswith(b"[")
-        del self._held[: len(self._held) - len(begins) + 1]
+        del self._buffer[: len(self._buffer) - len(begins) + 1]
         first = True
         while True:
             closed = self._find_end()
-            self._too_long = self._too_long or self._at > self.limits.bytes
-            element = None if self._too_long else bytes(self._held[: self._at])
-            del self._held[: self._at + 1]
-            self._at, self._too_long = 0, False
+            self._too_long = self._too_long or self._position > self.limits.bytes
+            element = None if self._too_long else bytes(self._buffer[: self._position])
+            del self._buffer[: self._position + 1]
+            self._position, self._too_long = 0, False
             # An empty array has no element, and JSON ends with none.
             if not (closed and first and element is not None and not element.strip()):
                 yield element
             if closed:
                 break
             first = False
-        while self._held or self._more():
-            if self._held.strip():
+        while self._buffer or self._fill_buffer():
+            if self._buffer.strip():
                 raise InvalidInput(
                     "goes on behind the end of its array.",
                     where=self.name,
                     advice="Write one array, or one case a line.",
                 )
-            self._held.clear()
+            self._buffer.clear()
 
-    def _more(self) -> bool:
+    def _fill_buffer(self) -> bool:
         chunk = self.read(_CHUNK)
-        self._held += chunk
+        self._buffer += chunk
         return bool(chunk)
 
     def _find_end(self) -> bool:
@@ -77,32 +77,34 @@ class ArrayElements:
         depth = 0
         in_string = False
         while True:
-            skip = _REST_OF_STRING if in_string else _WITHIN if depth else _AMONG
-            found = skip.match(self._held, self._at)
-            assert found is not None
-            self._at = found.end()
+            skip = _REST_OF_STRING if in_string else _SKIP_NESTED if depth else _SKIP_TOP_LEVEL
+            match = skip.match(self._buffer, self._position)
+            assert match is not None
+            self._position = match.end()
             # A backslash that ends what was read belongs to what comes next.
-            if self._at == len(self._held) or (in_string and self._held[self._at] != _QUOTE):
-                self._read_on()
+            if self._position == len(self._buffer) or (
+                in_string and self._buffer[self._position] != _QUOTE
+            ):
+                self._read_more()
                 continue
-            byte = self._held[self._at]
+            byte = self._buffer[self._position]
             if byte == _QUOTE:
                 in_string = not in_string
-            elif byte in _OPENS:
+            elif byte in _OPENING_BRACKETS:
                 depth += 1
             elif depth == 0:
                 return byte != _COMMA
-            elif byte in _CLOSES:
+            elif byte in _CLOSING_BRACKETS:
                 depth -= 1
-            self._at += 1
+            self._position += 1
 
-    def _read_on(self) -> None:
-        if self._at > self.limits.bytes:
+    def _read_more(self) -> None:
+        if self._position > self.limits.bytes:
             self._too_long = True
         if self._too_long:
-            del self._held[: self._at]
-            self._at = 0
-        if not self._more():
+            del self._buffer[: self._position]
+            self._position = 0
+        if not self._fill_buffer():
             raise InvalidInput(
                 "is a JSON array that breaks off.",
                 where=self.name,

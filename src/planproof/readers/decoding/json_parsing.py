@@ -14,12 +14,12 @@ from planproof.core.json_values import (
     is_object,
 )
 from planproof.core.limits import Limits
-from planproof.core.strict_json import NOT_STRICT, holds_more_values, parse_strict
-from planproof.core.trace import Skipped
+from planproof.core.strict_json import NOT_STRICT_ERRORS, has_more_values, parse_strict
+from planproof.core.trace import SkippedPart
 from planproof.errors import InvalidInput
-from planproof.readers.decoding.indented_json import indented
+from planproof.readers.decoding.indented_json import iter_indented_values
 
-_LONE = re.compile("[\ud800-\udfff]")
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BEGINS_LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[\[{"])')
 _STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
 
@@ -30,49 +30,49 @@ class Parser:
     def __init__(self, name: str, limits: Limits) -> None:
         self.name = name
         self.limits = limits
-        self.skipped: list[Skipped] = []
-        self._place = ""
+        self.skipped: list[SkippedPart] = []
+        self._pointer = ""
 
-    def parse(self, text: str, place: str = "") -> Json:
+    def parse(self, text: str, pointer: str = "") -> Json:
         """One JSON value; raises JSONDecodeError where it is none."""
-        self._place = place
+        self._pointer = pointer
         self.check_values(text)
         try:
             value = parse_strict(text)
-        except NOT_STRICT:
+        except NOT_STRICT_ERRORS:
             try:
                 value = self._parse_leniently(text)
             except RecursionError as error:
-                raise self.too_deep() from error
+                raise self.too_deep_error() from error
         depth = self.limits.depth
         # Each level takes a bracket at both ends.
         if len(text) > 2 * depth and is_deeper_than(value, depth):
-            raise self.too_deep()
+            raise self.too_deep_error()
         return value
 
-    def lines(self, text: str) -> tuple[tuple[int, Json], ...] | None:
+    def parse_lines(self, text: str) -> tuple[tuple[int, Json], ...] | None:
         """The records of JSON Lines, of an event stream or of values one after another.
 
         None when the text is nothing of the kind.
         """
         lines = text.split("\n")
-        values = self._flawless(lines if lines[-1] else lines[:-1], text)
+        values = self._parse_clean_lines(lines if lines[-1] else lines[:-1], text)
         if values is not None:
             return tuple(enumerate(values, 1))
         filled = [line for line in lines if not _is_blank(line)]
-        if _is_stream(filled):
+        if _is_event_stream(filled):
             self.check_values(text)
-            return tuple(self._stream(lines))
+            return tuple(self._parse_event_stream(lines))
         opened = sum(line.startswith(("{", "[")) or line.lstrip()[:1] in "{[" for line in filled)
         before = len(self.skipped)
         is_indented = filled[:1] and filled[0].rstrip() in ("{", "[")
         if opened * 2 >= len(filled) or is_indented:
             self.check_values(text)
         if opened * 2 < len(filled):
-            return self._indented(lines) if is_indented else None
+            return self._parse_indented(lines) if is_indented else None
         records = tuple(
             record
-            for record in self.records(enumerate(lines, 1))
+            for record in self.parse_records(enumerate(lines, 1))
             if is_object(record[1]) or is_list(record[1]) or self.skip(record[0], "is no object")
         )
         if not records or len(records) * 2 < len(filled):
@@ -80,17 +80,17 @@ class Parser:
             return None
         return records
 
-    def _indented(self, lines: list[str]) -> tuple[tuple[int, Json], ...] | None:
+    def _parse_indented(self, lines: list[str]) -> tuple[tuple[int, Json], ...] | None:
         """The values of a text that begins with one, each from one line to another."""
         before = len(self.skipped)
         reached, beside = 0, 0
-        pieces: list[tuple[int, str]] = []
-        for number, piece in indented(lines):
+        blocks: list[tuple[int, str]] = []
+        for number, block in iter_indented_values(lines):
             beside += self._skip_between(lines, reached, number - 1)
-            reached = number + piece.count("\n")
-            pieces.append((number, piece))
+            reached = number + block.count("\n")
+            blocks.append((number, block))
         beside += self._skip_between(lines, reached, len(lines))
-        records = tuple(self.records(iter(pieces)))
+        records = tuple(self.parse_records(iter(blocks)))
         if not records or beside * 2 > len(lines):
             del self.skipped[before:]
             return None
@@ -103,43 +103,43 @@ class Parser:
             self.skip(filled[0] + 1, "stands beside the JSON values, or breaks off")
         return len(filled)
 
-    def is_broken_json(self, text: str, failure: json.JSONDecodeError) -> bool:
+    def is_malformed_json(self, text: str, failure: json.JSONDecodeError) -> bool:
         """Whether a text that did not parse was meant to be JSON."""
         return failure.msg != "Extra data" and _BEGINS_LIKE_JSON.match(text) is not None
 
     def skip(self, line: int, why: str) -> bool:
         """Note a line that is left out; False, so that it can stand in a condition."""
-        self.skipped.append(Skipped(f"L{line}", why))
+        self.skipped.append(SkippedPart(f"L{line}", why))
         return False
 
     def check_values(self, text: str) -> None:
         """Raise `InvalidInput` for JSON text that holds too many values and keys."""
-        if holds_more_values(text, self.limits.values):
-            raise too_many_values(self.limits.values, self._where())
+        if has_more_values(text, self.limits.values):
+            raise too_many_values_error(self.limits.values, self._describe_location())
 
-    def _where(self) -> str:
-        return f"{self.name}, line {self._place[1:]}" if self._place else self.name
+    def _describe_location(self) -> str:
+        return f"{self.name}, line {self._pointer[1:]}" if self._pointer else self.name
 
-    def too_deep(self) -> InvalidInput:
+    def too_deep_error(self) -> InvalidInput:
         """The error for a value that is nested beyond the limit."""
         return InvalidInput(
             f"is nested more than {self.limits.depth} levels deep.",
-            where=self._where(),
+            where=self._describe_location(),
             advice="No agent framework writes such traces; check how the file was made.",
         )
 
-    def _flawless(self, lines: list[str], text: str) -> list[Json] | None:
+    def _parse_clean_lines(self, lines: list[str], text: str) -> list[Json] | None:
         """The values of lines with an object each; None where a line may need a look of its own."""
         if not all(line.startswith("{") for line in lines):
             return None
         self.check_values(text)
         try:
             values = list(map(parse_strict, lines))
-        except NOT_STRICT:
+        except NOT_STRICT_ERRORS:
             return None
         return None if is_deeper_than(values, self.limits.depth + 1) else values
 
-    def records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Json]]:
+    def parse_records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Json]]:
         """The values of numbered lines; what is no JSON is skipped."""
         for number, line in lines:
             if _is_blank(line):
@@ -149,14 +149,14 @@ class Parser:
             except json.JSONDecodeError as error:
                 self.skip(number, f"is no whole JSON: {error.msg} at column {error.colno}")
 
-    def _stream(self, lines: list[str]) -> Iterator[tuple[int, Json]]:
+    def _parse_event_stream(self, lines: list[str]) -> Iterator[tuple[int, Json]]:
         event = ""
         for number, line in enumerate(lines, 1):
             if line.startswith("event:"):
                 event = line[6:].strip()
             # The end mark that some providers send is no data.
             elif line.startswith("data:") and line[5:].strip() != "[DONE]":
-                for _, value in self.records(iter([(number, line[5:])])):
+                for _, value in self.parse_records(iter([(number, line[5:])])):
                     if is_object(value) and event:
                         # What kind of event it is stands beside the data; readers need both.
                         value.setdefault("event", event)
@@ -165,43 +165,45 @@ class Parser:
     def _parse_leniently(self, text: str) -> Json:
         """The value of JSON that is not strict, with a note of what is read otherwise."""
         decoder = json.JSONDecoder(
-            parse_constant=self._odd_number, parse_int=self._int, parse_float=self._float
+            parse_constant=self._parse_constant,
+            parse_int=self._parse_int,
+            parse_float=self._parse_float,
         )
-        return self._mend_surrogates(decoder.decode(text))
+        return self._replace_surrogates(decoder.decode(text))
 
-    def _mend_surrogates(self, value: Json) -> Json:
+    def _replace_surrogates(self, value: Json) -> Json:
         text = json.dumps(value, ensure_ascii=False)
-        mended = without_lone_surrogates(text, self)
+        mended = replace_lone_surrogates(text, self)
         return value if mended is text else json.loads(mended)
 
-    def _odd_number(self, text: str) -> str:
-        self._note(f"{text} is no JSON number; read as text")
+    def _parse_constant(self, text: str) -> str:
+        self._add_note(f"{text} is no JSON number; read as text")
         return text
 
-    def _int(self, text: str) -> int | str:
+    def _parse_int(self, text: str) -> int | str:
         try:
             return int(text)
         except ValueError:
-            self._note("a number with thousands of digits; read as text")
+            self._add_note("a number with thousands of digits; read as text")
             return text
 
-    def _float(self, text: str) -> float | str:
+    def _parse_float(self, text: str) -> float | str:
         number = float(text)
         if math.isfinite(number):
             return number
-        self._note(f"{text[:40]} is too large a number; read as text")
+        self._add_note(f"{text[:40]} is too large a number; read as text")
         return text
 
-    def _note(self, why: str) -> None:
-        note = Skipped(self._place, why)
+    def _add_note(self, why: str) -> None:
+        note = SkippedPart(self._pointer, why)
         if note not in self.skipped[-3:]:
             self.skipped.append(note)
 
 
-def too_many_values(most: int, where: str) -> InvalidInput:
+def too_many_values_error(limit: int, where: str) -> InvalidInput:
     """Return the error for JSON that holds more values and keys than the limit."""
     return InvalidInput(
-        f"holds more than {most:,} values and keys.",
+        f"holds more than {limit:,} values and keys.",
         where=where,
         advice="Raise `max_values` under `limits` in the configuration, or split the trace.",
     )
@@ -211,7 +213,7 @@ def _is_blank(line: str) -> bool:
     return not line or line.isspace()
 
 
-def without_lone_surrogates(text: str, parser: Parser) -> str:
+def replace_lone_surrogates(text: str, parser: Parser) -> str:
     """The text itself, or with U+FFFD for each half of a character that can't be encoded."""
     if text.isascii():
         return text
@@ -222,11 +224,11 @@ def without_lone_surrogates(text: str, parser: Parser) -> str:
         pass
     else:
         return text
-    parser.skipped.append(Skipped("", "lone surrogates; read as U+FFFD"))
-    return _LONE.sub("\ufffd", text)
+    parser.skipped.append(SkippedPart("", "lone surrogates; read as U+FFFD"))
+    return _LONE_SURROGATE.sub("\ufffd", text)
 
 
-def _is_stream(filled: list[str]) -> bool:
+def _is_event_stream(filled: list[str]) -> bool:
     head = filled[:20]
     return any(line.startswith("data:") for line in head) and all(
         _STREAM_FIELD.match(line) for line in head

@@ -21,50 +21,50 @@ class Readable(Protocol):
         ...
 
 
-class Rewound:
+class RewoundFile:
     """A file whose beginning was read already, and is read again."""
 
-    def __init__(self, begun: bytes, file: Readable) -> None:
-        self._begun = io.BytesIO(begun)
+    def __init__(self, head: bytes, file: Readable) -> None:
+        self._head = io.BytesIO(head)
         self._file = file
 
     def read(self, size: int = -1, /) -> bytes:
         """The next bytes, at most so many; fewer only at the end."""
-        begun = self._begun.read(size)
-        return begun if len(begun) == size else begun + self._file.read(_left(size, begun))
+        data = self._head.read(size)
+        return data if len(data) == size else data + self._file.read(_remaining_size(size, data))
 
     def readline(self, size: int = -1, /) -> bytes:
         """The next line, or so many bytes of it."""
-        begun = self._begun.readline(size)
-        if begun.endswith(b"\n") or len(begun) == size:
-            return begun
-        return begun + self._file.readline(_left(size, begun))
+        data = self._head.readline(size)
+        if data.endswith(b"\n") or len(data) == size:
+            return data
+        return data + self._file.readline(_remaining_size(size, data))
 
 
-class Kept:
+class RecordingFile:
     """Reads a file and keeps what was read, until it is told to let go."""
 
     def __init__(self, file: Readable) -> None:
         self._file = file
-        self._keeps = True
-        self._read = bytearray()
+        self._is_recording = True
+        self._recorded = bytearray()
 
     def read(self, size: int, /) -> bytes:
         """The next bytes, at most so many."""
         data = self._file.read(size)
-        if self._keeps:
-            self._read += data
+        if self._is_recording:
+            self._recorded += data
         return data
 
-    def let_go(self) -> None:
+    def stop_recording(self) -> None:
         """Keep nothing any more."""
-        self._keeps = False
-        self._read.clear()
+        self._is_recording = False
+        self._recorded.clear()
 
-    def all(self) -> bytes:
+    def get_recorded(self) -> bytes:
         """Everything that was read."""
-        return bytes(self._read)
+        return bytes(self._recorded)
 
 
-def _left(size: int, begun: bytes) -> int:
-    return -1 if size < 0 else size - len(begun)
+def _remaining_size(size: int, data: bytes) -> int:
+    return -1 if size < 0 else size - len(data)

@@ -11,16 +11,16 @@ from typing import Literal, TypeAlias
 
 from planproof.core.content import Json
 from planproof.core.limits import Limits
-from planproof.core.trace import Skipped
+from planproof.core.trace import SkippedPart
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.archives import Archive, is_archive
-from planproof.readers.decoding.gc_pause import collector_at_rest
-from planproof.readers.decoding.json_parsing import Parser, without_lone_surrogates
+from planproof.readers.decoding.gc_pause import gc_paused
+from planproof.readers.decoding.json_parsing import Parser, replace_lone_surrogates
 
-Form: TypeAlias = Literal["json", "jsonl", "text", "archive"]
+SourceForm: TypeAlias = Literal["json", "jsonl", "text", "archive"]
 
-_LONGEST_SCALAR = 400
-_MARKS = (
+_MAX_SCALAR_LENGTH = 400
+_BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -39,9 +39,9 @@ class Source:
     """
 
     name: str
-    form: Form
+    form: SourceForm
     document: Json
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[SkippedPart, ...] = ()
     _digest: str | None = field(default=None, repr=False, compare=False)
     _text: str | None = field(default=None, repr=False, compare=False)
 
@@ -50,7 +50,7 @@ class Source:
         """SHA-256 of the trace as it was given: of its text, or of a value written as JSON."""
         if self._digest is None and self._text is not None:
             # Not before it is asked for: it takes half as long as to parse the text.
-            object.__setattr__(self, "_digest", _digest_of(self._text.encode()))
+            object.__setattr__(self, "_digest", _compute_digest(self._text.encode()))
             object.__setattr__(self, "_text", None)
         return self.canonical_digest if self._digest is None else self._digest
 
@@ -59,10 +59,10 @@ class Source:
         """The digest that a JSON value has, however a file writes it."""
         if self.form != "json":
             return self.digest
-        return _digest_of(json.dumps(self.document, separators=(",", ":")).encode())
+        return _compute_digest(json.dumps(self.document, separators=(",", ":")).encode())
 
     @property
-    def given(self) -> Json:
+    def raw_value(self) -> Json:
         """The trace as a JSON value that reads as the same source: its text, if it still has it."""
         if self._text is not None:
             return self._text
@@ -75,29 +75,31 @@ class Source:
         return "\n".join(lines)
 
     @classmethod
-    def of_path(cls, path: Path, *, limits: Limits | None = None) -> Source:
+    def from_path(cls, path: Path, *, limits: Limits | None = None) -> Source:
         """Read a file."""
         limits = limits or Limits()
         try:
             size = path.stat().st_size
             if size > limits.bytes:
-                raise _too_big(size, limits, str(path))
+                raise _too_large_error(size, limits, str(path))
             data = path.read_bytes()
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             raise InvalidInput(f"can't be read: {why}.", where=str(path)) from error
-        return cls.of_bytes(data, name=str(path), limits=limits)
+        return cls.from_bytes(data, name=str(path), limits=limits)
 
     @classmethod
-    def of_bytes(cls, data: bytes, *, name: str = "trace", limits: Limits | None = None) -> Source:
+    def from_bytes(
+        cls, data: bytes, *, name: str = "trace", limits: Limits | None = None
+    ) -> Source:
         """Decode bytes: UTF-8, or UTF-16 and UTF-32 that begin with a byte order mark; or a ZIP."""
         limits = limits or Limits()
         if len(data) > limits.bytes:
-            raise _too_big(len(data), limits, name)
+            raise _too_large_error(len(data), limits, name)
         if is_archive(data):
-            return cls(name, "archive", Archive(data, name, limits), _digest=_digest_of(data))
+            return cls(name, "archive", Archive(data, name, limits), _digest=_compute_digest(data))
         encoding, start = "utf-8", 0
-        for mark, marked in _MARKS:
+        for mark, marked in _BYTE_ORDER_MARKS:
             if data.startswith(mark):
                 encoding, start = marked, len(mark)
                 break
@@ -111,26 +113,26 @@ class Source:
             ) from error
         # Whoever gave them away need not hold the bytes while their text is parsed.
         del data
-        return cls._of_clean_text(text, Parser(name, limits))
+        return cls._from_clean_text(text, Parser(name, limits))
 
     @classmethod
-    def of_text(cls, text: str, *, name: str = "trace", limits: Limits | None = None) -> Source:
+    def from_text(cls, text: str, *, name: str = "trace", limits: Limits | None = None) -> Source:
         """Find out whether a text is JSON, JSON Lines, an event stream, or just text."""
         parser = Parser(name, limits or Limits())
-        return cls._of_clean_text(
-            without_lone_surrogates(text.removeprefix("\ufeff"), parser), parser
+        return cls._from_clean_text(
+            replace_lone_surrogates(text.removeprefix("\ufeff"), parser), parser
         )
 
     @classmethod
-    @collector_at_rest()
-    def _of_clean_text(cls, text: str, parser: Parser) -> Source:
+    @gc_paused()
+    def _from_clean_text(cls, text: str, parser: Parser) -> Source:
         name = parser.name
         failure: json.JSONDecodeError | None = None
         while True:
-            start = text[:_LONGEST_SCALAR].strip()
+            start = text[:_MAX_SCALAR_LENGTH].strip()
             if not start and not text.strip():
                 raise InvalidInput("is empty.", where=name, advice="Give a trace with content.")
-            if start[:1] not in ("{", "[", '"') and len(text) > _LONGEST_SCALAR:
+            if start[:1] not in ("{", "[", '"') and len(text) > _MAX_SCALAR_LENGTH:
                 break
             try:
                 value = parser.parse(text)
@@ -141,10 +143,10 @@ class Source:
                 return cls(name, "json", value, tuple(parser.skipped), _text=text)
             # A JSON string that holds a trace: what counts is the trace.
             text = value
-        records = parser.lines(text)
+        records = parser.parse_lines(text)
         if records is not None:
             return cls(name, "jsonl", records, tuple(parser.skipped), _text=text)
-        if failure is not None and parser.is_broken_json(text, failure):
+        if failure is not None and parser.is_malformed_json(text, failure):
             raise InvalidInput(
                 f"is JSON that breaks off or is malformed ({failure.msg}).",
                 where=f"{name}, line {failure.lineno} column {failure.colno}",
@@ -153,16 +155,18 @@ class Source:
         return cls(name, "text", text, tuple(parser.skipped), _text=text)
 
     @classmethod
-    def of_value(cls, value: Json, *, name: str = "trace", limits: Limits | None = None) -> Source:
+    def from_value(
+        cls, value: Json, *, name: str = "trace", limits: Limits | None = None
+    ) -> Source:
         """Take a parsed JSON value, or a string that holds a trace."""
         if isinstance(value, str):
-            return cls.of_text(value, name=name, limits=limits)
+            return cls.from_text(value, name=name, limits=limits)
         # Written and parsed again: what holds for a file then holds for a value, whatever it is.
         parser = Parser(name, limits or Limits())
         try:
             text = json.dumps(value, separators=(",", ":"))
         except RecursionError as error:
-            raise parser.too_deep() from error
+            raise parser.too_deep_error() from error
         except (TypeError, ValueError) as error:
             raise InvalidInput(
                 f"is no JSON value: {error}.",
@@ -170,15 +174,15 @@ class Source:
                 advice="Give what json.loads gives: dicts, lists, strings, numbers.",
             ) from error
         parsed = parser.parse(text)
-        digest = None if parser.skipped else _digest_of(text.encode())
+        digest = None if parser.skipped else _compute_digest(text.encode())
         return cls(name, "json", parsed, tuple(parser.skipped), digest)
 
 
-def _digest_of(data: bytes) -> str:
+def _compute_digest(data: bytes) -> str:
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
-def _too_big(size: int, limits: Limits, name: str) -> InvalidInput:
+def _too_large_error(size: int, limits: Limits, name: str) -> InvalidInput:
     return InvalidInput(
         f"has {size:,} bytes, more than the limit of {limits.bytes:,}.",
         where=name,

@@ -14,151 +14,155 @@ from itertools import islice
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object
 from planproof.core.suggestions import did_you_mean
-from planproof.core.trace import Skipped
+from planproof.core.trace import SkippedPart
 from planproof.errors import InvalidInput, UnknownName
 from planproof.readers.decoding.archives import Archive
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.trace_ids import by_trace_id
-from planproof.readers.recognition import claimant
-from planproof.readers.toolkit.entries import LOOKED_AT
+from planproof.readers.decoding.trace_ids import split_by_trace_id
+from planproof.readers.recognition import detect_reader
+from planproof.readers.toolkit.entries import SNIFF_LIMIT
 
-_IDS = ("instance_id", "id", "task_id", "trace_id")
-_HOLDERS = ("samples", "logs")
-_LONGEST_ID = 100
-_NAMED_IN_ERRORS = 5
+_ID_KEYS = ("instance_id", "id", "task_id", "trace_id")
+_WRAPPER_KEYS = ("samples", "logs")
+_MAX_ID_LENGTH = 100
+_IDS_IN_ERRORS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ContainedTrace:
     """One trace of several. Its source is made when it is asked for, and not kept."""
 
     id: str
-    _make: Callable[[], Source]
+    _load_source: Callable[[], Source]
 
     @property
     def source(self) -> Source:
         """The trace as a source of its own, with pointers that begin at it."""
-        return self._make()
+        return self._load_source()
 
 
-def members(source: Source) -> tuple[Member, ...]:
+def split_traces(source: Source) -> tuple[ContainedTrace, ...]:
     """The traces in this source; none when it is a single trace."""
     if source.form == "archive":
-        return _samples(source.document)
+        return _split_archive(source.document)
     if source.form == "text":
         return ()
-    if apart := by_trace_id(source):
-        return _named(source, ((id_, value, ()) for id_, value in apart.items()))
-    values = _values(source)
-    if not values or not _may_be_trace(values[0][1]) or claimant(source) is not None:
+    if apart := split_by_trace_id(source):
+        return _build_traces(source, ((id_, value, ()) for id_, value in apart.items()))
+    values = _list_candidates(source)
+    if not values or not _may_be_trace(values[0][1]) or detect_reader(source) is not None:
         return ()
-    looked_at = values[:LOOKED_AT]
-    known = sum(_may_be_trace(value) and _is_trace(value) for _, value in looked_at)
+    head = values[:SNIFF_LIMIT]
+    known = sum(_may_be_trace(value) and _is_trace(value) for _, value in head)
     # Keys may be those of anything; what stands under all of them, if it is traces, is theirs.
-    needed = len(looked_at) if isinstance(values[0][0], str) else len(looked_at) / 2
+    needed = len(head) if isinstance(values[0][0], str) else len(head) / 2
     if known < needed:
         return ()
-    notes = _notes_by_line(source)
-    return _named(
+    notes = _group_skipped_by_line(source)
+    return _build_traces(
         source,
         (
-            (place, value, ())
-            if isinstance(place, str)
-            else (id_of(value), value, notes.get(place, ()))
-            for place, value in values
+            (key, value, ())
+            if isinstance(key, str)
+            else (find_trace_id(value), value, notes.get(key, ()))
+            for key, value in values
         ),
     )
 
 
-def pick(source: Source, wanted: str | None = None) -> Source:
+def select_trace(source: Source, selector: str | None = None) -> Source:
     """The trace with this id or, counted from 1, this number; without either, the only one."""
-    found = members(source)
-    if wanted is None:
-        if len(found) > 1:
-            raise several(source, found)
-        return found[0].source if found else source
-    if not found:
-        if wanted == "1":
+    traces = split_traces(source)
+    if selector is None:
+        if len(traces) > 1:
+            raise multiple_traces_error(source, traces)
+        return traces[0].source if traces else source
+    if not traces:
+        if selector == "1":
             return source
         raise InvalidInput("holds a single trace.", where=source.name, advice="Leave out `pick`.")
-    for member in found:
-        if member.id == wanted:
-            return member.source
-    if wanted.isascii() and wanted.isdigit() and 1 <= int(wanted[:12]) <= len(found):
-        return found[int(wanted[:12]) - 1].source
+    for trace in traces:
+        if trace.id == selector:
+            return trace.source
+    if selector.isascii() and selector.isdigit() and 1 <= int(selector[:12]) <= len(traces):
+        return traces[int(selector[:12]) - 1].source
     raise UnknownName(
-        f"none of the {len(found):,} traces has the id or the number `{wanted}`.",
+        f"none of the {len(traces):,} traces has the id or the number `{selector}`.",
         where=source.name,
-        advice=did_you_mean(wanted, [member.id for member in found])
-        if len(found) <= 20
-        else f"They are {_some(found)}; `planproof inspect` lists them.",
+        advice=did_you_mean(selector, [trace.id for trace in traces])
+        if len(traces) <= 20
+        else f"They are {_format_ids(traces)}; `planproof inspect` lists them.",
     )
 
 
-def several(source: Source, found: Sequence[Member]) -> InvalidInput:
+def multiple_traces_error(source: Source, traces: Sequence[ContainedTrace]) -> InvalidInput:
     """The error for a source that holds several traces where one is needed."""
     return InvalidInput(
-        f"holds {len(found):,} trace{'s' if len(found) > 1 else ''}: {_some(found)}.",
+        f"holds {len(traces):,} trace{'s' if len(traces) > 1 else ''}: {_format_ids(traces)}.",
         where=source.name,
         advice="Take one with --pick, or all of them with `planproof run`.",
     )
 
 
-def id_of(value: Json) -> str | None:
+def find_trace_id(value: Json) -> str | None:
     """What a trace is called in the file that holds it."""
     if not is_object(value):
         return None
-    for key in _IDS:
-        found = value.get(key)
-        if isinstance(found, (str, int)) and not isinstance(found, bool) and found != "":
+    for key in _ID_KEYS:
+        trace_id = value.get(key)
+        if isinstance(trace_id, (str, int)) and not isinstance(trace_id, bool) and trace_id != "":
             epoch = value.get("epoch")
             named = (
-                f"{found}_epoch_{epoch}" if key == "id" and isinstance(epoch, int) else f"{found}"
+                f"{trace_id}_epoch_{epoch}"
+                if key == "id" and isinstance(epoch, int)
+                else f"{trace_id}"
             )
-            return named if len(named) <= _LONGEST_ID else None
+            return named if len(named) <= _MAX_ID_LENGTH else None
     return None
 
 
-def _samples(archive: Archive) -> tuple[Member, ...]:
-    def sample(number: int, name: str) -> Source:
-        return Source.of_bytes(archive.read(number), name=name, limits=archive.limits)
+def _split_archive(archive: Archive) -> tuple[ContainedTrace, ...]:
+    def load_sample(number: int, name: str) -> Source:
+        return Source.from_bytes(archive.read_sample(number), name=name, limits=archive.limits)
 
     return tuple(
-        Member(id_, partial(sample, number, f"{archive.name}#{id_}"))
-        for number, id_ in enumerate(unique(archive.names))
+        ContainedTrace(id_, partial(load_sample, number, f"{archive.name}#{id_}"))
+        for number, id_ in enumerate(make_ids_unique(archive.sample_names))
     )
 
 
-def _named(
-    source: Source, found: Iterable[tuple[str | None, Json, tuple[Skipped, ...]]]
-) -> tuple[Member, ...]:
-    parts = list(found)
+def _build_traces(
+    source: Source, entries: Iterable[tuple[str | None, Json, tuple[SkippedPart, ...]]]
+) -> tuple[ContainedTrace, ...]:
+    parts = list(entries)
     return tuple(
-        Member(id_, partial(Source, f"{source.name}#{id_}", "json", value, notes))
-        for id_, (_, value, notes) in zip(unique(i for i, _, _ in parts), parts, strict=True)
+        ContainedTrace(id_, partial(Source, f"{source.name}#{id_}", "json", value, notes))
+        for id_, (_, value, notes) in zip(
+            make_ids_unique(i for i, _, _ in parts), parts, strict=True
+        )
     )
 
 
-def unique(ids: Iterable[str | None]) -> Iterator[str]:
+def make_ids_unique(ids: Iterable[str | None]) -> Iterator[str]:
     """The same ids, those that came before with a number added, and the number where none is."""
-    given: set[str] = set()
+    used: set[str] = set()
     for number, id_ in enumerate(ids, 1):
         name = base = id_ or str(number)
         again = 2
-        while name in given:
+        while name in used:
             name = f"{base}-{again}"
             again += 1
-        given.add(name)
+        used.add(name)
         yield name
 
 
-def _values(source: Source) -> list[tuple[int | str, Json]]:
+def _list_candidates(source: Source) -> list[tuple[int | str, Json]]:
     """What could be traces of their own, with line, number or key."""
     document = source.document
     if source.form == "jsonl":
         return list(document)
     if is_object(document):
-        for key in _HOLDERS:
+        for key in _WRAPPER_KEYS:
             if isinstance(document.get(key), (dict, list)):
                 document = document[key]
                 break
@@ -173,31 +177,31 @@ def _may_be_trace(value: Json) -> bool:
     """Whether a value has room for the events of a run: a list, or an object that holds one."""
     if is_object(value):
         return any(
-            is_list(held) or (is_object(held) and _has_list(held)) for held in value.values()
+            is_list(child) or (is_object(child) and _has_list(child)) for child in value.values()
         )
-    return is_list(value) and any(is_object(entry) for entry in islice(value, LOOKED_AT))
+    return is_list(value) and any(is_object(entry) for entry in islice(value, SNIFF_LIMIT))
 
 
 def _is_trace(value: Json) -> bool:
     """Whether a reader claims it, and not just as an event that could stand alone."""
-    reader = claimant(Source("", "json", value))
-    return reader is not None and reader is not claimant(Source("", "json", [value]))
+    reader = detect_reader(Source("", "json", value))
+    return reader is not None and reader is not detect_reader(Source("", "json", [value]))
 
 
 def _has_list(value: dict[str, Json]) -> bool:
     return any(map(is_list, value.values()))
 
 
-def _notes_by_line(source: Source) -> dict[int, tuple[Skipped, ...]]:
+def _group_skipped_by_line(source: Source) -> dict[int, tuple[SkippedPart, ...]]:
     """What was noted in parsing a line, said of the whole that the line now is."""
-    notes: dict[int, tuple[Skipped, ...]] = {}
+    notes: dict[int, tuple[SkippedPart, ...]] = {}
     if source.form == "jsonl":
         for note in source.skipped:
             line = int(note.pointer[1:] or 0)
-            notes[line] = (*notes.get(line, ()), Skipped("", note.why))
+            notes[line] = (*notes.get(line, ()), SkippedPart("", note.why))
     return notes
 
 
-def _some(found: Sequence[Member]) -> str:
-    ids = [member.id for member in found[:_NAMED_IN_ERRORS]]
-    return ", ".join(ids) + (", …" if len(found) > len(ids) else "")
+def _format_ids(traces: Sequence[ContainedTrace]) -> str:
+    ids = [trace.id for trace in traces[:_IDS_IN_ERRORS]]
+    return ", ".join(ids) + (", …" if len(traces) > len(ids) else "")

@@ -22,26 +22,26 @@ from planproof.readers.decoding.case_files import (
     CaseLine,
     CaseMaker,
     RawLine,
-    case_line,
-    cases_in,
-    raw_line,
-    raw_lines,
-    too_long,
+    build_raw_line,
+    iter_raw_lines,
+    line_too_long_error,
+    parse_case_line,
+    parse_cases,
 )
 from planproof.readers.decoding.json_array import ArrayElements
-from planproof.readers.decoding.rewinding import Kept, Readable, Rewound
+from planproof.readers.decoding.rewinding import Readable, RecordingFile, RewoundFile
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import id_of, members
-from planproof.readers.decoding.trace_ids import by_trace_id
-from planproof.readers.recognition import claimant
-from planproof.readers.toolkit.entries import LOOKED_AT
+from planproof.readers.decoding.split_traces import find_trace_id, split_traces
+from planproof.readers.decoding.trace_ids import split_by_trace_id
+from planproof.readers.recognition import detect_reader
+from planproof.readers.toolkit.entries import SNIFF_LIMIT
 
 _FIELDS = frozenset(("user_task", "agent_plan", "execution_trace"))
 _BLANK = b" \t\r\n"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-def read_many(
+def read_cases(
     file: Readable,
     *,
     name: str,
@@ -53,27 +53,27 @@ def read_many(
     They are read one at a time, and a line or element that holds none does not stop the rest. With
     `make`, which knows where the fields of a case stand, every record is a case.
     """
-    reading = _Reading(name, limits or Limits(), make)
-    begun, at = first_byte(file)
-    if begun.startswith(b"[", at):
-        kept = Kept(Rewound(begun[at:], file))
-        found = reading.in_array(kept)
-        if found is not None:
-            yield from found
+    reading = _CaseFileReader(name, limits or Limits(), make)
+    prefix, at = read_to_first_byte(file)
+    if prefix.startswith(b"[", at):
+        buffered = RecordingFile(RewoundFile(prefix[at:], file))
+        cases = reading.read_array(buffered)
+        if cases is not None:
+            yield from cases
             return
-        begun = begun[:at] + kept.all()
-    yield from reading.in_lines(Rewound(begun, file))
+        prefix = prefix[:at] + buffered.get_recorded()
+    yield from reading.read_lines(RewoundFile(prefix, file))
 
 
 def read_trace_file(
     file: Readable, *, name: str, limits: Limits, make: CaseMaker | None = None
 ) -> Iterator[CaseLine]:
     """The trace that a file holds as a whole, whatever its form; or the case, or the traces."""
-    return _Reading(name, limits, make, is_trace=True).in_document(file)
+    return _CaseFileReader(name, limits, make, is_trace=True).read_document(file)
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _CaseFileReader:
     """How one file is read; `is_trace` where it is known to hold nothing else."""
 
     name: str
@@ -81,22 +81,22 @@ class _Reading:
     make: CaseMaker | None
     is_trace: bool = False
 
-    def in_array(self, file: Kept) -> Iterator[CaseLine] | None:
+    def read_array(self, file: RecordingFile) -> Iterator[CaseLine] | None:
         """What an array holds; None when it is one trace, or nothing that is known."""
-        elements = self._elements(file)
+        elements = self._iter_elements(file)
         opening: list[RawLine] = []
         together: list[Json] = []
         size = 0
         try:
-            for element in islice(elements, LOOKED_AT):
+            for element in islice(elements, SNIFF_LIMIT):
                 opening.append(element)
                 if element.error is not None:
                     continue
                 size += len(element.data)
-                value = _value(element)
+                value = _parse_json(element)
                 if not together and (self.make or _is_case(value)):
-                    file.let_go()
-                    return cases_in(chain(opening, elements), self.make)
+                    file.stop_recording()
+                    return parse_cases(chain(opening, elements), self.make)
                 if not isinstance(value, (dict, list)):
                     return None
                 together.append(value)
@@ -106,64 +106,64 @@ class _Reading:
         except InvalidInput:
             return None
         begins = Source("", "json", together)
-        if by_trace_id(begins) or not members(begins):
+        if split_by_trace_id(begins) or not split_traces(begins):
             return None
-        file.let_go()
-        return self._traces(chain(opening, elements))
+        file.stop_recording()
+        return self._iter_traces(chain(opening, elements))
 
-    def in_lines(self, file: Readable) -> Iterator[CaseLine]:
+    def read_lines(self, file: Readable) -> Iterator[CaseLine]:
         """What the lines hold, each by itself or together."""
-        lines = raw_lines(file, name=self.name, limits=self.limits)
-        opening = _through_next(lines)
+        lines = iter_raw_lines(file, name=self.name, limits=self.limits)
+        opening = _read_through_valid(lines)
         whole = [line for line in opening if line.error is None]
-        if not whole or _is_case(_value(whole[0])):
-            yield from cases_in(chain(opening, lines), self.make)
+        if not whole or _is_case(_parse_json(whole[0])):
+            yield from parse_cases(chain(opening, lines), self.make)
             return
         # Two lines tell whether each is a trace or both belong to one.
-        opening += _through_next(lines)
+        opening += _read_through_valid(lines)
         whole = [line for line in opening if line.error is None]
-        begins = [_value(line) for line in whole]
+        begins = [_parse_json(line) for line in whole]
         if _is_one_document(whole[0], begins, is_mapped=self.make is not None):
             for line in opening:
                 if line.error is not None:
                     raise line.error
             start = b"".join(line.data for line in opening)
-            yield from self.in_document(Rewound(start, file))
+            yield from self.read_document(RewoundFile(start, file))
         elif self.make is None and _is_trace(begins[0]):
-            yield from self._traces(chain(opening, lines))
+            yield from self._iter_traces(chain(opening, lines))
         else:
-            yield from cases_in(chain(opening, lines), self.make)
+            yield from parse_cases(chain(opening, lines), self.make)
 
-    def _elements(self, file: Kept) -> Iterator[RawLine]:
+    def _iter_elements(self, file: RecordingFile) -> Iterator[RawLine]:
         elements = ArrayElements(file.read, self.name, self.limits)
         for number, data in enumerate(elements, 1):
             where = f"{self.name}, item {number}"
             if data is None:
-                yield RawLine(where, b"", too_long(where, self.limits))
+                yield RawLine(where, b"", line_too_long_error(where, self.limits))
             else:
-                yield raw_line(data, where, self.limits)
+                yield build_raw_line(data, where, self.limits)
 
-    def in_document(self, file: Readable) -> Iterator[CaseLine]:
+    def read_document(self, file: Readable) -> Iterator[CaseLine]:
         """What a file holds that has to be read whole."""
         data = file.read(self.limits.bytes + 1)
-        source = Source.of_bytes(data, name=self.name, limits=self.limits)
+        source = Source.from_bytes(data, name=self.name, limits=self.limits)
         if source.form == "json" and (self.make or _is_case(source.document)):
-            yield case_line(source.document, self.name, self.make)
-        elif found := members(source):
+            yield parse_case_line(source.document, self.name, self.make)
+        elif traces := split_traces(source):
             # The traces are in the source; their bytes are not needed besides.
             del data
-            for member in found:
+            for member in traces:
                 try:
-                    yield _trace_line(member.source, member.id)
+                    yield _build_case_line(member.source, member.id)
                 except InvalidInput as error:
                     yield CaseLine(f"{self.name}#{member.id}", error=error, id=member.id)
-        elif self.is_trace or claimant(source) is not None:
-            yield _trace_line(source, None)
+        elif self.is_trace or detect_reader(source) is not None:
+            yield _build_case_line(source, None)
         elif source.document == []:
             return
         elif source.form != "json":
-            lines = raw_lines(io.BytesIO(data), name=self.name, limits=self.limits)
-            yield from cases_in(lines, self.make)
+            lines = iter_raw_lines(io.BytesIO(data), name=self.name, limits=self.limits)
+            yield from parse_cases(lines, self.make)
         else:
             raise InvalidInput(
                 "is one JSON document, and neither a case nor a trace.",
@@ -172,22 +172,22 @@ class _Reading:
                 "stand.",
             )
 
-    def _traces(self, lines: Iterable[RawLine]) -> Iterator[CaseLine]:
+    def _iter_traces(self, lines: Iterable[RawLine]) -> Iterator[CaseLine]:
         for number, line in enumerate(lines, 1):
-            one = self._source(line)
+            one = self._parse_source(line)
             if isinstance(one, InvalidInput):
                 yield CaseLine(line.where, error=one)
             else:
                 # Ids are not made unique: that would take memory for every one that was seen.
-                id_ = id_of(one.document) or str(number)
-                place = f"{self.name}#{id_}"
-                yield _trace_line(Source(place, "json", one.document, one.skipped), id_)
+                id_ = find_trace_id(one.document) or str(number)
+                location = f"{self.name}#{id_}"
+                yield _build_case_line(Source(location, "json", one.document, one.skipped), id_)
 
-    def _source(self, line: RawLine) -> Source | InvalidInput:
+    def _parse_source(self, line: RawLine) -> Source | InvalidInput:
         if line.error is not None:
             return line.error
         try:
-            source = Source.of_bytes(line.data, name=line.where, limits=self.limits)
+            source = Source.from_bytes(line.data, name=line.where, limits=self.limits)
         except InvalidInput as error:
             return InvalidInput(error.what, where=line.where, advice=error.advice)
         if source.form == "json" and isinstance(source.document, (dict, list)):
@@ -199,30 +199,30 @@ class _Reading:
         )
 
 
-def first_byte(file: Readable) -> tuple[bytes, int]:
+def read_to_first_byte(file: Readable) -> tuple[bytes, int]:
     """Read up to the first byte that is not blank; return what was read and the byte's index."""
-    begun = b""
+    prefix = b""
     # As much again each time: linear in the blanks, and no more than twice what is needed.
-    while more := file.read(len(begun) or 1):
-        begun += more
-        if _BYTE_ORDER_MARK.startswith(begun):
+    while more := file.read(len(prefix) or 1):
+        prefix += more
+        if _BYTE_ORDER_MARK.startswith(prefix):
             continue
-        if rest := begun.removeprefix(_BYTE_ORDER_MARK).lstrip(_BLANK):
-            return begun, len(begun) - len(rest)
-    return begun, len(begun)
+        if rest := prefix.removeprefix(_BYTE_ORDER_MARK).lstrip(_BLANK):
+            return prefix, len(prefix) - len(rest)
+    return prefix, len(prefix)
 
 
-def _through_next(lines: Iterator[RawLine]) -> list[RawLine]:
+def _read_through_valid(lines: Iterator[RawLine]) -> list[RawLine]:
     """Return the lines up to the next one that is not too large."""
-    found: list[RawLine] = []
+    lines_read: list[RawLine] = []
     for line in lines:
-        found.append(line)
+        lines_read.append(line)
         if line.error is None:
             break
-    return found
+    return lines_read
 
 
-def _value(line: RawLine) -> Json:
+def _parse_json(line: RawLine) -> Json:
     """What stands in a line; None when it is no JSON by itself."""
     try:
         return json.loads(line.data)
@@ -235,7 +235,7 @@ def _is_case(value: Json) -> bool:
 
 
 def _is_trace(value: Json) -> bool:
-    return isinstance(value, (dict, list)) and claimant(Source("", "json", value)) is not None
+    return isinstance(value, (dict, list)) and detect_reader(Source("", "json", value)) is not None
 
 
 def _is_one_document(opening: RawLine, begins: list[Json], *, is_mapped: bool) -> bool:
@@ -249,11 +249,11 @@ def _is_one_document(opening: RawLine, begins: list[Json], *, is_mapped: bool) -
         return False
     if _is_trace(begins[0]):
         together = Source("", "jsonl", tuple(enumerate(begins, 1)))
-        return len(begins) > 1 and claimant(together) is not None
+        return len(begins) > 1 and detect_reader(together) is not None
     return isinstance(begins[0], (dict, list))
 
 
-def _trace_line(source: Source, id_: str | None) -> CaseLine:
+def _build_case_line(source: Source, id_: str | None) -> CaseLine:
     record = source.document if source.form == "json" else None
     case = Case(task=None, plan=None, trace=source, id=id_)
     return CaseLine(source.name, case, id=id_, record=record)

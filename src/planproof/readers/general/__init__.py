@@ -11,10 +11,10 @@ from dataclasses import replace
 from planproof.core.json_values import is_list
 from planproof.core.trace import Kind, Trace
 from planproof.errors import InvalidInput
-from planproof.readers.accounting import account, account_lines
+from planproof.readers.accounting import account_lines, account_records
 from planproof.readers.decoding.source import Source
 from planproof.readers.general.walk import Walk
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 
 class GeneralReader:
@@ -28,25 +28,25 @@ class GeneralReader:
 
     def read(self, source: Source) -> Trace:
         """The events that were recognised, in the order in which they began."""
-        transcript = Transcript(source.skipped)
+        builder = TraceBuilder(source.skipped)
         document = source.document
         if source.form == "text":
             last = document.count("\n") + 1
             pointer = "L1" if last == 1 else f"L1-{last}"
-            transcript.say(Kind.MESSAGE, document.strip(), pointer, "assistant")
-            trace = transcript.trace(self.name)
-            return replace(trace, accounted=account_lines(trace.events, last, 0))
+            builder.add_message(Kind.MESSAGE, document.strip(), pointer, "assistant")
+            trace = builder.build(self.name)
+            return replace(trace, record_counts=account_lines(trace.events, last, 0))
         if is_list(document) and document and all(isinstance(item, str) for item in document):
             raise InvalidInput(
                 "holds a list of strings, in which nothing looks like an event.",
                 where=source.name,
                 advice="Give a list of messages, spans or events, or an object that holds one.",
             )
-        walk = Walk(transcript)
+        walk = Walk(builder)
         if source.form == "jsonl":
-            walk.entries([(f"L{line}", value) for line, value in document])
+            walk.add_entries([(f"L{line}", value) for line, value in document])
         else:
-            walk.value(document, "")
+            walk.add_value(document, "")
         walk.finish()
-        trace = transcript.trace(self.name)
-        return replace(trace, accounted=account(source, trace))
+        trace = builder.build(self.name)
+        return replace(trace, record_counts=account_records(source, trace))

@@ -8,16 +8,16 @@ from planproof.core.content import Json
 from planproof.core.json_values import text_at
 from planproof.readers.openinference import OPENINFERENCE
 from planproof.readers.opentelemetry import GEN_AI
-from planproof.readers.toolkit.nested_messages import Spoken, said_in
+from planproof.readers.toolkit.nested_messages import MessagePart, parse_messages
 from planproof.readers.toolkit.span import Span, is_span
-from planproof.readers.toolkit.span_dialect import Dialect, SpanSort
-from planproof.readers.toolkit.span_reading import SpanReading
-from planproof.readers.toolkit.span_tree import spans_of
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.toolkit.span_dialect import SpanConvention, SpanKind
+from planproof.readers.toolkit.span_reading import SpanWriter
+from planproof.readers.toolkit.span_tree import build_span_tree
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-_KINDS = ("mlflow.spanType", "span.type", "type")
-_KINDS_BESIDE = ("run_type", "span_type", "type")
-_SORTS: dict[str, SpanSort] = {
+_KIND_ATTRIBUTES = ("mlflow.spanType", "span.type", "type")
+_KIND_FIELDS = ("run_type", "span_type", "type")
+_SPAN_KINDS: dict[str, SpanKind] = {
     "tool": "tool",
     "execute_tool": "tool",
     "llm": "model",
@@ -26,39 +26,39 @@ _SORTS: dict[str, SpanSort] = {
     "completion": "model",
     "generation": "model",
 }
-_OUTPUTS = ("tool_response", "output.value", "mlflow.spanOutputs", "outputs", "output")
+_OUTPUT_KEYS = ("tool_response", "output.value", "mlflow.spanOutputs", "outputs", "output")
 
 
-def read_spans(transcript: Transcript, entries: list[tuple[str, Json]]) -> None:
+def add_spans(builder: TraceBuilder, entries: list[tuple[str, Json]]) -> None:
     """Write what the spans did, in the order in which they began."""
     for pointer, value in entries:
         if not is_span(value):
-            transcript.skip(pointer, "is no span")
-    found = [(pointer, value) for pointer, value in entries if is_span(value)]
+            builder.skip(pointer, "is no span")
+    spans = [(pointer, value) for pointer, value in entries if is_span(value)]
     # Those that have readers of their own are also found where nobody expects them.
-    reading = SpanReading(transcript, (OPENINFERENCE, GEN_AI, _RUNS))
-    reading.read(spans_of(found, transcript.skip))
+    writer = SpanWriter(builder, (OPENINFERENCE, GEN_AI, _RUN_CONVENTION))
+    writer.add_spans(build_span_tree(spans, builder.skip))
 
 
-def _sort_of(span: Span) -> SpanSort | None:
-    kind = text_at(span.attributes, *_KINDS) or text_at(span.value, *_KINDS_BESIDE)
-    return _SORTS.get((kind or "").strip('"').lower(), "")
+def _classify_span(span: Span) -> SpanKind | None:
+    kind = text_at(span.attributes, *_KIND_ATTRIBUTES) or text_at(span.value, *_KIND_FIELDS)
+    return _SPAN_KINDS.get((kind or "").strip('"').lower(), "")
 
 
-def _answer(span: Span) -> Iterator[Spoken]:
-    key = span.key_of(_OUTPUTS)
+def _parse_answer(span: Span) -> Iterator[MessagePart]:
+    key = span.find_key(_OUTPUT_KEYS)
     if key is not None:
-        yield from said_in(span.attributes[key], span.pointer_to(key))
+        yield from parse_messages(span.attributes[key], span.pointer_to(key))
 
 
-def _prompt(_: Span) -> Iterator[Spoken]:
+def _parse_prompt(_: Span) -> Iterator[MessagePart]:
     return iter(())
 
 
-_RUNS = Dialect(
-    sort_of=_sort_of,
-    answer=_answer,
-    prompt=_prompt,
+_RUN_CONVENTION = SpanConvention(
+    classify=_classify_span,
+    parse_answer=_parse_answer,
+    parse_prompt=_parse_prompt,
     tool_names=("tool.name", "tool_name", "name"),
     call_ids=("tool_call_id",),
     inputs=(
@@ -69,6 +69,6 @@ _RUNS = Dialect(
         "inputs",
         "input",
     ),
-    outputs=_OUTPUTS,
+    outputs=_OUTPUT_KEYS,
     agent_names=("name",),
 )

@@ -8,15 +8,15 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.inspect_ai.messages import Messages
-from planproof.readers.inspect_ai.sample import read_events
-from planproof.readers.toolkit.chat_dialects import is_inspect
-from planproof.readers.toolkit.entries import entries, first_entries
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.inspect_ai.messages import InspectMessages
+from planproof.readers.inspect_ai.sample import add_sample_events
+from planproof.readers.toolkit.chat_dialects import is_inspect_message
+from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-_HOLDERS = ("messages",)
+_LIST_KEYS = ("messages",)
 _ROLES = frozenset(("system", "user", "assistant", "tool"))
-_SAMPLE = frozenset(("id", "epoch", "input"))
+_SAMPLE_KEYS = frozenset(("id", "epoch", "input"))
 
 
 class InspectReader:
@@ -31,10 +31,10 @@ class InspectReader:
         if _is_sample(source.document):
             return True
         marked = False
-        for message in first_entries(source, _HOLDERS):
+        for message in first_entries(source, _LIST_KEYS):
             if not _is_message(message):
                 return False
-            marked = marked or is_inspect(message)
+            marked = marked or is_inspect_message(message)
             if not marked and message.get("tool_calls"):
                 # Somebody else's call: there is no need to look at what follows.
                 return False
@@ -42,22 +42,22 @@ class InspectReader:
 
     def read(self, source: Source) -> Trace:
         """The events of the sample."""
-        transcript = Transcript(source.skipped)
+        builder = TraceBuilder(source.skipped)
         sample = source.document if is_object(source.document) else {}
-        messages = Messages(transcript, sample.get("attachments"))
-        if not read_events(transcript, messages, sample):
-            for pointer, message in entries(source, _HOLDERS):
+        messages = InspectMessages(builder, sample.get("attachments"))
+        if not add_sample_events(builder, messages, sample):
+            for pointer, message in iter_entries(source, _LIST_KEYS):
                 if _is_message(message):
-                    messages.write(message, pointer, message["role"])
+                    messages.add_message(message, pointer, message["role"])
                 else:
-                    transcript.skip(pointer, "is no message")
-        return transcript.trace(self.name)
+                    builder.skip(pointer, "is no message")
+        return builder.build(self.name)
 
 
 def _is_sample(document: Json) -> bool:
     return (
         is_object(document)
-        and document.keys() >= _SAMPLE
+        and document.keys() >= _SAMPLE_KEYS
         and (is_list(document.get("messages")) or is_list(document.get("events")))
     )
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from itertools import islice
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object, text_at, time_of
+from planproof.core.json_values import is_list, is_object, parse_time, text_at
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.openhands.events import Events, is_event
-from planproof.readers.openhands.sdk import SdkEvents, is_sdk_event
-from planproof.readers.toolkit.entries import LOOKED_AT, entries
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.openhands.events import OpenHandsEventWriter, is_event
+from planproof.readers.openhands.sdk import SdkEventWriter, is_sdk_event
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_entries
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-_HOLDERS = ("history", "trajectory", "events", "items")
+_LIST_KEYS = ("history", "trajectory", "events", "items")
 
 
 class OpenHandsReader:
@@ -26,33 +26,33 @@ class OpenHandsReader:
         """Whether the entries are actions and observations with a source."""
         if source.form == "text":
             return False
-        found = False
-        for _, event in islice(_events(source), LOOKED_AT):
+        has_events = False
+        for _, event in islice(_iter_events(source), SNIFF_LIMIT):
             if not is_object(event) or not _is_known(event):
                 return False
-            found = True
-        return found
+            has_events = True
+        return has_events
 
     def read(self, source: Source) -> Trace:
         """Actions, what was observed after them, and messages."""
-        transcript = Transcript(source.skipped)
-        first, second = Events(transcript), SdkEvents(transcript)
-        for pointer, event in _events(source):
+        builder = TraceBuilder(source.skipped)
+        first, second = OpenHandsEventWriter(builder), SdkEventWriter(builder)
+        for pointer, event in _iter_events(source):
             if not is_object(event):
-                transcript.skip(pointer, "is no event")
+                builder.skip(pointer, "is no event")
                 continue
             moment = event.get("timestamp")
-            transcript.time = time_of(moment) if moment is not None else None
-            (second if text_at(event, "kind") else first).take(event, pointer)
-        return transcript.trace(self.name)
+            builder.time = parse_time(moment) if moment is not None else None
+            (second if text_at(event, "kind") else first).add_event(event, pointer)
+        return builder.build(self.name)
 
 
 def _is_known(event: dict[str, Json]) -> bool:
     return is_event(event) or is_sdk_event(event)
 
 
-def _events(source: Source) -> Iterator[tuple[str, Json]]:
-    for pointer, entry in entries(source, _HOLDERS, _is_known):
+def _iter_events(source: Source) -> Iterator[tuple[str, Json]]:
+    for pointer, entry in iter_entries(source, _LIST_KEYS, _is_known):
         if is_list(entry):
             # The first versions wrote an action and its observation as a pair.
             for index, event in enumerate(entry):

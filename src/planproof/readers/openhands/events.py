@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from planproof.core.content import Image, Json
-from planproof.core.json_values import is_list, is_object, key_with_text, text_at, written
+from planproof.core.json_values import format_value, is_list, is_object, key_with_text, text_at
 from planproof.core.trace import EventStatus, Kind
-from planproof.readers.toolkit.content_parts import as_image
-from planproof.readers.toolkit.text_pointers import held_at
-from planproof.readers.toolkit.tool_calls import Call
-from planproof.readers.toolkit.trace_builder import Draft, Result, Transcript
+from planproof.readers.toolkit.content_parts import parse_image
+from planproof.readers.toolkit.text_pointers import key_pointer
+from planproof.readers.toolkit.tool_calls import ToolCall
+from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
 _SOURCES = frozenset(("agent", "user", "environment"))
-_OWN = frozenset(("action", "observation"))
-_SAID = ("content", "message", "text")
+_EVENT_KEYS = frozenset(("action", "observation"))
+_TEXT_KEYS = ("content", "message", "text")
 # The program's own business: states, prompts to go on, what it looked up for the agent.
-_BESIDE = frozenset(
+_IGNORED_TYPES = frozenset(
     "null change_agent_state agent_state_changed recall loop_recovery condensation_request "
     "pause resume start stop server_ready status".split()
 )
 # How a call was carried out, not what it asked for.
-_PLUMBING = frozenset(
+_RUNTIME_ARGUMENTS = frozenset(
     "thought hidden blocking is_input is_static confirmation_state security_risk keep_prompt "
     "kernel_init_code include_extra impl_source translated_ipython_code return_axtree".split()
 )
@@ -36,84 +36,91 @@ def is_event(event: dict[str, Json]) -> bool:
     return "source" in event and "message" in event and "timestamp" in event
 
 
-class Events:
+class OpenHandsEventWriter:
     """Writes events, in order, into a transcript."""
 
-    def __init__(self, transcript: Transcript) -> None:
-        self._transcript = transcript
-        self._by_id: dict[str, Draft] = {}
-        self._seen: set[str] = set()
-        self._delegated: list[Draft] = []
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
+        self._call_by_id: dict[str, EventDraft] = {}
+        self._seen_ids: set[str] = set()
+        self._delegations: list[EventDraft] = []
 
-    def take(self, event: dict[str, Json], pointer: str) -> None:
+    def add_event(self, event: dict[str, Json], pointer: str) -> None:
         """Write one event."""
         identity = event.get("id")
         if identity is not None:
-            if str(identity) in self._seen:
-                self._transcript.skip(pointer, "the same event again")
+            if str(identity) in self._seen_ids:
+                self._builder.skip(pointer, "the same event again")
                 return
-            self._seen.add(str(identity))
+            self._seen_ids.add(str(identity))
         action, observation = event.get("action"), event.get("observation")
-        self._transcript.parent = self._delegated[-1] if self._delegated else None
+        self._builder.parent = self._delegations[-1] if self._delegations else None
         if isinstance(action, str):
-            self._action(action, event, pointer)
+            self._add_action(action, event, pointer)
         elif isinstance(observation, str):
-            self._observation(observation, event, pointer)
-        elif action is not None or observation is not None or _OWN.isdisjoint(event):
-            self._transcript.skip(pointer, "neither an action nor an observation")
+            self._add_observation(observation, event, pointer)
+        elif action is not None or observation is not None or _EVENT_KEYS.isdisjoint(event):
+            self._builder.skip(pointer, "neither an action nor an observation")
 
-    def _action(self, action: str, event: dict[str, Json], pointer: str) -> None:
+    def _add_action(self, action: str, event: dict[str, Json], pointer: str) -> None:
         args = event.get("args")
         args = args if is_object(args) else {}
         actor = text_at(event, "source") or "agent"
-        if action in _BESIDE:
+        if action in _IGNORED_TYPES:
             return
-        self._transcript.begin_turn(_response_id(event))
+        self._builder.begin_turn(_response_id(event))
         if action in ("message", "system", "condensation") or actor != "agent":
             kind = Kind.MESSAGE if action == "message" else Kind.SYSTEM
-            self._say(kind, args, held_at(event, "args", pointer), actor, action)
+            self._add_text(kind, args, key_pointer(event, "args", pointer), actor, action)
             return
         if action != "think":
             thought = text_at(args, "thought") or ""
-            self._transcript.say(Kind.REASONING, thought, f"{pointer}/args/thought", actor)
-        call = Call(action, {k: v for k, v in args.items() if k not in _PLUMBING and v is not None})
+            self._builder.add_message(Kind.REASONING, thought, f"{pointer}/args/thought", actor)
+        call = ToolCall(
+            action, {k: v for k, v in args.items() if k not in _RUNTIME_ARGUMENTS and v is not None}
+        )
         if action == "think":
             call.arguments = {"thought": args.get("thought")}
         elif action == "call_tool_mcp" and text_at(args, "name"):
             call.name, call.arguments = args["name"], args.get("arguments")
         call.id = str(event["id"]) if event.get("id") is not None else None
         # All of the event: the name of the action stands beside its arguments.
-        draft = self._transcript.call(call, pointer, actor)
+        draft = self._builder.add_call(call, pointer, actor)
         if call.id is not None:
-            self._by_id[call.id] = draft
+            self._call_by_id[call.id] = draft
         if action == "delegate":
-            self._delegated.append(draft)
+            self._delegations.append(draft)
 
-    def _say(
+    def _add_text(
         self, kind: Kind, args: dict[str, Json], pointer: str, actor: str, action: str
     ) -> None:
-        key = key_with_text(args, (*_SAID, "summary"))
+        key = key_with_text(args, (*_TEXT_KEYS, "summary"))
         if key is None:
-            self._transcript.skip(pointer, f"{action!r} without text")
+            self._builder.skip(pointer, f"{action!r} without text")
             return
-        draft = self._transcript.say(kind, args[key], f"{pointer}/{key}", actor)
+        draft = self._builder.add_message(kind, args[key], f"{pointer}/{key}", actor)
         if draft is not None:
-            draft.images = _images(args.get("image_urls"))
+            draft.images = _parse_images(args.get("image_urls"))
 
-    def _observation(self, observation: str, event: dict[str, Json], pointer: str) -> None:
-        if observation in _BESIDE:
+    def _add_observation(self, observation: str, event: dict[str, Json], pointer: str) -> None:
+        if observation in _IGNORED_TYPES:
             return
         cause = event.get("cause")
-        draft = self._by_id.get(str(cause)) if cause is not None else None
-        if observation == "delegate" and draft is not None and draft in self._delegated:
-            del self._delegated[self._delegated.index(draft) :]
-        text, place = written(event.get("content")), held_at(event, "content", pointer)
-        status = _status(observation, event)
+        draft = self._call_by_id.get(str(cause)) if cause is not None else None
+        if observation == "delegate" and draft is not None and draft in self._delegations:
+            del self._delegations[self._delegations.index(draft) :]
+        text, content_pointer = (
+            format_value(event.get("content")),
+            key_pointer(event, "content", pointer),
+        )
+        status = _parse_status(observation, event)
         if draft is not None and draft.output_pointer is None:
-            draft.returned(text, place, status)
+            draft.set_output(text, content_pointer, status)
         else:
-            self._transcript.answer(
-                Result(text, place, str(cause or pointer), actor="environment", status=status)
+            self._builder.add_result(
+                ToolResult(
+                    text, content_pointer, str(cause or pointer), actor="environment", status=status
+                )
             )
 
 
@@ -124,7 +131,7 @@ def _response_id(event: dict[str, Json]) -> str | None:
     return text_at(response, "id") if is_object(response) else None
 
 
-def _status(observation: str, event: dict[str, Json]) -> EventStatus | None:
+def _parse_status(observation: str, event: dict[str, Json]) -> EventStatus | None:
     if observation in ("error", "user_rejected") or event.get("success") is False:
         return EventStatus.ERROR
     extras = event.get("extras")
@@ -137,6 +144,6 @@ def _status(observation: str, event: dict[str, Json]) -> EventStatus | None:
     return None
 
 
-def _images(urls: Json) -> tuple[Image, ...]:
-    found = [as_image({"image_url": url}) for url in urls] if is_list(urls) else []
-    return tuple(image for image in found if image is not None)
+def _parse_images(urls: Json) -> tuple[Image, ...]:
+    images = [parse_image({"image_url": url}) for url in urls] if is_list(urls) else []
+    return tuple(image for image in images if image is not None)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from planproof.core.json_values import embedded, is_object
-from planproof.readers.toolkit.code_fences import blocks
-from planproof.readers.toolkit.tool_calls import Call, arguments_of, as_call
+from planproof.core.json_values import is_object, parse_embedded_json
+from planproof.readers.toolkit.code_fences import find_code_blocks
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_call
 
-Sort: TypeAlias = Literal["prose", "call", "result", "thought", "answer"]
+SegmentKind: TypeAlias = Literal["prose", "call", "result", "thought", "answer"]
 
 _OPENING = re.compile(
     r"<(?:function=(?P<function>[\w.\-]{1,80})"
@@ -27,8 +27,8 @@ _LABEL = re.compile(
     re.MULTILINE,
 )
 _SIGNATURE = re.compile(r"([\w.\-]{1,80})[ \t]?[\[(](.*)[\])]", re.DOTALL)
-_LONGEST_NAME = 80
-_SORTS: dict[str, Sort] = {
+_MAX_NAME_LENGTH = 80
+_LABEL_KINDS: dict[str, SegmentKind] = {
     "Observation": "result",
     "Thought": "thought",
     "Final Answer": "answer",
@@ -41,24 +41,24 @@ class Segment:
 
     start: int
     end: int
-    sort: Sort = "prose"
-    call: Call | None = None
+    kind: SegmentKind = "prose"
+    call: ToolCall | None = None
 
 
-def segments(text: str) -> list[Segment]:
+def split_segments(text: str) -> list[Segment]:
     """The stretches of a text in order; just one when there is no call in it."""
     if "<" in text:
-        found = list(_tagged(text))
-        if any(part.sort != "prose" for part in found):
-            return found
+        parts = list(_split_tags(text))
+        if any(part.kind != "prose" for part in parts):
+            return parts
     if _may_be_labelled(text):
-        found = list(_labelled(text))
-        if any(part.sort == "call" for part in found):
-            return found
+        parts = list(_split_labels(text))
+        if any(part.kind == "call" for part in parts):
+            return parts
     return [Segment(0, len(text))]
 
 
-def is_plain(text: str) -> bool:
+def is_plain_text(text: str) -> bool:
     """Whether a text is prose at first sight: then it is all one segment."""
     return "<" not in text and not _may_be_labelled(text)
 
@@ -68,7 +68,7 @@ def _may_be_labelled(text: str) -> bool:
     return "A" in text and ":" in text and "Action" in text
 
 
-def _tagged(text: str) -> Iterator[Segment]:
+def _split_tags(text: str) -> Iterator[Segment]:
     position = 0
     closed: dict[str, int] = {}
     for match in _OPENING.finditer(text):
@@ -86,7 +86,7 @@ def _tagged(text: str) -> Iterator[Segment]:
         if match["result"]:
             segment = Segment(match.end(), body_end, "result")
         else:
-            call = _call_in(match, text[match.end() : body_end])
+            call = _parse_tagged_call(match, text[match.end() : body_end])
             if call is None:
                 continue
             segment = Segment(match.start(), end, "call", call)
@@ -98,27 +98,27 @@ def _tagged(text: str) -> Iterator[Segment]:
         yield Segment(position, len(text))
 
 
-def _call_in(match: re.Match[str], body: str) -> Call | None:
+def _parse_tagged_call(match: re.Match[str], body: str) -> ToolCall | None:
     name = match["function"] or match["invoke"]
     if name:
-        return Call(name, _parameters(body))
+        return ToolCall(name, _parse_parameters(body))
     if match["run"]:
         language = match["run"].removeprefix("execute").removeprefix("run_code").strip("_")
-        return Call(language or "python", text=body.strip("\n"))
-    return as_call(embedded(body))
+        return ToolCall(language or "python", text=body.strip("\n"))
+    return parse_call(parse_embedded_json(body))
 
 
-def _parameters(body: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+def _parse_parameters(body: str) -> dict[str, str]:
+    parameters: dict[str, str] = {}
     opened = list(_PARAMETER.finditer(body))
     for index, match in enumerate(opened):
         limit = opened[index + 1].start() if index + 1 < len(opened) else len(body)
         closing = body.find("</parameter>", match.end(), limit)
-        found[match[1]] = body[match.end() : closing if closing >= 0 else limit].strip("\n")
-    return found
+        parameters[match[1]] = body[match.end() : closing if closing >= 0 else limit].strip("\n")
+    return parameters
 
 
-def _labelled(text: str) -> Iterator[Segment]:
+def _split_labels(text: str) -> Iterator[Segment]:
     labels = list(_LABEL.finditer(text))
     names = [match["label"] for match in labels]
     # "Action:" alone is a word of many reports; with a thought or an input it is a call.
@@ -133,27 +133,27 @@ def _labelled(text: str) -> Iterator[Segment]:
             action = text[match.end() : end].strip()
             if names[index + 1 : index + 2] == ["Action Input"]:
                 end = starts[index + 2]
-                call = _given(action, text[labels[index + 1].end() : end].strip())
+                call = _build_call(action, text[labels[index + 1].end() : end].strip())
             else:
-                call = _written(action)
+                call = _parse_action_text(action)
             yield Segment(match.start(), end, "call" if call is not None else "prose", call)
         elif names[index] != "Action Input" or names[index - 1 : index] != ["Action"]:
-            yield Segment(match.end(), end, _SORTS.get(names[index], "prose"))
+            yield Segment(match.end(), end, _LABEL_KINDS.get(names[index], "prose"))
 
 
-def _given(name: str, raw: str) -> Call:
-    arguments, text = arguments_of(raw)
-    return Call(name[:_LONGEST_NAME], arguments, text)
+def _build_call(name: str, raw: str) -> ToolCall:
+    arguments, text = parse_arguments(raw)
+    return ToolCall(name[:_MAX_NAME_LENGTH], arguments, text)
 
 
-def _written(action: str) -> Call | None:
-    value = embedded(action)
+def _parse_action_text(action: str) -> ToolCall | None:
+    value = parse_embedded_json(action)
     if is_object(value):
-        return as_call(value)
-    code = next(blocks(f"{action}\n```"), None) if action.startswith("```") else None
+        return parse_call(value)
+    code = next(find_code_blocks(f"{action}\n```"), None) if action.startswith("```") else None
     if code is not None:
-        return Call(code.runs_as or code.language, text=code.code)
+        return ToolCall(code.interpreter or code.language, text=code.code)
     match = _SIGNATURE.fullmatch(action)
     if match is not None:
-        return _given(match[1], match[2])
-    return Call(action.split(None, 1)[0][:_LONGEST_NAME], text=action) if action else None
+        return _build_call(match[1], match[2])
+    return ToolCall(action.split(None, 1)[0][:_MAX_NAME_LENGTH], text=action) if action else None

@@ -8,12 +8,12 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_object
 from planproof.core.trace import EventStatus
 
-_HEAD = 400
-_TAIL = 200
+_HEAD_LENGTH = 400
+_TAIL_LENGTH = 200
 _EXIT_CODE = re.compile(
     r"\b(?:exit[ _]?(?:code|status)|return[ _]?code)\b[\"']?(?: was)? ?[:=]? ?(-?\d{1,5})\b"
 )
-_BEGINS_WITH_FAILURE = re.compile(
+_FAILURE_PREFIX = re.compile(
     r"""(?x)\s{0,40}(?:
         [<\[(*'"]{0,4}(?:error|fatal|exception|failure)s?\b(?!["'])
       | <tool_use_error> | failed\b | unable\ to\b | could\ not\b | invalid\b
@@ -23,7 +23,7 @@ _BEGINS_WITH_FAILURE = re.compile(
     )"""
 )
 _INITIALS = frozenset("<[(*'\"efuihspanc")
-_COMPLAINTS = (
+_SHELL_ERRORS = (
     "command not found",
     "no such file or directory",
     "permission denied",
@@ -34,15 +34,15 @@ _COMPLAINTS = (
     "not found",
 )
 # It begins with a line end and not with ^: those are found in a fraction of the time.
-_LINE_OF_FAILURE = re.compile(
+_FAILURE_LINE = re.compile(
     rf"""(?x)\n(?:
       \ {{0,8}}traceback\ \(most\ recent\ call\ last\)
     | [\w.]{{0,80}}(?:error|exception):\s
     | [\w/.\-]{{1,80}}:\ (?:line\ \d{{1,6}}:\ )?(?:[^\n:]{{1,120}}:\ )?
-      (?:{"|".join(map(re.escape, _COMPLAINTS))})
+      (?:{"|".join(map(re.escape, _SHELL_ERRORS))})
     )"""
 )
-_FAILS_IN_JSON = re.compile(
+_JSON_FAILURE = re.compile(
     r"""(?x)\s{0,40}\{\s{0,40}(?:
         "(?:error|errors|exception)"\s?:\s?(?!\s?(?:null|""|\[\]|\{\}|false))
       | "(?:success|ok)"\s?:\s?false
@@ -52,7 +52,7 @@ _FAILS_IN_JSON = re.compile(
 )
 # Looked up once: every result is asked for its outcome.
 _OK, _ERROR = EventStatus.OK, EventStatus.ERROR
-_WORDS = {
+_STATUS_WORDS = {
     "ok": EventStatus.OK,
     "success": EventStatus.OK,
     "succeeded": EventStatus.OK,
@@ -63,41 +63,41 @@ _WORDS = {
 }
 
 
-def outcome_of(text: str) -> EventStatus:
+def infer_status(text: str) -> EventStatus:
     """Whether a result tells of a failure; a plain result tells of none."""
-    head = text[:_HEAD].lower()
-    exit_code = _exit_code(head)
-    if exit_code is None and len(text) > _HEAD:
-        exit_code = _exit_code(text[max(_HEAD, len(text) - _TAIL) :].lower())
+    head = text[:_HEAD_LENGTH].lower()
+    exit_code = _find_exit_code(head)
+    if exit_code is None and len(text) > _HEAD_LENGTH:
+        exit_code = _find_exit_code(text[max(_HEAD_LENGTH, len(text) - _TAIL_LENGTH) :].lower())
     if exit_code is not None:
         return _OK if exit_code == 0 else _ERROR
-    return _ERROR if _fails(head) else _OK
+    return _ERROR if _is_failure(head) else _OK
 
 
-def stated(value: Json) -> EventStatus | None:
+def parse_status(value: Json) -> EventStatus | None:
     """What a status field of a record says, if it says anything that is understood."""
     if is_object(value):
         value = value.get("status_code") or value.get("code")
     if isinstance(value, str):
-        return _WORDS.get(value.rpartition("_")[2].lower())
+        return _STATUS_WORDS.get(value.rpartition("_")[2].lower())
     return None
 
 
-def _fails(head: str) -> bool:
+def _is_failure(head: str) -> bool:
     initial = head.lstrip()[:1]
     if initial == "{":
-        if _FAILS_IN_JSON.match(head):
+        if _JSON_FAILURE.match(head):
             return True
         if head.startswith("{") and "\n" not in head:
             return False
-    elif initial in _INITIALS and _BEGINS_WITH_FAILURE.match(head):
+    elif initial in _INITIALS and _FAILURE_PREFIX.match(head):
         return True
     may_tell = ":" in head or "traceback (" in head
-    return may_tell and _LINE_OF_FAILURE.search(f"\n{head}") is not None
+    return may_tell and _FAILURE_LINE.search(f"\n{head}") is not None
 
 
-def _exit_code(text: str) -> int | None:
+def _find_exit_code(text: str) -> int | None:
     # Few texts have an x, and to look for a single letter takes a tenth of the time.
     may_tell = ("x" in text and "exit" in text) or "return" in text
-    found = _EXIT_CODE.search(text) if may_tell else None
-    return int(found[1]) if found is not None else None
+    match = _EXIT_CODE.search(text) if may_tell else None
+    return int(match[1]) if match is not None else None

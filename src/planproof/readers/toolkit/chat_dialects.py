@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, text_at
 
-Dialect: TypeAlias = Literal["openai", "responses", "anthropic"]
+ChatApi: TypeAlias = Literal["openai", "responses", "anthropic"]
 
 _RESPONSES_PARTS = frozenset(("input_text", "output_text", "input_image", "input_file", "refusal"))
 # A block of Anthropic's, and a key that others who use the word do not give it.
@@ -23,16 +23,18 @@ _ANTHROPIC_BLOCKS = {
     "document": "source",
 }
 _ANTHROPIC_ROLES = frozenset(("user", "assistant"))
-_LOOKED_AT = 20
+_PART_LIMIT = 20
 _INSPECT_SOURCES = frozenset(("input", "generate", "operator"))
 
 
-def dialect(messages: Sequence[dict[str, Json]], around: dict[str, Json] | None = None) -> Dialect:
+def detect_chat_api(
+    messages: Sequence[dict[str, Json]], container: dict[str, Json] | None = None
+) -> ChatApi:
     """The API that messages with a role come from; plain text is OpenAI's as well as anybody's.
 
     `around` is the object that holds them: Anthropic's has the system prompt beside the messages.
     """
-    anthropic = bool(around) and bool(around.get("system"))
+    anthropic = bool(container) and bool(container.get("system"))
     for message in messages:
         if message.get("type") == "message" and "stop_reason" not in message:
             return "responses"
@@ -40,7 +42,7 @@ def dialect(messages: Sequence[dict[str, Json]], around: dict[str, Json] | None 
         content = message.get("content")
         if not is_list(content):
             continue
-        for part in content[:_LOOKED_AT]:
+        for part in content[:_PART_LIMIT]:
             kind = part.get("type") if is_object(part) else None
             if not isinstance(kind, str):
                 continue
@@ -54,7 +56,7 @@ def _may_be_anthropic(message: dict[str, Json]) -> bool:
     return message.get("role") in _ANTHROPIC_ROLES and not message.get("tool_calls")
 
 
-def is_inspect(message: dict[str, Json]) -> bool:
+def is_inspect_message(message: dict[str, Json]) -> bool:
     """Inspect AI: a call names its function in a string, a result too, and a source is given."""
     calls = message.get("tool_calls")
     if calls and is_list(calls):
@@ -64,7 +66,7 @@ def is_inspect(message: dict[str, Json]) -> bool:
     return "source" in message and text_at(message, "source") in _INSPECT_SOURCES
 
 
-def is_swe_agent(message: dict[str, Json]) -> bool:
+def is_swe_agent_message(message: dict[str, Json]) -> bool:
     """SWE-agent: the agent's name stands in every message, thought and action apart in its own."""
     if not isinstance(message.get("agent"), str):
         return False

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator
 
 _MARK = r"(?:[ xX✓✔✗✘→>~!\-✅❌⏳]\ufe0f?|->|)"
 _ITEM = re.compile(rf"[ \t]{{0,40}}(?:\d{{1,3}}[.)]|[-*•])[ \t]{{1,8}}\[{_MARK}\][ \t]")
-_CONTINUED = re.compile(r"[ \t]{2,40}\S")
+_CONTINUATION = re.compile(r"[ \t]{2,40}\S")
 
 
-def checklists(text: str) -> Iterable[tuple[int, int]]:
+def find_checklists(text: str) -> Iterable[tuple[int, int]]:
     """Where the checklists of a text begin and end."""
     # To look for a single letter takes a fraction of the time.
-    return _checklists(text) if "]" in text else ()
+    return _iter_checklists(text) if "]" in text else ()
 
 
-def _checklists(text: str) -> Iterator[tuple[int, int]]:
-    position = _first(text)
+def _iter_checklists(text: str) -> Iterator[tuple[int, int]]:
+    position = _find_first_item(text)
     start = end = -1
     while 0 <= position < len(text):
         line_end = text.find("\n", position)
@@ -25,7 +25,7 @@ def _checklists(text: str) -> Iterator[tuple[int, int]]:
         if _ITEM.match(text, position, line_end):
             start = position if start < 0 else start
             end = line_end
-        elif start >= 0 and _CONTINUED.match(text, position, line_end):
+        elif start >= 0 and _CONTINUATION.match(text, position, line_end):
             end = line_end
         elif start >= 0:
             yield start, end
@@ -35,7 +35,7 @@ def _checklists(text: str) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _first(text: str) -> int:
+def _find_first_item(text: str) -> int:
     """Where the first line with a mark begins; -1 when there is none."""
     mark = text.find("] ")
     while mark >= 0:

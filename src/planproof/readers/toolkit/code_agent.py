@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import re
 
-from planproof.core.json_values import embedded, is_object
-from planproof.readers.toolkit.code_fences import blocks
+from planproof.core.json_values import is_object, parse_embedded_json
+from planproof.readers.toolkit.code_fences import find_code_blocks
 
-_FENCED = re.compile(r"\bCode:\s{0,8}\n\s{0,8}```|```\s{0,8}<end_code>")
+_FENCED_CODE = re.compile(r"\bCode:\s{0,8}\n\s{0,8}```|```\s{0,8}<end_code>")
 _TAG, _CLOSING_TAG = "<code>", "</code>"
 _PLAN_HEADING = re.compile(
     r"^[ \t]{0,3}(?:#{1,4}[ \t]{0,3}(?:\d{1,2}[.)]?[ \t]{0,3})?|\d{1,2}[.)][ \t]{0,3})"
     r"\*{0,3}(?:updated |the )?plan\b[ \t:*]{0,8}$",
     re.IGNORECASE | re.MULTILINE,
 )
-_HEAD = 400
+_HEAD_LENGTH = 400
 _END_MARKS = ("```", "<end_plan>")
 
 
-def thought_and_code(text: str) -> tuple[str, str] | None:
+def split_thought_and_code(text: str) -> tuple[str, str] | None:
     """What such an answer thinks and what it runs; None when no code in it was meant to run."""
-    if _FENCED.search(text):
-        block = next(blocks(text), None)
+    if _FENCED_CODE.search(text):
+        block = next(find_code_blocks(text), None)
         if block is not None:
             return text[: block.start].strip().removesuffix("Code:").strip(), block.code
     opened = text.find(_TAG)
@@ -31,14 +31,18 @@ def thought_and_code(text: str) -> tuple[str, str] | None:
         closed = text.find(_CLOSING_TAG, start)
         code = text[start : closed if closed >= 0 else len(text)].strip("\n")
         return (text[:opened].strip(), code) if code.strip() else None
-    value = embedded(text) if "code" in text[:_HEAD] or '"thought"' in text[:_HEAD] else None
+    value = (
+        parse_embedded_json(text)
+        if "code" in text[:_HEAD_LENGTH] or '"thought"' in text[:_HEAD_LENGTH]
+        else None
+    )
     if is_object(value) and isinstance(value.get("code"), str) and value["code"]:
         thought = value.get("thought")
         return thought if isinstance(thought, str) else "", value["code"]
     return None
 
 
-def facts_and_plan(text: str) -> tuple[str, str]:
+def split_facts_and_plan(text: str) -> tuple[str, str]:
     """The survey of facts that comes first in some plans, and the plan without its end mark."""
     heading = _PLAN_HEADING.search(text)
     facts = ""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 _FENCE = "```"
-_LANGUAGES = {
+_INTERPRETERS = {
     "": "python",
     "py": "python",
     "python": "python",
@@ -24,7 +24,7 @@ _LANGUAGES = {
 
 
 @dataclass(slots=True)
-class Block:
+class CodeBlock:
     """A code block: where it stands with its fences, and the code between them."""
 
     start: int
@@ -33,12 +33,12 @@ class Block:
     code: str
 
     @property
-    def runs_as(self) -> str | None:
+    def interpreter(self) -> str | None:
         """What would run this code; None for what is no program."""
-        return _LANGUAGES.get(self.language.lower())
+        return _INTERPRETERS.get(self.language.lower())
 
 
-def blocks(text: str) -> Iterator[Block]:
+def find_code_blocks(text: str) -> Iterator[CodeBlock]:
     """The code blocks of a text; one that is never closed is none."""
     opened: tuple[int, int, str] | None = None
     position = text.find(_FENCE)
@@ -53,6 +53,6 @@ def blocks(text: str) -> Iterator[Block]:
             elif opened is not None and (not rest or rest.startswith("<")):
                 start, code_start, language = opened
                 # Code agents close a block with a mark of their own right behind the fence.
-                yield Block(start, line_end, language, text[code_start:line_start].rstrip("\n"))
+                yield CodeBlock(start, line_end, language, text[code_start:line_start].rstrip("\n"))
                 opened = None
         position = text.find(_FENCE, line_end)

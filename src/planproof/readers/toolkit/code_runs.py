@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 
 from planproof.core.trace import EventStatus, Kind
-from planproof.readers.toolkit.call_outcomes import outcome_of
-from planproof.readers.toolkit.code_fences import Block, blocks
-from planproof.readers.toolkit.text_pointers import Place
-from planproof.readers.toolkit.trace_builder import Draft, Result, Transcript
+from planproof.readers.toolkit.call_outcomes import infer_status
+from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
+from planproof.readers.toolkit.text_pointers import PointerFactory
+from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
 _EXECUTOR = re.compile(r"terminal|executor|code[_ ]?runner|interpreter|sandbox", re.IGNORECASE)
-_RUN_RESULT = ("exitcode:", "exit code:", "code output:", "the script ran")
-_NO_RUN = ("there is no code", "no code block")
+_RUN_RESULT_PREFIXES = ("exitcode:", "exit code:", "code output:", "the script ran")
+_NO_CODE_PREFIXES = ("there is no code", "no code block")
 _INITIALS = frozenset("cCeEnNtT")
 
 
@@ -24,22 +24,22 @@ def is_executor(name: str) -> bool:
 
 def is_run_result(text: str) -> bool:
     """Whether a text begins like the report of a program that ran code."""
-    return _begins_with(text, _RUN_RESULT)
+    return _starts_with(text, _RUN_RESULT_PREFIXES)
 
 
-def is_report(text: str) -> bool:
+def is_execution_report(text: str) -> bool:
     """Whether a program that runs code says that it ran some, or that there was none to run."""
-    return _begins_with(text, _RUN_RESULT) or _begins_with(text, _NO_RUN)
+    return _starts_with(text, _RUN_RESULT_PREFIXES) or _starts_with(text, _NO_CODE_PREFIXES)
 
 
 @dataclass(slots=True)
-class _Held:
+class _PendingMessage:
     """A message with code, of which it is not known yet whether it was run."""
 
     text: str
-    place: Place
+    pointer_for: PointerFactory
     actor: str
-    blocks: list[Block]
+    blocks: list[CodeBlock]
     turn: int
     time: str | None
 
@@ -47,77 +47,87 @@ class _Held:
 class CodeRuns:
     """Holds the code of a message back until the next turn shows what became of it."""
 
-    def __init__(self, transcript: Transcript) -> None:
-        self._transcript = transcript
-        self._held: _Held | None = None
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
+        self._pending: _PendingMessage | None = None
 
     @property
-    def waiting(self) -> bool:
+    def has_pending(self) -> bool:
         """Whether there is code that the next turn may have run."""
-        return self._held is not None
+        return self._pending is not None
 
-    def is_by(self, actor: str) -> bool:
+    def is_pending_by(self, actor: str) -> bool:
         """Return whether the code that waits is this actor's own: nobody reports on that."""
-        return self._held is not None and self._held.actor == actor
+        return self._pending is not None and self._pending.actor == actor
 
-    def hold(self, text: str, place: Place, actor: str) -> bool:
+    def defer_code(self, text: str, pointer_for: PointerFactory, actor: str) -> bool:
         """Hold a message back if there is code in it; False when there is none."""
-        found = [block for block in blocks(text) if block.runs_as] if "`" in text else []
-        if not found:
+        code_blocks = (
+            [block for block in find_code_blocks(text) if block.interpreter] if "`" in text else []
+        )
+        if not code_blocks:
             return False
-        transcript = self._transcript
-        transcript.note()
-        self._held = _Held(text, place, actor, found, transcript.turn, transcript.time)
+        builder = self._builder
+        builder.mark_deferred()
+        self._pending = _PendingMessage(
+            text, pointer_for, actor, code_blocks, builder.turn, builder.time
+        )
         return True
 
     def flush(self) -> None:
         """Write the code that nobody ran as what it is: something said."""
-        if self._held is not None:
-            held, self._held = self._held, None
-            self._say(held, 0, len(held.text))
+        if self._pending is not None:
+            pending, self._pending = self._pending, None
+            self._add_text(pending, 0, len(pending.text))
 
-    def report(
+    def add_report(
         self, output: str, pointer: str, executor: str, status: EventStatus | None = None
     ) -> None:
         """Take what a program says that runs code; the code that was held back is what it ran."""
-        if self._held is not None and _begins_with(output, _NO_RUN):
+        if self._pending is not None and _starts_with(output, _NO_CODE_PREFIXES):
             self.flush()
-        held, self._held = self._held, None
-        if held is not None:
-            self._ran(held, output, pointer, status or outcome_of(output))
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            self._add_runs(pending, output, pointer, status or infer_status(output))
         elif status is not None or is_run_result(output):
-            self._transcript.answer(Result(output, pointer, actor=executor, status=status))
+            self._builder.add_result(ToolResult(output, pointer, actor=executor, status=status))
         else:
-            self._transcript.begin_turn()
-            self._transcript.say(Kind.SYSTEM, output, pointer, executor)
+            self._builder.begin_turn()
+            self._builder.add_message(Kind.SYSTEM, output, pointer, executor)
 
-    def _ran(self, held: _Held, output: str, pointer: str, status: EventStatus) -> None:
+    def _add_runs(
+        self, pending: _PendingMessage, output: str, pointer: str, status: EventStatus
+    ) -> None:
         position = 0
-        draft: Draft | None = None
-        for block in held.blocks:
-            self._say(held, position, block.start)
-            place = held.place(block.start, block.end)
-            draft = Draft(Kind.ACTION, place, block.runs_as, held.actor, block.code)
+        draft: EventDraft | None = None
+        for block in pending.blocks:
+            self._add_text(pending, position, block.start)
+            block_pointer = pending.pointer_for(block.start, block.end)
+            draft = EventDraft(
+                Kind.ACTION, block_pointer, block.interpreter, pending.actor, block.code
+            )
             # One output for all blocks: when it failed, it does not say in which of them.
             draft.status = status if status is EventStatus.OK else EventStatus.UNKNOWN
-            self._add(held, draft)
+            self._add_draft(pending, draft)
             position = block.end
         assert draft is not None
-        draft.returned(output, pointer, status)
-        self._say(held, position, len(held.text))
+        draft.set_output(output, pointer, status)
+        self._add_text(pending, position, len(pending.text))
 
-    def _say(self, held: _Held, start: int, end: int) -> None:
-        text = held.text[start:end].strip()
+    def _add_text(self, pending: _PendingMessage, start: int, end: int) -> None:
+        text = pending.text[start:end].strip()
         if text:
-            place = held.place(start, end)
-            self._add(held, Draft(Kind.MESSAGE, place, actor=held.actor, text=text))
+            text_pointer = pending.pointer_for(start, end)
+            self._add_draft(
+                pending, EventDraft(Kind.MESSAGE, text_pointer, actor=pending.actor, text=text)
+            )
 
-    def _add(self, held: _Held, draft: Draft) -> None:
-        draft.turn, draft.time = held.turn, held.time
-        self._transcript.add(draft)
+    def _add_draft(self, pending: _PendingMessage, draft: EventDraft) -> None:
+        draft.turn, draft.time = pending.turn, pending.time
+        self._builder.add_draft(draft)
 
 
-def _begins_with(text: str, openings: tuple[str, ...]) -> bool:
+def _starts_with(text: str, openings: tuple[str, ...]) -> bool:
     head = text[:80].lstrip()
     # Most texts begin otherwise, and every turn is asked.
     return head[:1] in _INITIALS and head.lower().startswith(openings)

@@ -11,17 +11,17 @@ _SQL = frozenset(
 )
 _WORD = re.compile(r"\s{0,40}([\w./+-]{1,60})")
 _QUOTED = re.compile(r"`([^`\n]{1,4000})`")
-_LOOKED_AT = 4000
+_SEARCH_LIMIT = 4000
 
 
-def command_name(command: str) -> str:
+def get_command_name(command: str) -> str:
     """The tool behind a command line: "sql" for a query, else its first word."""
     opened = _FENCE.match(command) if "```" in command else None
     start = opened.end() if opened else 0
     if opened is None and "`" in command and command[:1].isupper():
         # Prose around a command: the command is what stands between backticks.
-        fenced = _FENCED.search(command, 0, _LOOKED_AT) if "\n```" in command else None
-        quoted = _QUOTED.search(command, 0, _LOOKED_AT) if fenced is None else None
+        fenced = _FENCED.search(command, 0, _SEARCH_LIMIT) if "\n```" in command else None
+        quoted = _QUOTED.search(command, 0, _SEARCH_LIMIT) if fenced is None else None
         start = fenced.end() if fenced else quoted.start(1) if quoted else 0
     word = _WORD.match(command, start)
     if word is None:

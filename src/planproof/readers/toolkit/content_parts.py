@@ -9,7 +9,7 @@ from planproof.core.content import Image, Json
 from planproof.core.json_values import is_list, is_object, key_with_text, text_at
 from planproof.core.quotes import ELLIPSIS
 
-Sort: TypeAlias = Literal["text", "thought", "call", "result", "unread"]
+PartKind: TypeAlias = Literal["text", "thought", "call", "result", "unread"]
 
 _TEXT_KEYS = ("text", "content", "value", "output_text", "refusal")
 _THOUGHT_TYPES = frozenset(("thinking", "reasoning", "thought"))
@@ -25,59 +25,59 @@ _IMAGE_TYPES = frozenset(("image", "image_url", "input_image"))
 
 
 @dataclass(slots=True)
-class Part:
+class ContentPart:
     """One part of a message; `value` is text, or the object that is a call or a result."""
 
-    sort: Sort
+    kind: PartKind
     value: Json
     pointer: str
 
 
-def parts_of(content: Json, pointer: str) -> tuple[list[Part], tuple[Image, ...]]:
+def parse_parts(content: Json, pointer: str) -> tuple[list[ContentPart], tuple[Image, ...]]:
     """The parts of a message's content, whatever form it has, and its images."""
     if isinstance(content, str):
         is_blank = not content or content.isspace()
-        return ([] if is_blank else [Part("text", content, pointer)]), ()
+        return ([] if is_blank else [ContentPart("text", content, pointer)]), ()
     if is_object(content):
         inner = content.get("parts")
         if is_list(inner):
-            return parts_of(inner, f"{pointer}/parts")
-        part = _part(content, pointer)
-        image = as_image(content)
+            return parse_parts(inner, f"{pointer}/parts")
+        part = _parse_part(content, pointer)
+        image = parse_image(content)
         return ([part] if part else []), ((image,) if image else ())
     if not is_list(content):
         return [], ()
-    parts: list[Part] = []
+    parts: list[ContentPart] = []
     images: list[Image] = []
     for index, item in enumerate(content):
-        place = f"{pointer}/{index}"
+        item_pointer = f"{pointer}/{index}"
         if isinstance(item, str):
             if item and not item.isspace():
-                parts.append(Part("text", item, place))
+                parts.append(ContentPart("text", item, item_pointer))
         elif is_object(item):
-            image = as_image(item)
+            image = parse_image(item)
             if image is not None:
                 images.append(image)
                 continue
-            part = _part(item, place)
+            part = _parse_part(item, item_pointer)
             if part is not None:
                 parts.append(part)
     return parts, tuple(images)
 
 
-def plain_text(content: Json, pointer: str) -> tuple[str, str, tuple[Image, ...]]:
+def extract_text(content: Json, pointer: str) -> tuple[str, str, tuple[Image, ...]]:
     """All the text of a content, the pointer to it, and its images."""
     if isinstance(content, str):
         return content, pointer, ()
-    parts, images = parts_of(content, pointer)
-    texts = [part for part in parts if part.sort in ("text", "thought")]
+    parts, images = parse_parts(content, pointer)
+    texts = [part for part in parts if part.kind in ("text", "thought")]
     if len(texts) == 1:
         return texts[0].value, texts[0].pointer, images
     # What stands between the texts is no text: a quote that crosses it must say so.
     return f"\n{ELLIPSIS}\n".join(part.value for part in texts), pointer, images
 
 
-def as_image(part: dict[str, Json]) -> Image | None:
+def parse_image(part: dict[str, Json]) -> Image | None:
     """The image that a part holds, by address or as base64 data."""
     if text_at(part, "type") not in _IMAGE_TYPES and "image_url" not in part:
         return None
@@ -96,26 +96,26 @@ def as_image(part: dict[str, Json]) -> Image | None:
     return Image("image/*", url=where)
 
 
-def _part(item: dict[str, Json], pointer: str) -> Part | None:
+def _parse_part(item: dict[str, Json], pointer: str) -> ContentPart | None:
     kind = text_at(item, "type")
     if kind in _CALL_TYPES or "functionCall" in item or "toolUse" in item:
-        return Part("call", item, pointer)
+        return ContentPart("call", item, pointer)
     if kind in _RESULT_TYPES or "functionResponse" in item or "toolResult" in item:
-        return Part("result", item, pointer)
+        return ContentPart("result", item, pointer)
     if kind is not None and kind.endswith(_HOSTED_RESULT) and "tool_use_id" in item:
-        return Part("result", item, pointer)
+        return ContentPart("result", item, pointer)
     if kind in _THOUGHT_TYPES or item.get("thought") is True:
         key = key_with_text(item, ("thinking", "reasoning", "text", "summary", "content"))
         if key is None and is_list(item.get("summary")):
-            text, place, _ = plain_text(item["summary"], f"{pointer}/summary")
+            text, summary_pointer, _ = extract_text(item["summary"], f"{pointer}/summary")
             if text:
-                return Part("thought", text, place)
+                return ContentPart("thought", text, summary_pointer)
         if key is None:
-            return Part("unread", "encrypted or empty reasoning", pointer)
-        return Part("thought", item[key], f"{pointer}/{key}")
+            return ContentPart("unread", "encrypted or empty reasoning", pointer)
+        return ContentPart("thought", item[key], f"{pointer}/{key}")
     key = key_with_text(item, _TEXT_KEYS)
     if key is not None:
-        return Part("text", item[key], f"{pointer}/{key}")
+        return ContentPart("text", item[key], f"{pointer}/{key}")
     if any(isinstance(item.get(k), str) for k in _TEXT_KEYS):
         return None  # an empty text says nothing, and nothing is lost
-    return Part("unread", f"content of the type {kind!r}", pointer)
+    return ContentPart("unread", f"content of the type {kind!r}", pointer)

@@ -8,13 +8,13 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, key_with_list
 from planproof.readers.decoding.source import Source
 
-LOOKED_AT = 20
+SNIFF_LIMIT = 20
 """How many entries a reader looks at to find out whether a source is of its format."""
 
 
-def entries(
+def iter_entries(
     source: Source,
-    holders: Sequence[str] = (),
+    list_keys: Sequence[str] = (),
     is_entry: Callable[[dict[str, Json]], bool] | None = None,
 ) -> Iterator[tuple[str, Json]]:
     """Each entry with its pointer; `holders` are the keys under which an object has its list.
@@ -30,7 +30,7 @@ def entries(
         if is_entry is not None and is_entry(document):
             yield pointer, document
             return
-        key = key_with_list(document, holders)
+        key = key_with_list(document, list_keys)
         if key is None:
             return
         document, pointer = document[key], f"/{key}"
@@ -41,22 +41,22 @@ def entries(
 
 def first_entries(
     source: Source,
-    holders: Sequence[str] = (),
+    list_keys: Sequence[str] = (),
     is_entry: Callable[[dict[str, Json]], bool] | None = None,
 ) -> Sequence[Json]:
     """As many of the same entries, without their pointers, as it takes to know a format."""
     document = source.document
     if source.form == "jsonl":
-        return [value for _, value in document[:LOOKED_AT]]
+        return [value for _, value in document[:SNIFF_LIMIT]]
     if is_object(document):
         if is_entry is not None and is_entry(document):
             return (document,)
-        key = key_with_list(document, holders)
+        key = key_with_list(document, list_keys)
         document = document[key] if key is not None else ()
-    return document[:LOOKED_AT] if is_list(document) else ()
+    return document[:SNIFF_LIMIT] if is_list(document) else ()
 
 
-def listed(value: Json, pointer: str) -> Iterator[tuple[str, Json]]:
+def iter_items(value: Json, pointer: str) -> Iterator[tuple[str, Json]]:
     """The items of a list with their pointers; nothing when it is no list."""
     for index, item in enumerate(value if is_list(value) else ()):
         yield f"{pointer}/{index}", item

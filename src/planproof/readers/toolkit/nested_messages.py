@@ -7,122 +7,136 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from planproof.core.content import Json
-from planproof.core.json_values import embedded, is_list, is_object, text_at, written
-from planproof.readers.toolkit.content_parts import parts_of
-from planproof.readers.toolkit.conversation import AGENTS, SYSTEMS, TOOLS, USERS, role_of
-from planproof.readers.toolkit.tool_calls import Call, as_call, call_id_of
+from planproof.core.json_values import (
+    format_value,
+    is_list,
+    is_object,
+    parse_embedded_json,
+    text_at,
+)
+from planproof.readers.toolkit.content_parts import parse_parts
+from planproof.readers.toolkit.conversation import (
+    AGENT_ROLES,
+    SYSTEM_ROLES,
+    TOOL_ROLES,
+    USER_ROLES,
+    get_role,
+)
+from planproof.readers.toolkit.tool_calls import ToolCall, get_call_id, parse_call
 
-Sort: TypeAlias = Literal["text", "thought", "call", "result"]
-Role: TypeAlias = Literal["user", "agent", "tool", "system", ""]
+MessagePartKind: TypeAlias = Literal["text", "thought", "call", "result"]
+SpeakerRole: TypeAlias = Literal["user", "agent", "tool", "system", ""]
 
-_DEEPEST_WRAPPER = 6
-_WRAPPERS = ("choices", "generations", "messages", "message", "kwargs", "output")
-_CONTENTS = ("content", "contents", "parts", "text")
-_THOUGHTS = ("reasoning_content", "reasoning", "thinking")
-_RESULTS = ("result", "response", "content", "output")
-_CALL_IDS = ("tool_call_id", "tool_use_id", "call_id", "id")
+_MAX_WRAPPER_DEPTH = 6
+_WRAPPER_KEYS = ("choices", "generations", "messages", "message", "kwargs", "output")
+_CONTENT_KEYS = ("content", "contents", "parts", "text")
+_THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking")
+_RESULT_KEYS = ("result", "response", "content", "output")
+_CALL_ID_KEYS = ("tool_call_id", "tool_use_id", "call_id", "id")
 
 
 @dataclass(slots=True)
-class Spoken:
+class MessagePart:
     """One thing that a message says, and the pointer to the record that has the message."""
 
-    sort: Sort
-    role: Role
+    kind: MessagePartKind
+    role: SpeakerRole
     text: str
     pointer: str
-    call: Call | None = None
+    call: ToolCall | None = None
     call_id: str | None = None
 
 
-def said_in(value: Json, pointer: str, *, by_others: bool = False) -> Iterator[Spoken]:
+def parse_messages(value: Json, pointer: str, *, skip_agent: bool = False) -> Iterator[MessagePart]:
     """What an answer or a prompt says that is a text, a message, or any wrapping of messages.
 
     `by_others` passes over what an agent says: a prompt repeats it.
     """
     if isinstance(value, str):
-        inner = embedded(value)
+        inner = parse_embedded_json(value)
         if inner is None:
-            yield Spoken("text", "", value, pointer)
+            yield MessagePart("text", "", value, pointer)
             return
         value = inner
-    for message in _messages(value, _DEEPEST_WRAPPER):
-        if not by_others or role_named(role_of(message)) != "agent":
-            yield from message_says(message, pointer)
+    for message in _iter_messages(value, _MAX_WRAPPER_DEPTH):
+        if not skip_agent or normalize_role(get_role(message)) != "agent":
+            yield from parse_message(message, pointer)
 
 
-def message_says(message: dict[str, Json], pointer: str) -> Iterator[Spoken]:
+def parse_message(message: dict[str, Json], pointer: str) -> Iterator[MessagePart]:
     """What one message says, in the order in which it says it."""
-    role = role_named(role_of(message))
+    role = normalize_role(get_role(message))
     if role == "tool":
-        text = _text(message)
-        yield Spoken("result", role, text, pointer, call_id=text_at(message, *_CALL_IDS))
+        text = _get_text(message)
+        yield MessagePart("result", role, text, pointer, call_id=text_at(message, *_CALL_ID_KEYS))
         return
     if "tool.name" in message:
-        yield from _calls([message], role, pointer)
-    thought = text_at(message, *_THOUGHTS)
+        yield from _parse_calls([message], role, pointer)
+    thought = text_at(message, *_THOUGHT_KEYS)
     if thought is not None:
-        yield Spoken("thought", role, thought, pointer)
-    content = _content(message)
+        yield MessagePart("thought", role, thought, pointer)
+    content = _get_content(message)
     if content is None and not role:
         content = message  # a part that stands by itself among messages
     elif isinstance(content, str) and content.startswith("[{"):
-        content = embedded(content) or content
-    parts, _ = parts_of(content, pointer)
+        content = parse_embedded_json(content) or content
+    parts, _ = parse_parts(content, pointer)
     for part in parts:
-        if part.sort == "call":
-            yield from _calls([part.value], role, pointer)
-        elif part.sort == "result":
-            text = next((written(part.value[key]) for key in _RESULTS if key in part.value), "")
-            yield Spoken("result", "tool", text, pointer, call_id=call_id_of(part.value))
-        elif part.sort != "unread":
-            yield Spoken(part.sort, role, part.value, pointer)
+        if part.kind == "call":
+            yield from _parse_calls([part.value], role, pointer)
+        elif part.kind == "result":
+            text = next(
+                (format_value(part.value[key]) for key in _RESULT_KEYS if key in part.value), ""
+            )
+            yield MessagePart("result", "tool", text, pointer, call_id=get_call_id(part.value))
+        elif part.kind != "unread":
+            yield MessagePart(part.kind, role, part.value, pointer)
     calls = message.get("tool_calls")
     if isinstance(calls, str):
-        calls = embedded(calls)
-    yield from _calls(calls if is_list(calls) else [], role, pointer)
+        calls = parse_embedded_json(calls)
+    yield from _parse_calls(calls if is_list(calls) else [], role, pointer)
 
 
-def _calls(values: Iterable[Json], role: Role, pointer: str) -> Iterator[Spoken]:
+def _parse_calls(values: Iterable[Json], role: SpeakerRole, pointer: str) -> Iterator[MessagePart]:
     for value in values:
-        call = as_call(value)
+        call = parse_call(value)
         if call is not None:
-            yield Spoken("call", role, "", pointer, call)
+            yield MessagePart("call", role, "", pointer, call)
 
 
-def _content(message: dict[str, Json]) -> Json:
-    return next((message[key] for key in _CONTENTS if message.get(key) is not None), None)
+def _get_content(message: dict[str, Json]) -> Json:
+    return next((message[key] for key in _CONTENT_KEYS if message.get(key) is not None), None)
 
 
-def _text(message: dict[str, Json]) -> str:
-    content = _content(message)
+def _get_text(message: dict[str, Json]) -> str:
+    content = _get_content(message)
     if is_list(content):
-        parts, _ = parts_of(content, "")
-        texts = [part.value for part in parts if part.sort == "text"]
+        parts, _ = parse_parts(content, "")
+        texts = [part.value for part in parts if part.kind == "text"]
         if texts:
             return "\n".join(texts)
-    return written(content)
+    return format_value(content)
 
 
-def _messages(value: Json, depth: int) -> Iterator[dict[str, Json]]:
+def _iter_messages(value: Json, depth: int) -> Iterator[dict[str, Json]]:
     if is_list(value):
         for item in value if depth else []:
-            yield from _messages(item, depth - 1)
+            yield from _iter_messages(item, depth - 1)
     elif is_object(value):
-        key = next((key for key in _WRAPPERS if isinstance(value.get(key), (dict, list))), None)
+        key = next((key for key in _WRAPPER_KEYS if isinstance(value.get(key), (dict, list))), None)
         if key is None or not depth:
             yield value
         else:
-            yield from _messages(value[key], depth - 1)
+            yield from _iter_messages(value[key], depth - 1)
 
 
-def role_named(role: str) -> Role:
+def normalize_role(role: str) -> SpeakerRole:
     """Who speaks, of the four that there are."""
     role = role.lower()
-    if role in USERS:
+    if role in USER_ROLES:
         return "user"
-    if role in SYSTEMS:
+    if role in SYSTEM_ROLES:
         return "system"
-    if role in TOOLS or role == "tool-response":
+    if role in TOOL_ROLES or role == "tool-response":
         return "tool"
-    return "agent" if role in AGENTS or role == "tool-call" else ""
+    return "agent" if role in AGENT_ROLES or role == "tool-call" else ""

@@ -8,73 +8,73 @@ from collections.abc import Hashable, Iterable, Iterator
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, text_at
 from planproof.core.trace import Kind
-from planproof.readers.toolkit.tool_calls import call_id_of
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.toolkit.tool_calls import get_call_id
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-_IDS = ("call_id", "tool_call_id", "tool_use_id")
-_SAYS = ("text", "thinking", "content", "arguments", "output", "encrypted_content", "data")
+_CALL_ID_KEYS = ("call_id", "tool_call_id", "tool_use_id")
+_CONTENT_KEYS = ("text", "thinking", "content", "arguments", "output", "encrypted_content", "data")
 
 
-class Told:
+class PromptHistory:
     """Remembers what has been told, so that only what is new in a prompt becomes events.
 
     `alone` says that there is one prompt, in which nothing can come again.
     """
 
-    def __init__(self, *, alone: bool = False) -> None:
-        self._times: Counter[Hashable] = Counter()
-        self._alone = alone
+    def __init__(self, *, single_prompt: bool = False) -> None:
+        self._counts: Counter[Hashable] = Counter()
+        self._single_prompt = single_prompt
 
-    def note(self, message: Json) -> None:
+    def remember(self, message: Json) -> None:
         """Remember something that was told outside a prompt, such as the model's answer."""
-        if not self._alone:
-            self._times[_fingerprint(message)] += 1
+        if not self._single_prompt:
+            self._counts[_fingerprint(message)] += 1
 
-    def new_in(self, prompt: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Json]]:
+    def iter_new(self, prompt: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Json]]:
         """What a prompt holds that was not told before; the same words may well be said twice."""
-        if self._alone:
+        if self._single_prompt:
             yield from prompt
             return
         here: Counter[Hashable] = Counter()
         for pointer, message in prompt:
             key = _fingerprint(message)
             here[key] += 1
-            if here[key] > self._times[key]:
-                self._times[key] = here[key]
+            if here[key] > self._counts[key]:
+                self._counts[key] = here[key]
                 yield pointer, message
 
 
-class Seen:
+class SeenIds:
     """Tells what is in a file a second time, by the id that it has there."""
 
-    def __init__(self, transcript: Transcript) -> None:
-        self._transcript = transcript
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
         self._ids: set[str] = set()
 
-    def again(self, identity: str | None, pointer: str) -> bool:
+    def skip_if_seen(self, identity: str | None, pointer: str) -> bool:
         """Whether something with this id came before; it is then noted as left out."""
         if identity is None:
             return False
         if identity in self._ids:
-            self._transcript.skip(pointer, "is here for the second time")
+            self._builder.skip(pointer, "is here for the second time")
             return True
         self._ids.add(identity)
         return False
 
 
-class Instructions:
+class SystemPrompts:
     """Writes system prompts that every request carries, each only where it differs."""
 
-    def __init__(self, transcript: Transcript) -> None:
-        self._transcript = transcript
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
         self._last = ""
 
-    def write(self, text: str | None, pointer: str) -> None:
+    def add_prompt(self, text: str | None, pointer: str) -> None:
         """Write a system prompt unless it is the last one again."""
         if text and text != self._last:
             self._last = text
-            self._transcript.begin_turn()
-            self._transcript.say(Kind.SYSTEM, text, pointer, "system")
+            self._builder.begin_turn()
+            self._builder.add_message(Kind.SYSTEM, text, pointer, "system")
 
 
 def _fingerprint(message: Json) -> Hashable:
@@ -84,21 +84,21 @@ def _fingerprint(message: Json) -> Hashable:
     calls = message.get("tool_calls")
     return (
         text_at(message, "role", "type"),
-        text_at(message, *_IDS),
-        tuple(call_id_of(call) for call in calls if is_object(call)) if is_list(calls) else (),
-        _said(message),
+        text_at(message, *_CALL_ID_KEYS),
+        tuple(get_call_id(call) for call in calls if is_object(call)) if is_list(calls) else (),
+        _content_fingerprint(message),
     )
 
 
-def _said(message: dict[str, Json]) -> Hashable:
+def _content_fingerprint(message: dict[str, Json]) -> Hashable:
     content = message.get("content")
     if is_list(content):
         return tuple(
-            text_at(part, *_IDS, "id", *_SAYS) or text_at(part, "type")
+            text_at(part, *_CALL_ID_KEYS, "id", *_CONTENT_KEYS) or text_at(part, "type")
             if is_object(part)
             else str(part)
             for part in content
         )
     # A bare text and a single part with that text are the same.
-    said = text_at(message, *_SAYS) or text_at(message, "id")
-    return (said,) if said is not None else ()
+    text = text_at(message, *_CONTENT_KEYS) or text_at(message, "id")
+    return (text,) if text is not None else ()

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from planproof.core.content import Image, Json
-from planproof.core.json_values import is_list, is_object, key_with_text, text_at, written
+from planproof.core.json_values import format_value, is_list, is_object, key_with_text, text_at
 from planproof.core.trace import EventStatus, Kind
-from planproof.readers.toolkit.call_outcomes import stated
+from planproof.readers.toolkit.call_outcomes import parse_status
 from planproof.readers.toolkit.conversation import Conversation
-from planproof.readers.toolkit.tool_calls import Call, arguments_of
-from planproof.readers.toolkit.trace_builder import Draft, Result, Transcript
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
+from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
-_RESULTS = frozenset(
+_RESULT_TYPES = frozenset(
     "function_call_output custom_tool_call_output computer_call_output local_shell_call_output "
     "shell_call_output apply_patch_call_output tool_search_output".split()
 )
-_NAMED = frozenset(("function_call", "custom_tool_call", "mcp_call"))
+_NAMED_CALL_TYPES = frozenset(("function_call", "custom_tool_call", "mcp_call"))
 # What a hosted tool is called, and under which key stands what it was given.
-_HOSTED = {
+_HOSTED_TOOLS = {
     "computer_call": ("computer", "action"),
     "web_search_call": ("web_search", "action"),
     "file_search_call": ("file_search", "queries"),
@@ -27,7 +27,7 @@ _HOSTED = {
     "apply_patch_call": ("apply_patch", "operation"),
     "tool_search_call": ("tool_search", "arguments"),
 }
-_LEFT_OUT = {
+_SKIPPED_TYPES = {
     "item_reference": "only refers to an item that stands elsewhere",
     "compaction": "a conversation that was made shorter, encrypted",
     "mcp_list_tools": "the tools of a server, no use of them",
@@ -35,13 +35,15 @@ _LEFT_OUT = {
     "mcp_approval_response": "approves or refuses a call",
     "additional_tools": "more tools, no use of them",
 }
-ITEM_TYPES = frozenset(("reasoning", *_NAMED, *_HOSTED, *_RESULTS, *_LEFT_OUT))
+ITEM_TYPES = frozenset(
+    ("reasoning", *_NAMED_CALL_TYPES, *_HOSTED_TOOLS, *_RESULT_TYPES, *_SKIPPED_TYPES)
+)
 """The types that no other format gives its entries; messages are items too."""
 
-_OWN_RESULTS = ("output", "error", "outputs", "results")
+_OWN_RESULT_KEYS = ("output", "error", "outputs", "results")
 
 
-def is_item(value: Json) -> bool:
+def is_response_item(value: Json) -> bool:
     """Whether this is an item that is no message."""
     kind = value.get("type") if is_object(value) else None
     return isinstance(kind, str) and kind in ITEM_TYPES
@@ -50,127 +52,138 @@ def is_item(value: Json) -> bool:
 class ResponseItems:
     """Writes items, in order, into a transcript; `conversation` takes the messages among them."""
 
-    def __init__(self, transcript: Transcript, conversation: Conversation | None = None) -> None:
-        self._transcript = transcript
-        self.conversation = conversation or Conversation(transcript)
-        self._model_turns = 0
-        self._model_speaks = False
-        self._said: list[Draft] = []
+    def __init__(self, builder: TraceBuilder, conversation: Conversation | None = None) -> None:
+        self._builder = builder
+        self.conversation = conversation or Conversation(builder)
+        self._model_turn_count = 0
+        self._in_model_turn = False
+        self._turn_messages: list[EventDraft] = []
 
-    def take(self, item: dict[str, Json], pointer: str) -> bool:
+    def add_item(self, item: dict[str, Json], pointer: str) -> bool:
         """Write what an item holds; False when it is none."""
         kind = text_at(item, "type") or "message"
         if kind == "message" and isinstance(item.get("role"), str):
-            self._message(item, pointer)
+            self._add_message(item, pointer)
         elif kind == "reasoning":
-            self._thought(item, pointer)
-        elif kind in _RESULTS:
+            self._add_reasoning(item, pointer)
+        elif kind in _RESULT_TYPES:
             self.end_turn()
-            self._result(item, pointer)
-        elif kind in _NAMED:
-            self._named(item, pointer)
-        elif kind in _HOSTED:
-            self._hosted(item, pointer, *_HOSTED[kind])
-        elif kind in _LEFT_OUT:
-            self._transcript.skip(pointer, _LEFT_OUT[kind])
+            self._add_result(item, pointer)
+        elif kind in _NAMED_CALL_TYPES:
+            self._add_named_call(item, pointer)
+        elif kind in _HOSTED_TOOLS:
+            self._add_hosted_call(item, pointer, *_HOSTED_TOOLS[kind])
+        elif kind in _SKIPPED_TYPES:
+            self._builder.skip(pointer, _SKIPPED_TYPES[kind])
         else:
             return False
         return True
 
     def end_turn(self) -> None:
         """What the model says next answers something: it is another turn."""
-        self._model_speaks = False
-        self._said = []
+        self._in_model_turn = False
+        self._turn_messages = []
 
-    def _turn(self) -> str:
+    def _get_turn_key(self) -> str:
         # Thoughts, words and calls with no result in between are one turn of the model.
-        if not self._model_speaks:
-            self._model_turns += 1
-            self._model_speaks = True
-        return f"model turn {self._model_turns}"
+        if not self._in_model_turn:
+            self._model_turn_count += 1
+            self._in_model_turn = True
+        return f"model turn {self._model_turn_count}"
 
-    def _message(self, item: dict[str, Json], pointer: str) -> None:
+    def _add_message(self, item: dict[str, Json], pointer: str) -> None:
         if item["role"] != "assistant":
             self.end_turn()
-            self.conversation.message(item, pointer)
+            self.conversation.add_message(item, pointer)
             return
-        before = len(self._transcript.drafts)
-        self.conversation.message(item, pointer, self._turn())
-        said = [d for d in self._transcript.drafts[before:] if d.kind is Kind.MESSAGE]
+        before = len(self._builder.drafts)
+        self.conversation.add_message(item, pointer, self._get_turn_key())
+        messages = [d for d in self._builder.drafts[before:] if d.kind is Kind.MESSAGE]
         if item.get("phase") == "commentary":
-            self.conversation.beside_calls(said)
+            self.conversation.mark_as_reasoning(messages)
         else:
-            self._said += said
+            self._turn_messages += messages
 
-    def _thought(self, item: dict[str, Json], pointer: str) -> None:
-        before = len(self._transcript.drafts)
-        self._transcript.begin_turn(self._turn())
+    def _add_reasoning(self, item: dict[str, Json], pointer: str) -> None:
+        before = len(self._builder.drafts)
+        self._builder.begin_turn(self._get_turn_key())
         for key in ("summary", "content", "text"):
-            held = item.get(key)
-            for index, entry in enumerate(held if is_list(held) else [held]):
-                place = f"{pointer}/{key}/{index}" if is_list(held) else f"{pointer}/{key}"
+            content = item.get(key)
+            for index, entry in enumerate(content if is_list(content) else [content]):
+                text_pointer = (
+                    f"{pointer}/{key}/{index}" if is_list(content) else f"{pointer}/{key}"
+                )
                 thought = text_at(entry, "text") if is_object(entry) else entry
-                place = f"{place}/text" if is_object(entry) else place
+                text_pointer = f"{text_pointer}/text" if is_object(entry) else text_pointer
                 if isinstance(thought, str):
-                    self._transcript.say(Kind.REASONING, thought, place, self.conversation.speaker)
-        if len(self._transcript.drafts) == before:
-            self._transcript.skip(pointer, "encrypted or empty reasoning")
+                    self._builder.add_message(
+                        Kind.REASONING, thought, text_pointer, self.conversation.speaker
+                    )
+        if len(self._builder.drafts) == before:
+            self._builder.skip(pointer, "encrypted or empty reasoning")
 
-    def _named(self, item: dict[str, Json], pointer: str) -> None:
+    def _add_named_call(self, item: dict[str, Json], pointer: str) -> None:
         name = text_at(item, "name")
         if name is None:
-            self._transcript.skip(pointer, "a call without a name")
+            self._builder.skip(pointer, "a call without a name")
             return
-        arguments, text = arguments_of(item.get("arguments", item.get("input")))
-        self._call(Call(name, arguments, text), item, pointer, pointer)
+        arguments, text = parse_arguments(item.get("arguments", item.get("input")))
+        self._add_call(ToolCall(name, arguments, text), item, pointer, pointer)
 
-    def _hosted(self, item: dict[str, Json], pointer: str, name: str, key: str) -> None:
-        given = item.get(key)
+    def _add_hosted_call(self, item: dict[str, Json], pointer: str, name: str, key: str) -> None:
+        raw_input = item.get(key)
         if item.get("type") == "computer_call" and is_list(item.get("actions")):
             # Several clicks and keys at once: each of them is a deed.
             for index, action in enumerate(item["actions"]):
                 if is_object(action):
-                    self._call(_move(name, action), item, f"{pointer}/actions/{index}", pointer)
+                    self._add_call(
+                        _parse_hosted_action(name, action),
+                        item,
+                        f"{pointer}/actions/{index}",
+                        pointer,
+                    )
             return
         if key not in item:
-            self._call(Call(name), item, pointer, pointer)
-        elif key == "action" and is_object(given):
-            self._call(_move(name, given), item, pointer, pointer)
-        elif is_list(given):
-            self._call(Call(name, {key: given}), item, pointer, pointer)
+            self._add_call(ToolCall(name), item, pointer, pointer)
+        elif key == "action" and is_object(raw_input):
+            self._add_call(_parse_hosted_action(name, raw_input), item, pointer, pointer)
+        elif is_list(raw_input):
+            self._add_call(ToolCall(name, {key: raw_input}), item, pointer, pointer)
         else:
-            arguments, text = arguments_of(given)
-            self._call(Call(name, arguments, text), item, pointer, pointer)
+            arguments, text = parse_arguments(raw_input)
+            self._add_call(ToolCall(name, arguments, text), item, pointer, pointer)
 
-    def _call(self, call: Call, item: dict[str, Json], place: str, pointer: str) -> None:
-        self._transcript.begin_turn(self._turn())
+    def _add_call(
+        self, call: ToolCall, item: dict[str, Json], call_pointer: str, pointer: str
+    ) -> None:
+        self._builder.begin_turn(self._get_turn_key())
         call.id = text_at(item, "call_id", "id")
-        draft = self._transcript.call(call, place, self.conversation.speaker)
-        self.conversation.beside_calls(self._said)
-        self._said = []
-        failed = stated(item.get("status")) is EventStatus.ERROR or bool(item.get("error"))
+        draft = self._builder.add_call(call, call_pointer, self.conversation.speaker)
+        self.conversation.mark_as_reasoning(self._turn_messages)
+        self._turn_messages = []
+        failed = parse_status(item.get("status")) is EventStatus.ERROR or bool(item.get("error"))
         status = EventStatus.ERROR if failed else None
-        key = next((key for key in _OWN_RESULTS if item.get(key)), None)
+        key = next((key for key in _OWN_RESULT_KEYS if item.get(key)), None)
         if key is not None:
-            text, where = _legible(item[key], f"{pointer}/{key}")
-            draft.returned(text, where, status)
+            text, where = _format_output(item[key], f"{pointer}/{key}")
+            draft.set_output(text, where, status)
         elif status is not None:
             draft.status = status
         picture = item.get("result")
         if item.get("type") == "image_generation_call" and isinstance(picture, str):
             draft.images = (Image("image/*", data=picture),)
 
-    def _result(self, item: dict[str, Json], pointer: str) -> None:
+    def _add_result(self, item: dict[str, Json], pointer: str) -> None:
         raw = item.get("output")
         if item["type"] != "shell_call_output" or not is_list(raw):
-            self.conversation.result(item, pointer)
+            self.conversation.add_result(item, pointer)
             return
-        text, place = _legible(raw, f"{pointer}/output")
-        failed = any(_went_wrong(part) for part in raw)
-        self._transcript.answer(
-            Result(
+        text, output_pointer = _format_output(raw, f"{pointer}/output")
+        failed = any(_is_failed_output(part) for part in raw)
+        self._builder.add_result(
+            ToolResult(
                 text,
-                place,
+                output_pointer,
                 call_id=text_at(item, "call_id"),
                 actor="tool",
                 status=EventStatus.ERROR if failed else EventStatus.OK,
@@ -178,26 +191,28 @@ class ResponseItems:
         )
 
 
-def _move(tool: str, action: dict[str, Json]) -> Call:
+def _parse_hosted_action(tool: str, action: dict[str, Json]) -> ToolCall:
     """A move of a hosted tool under the name of the move: it says more than the tool's."""
     name = text_at(action, "type")
     if tool == "shell" or name is None:
-        return Call(tool, action)
+        return ToolCall(tool, action)
     aside = ("type", "sources")
-    given = {key: value for key, value in action.items() if key not in aside and value is not None}
-    return Call(tool if name == "search" else name, given)
+    arguments = {
+        key: value for key, value in action.items() if key not in aside and value is not None
+    }
+    return ToolCall(tool if name == "search" else name, arguments)
 
 
-def _legible(value: Json, pointer: str) -> tuple[str, str]:
+def _format_output(value: Json, pointer: str) -> tuple[str, str]:
     """What came back as text: that of a single entry by itself, or else all of it as JSON."""
     if is_list(value) and len(value) == 1 and is_object(value[0]):
         key = key_with_text(value[0], ("logs", "stdout", "text"))
         if key is not None and not value[0].get("stderr"):
             return value[0][key], f"{pointer}/0/{key}"
-    return written(value), pointer
+    return format_value(value), pointer
 
 
-def _went_wrong(part: Json) -> bool:
+def _is_failed_output(part: Json) -> bool:
     outcome = part.get("outcome") if is_object(part) else None
     return is_object(outcome) and (
         outcome.get("type") == "timeout" or bool(outcome.get("exit_code"))

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object, key_with_text, text_at, written
+from planproof.core.json_values import format_value, is_list, is_object, key_with_text, text_at
 from planproof.core.pointer import escape
 from planproof.core.trace import EventStatus
-from planproof.readers.toolkit.call_outcomes import outcome_of, stated
-from planproof.readers.toolkit.trace_builder import Draft
+from planproof.readers.toolkit.call_outcomes import infer_status, parse_status
+from planproof.readers.toolkit.trace_builder import EventDraft
 
-STARTS = (
+START_TIME_KEYS = (
     "start_time",
     "startTimeUnixNano",
     "start_time_unix_nano",
@@ -20,19 +20,19 @@ STARTS = (
     "startTime",
     "timestamp",
 )
-ATTRIBUTES = ("attributes", "span_attributes", "spanAttributes")
-_IDS = ("span_id", "spanId", "context", *STARTS)
-_OBSERVED = frozenset("GENERATION SPAN TOOL AGENT CHAIN RETRIEVER".split())
-_LISTS = frozenset(("arrayValue", "array_value"))
-_NESTED = _LISTS | {"kvlistValue", "kvlist_value"}
+ATTRIBUTE_KEYS = ("attributes", "span_attributes", "spanAttributes")
+_ID_KEYS = ("span_id", "spanId", "context", *START_TIME_KEYS)
+_OBSERVATION_TYPES = frozenset("GENERATION SPAN TOOL AGENT CHAIN RETRIEVER".split())
+_ARRAY_TYPES = frozenset(("arrayValue", "array_value"))
+_NESTED_TYPES = _ARRAY_TYPES | {"kvlistValue", "kvlist_value"}
 # Where exporters write why a span failed: beside it, in its status, or as an event of it.
-_WHY = ("status_message", "statusMessage", "error")
-_WHY_IN_STATUS = ("description", "message")
-_FAILURES = {"exception": "exception.message", "agent.step_recovery": "message"}
+_ERROR_KEYS = ("status_message", "statusMessage", "error")
+_STATUS_MESSAGE_KEYS = ("description", "message")
+_ERROR_EVENTS = {"exception": "exception.message", "agent.step_recovery": "message"}
 
 
 @dataclass(slots=True)
-class Note:
+class SpanLogEvent:
     """A log record or an event that belongs to a span: its name, its place, what it holds."""
 
     name: str
@@ -53,17 +53,17 @@ class Span:
     value: dict[str, Json]
     pointer: str
     attributes: dict[str, Json]
-    place: str
+    attributes_pointer: str
     raw: Json
     parent: Span | None = None
     start: Json = None
-    last: Span | None = None
-    sort: str = ""
+    last_child: Span | None = None
+    kind: str = ""
     agent: Span | None = None
     model: Span | None = None
-    around: Draft | None = None
-    notes: list[Note] = field(default_factory=list[Note])
-    places: dict[str, str] = field(default_factory=dict[str, str])
+    enclosing_action: EventDraft | None = None
+    log_records: list[SpanLogEvent] = field(default_factory=list[SpanLogEvent])
+    attribute_pointers: dict[str, str] = field(default_factory=dict[str, str])
 
     @property
     def name(self) -> str:
@@ -72,70 +72,82 @@ class Span:
 
     def pointer_to(self, key: str) -> str:
         """Where an attribute stands."""
-        if key in self.places:
-            return self.places[key]
+        if key in self.attribute_pointers:
+            return self.attribute_pointers[key]
         if not is_list(self.raw):
-            return f"{self.place}/{escape(key)}"
+            return f"{self.attributes_pointer}/{escape(key)}"
         if len(self.raw) == len(self.attributes):
-            return f"{self.place}/{list(self.attributes).index(key)}/value"
-        found = (n for n, pair in enumerate(self.raw) if is_object(pair) and pair.get("key") == key)
-        return f"{self.place}/{next(found)}/value"
+            return f"{self.attributes_pointer}/{list(self.attributes).index(key)}/value"
+        indexes = (
+            n for n, pair in enumerate(self.raw) if is_object(pair) and pair.get("key") == key
+        )
+        return f"{self.attributes_pointer}/{next(indexes)}/value"
 
-    def key_of(self, keys: Iterable[str]) -> str | None:
+    def find_key(self, keys: Iterable[str]) -> str | None:
         """The first of these attributes that is there."""
         return next((key for key in keys if self.attributes.get(key) is not None), None)
 
-    def place_of(self, key: str | None) -> str:
+    def get_call_pointer(self, key: str | None) -> str:
         """What there is to see of it: its attributes, or all of it if this one stands elsewhere."""
-        elsewhere = self.places.get(key, self.place) if key is not None else self.place
-        return self.place if elsewhere.startswith(self.place) else self.pointer
+        elsewhere = (
+            self.attribute_pointers.get(key, self.attributes_pointer)
+            if key is not None
+            else self.attributes_pointer
+        )
+        return (
+            self.attributes_pointer
+            if elsewhere.startswith(self.attributes_pointer)
+            else self.pointer
+        )
 
-    def events(self) -> Iterator[Note]:
+    def iter_events(self) -> Iterator[SpanLogEvent]:
         """The events noted in it, and the log records that name it."""
         events = self.value.get("events")
         for index, event in enumerate(events if is_list(events) else []):
             if is_object(event):
-                yield note_of(event, f"{self.pointer}/events/{index}")
-        yield from self.notes
+                yield parse_span_log_event(event, f"{self.pointer}/events/{index}")
+        yield from self.log_records
 
-    def failure(self) -> tuple[str, str] | None:
+    def find_error(self) -> tuple[str, str] | None:
         """Why it failed, and where that is said."""
-        key = key_with_text(self.value, _WHY)
+        key = key_with_text(self.value, _ERROR_KEYS)
         if key is not None:
             return self.value[key], f"{self.pointer}/{key}"
         status = self.value.get("status")
         if is_object(status):
-            key = key_with_text(status, _WHY_IN_STATUS)
+            key = key_with_text(status, _STATUS_MESSAGE_KEYS)
             if key is not None:
                 return status[key], f"{self.pointer}/status/{key}"
-        for note in self.events():
-            why = note.attributes.get(_FAILURES.get(note.name, ""))
+        for event in self.iter_events():
+            why = event.attributes.get(_ERROR_EVENTS.get(event.name, ""))
             if isinstance(why, str) and why:
-                return why, note.pointer
+                return why, event.pointer
         return None
 
-    def status(self, output: str | None) -> EventStatus:
+    def get_status(self, output: str | None) -> EventStatus:
         """How it ended: an error if it says so or if the output does."""
-        said = stated(self.value.get("status_code")) or stated(self.value.get("status"))
+        declared = parse_status(self.value.get("status_code")) or parse_status(
+            self.value.get("status")
+        )
         if self.value.get("error"):
-            said = EventStatus.ERROR
-        if said is not EventStatus.ERROR and output is not None:
-            found = outcome_of(output)
-            return found if found is EventStatus.ERROR else said or found
-        return said or EventStatus.UNKNOWN
+            declared = EventStatus.ERROR
+        if declared is not EventStatus.ERROR and output is not None:
+            inferred = infer_status(output)
+            return inferred if inferred is EventStatus.ERROR else declared or inferred
+        return declared or EventStatus.UNKNOWN
 
-    def answers(self, draft: Draft, keys: Iterable[str]) -> None:
+    def copy_outcome_to(self, draft: EventDraft, keys: Iterable[str]) -> None:
         """Note as the outcome of an action what this span gave back, or why it failed."""
-        key = self.key_of(keys)
+        key = self.find_key(keys)
         if key is not None:
-            draft.returned(written(self.attributes[key]), self.pointer_to(key))
-            draft.status = self.status(draft.output)
+            draft.set_output(format_value(self.attributes[key]), self.pointer_to(key))
+            draft.status = self.get_status(draft.output)
             return
-        why = self.failure()
+        why = self.find_error()
         if why is not None:
-            draft.returned(*why, EventStatus.ERROR)
+            draft.set_output(*why, EventStatus.ERROR)
         else:
-            draft.status = self.status(None)
+            draft.status = self.get_status(None)
 
 
 def is_span(value: Json) -> bool:
@@ -144,42 +156,46 @@ def is_span(value: Json) -> bool:
         return False
     if isinstance(value.get("run_type"), str):
         return True
-    if text_at(value, "type") in _OBSERVED and any(key in value for key in STARTS):
+    if text_at(value, "type") in _OBSERVATION_TYPES and any(
+        key in value for key in START_TIME_KEYS
+    ):
         return True
-    return any(key in value for key in ATTRIBUTES) and any(key in value for key in _IDS)
+    return any(key in value for key in ATTRIBUTE_KEYS) and any(key in value for key in _ID_KEYS)
 
 
 def raw_attributes(value: dict[str, Json]) -> Json:
     """What stands under the first key that attributes are known to have."""
-    return next((value[key] for key in ATTRIBUTES if key in value), None)
+    return next((value[key] for key in ATTRIBUTE_KEYS if key in value), None)
 
 
-def span_of(value: dict[str, Json], pointer: str, parent: Span | None) -> Span:
+def build_span(value: dict[str, Json], pointer: str, parent: Span | None) -> Span:
     """A span with its attributes as one flat object, however they are written."""
-    key = next((key for key in ATTRIBUTES if key in value), None)
+    key = next((key for key in ATTRIBUTE_KEYS if key in value), None)
     raw = value if key is None else value[key]
-    place = pointer if key is None else f"{pointer}/{key}"
-    start = next((value[name] for name in STARTS if value.get(name) is not None), None)
-    attributes = _from_pairs(raw) if is_list(raw) else raw
+    attributes_pointer = pointer if key is None else f"{pointer}/{key}"
+    start = next((value[name] for name in START_TIME_KEYS if value.get(name) is not None), None)
+    attributes = _parse_pairs(raw) if is_list(raw) else raw
     attributes = attributes if is_object(attributes) else {}
-    return Span(value, pointer, attributes, place, raw, parent, start)
+    return Span(value, pointer, attributes, attributes_pointer, raw, parent, start)
 
 
-def note_of(value: dict[str, Json], pointer: str) -> Note:
+def parse_span_log_event(value: dict[str, Json], pointer: str) -> SpanLogEvent:
     """An event of a span or a log record; what its body holds counts as attributes of it."""
     # One exporter writes these words with capitals.
     raw = value.get("attributes", value.get("Attributes"))
-    attributes = _from_pairs(raw) if is_list(raw) else raw
-    found = dict(attributes) if is_object(attributes) else {}
-    body = _bare(value.get("body"))
+    attributes = _parse_pairs(raw) if is_list(raw) else raw
+    merged = dict(attributes) if is_object(attributes) else {}
+    body = _unwrap_value(value.get("body"))
     if is_object(body):
-        found.update(body)
-    name = text_at(value, "name", "Name", "eventName", "event_name") or text_at(found, "event.name")
-    return Note(name or "", pointer, found, text_at(value, "spanId", "span_id"))
+        merged.update(body)
+    name = text_at(value, "name", "Name", "eventName", "event_name") or text_at(
+        merged, "event.name"
+    )
+    return SpanLogEvent(name or "", pointer, merged, text_at(value, "spanId", "span_id"))
 
 
-def _from_pairs(entries: list[Json]) -> dict[str, Json]:
-    found: dict[str, Json] = {}
+def _parse_pairs(entries: list[Json]) -> dict[str, Json]:
+    attributes: dict[str, Json] = {}
     for entry in entries:
         # Nearly all are whole; what is asked here is asked of every attribute there is.
         try:
@@ -187,21 +203,21 @@ def _from_pairs(entries: list[Json]) -> dict[str, Json]:
         except (TypeError, KeyError):
             continue
         if isinstance(key, str):
-            found[key] = _bare(value)
-    return found
+            attributes[key] = _unwrap_value(value)
+    return attributes
 
 
-def _bare(value: Json) -> Json:
+def _unwrap_value(value: Json) -> Json:
     """A value without the name of its type, as protocol buffers write it in JSON."""
     if not is_object(value) or len(value) != 1:
         return value
     ((kind, inner),) = value.items()
-    if kind not in _NESTED:
+    if kind not in _NESTED_TYPES:
         return inner
     values = inner.get("values") if is_object(inner) else inner
     if not is_list(values):
         return []
-    if kind in _LISTS:
-        return [_bare(item) for item in values]
+    if kind in _ARRAY_TYPES:
+        return [_unwrap_value(item) for item in values]
     pairs = [item for item in values if is_object(item) and isinstance(item.get("key"), str)]
-    return {item["key"]: _bare(item.get("value")) for item in pairs}
+    return {item["key"]: _unwrap_value(item.get("value")) for item in pairs}

@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from planproof.readers.toolkit.nested_messages import Spoken
+from planproof.readers.toolkit.nested_messages import MessagePart
 from planproof.readers.toolkit.span import Span
 
-SpanSort: TypeAlias = Literal["tool", "model", "agent", "plan", ""]
+SpanKind: TypeAlias = Literal["tool", "model", "agent", "plan", ""]
 
 
-def _no_step(_: Span) -> Span | None:
+def _find_no_step(_: Span) -> Span | None:
     return None
 
 
-def _no_task(_: Span) -> Spoken | None:
+def _parse_no_task(_: Span) -> MessagePart | None:
     return None
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class SpanConvention:
     """How one convention writes down what agents, models and tools do.
 
     `sort_of` tells what a span is, "" for one that only holds others, None for one that does not
@@ -30,13 +30,13 @@ class Dialect:
     came back of the answer; `task` is what an agent's span says that the user asked of it.
     """
 
-    sort_of: Callable[[Span], SpanSort | None]
-    answer: Callable[[Span], Iterator[Spoken]]
-    prompt: Callable[[Span], Iterator[Spoken]]
+    classify: Callable[[Span], SpanKind | None]
+    parse_answer: Callable[[Span], Iterator[MessagePart]]
+    parse_prompt: Callable[[Span], Iterator[MessagePart]]
     tool_names: tuple[str, ...]
     call_ids: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     agent_names: tuple[str, ...]
-    step_of: Callable[[Span], Span | None] = _no_step
-    task: Callable[[Span], Spoken | None] = _no_task
+    find_step: Callable[[Span], Span | None] = _find_no_step
+    parse_task: Callable[[Span], MessagePart | None] = _parse_no_task

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from planproof.core.content import Json
-from planproof.core.json_values import is_list, is_object, text_at, time_of, written
+from planproof.core.json_values import format_value, is_list, is_object, parse_time, text_at
 from planproof.core.trace import Kind
-from planproof.readers.toolkit.code_agent import facts_and_plan, thought_and_code
-from planproof.readers.toolkit.nested_messages import Spoken
+from planproof.readers.toolkit.code_agent import split_facts_and_plan, split_thought_and_code
+from planproof.readers.toolkit.nested_messages import MessagePart
 from planproof.readers.toolkit.span import Span
-from planproof.readers.toolkit.span_dialect import Dialect
-from planproof.readers.toolkit.span_scope import Hearing, Scope
-from planproof.readers.toolkit.tool_calls import arguments_of
-from planproof.readers.toolkit.trace_builder import Draft, Transcript
+from planproof.readers.toolkit.span_dialect import SpanConvention
+from planproof.readers.toolkit.span_scope import AgentScope, PromptReader
+from planproof.readers.toolkit.tool_calls import parse_arguments
+from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
-TASK = "planproof.task"
-PLAN = "planproof.plan"
+TASK_ATTRIBUTE = "planproof.task"
+PLAN_ATTRIBUTE = "planproof.plan"
 """Attributes by which any span may say what was asked, and what the plan is."""
 _AGENT = "assistant"
 # Longer code is no agent's, and would be searched through for each of its calls.
-_LONGEST_CODE = 100_000
+_MAX_CODE_LENGTH = 100_000
 _NO_KINDS: Mapping[int, Kind] = {}
 
 
-class SpanReading:
+class SpanWriter:
     """Reads spans in the order in which they began, parents first.
 
     `kinds` says of which model calls (by the `id()` of their span) the answers are notes.
@@ -32,217 +32,243 @@ class SpanReading:
 
     def __init__(
         self,
-        transcript: Transcript,
-        dialects: Iterable[Dialect],
+        builder: TraceBuilder,
+        conventions: Iterable[SpanConvention],
         kinds: Mapping[int, Kind] = _NO_KINDS,
     ) -> None:
-        self._transcript = transcript
-        self._dialects = tuple(dialects)
+        self._builder = builder
+        self._conventions = tuple(conventions)
         self._kinds = dict(kinds)
-        self._hearing = Hearing(transcript)
-        self._scopes: dict[int, Scope] = {}
-        self._drafts: dict[int, Draft] = {}
-        self._answered: set[int] = set()
+        self._prompts = PromptReader(builder)
+        self._scope_by_agent: dict[int, AgentScope] = {}
+        self._draft_by_span: dict[int, EventDraft] = {}
+        self._answered_spans: set[int] = set()
 
-    def read(self, spans: Iterable[Span]) -> None:
+    def add_spans(self, spans: Iterable[Span]) -> None:
         """Write all of them."""
         for span in spans:
-            self._take(span)
-        self._transcript.parent = None
+            self._add_span(span)
+        self._builder.parent = None
 
-    def _take(self, span: Span) -> None:
+    def _add_span(self, span: Span) -> None:
         above = span.parent
         if above is not None:
-            span.agent = above if above.sort == "agent" else above.agent
-            span.model = above if above.sort in ("model", "plan") else above.model
-            span.around = self._drafts.get(id(above)) or above.around
-        if TASK in span.attributes or PLAN in span.attributes:
-            self._declared(span)
-        for dialect in self._dialects:
-            sort = dialect.sort_of(span)
-            if sort is not None:
+            span.agent = above if above.kind == "agent" else above.agent
+            span.model = above if above.kind in ("model", "plan") else above.model
+            span.enclosing_action = self._draft_by_span.get(id(above)) or above.enclosing_action
+        if TASK_ATTRIBUTE in span.attributes or PLAN_ATTRIBUTE in span.attributes:
+            self._add_task_and_plan(span)
+        for convention in self._conventions:
+            kind = convention.classify(span)
+            if kind is not None:
                 break
         else:
             return
-        span.sort = sort
-        if not sort:
+        span.kind = kind
+        if not kind:
             return
-        self._transcript.time = time_of(span.start)
-        self._transcript.parent = span.around
-        if sort == "tool":
-            self._tool(span, dialect, self._scope(span.agent))
-        elif sort == "model":
-            self._model(span, dialect, self._scope(span.agent))
-        elif sort == "agent":
-            self._agent(span, dialect)
-        elif sort == "plan":
-            self._plan(span, dialect)
+        self._builder.time = parse_time(span.start)
+        self._builder.parent = span.enclosing_action
+        if kind == "tool":
+            self._add_tool_span(span, convention, self._get_scope(span.agent))
+        elif kind == "model":
+            self._add_model_span(span, convention, self._get_scope(span.agent))
+        elif kind == "agent":
+            self._add_agent_span(span, convention)
+        elif kind == "plan":
+            self._add_plan_span(span, convention)
 
-    def _declared(self, span: Span) -> None:
+    def _add_task_and_plan(self, span: Span) -> None:
         """Take the task and the plan that attributes tell, whatever else the span is."""
-        self._transcript.time = time_of(span.start)
-        self._transcript.parent = span.around
-        task, plan = span.attributes.get(TASK), span.attributes.get(PLAN)
+        self._builder.time = parse_time(span.start)
+        self._builder.parent = span.enclosing_action
+        task, plan = span.attributes.get(TASK_ATTRIBUTE), span.attributes.get(PLAN_ATTRIBUTE)
         if isinstance(task, str) and task.strip():
-            self._transcript.begin_turn()
-            self._transcript.say(Kind.MESSAGE, task.strip(), span.pointer_to(TASK), "user")
+            self._builder.begin_turn()
+            self._builder.add_message(
+                Kind.MESSAGE, task.strip(), span.pointer_to(TASK_ATTRIBUTE), "user"
+            )
         if is_list(plan):
-            plan = "\n".join(f"{n}. {step}" for n, step in enumerate(map(written, plan), 1))
+            plan = "\n".join(f"{n}. {step}" for n, step in enumerate(map(format_value, plan), 1))
         if isinstance(plan, str) and plan.strip():
-            self._transcript.begin_turn()
-            told = [Spoken("text", "agent", plan, span.pointer_to(PLAN))]
-            self._note(told, Kind.BOOKKEEPING, _AGENT)
+            self._builder.begin_turn()
+            parts = [MessagePart("text", "agent", plan, span.pointer_to(PLAN_ATTRIBUTE))]
+            self._add_notes(parts, Kind.BOOKKEEPING, _AGENT)
 
-    def _scope(self, agent: Span | None) -> Scope:
-        return self._scopes.setdefault(id(agent), Scope())
+    def _get_scope(self, agent: Span | None) -> AgentScope:
+        return self._scope_by_agent.setdefault(id(agent), AgentScope())
 
-    def _tool(self, span: Span, dialect: Dialect, scope: Scope) -> None:
-        name = text_at(span.attributes, *dialect.tool_names) or span.name or "tool"
+    def _add_tool_span(self, span: Span, convention: SpanConvention, scope: AgentScope) -> None:
+        name = text_at(span.attributes, *convention.tool_names) or span.name or "tool"
         name = name.removeprefix("execute_tool ")
-        given = span.key_of(dialect.inputs)
-        arguments, text = arguments_of(span.attributes[given] if given is not None else None)
-        arguments = _unwrapped(arguments)
-        outer = span.around
-        if outer is not None and span.parent is not None and span.parent.sort == "tool":
+        input_key = span.find_key(convention.inputs)
+        arguments, text = parse_arguments(
+            span.attributes[input_key] if input_key is not None else None
+        )
+        arguments = _unwrap_arguments(arguments)
+        outer = span.enclosing_action
+        if outer is not None and span.parent is not None and span.parent.kind == "tool":
             if outer.name == name and (arguments is None or arguments == outer.arguments):
                 # The same call once more, as the client of the tool's server saw it.
                 if outer.output_pointer is None:
-                    span.answers(outer, dialect.outputs)
+                    span.copy_outcome_to(outer, convention.outputs)
                 return
         elif outer is not None and _is_in_code(outer, name, arguments):
             return
-        scope.acted = True
-        call_id = text_at(span.attributes, *dialect.call_ids)
-        draft = scope.asked_for(name, call_id)
+        scope.has_acted = True
+        call_id = text_at(span.attributes, *convention.call_ids)
+        draft = scope.take_requested_call(name, call_id)
         if draft is None:
-            draft = Draft(Kind.ACTION, span.place, name, self._actor(span.agent, dialect))
-            draft.turn = self._turn_without_asking(span, scope)
-            scope.recent.append(self._transcript.add(draft))
+            draft = EventDraft(
+                Kind.ACTION, span.attributes_pointer, name, self._get_actor(span.agent, convention)
+            )
+            draft.turn = self._choose_turn(span, scope)
+            scope.recent_calls.append(self._builder.add_draft(draft))
         if arguments or text or not (draft.arguments or draft.text):
-            draft.pointer, draft.arguments, draft.text = span.place_of(given), arguments, text
-        span.answers(draft, dialect.outputs)
+            draft.pointer, draft.arguments, draft.text = (
+                span.get_call_pointer(input_key),
+                arguments,
+                text,
+            )
+        span.copy_outcome_to(draft, convention.outputs)
         if call_id and draft.output_pointer is not None:
             scope.unanswered.pop(call_id, None)
-        self._drafts[id(span)] = draft
+        self._draft_by_span[id(span)] = draft
 
-    def _turn_without_asking(self, span: Span, scope: Scope) -> int:
-        around_agent = span.agent.around if span.agent is not None else None
-        if span.around is not None and span.around is not around_agent:
-            return span.around.turn
-        if not scope.asked:
+    def _choose_turn(self, span: Span, scope: AgentScope) -> int:
+        around_agent = span.agent.enclosing_action if span.agent is not None else None
+        if span.enclosing_action is not None and span.enclosing_action is not around_agent:
+            return span.enclosing_action.turn
+        if not scope.requested_calls:
             self._begin_turn(scope)
         return scope.turn
 
-    def _begin_turn(self, scope: Scope) -> None:
-        self._transcript.begin_turn()
-        scope.begin(self._transcript.turn)
+    def _begin_turn(self, scope: AgentScope) -> None:
+        self._builder.begin_turn()
+        scope.begin_turn(self._builder.turn)
 
-    def _model(self, span: Span, dialect: Dialect, scope: Scope) -> None:
-        if span.model is not None and id(span.model) in self._answered:
+    def _add_model_span(self, span: Span, convention: SpanConvention, scope: AgentScope) -> None:
+        if span.model is not None and id(span.model) in self._answered_spans:
             return  # the same answer, as another layer of the client saw it
-        step = dialect.step_of(span)
-        self._hearing.hear(dialect.prompt(span), scope, span, is_scaffold=step is not None)
-        said = list(dialect.answer(span))
-        if not said:
+        step = convention.find_step(span)
+        self._prompts.add_prompt(
+            convention.parse_prompt(span), scope, span, is_scaffold=step is not None
+        )
+        parts = list(convention.parse_answer(span))
+        if not parts:
             return
-        self._answered.add(id(span))
-        scope.acted = True
+        self._answered_spans.add(id(span))
+        scope.has_acted = True
         self._begin_turn(scope)
-        actor = self._actor(span.agent, dialect)
+        actor = self._get_actor(span.agent, convention)
         kind = self._kinds.get(id(span)) or self._kinds.get(id(span.parent))
         if kind is not None:
-            self._note(said, kind, actor)
+            self._add_notes(parts, kind, actor)
             return
-        calls = [piece for piece in said if piece.call is not None]
-        for piece in said:
-            if piece.call is not None:
-                draft = self._transcript.call(piece.call, piece.pointer, actor)
-                scope.ask(draft, piece.call.id)
+        calls = [part for part in parts if part.call is not None]
+        for part in parts:
+            if part.call is not None:
+                draft = self._builder.add_call(part.call, part.pointer, actor)
+                scope.add_requested_call(draft, part.call.id)
                 if step is not None and len(calls) == 1:
-                    step.answers(draft, dialect.outputs)
-            elif piece.sort == "thought" or calls:
-                self._transcript.say(Kind.REASONING, piece.text.strip(), piece.pointer, actor)
-            elif piece.sort == "text" and not self._code(piece, step, dialect, scope, actor):
+                    step.copy_outcome_to(draft, convention.outputs)
+            elif part.kind == "thought" or calls:
+                self._builder.add_message(Kind.REASONING, part.text.strip(), part.pointer, actor)
+            elif part.kind == "text" and not self._add_code(part, step, convention, scope, actor):
                 # What is followed by more work inside the same span was not the answer.
-                is_last = span.parent is None or span.parent.last is span
-                is_thought = not is_last or piece.text.lstrip().startswith("Thought:")
+                is_last = span.parent is None or span.parent.last_child is span
+                is_thought = not is_last or part.text.lstrip().startswith("Thought:")
                 kind = Kind.REASONING if is_thought else Kind.MESSAGE
-                scope.said = self._transcript.say(kind, piece.text.strip(), piece.pointer, actor)
+                scope.last_message = self._builder.add_message(
+                    kind, part.text.strip(), part.pointer, actor
+                )
 
-    def _code(
-        self, piece: Spoken, step: Span | None, dialect: Dialect, scope: Scope, actor: str
+    def _add_code(
+        self,
+        part: MessagePart,
+        step: Span | None,
+        convention: SpanConvention,
+        scope: AgentScope,
+        actor: str,
     ) -> bool:
-        found = thought_and_code(piece.text)
-        if found is None:
+        split = split_thought_and_code(part.text)
+        if split is None:
             return False
-        thought, code = found
-        self._transcript.say(Kind.REASONING, thought, piece.pointer, actor)
-        draft = self._transcript.add(Draft(Kind.ACTION, piece.pointer, "python", actor, code))
-        scope.recent.append(draft)
+        thought, code = split
+        self._builder.add_message(Kind.REASONING, thought, part.pointer, actor)
+        draft = self._builder.add_draft(
+            EventDraft(Kind.ACTION, part.pointer, "python", actor, code)
+        )
+        scope.recent_calls.append(draft)
         if step is not None:
-            self._drafts[id(step)] = draft
-            step.answers(draft, dialect.outputs)
+            self._draft_by_span[id(step)] = draft
+            step.copy_outcome_to(draft, convention.outputs)
         return True
 
-    def _plan(self, span: Span, dialect: Dialect) -> None:
-        said = list(dialect.answer(span))
-        if any(piece.sort == "text" for piece in said):
-            self._answered.add(id(span))
-            self._begin_turn(self._scope(span.agent))
-            self._note(said, Kind.BOOKKEEPING, self._actor(span.agent, dialect))
+    def _add_plan_span(self, span: Span, convention: SpanConvention) -> None:
+        parts = list(convention.parse_answer(span))
+        if any(part.kind == "text" for part in parts):
+            self._answered_spans.add(id(span))
+            self._begin_turn(self._get_scope(span.agent))
+            self._add_notes(parts, Kind.BOOKKEEPING, self._get_actor(span.agent, convention))
         else:
             self._kinds[id(span)] = Kind.BOOKKEEPING  # the model call inside it tells the plan
 
-    def _note(self, said: list[Spoken], kind: Kind, actor: str) -> None:
-        for piece in said:
-            facts, text = "", piece.text.strip()
-            if kind is Kind.BOOKKEEPING and piece.sort == "text":
-                facts, text = facts_and_plan(text)
-                self._transcript.say(Kind.REASONING, facts, piece.pointer, actor)
-            draft = self._transcript.say(kind, text, piece.pointer, actor)
+    def _add_notes(self, parts: list[MessagePart], kind: Kind, actor: str) -> None:
+        for part in parts:
+            facts, text = "", part.text.strip()
+            if kind is Kind.BOOKKEEPING and part.kind == "text":
+                facts, text = split_facts_and_plan(text)
+                self._builder.add_message(Kind.REASONING, facts, part.pointer, actor)
+            draft = self._builder.add_message(kind, text, part.pointer, actor)
             if draft is not None and kind is Kind.BOOKKEEPING:
                 draft.name = "plan"
 
-    def _agent(self, span: Span, dialect: Dialect) -> None:
+    def _add_agent_span(self, span: Span, convention: SpanConvention) -> None:
         if span.agent is not None:
-            if span.around is None or span.around is span.agent.around:
-                self._called(span, dialect, self._scope(span.agent))
-        elif span.around is None:
-            inside = self._scope(span)
-            task = dialect.task(span)
+            if (
+                span.enclosing_action is None
+                or span.enclosing_action is span.agent.enclosing_action
+            ):
+                self._link_agent_call(span, convention, self._get_scope(span.agent))
+        elif span.enclosing_action is None:
+            inside = self._get_scope(span)
+            task = convention.parse_task(span)
             if task is not None:
-                self._hearing.tell(task, inside)
-            if span.last is None:
-                self._model(span, dialect, inside)
+                self._prompts.add_task(task, inside)
+            if span.last_child is None:
+                self._add_model_span(span, convention, inside)
 
-    def _called(self, span: Span, dialect: Dialect, scope: Scope) -> None:
+    def _link_agent_call(self, span: Span, convention: SpanConvention, scope: AgentScope) -> None:
         """Find the call by which one agent gave the word to another."""
-        name = text_at(span.attributes, *dialect.agent_names) or span.name.removesuffix(".run")
-        draft = scope.calling(name)
-        if draft is None and scope.acted:
+        name = text_at(span.attributes, *convention.agent_names) or span.name.removesuffix(".run")
+        draft = scope.find_handoff_call(name)
+        if draft is None and scope.has_acted:
             self._begin_turn(scope)
-            draft = Draft(Kind.ACTION, span.place, name, self._actor(span.agent, dialect))
-            self._transcript.add(draft)
+            draft = EventDraft(
+                Kind.ACTION, span.attributes_pointer, name, self._get_actor(span.agent, convention)
+            )
+            self._builder.add_draft(draft)
         if draft is not None:
-            self._drafts[id(span)] = draft
+            self._draft_by_span[id(span)] = draft
             if draft.output_pointer is None:
-                span.answers(draft, dialect.outputs)
+                span.copy_outcome_to(draft, convention.outputs)
 
-    def _actor(self, agent: Span | None, dialect: Dialect) -> str:
-        return (agent and text_at(agent.attributes, *dialect.agent_names)) or _AGENT
+    def _get_actor(self, agent: Span | None, convention: SpanConvention) -> str:
+        return (agent and text_at(agent.attributes, *convention.agent_names)) or _AGENT
 
 
-def _is_in_code(code: Draft, name: str, arguments: Json) -> bool:
+def _is_in_code(code: EventDraft, name: str, arguments: Json) -> bool:
     """Whether the code around it says just this call: then it is told already."""
-    if code.name != "python" or len(code.text) > _LONGEST_CODE or f"{name}(" not in code.text:
+    if code.name != "python" or len(code.text) > _MAX_CODE_LENGTH or f"{name}(" not in code.text:
         return False
-    given = list(arguments.values()) if is_object(arguments) else []
-    if is_list(given[0] if given else None):
-        given = [*given[0], *given[1:]]
-    return all(isinstance(value, str) and value in code.text for value in given)
+    values = list(arguments.values()) if is_object(arguments) else []
+    if is_list(values[0] if values else None):
+        values = [*values[0], *values[1:]]
+    return all(isinstance(value, str) and value in code.text for value in values)
 
 
-def _unwrapped(arguments: Json) -> Json:
+def _unwrap_arguments(arguments: Json) -> Json:
     if is_object(arguments) and is_object(arguments.get("kwargs")):
         if not arguments.get("args"):
             return arguments["kwargs"]

@@ -10,27 +10,33 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from heapq import nsmallest
 
-from planproof.calibration.figures import Agreement, Figure, Figures, Share, told_of
-from planproof.calibration.measurement import Row
+from planproof.calibration.figures import Agreement, Figure, Figures, Share, classify_rows
+from planproof.calibration.measurement import Measurement
 from planproof.calibration.variant import Attack, Flaw, Rewording, Variant
 from planproof.core.content import Json
-from planproof.preparation import Reading
-from planproof.reports.html.case_page import JudgedCase, judged_case
-from planproof.reports.html.size_budget import Room
-from planproof.reports.terminal.calibration_lines import percent
-from planproof.reports.wording import Show, cost_line, many, score_digits, shows
+from planproof.preparation import ReadOptions
+from planproof.reports.html.case_page import JudgedCase, read_judged_case
+from planproof.reports.html.size_budget import SizeBudget
+from planproof.reports.terminal.calibration_lines import format_percent
+from planproof.reports.wording import (
+    TextSanitizer,
+    format_cost,
+    format_score,
+    make_sanitizer,
+    pluralize,
+)
 
 # So many variants get a page of their own; where there are more, those that spoil most figures do.
 _MOST_PAGES = 1_000
-_SAME = "as it is"
-_WRONG = {
+_UNCHANGED_LABEL = "as it is"
+_FAILURE_LABELS = {
     Figure.PASSED: "failed",
     Figure.CAUGHT: "not caught",
     Figure.LOCATED: "not located",
     Figure.BELOW: "not below",
     Figure.FOOLED: "fooled",
 }
-_MADE: dict[Flaw | Rewording | Attack | None, str] = {
+_DESCRIPTIONS: dict[Flaw | Rewording | Attack | None, str] = {
     None: "the plan was followed",
     Rewording.SPLIT: "the parts of a step are steps of their own",
     Rewording.MERGED: "two neighbouring steps are written as one",
@@ -41,7 +47,7 @@ _MADE: dict[Flaw | Rewording | Attack | None, str] = {
     Flaw.ALTERED: "a step names another value than the one used",
     Flaw.PARTIAL: "a step asks for something more",
     Flaw.REPLACED: "another tool was called in a planned one's place",
-    Flaw.STRAY: "an action that has nothing to do with the plan",
+    Flaw.UNRELATED_ACTION: "an action that has nothing to do with the plan",
     Flaw.RETRIED: "an action was done twice in a row",
     Flaw.FOREIGN: "the plan is that of another case",
     Attack.CLAIMS: "the agent says that it has done all of it",
@@ -59,20 +65,20 @@ class Cell:
     hits: int
     of: int
     percent: str
-    part: float
+    width: float
     tone: str
     key: str
-    spoilt: int
-    wrong: str
+    failure_count: int
+    failure_label: str
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FigureRow:
     """The figures of one sort of variant."""
 
     key: str
     name: str
-    made: str
+    description: str
     cells: tuple[Cell, ...]
 
 
@@ -82,16 +88,16 @@ class CalibrationData:
 
     title: str
     facts: list[str]
-    passed: tuple[Line, ...]
-    flaws: tuple[Line, ...]
-    attacks: tuple[Line, ...]
+    passed: tuple[FigureRow, ...]
+    flaws: tuple[FigureRow, ...]
+    attacks: tuple[FigureRow, ...]
     agreement: Agreement | None
     table: dict[str, Json]
-    pages: tuple[Row, ...]
-    room: Room
+    pages: tuple[Measurement, ...]
+    budget: SizeBudget
 
 
-def calibration_data(
+def build_calibration_data(
     judge: str,
     figures: Figures,
     labels: Mapping[str, float] | None,
@@ -100,90 +106,94 @@ def calibration_data(
     secrets: bool,
 ) -> CalibrationData:
     """The figures of a judge, and a row for every variant; the note is the first of the facts."""
-    show = shows(secrets=secrets)
-    told = list(_variants(figures, labels))
-    opened = nsmallest(_MOST_PAGES, told, key=lambda each: (-len(each.spoils), each.position))
-    opened.sort(key=lambda each: each.position)
-    pages = {each.position: place for place, each in enumerate(opened)}
-    rows = [each.cells(show, pages.get(each.position)) for each in told]
-    events = sum(len(each.rows[0].variant.events) for each in opened)
+    show = make_sanitizer(secrets=secrets)
+    variants = list(_iter_variants(figures, labels))
+    paged = nsmallest(
+        _MOST_PAGES, variants, key=lambda variant: (-len(variant.failed_figures), variant.position)
+    )
+    paged.sort(key=lambda variant: variant.position)
+    pages = {variant.position: page for page, variant in enumerate(paged)}
+    rows = [variant.to_cells(show, pages.get(variant.position)) for variant in variants]
+    events = sum(len(variant.rows[0].variant.events) for variant in paged)
     return CalibrationData(
         title=f"How far “{show(judge)}” can be trusted",
-        facts=[show(fact) for fact in ([note] if note else []) + [*_facts(figures, len(told))]],
+        facts=[
+            show(fact) for fact in ([note] if note else []) + [*_list_facts(figures, len(variants))]
+        ],
         passed=(
-            _line(None, figures.passed),
-            *(_line(sort, share) for sort, share in figures.reworded.items()),
+            _build_figure_row(None, figures.passed),
+            *(_build_figure_row(change, share) for change, share in figures.reworded.items()),
         ),
         flaws=tuple(
-            _line(flaw, found.caught, found.located, found.below)
-            for flaw, found in figures.flaws.items()
+            _build_figure_row(flaw, flaw_figures.caught, flaw_figures.located, flaw_figures.below)
+            for flaw, flaw_figures in figures.flaws.items()
         ),
-        attacks=tuple(_line(attack, share) for attack, share in figures.fooled.items()),
+        attacks=tuple(_build_figure_row(attack, share) for attack, share in figures.fooled.items()),
         agreement=figures.agreement,
-        table={"rows": list[Json](rows), "paged": len(opened)},
-        pages=tuple(each.rows[0] for each in opened),
-        room=Room.among(events),
+        table={"rows": list[Json](rows), "paged": len(paged)},
+        pages=tuple(variant.rows[0] for variant in paged),
+        budget=SizeBudget.for_event_count(events),
     )
 
 
-def judged_variant(row: Row, reading: Reading) -> JudgedCase:
+def read_judged_variant(row: Measurement, reading: ReadOptions) -> JudgedCase:
     """A variant with its verdict, under a name that says what was made of which case."""
-    name = f"{row.origin}, {_made_of(row.variant)}"
-    return judged_case(row.variant.case, replace(row.verdict, id=name), reading)
+    name = f"{row.origin}, {_describe_variant(row.variant)}"
+    return read_judged_case(row.variant.case, replace(row.verdict, id=name), reading)
 
 
-def _facts(figures: Figures, variants: int) -> Iterator[str]:
+def _list_facts(figures: Figures, variants: int) -> Iterator[str]:
     origins = len({row.origin for row in figures.rows})
-    yield f"{many(variants, 'variant')} of {many(origins, 'case')}"
+    yield f"{pluralize(variants, 'variant')} of {pluralize(origins, 'case')}"
     if figures.stable is not None:
         spread = "" if figures.spread is None else f", mean spread {figures.spread:.2f}"
-        yield f"the same score each time: {percent(figures.stable)}{spread}"
+        yield f"the same score each time: {format_percent(figures.stable)}{spread}"
     yield f"without a score: {figures.unscored.hits:,} of {figures.unscored.of:,}"
     if figures.usage.calls or figures.usage.from_cache:
-        yield cost_line(figures.usage)
+        yield format_cost(figures.usage)
 
 
-def _line(sort: Flaw | Rewording | Attack | None, *shares: Share) -> Line:
-    if isinstance(sort, Attack):
-        asked: tuple[Figure, ...] = (Figure.FOOLED,)
-    elif isinstance(sort, Flaw):
-        asked = (Figure.CAUGHT, Figure.LOCATED, Figure.BELOW)
+def _build_figure_row(change: Flaw | Rewording | Attack | None, *shares: Share) -> FigureRow:
+    if isinstance(change, Attack):
+        expected_figures: tuple[Figure, ...] = (Figure.FOOLED,)
+    elif isinstance(change, Flaw):
+        expected_figures = (Figure.CAUGHT, Figure.LOCATED, Figure.BELOW)
     else:
-        asked = (Figure.PASSED,)
-    key = _key(sort)
-    return Line(
+        expected_figures = (Figure.PASSED,)
+    key = _change_key(change)
+    return FigureRow(
         key,
-        sort.value if sort else _SAME,
-        _MADE[sort],
-        tuple(_cell(key, *pair) for pair in zip(asked, shares, strict=True)),
+        change.value if change else _UNCHANGED_LABEL,
+        _DESCRIPTIONS[change],
+        tuple(_build_cell(key, *pair) for pair in zip(expected_figures, shares, strict=True)),
     )
 
 
-def _cell(key: str, figure: Figure, share: Share) -> Cell:
+def _build_cell(key: str, figure: Figure, share: Share) -> Cell:
     bad = figure is Figure.FOOLED
-    spoilt = share.hits if bad else share.of - share.hits
-    good = 1 - spoilt / share.of if share.of else 1.0
+    failure_count = share.hits if bad else share.of - share.hits
+    good = 1 - failure_count / share.of if share.of else 1.0
     levels = ((1.0, "1"), (0.9, "0.75"), (0.6, "0.5"), (0.3, "0.25"), (0.0, "0"))
     tone = next(level for least, level in levels if good >= least)
     return Cell(
         share.hits,
         share.of,
-        percent(share),
+        format_percent(share),
         100 * share.hits / share.of if share.of else 0.0,
         tone,
         f"{key} {figure.value}",
-        spoilt,
-        _WRONG[figure],
+        failure_count,
+        _FAILURE_LABELS[figure],
     )
 
 
-def _key(sort: Flaw | Rewording | Attack | None) -> str:
-    return sort.value if sort else "followed"
+def _change_key(change: Flaw | Rewording | Attack | None) -> str:
+    return change.value if change else "followed"
 
 
-def _made_of(variant: Variant) -> str:
+def _describe_variant(variant: Variant) -> str:
     """What was made of a case, in words."""
-    parts = [variant.change.value if variant.change else _SAME]
+    parts = [variant.change.value if variant.change else _UNCHANGED_LABEL]
     if variant.where:
         parts.append(f"({variant.where})")
     if variant.attack:
@@ -192,69 +202,76 @@ def _made_of(variant: Variant) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _VariantRow:
     """All rows of a variant, the figures that any of them spoils, and what it is held against."""
 
     position: int
-    rows: tuple[Row, ...]
-    spoils: tuple[Figure, ...]
-    holds: tuple[Figure, ...]
-    against: str
+    rows: tuple[Measurement, ...]
+    failed_figures: tuple[Figure, ...]
+    passed_figures: tuple[Figure, ...]
+    baseline: str
 
-    def cells(self, show: Show, page: int | None) -> list[Json]:
+    def to_cells(self, show: TextSanitizer, page: int | None) -> list[Json]:
         """Position, case, what was made of it, the scores and the lowest of them, what it is held
         against, what is wrong and right with it, the keys that find it, and its page."""
         first = self.rows[0]
-        sort = first.attack or first.change
+        change = first.attack or first.change
         lowest = min(self.rows, key=lambda row: -1.0 if row.score is None else row.score)
-        scores = ["–" if row.score is None else score_digits(row.score) for row in self.rows]
+        scores = ["–" if row.score is None else format_score(row.score) for row in self.rows]
         return [
             self.position,
             show(first.origin),
-            show(_made_of(first.variant)),
+            show(_describe_variant(first.variant)),
             " ".join(scores if len(set(scores)) > 1 else scores[:1]),
             lowest.score,
-            self.against,
-            [_WRONG[figure] for figure in self.spoils],
-            [figure.value for figure in self.holds],
-            [_key(sort), *(f"{_key(sort)} {figure.value}" for figure in self.spoils)],
+            self.baseline,
+            [_FAILURE_LABELS[figure] for figure in self.failed_figures],
+            [figure.value for figure in self.passed_figures],
+            [
+                _change_key(change),
+                *(f"{_change_key(change)} {figure.value}" for figure in self.failed_figures),
+            ],
             page,
         ]
 
 
-def _variants(figures: Figures, labels: Mapping[str, float] | None) -> Iterator[_Told]:
+def _iter_variants(figures: Figures, labels: Mapping[str, float] | None) -> Iterator[_VariantRow]:
     """Every variant once, with what all of its repeats come to."""
-    found: dict[str, list[tuple[Row, dict[Figure, bool]]]] = {}
-    for row, told in told_of(figures.rows, labels):
-        found.setdefault(row.id, []).append((row, told))
+    rows_by_variant: dict[str, list[tuple[Measurement, dict[Figure, bool]]]] = {}
+    for row, results in classify_rows(figures.rows, labels):
+        rows_by_variant.setdefault(row.id, []).append((row, results))
     scores = {(row.origin, row.change): row.score for row in figures.rows if row.attack is None}
-    for position, pairs in enumerate(found.values()):
+    for position, pairs in enumerate(rows_by_variant.values()):
         first, _ = pairs[0]
         # A judge that fails once and gives only a score the next time has located nothing once.
-        asked = dict.fromkeys(figure for _, told in pairs for figure in told)
-        spoils = [
+        measured = dict.fromkeys(figure for _, results in pairs for figure in results)
+        failed = [
             figure
-            for figure in asked
-            if any(told.get(figure) is (figure is Figure.FOOLED) for _, told in pairs)
+            for figure in measured
+            if any(results.get(figure) is (figure is Figure.FOOLED) for _, results in pairs)
         ]
-        yield _Told(
+        yield _VariantRow(
             position,
             tuple(row for row, _ in pairs),
-            tuple(spoils),
-            tuple(each for each in asked if each not in spoils and each is not Figure.FOOLED),
-            _against(first, scores, labels),
+            tuple(failed),
+            tuple(
+                measured_figure
+                for measured_figure in measured
+                if measured_figure not in failed and measured_figure is not Figure.FOOLED
+            ),
+            _format_baseline(first, scores, labels),
         )
 
 
-def _against(
-    row: Row,
+def _format_baseline(
+    row: Measurement,
     scores: Mapping[tuple[str, Flaw | Rewording | None], float | None],
     labels: Mapping[str, float] | None,
 ) -> str:
     """The score that this one is compared with, and whose it is."""
     if row.change is None:
-        given = labels.get(row.origin) if labels else None
-        return "" if given is None else f"{score_digits(given)} by people"
+        label = labels.get(row.origin) if labels else None
+        return "" if label is None else f"{format_score(label)} by people"
     other = scores[row.origin, row.change if row.attack else None]
     whose = "without it" if row.attack else "origin"
-    return f"{'–' if other is None else score_digits(other)} {whose}"
+    return f"{'–' if other is None else format_score(other)} {whose}"

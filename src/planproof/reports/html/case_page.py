@@ -17,20 +17,20 @@ from planproof.core.finding import Evidence, Extra, StepFinding
 from planproof.core.trace import Event, Trace
 from planproof.core.verdict import Verdict
 from planproof.errors import UnknownName
-from planproof.preparation import Reading, read_case
-from planproof.reports.html.passages import Passage, Quote, passage
-from planproof.reports.html.size_budget import Room
+from planproof.preparation import ReadOptions, read_trace_and_task
+from planproof.reports.html.passages import FindingQuote, MarkedText, mark_quotes
+from planproof.reports.html.size_budget import SizeBudget
 from planproof.reports.redaction import MASK
 from planproof.reports.wording import (
-    STATUSES,
-    Show,
-    asking_lines,
-    coverage_line,
-    headline,
-    plan_line,
-    score_digits,
-    shows,
-    tally,
+    STATUS_LABELS,
+    TextSanitizer,
+    format_coverage,
+    format_headline,
+    format_model_notes,
+    format_plan_origin,
+    format_score,
+    format_tally,
+    make_sanitizer,
 )
 
 # Arguments that are longer are spread over lines.
@@ -46,11 +46,11 @@ class JudgedCase:
     trace: Trace | None = None
 
 
-def judged_case(case: Case, verdict: Verdict, reading: Reading) -> JudgedCase:
+def read_judged_case(case: Case, verdict: Verdict, reading: ReadOptions) -> JudgedCase:
     """A case that was judged, its trace read again by the reader that the verdict names."""
     reader = verdict.coverage.reader if verdict.coverage else reading.reader
     try:
-        _, trace, task = read_case(case, replace(reading, reader=reader))
+        _, trace, task = read_trace_and_task(case, replace(reading, reader=reader))
     except UnknownName:
         raise
     except Exception:
@@ -59,154 +59,174 @@ def judged_case(case: Case, verdict: Verdict, reading: Reading) -> JudgedCase:
     return JudgedCase(verdict=verdict, task=task, trace=trace)
 
 
-def case_data(case: JudgedCase, *, room: Room, secrets: bool) -> dict[str, Json]:
+def build_case_data(case: JudgedCase, *, budget: SizeBudget, secrets: bool) -> dict[str, Json]:
     """The verdict, the steps, the extras and the events, and how they belong together."""
-    verdict, show = case.verdict, shows(secrets=secrets)
-    events = _Events(case, room, secrets=secrets)
+    verdict, show = case.verdict, make_sanitizer(secrets=secrets)
+    events = _EventRows(case, budget, secrets=secrets)
     better = verdict.nearest_better
     return {
         "id": None if verdict.id is None else show(verdict.id),
         "outcome": verdict.outcome.value,
-        "score": None if verdict.score is None else score_digits(verdict.score),
+        "score": None if verdict.score is None else format_score(verdict.score),
         "level": verdict.level,
-        "headline": headline(verdict),
-        "tally": tally(verdict) if verdict.steps else "",
+        "headline": format_headline(verdict),
+        "tally": format_tally(verdict) if verdict.steps else "",
         "reason": show(verdict.reason),
-        "better": better and [score_digits(better.score), show(better.change)],
-        "task": passage(case.task.text, (), room=room.characters, secrets=secrets).pieces,
-        "steps": list(_steps(verdict, events, show)),
-        "extras": [_extra(extra, events, show) for extra in verdict.extras],
-        "events": events.shown,
-        "plan_at": verdict.plan and events.places.get(verdict.plan.event or ""),
-        "notes": [show(note) for note in _notes(verdict)],
+        "better": better and [format_score(better.score), show(better.change)],
+        "task": mark_quotes(
+            case.task.text, (), max_characters=budget.max_characters, secrets=secrets
+        ).segments,
+        "steps": list(_build_steps(verdict, events, show)),
+        "extras": [_build_extra(extra, events, show) for extra in verdict.extras],
+        "events": events.rows,
+        "plan_at": verdict.plan and events.index_by_event.get(verdict.plan.event or ""),
+        "notes": [show(note) for note in _list_notes(verdict)],
     }
 
 
-def _steps(verdict: Verdict, events: _Events, show: Show) -> Iterator[dict[str, Json]]:
+def _build_steps(
+    verdict: Verdict, events: _EventRows, show: TextSanitizer
+) -> Iterator[dict[str, Json]]:
     parents = {step.parent for step in verdict.steps}
-    above = {step.number: step.parent for step in verdict.steps}
-    for place, step in enumerate(verdict.steps):
-        finding = f"s{place}"
-        counted = step.number not in parents and not step.waived
+    parent_by_number = {step.number: step.parent for step in verdict.steps}
+    for index, step in enumerate(verdict.steps):
+        finding = f"s{index}"
+        is_counted = step.number not in parents and not step.waived
         yield {
             "number": show(step.number),
             "text": show(step.text),
-            "status": step.status.value if counted else "left_out" if step.waived else "parent",
-            "label": STATUSES[step.status] if counted else "left out" if step.waived else "",
+            "status": step.status.value if is_counted else "left_out" if step.waived else "parent",
+            "label": STATUS_LABELS[step.status]
+            if is_counted
+            else "left out"
+            if step.waived
+            else "",
             "note": show(step.note),
-            "sureness": round(step.sureness, 2) if counted else None,
-            "depth": _depth(step.number, above),
-            "evidence": [_evidence(each, finding, events, show) for each in step.evidence],
-            "covers": _ranges(events.places[each] for each in step.covers if each in events.places),
+            "sureness": round(step.sureness, 2) if is_counted else None,
+            "depth": _depth(step.number, parent_by_number),
+            "evidence": [_build_evidence(cited, finding, events, show) for cited in step.evidence],
+            "covers": _merge_ranges(
+                events.index_by_event[cited]
+                for cited in step.covers
+                if cited in events.index_by_event
+            ),
         }
 
 
-def _depth(number: str, above: dict[str, str | None]) -> int:
+def _depth(number: str, parent_by_number: dict[str, str | None]) -> int:
     depth = 0
-    while depth < 3 and (parent := above.get(number)) is not None:
+    while depth < 3 and (parent := parent_by_number.get(number)) is not None:
         number, depth = parent, depth + 1
     return depth
 
 
-def _evidence(cited: Evidence | Extra, finding: str, events: _Events, show: Show) -> Json:
+def _build_evidence(
+    cited: Evidence | Extra, finding: str, events: _EventRows, show: TextSanitizer
+) -> Json:
     """The event's place among those shown, its id, and the quote."""
-    hidden = finding in events.secret.get(cited.event, ())
+    hidden = finding in events.redacted_findings.get(cited.event, ())
     quote = MASK if hidden else show(cited.quote)
-    return [events.places.get(cited.event), show(cited.event), quote]
+    return [events.index_by_event.get(cited.event), show(cited.event), quote]
 
 
-def _extra(extra: Extra, events: _Events, show: Show) -> dict[str, Json]:
-    finding = events.extras[id(extra)]
+def _build_extra(extra: Extra, events: _EventRows, show: TextSanitizer) -> dict[str, Json]:
+    finding = events.extra_names[id(extra)]
     return {
-        "evidence": [_evidence(extra, finding, events, show)],
+        "evidence": [_build_evidence(extra, finding, events, show)],
         "what": show(extra.what),
         "severity": extra.severity.value,
         "sureness": round(extra.sureness, 2),
     }
 
 
-def _notes(verdict: Verdict) -> Iterator[str]:
+def _list_notes(verdict: Verdict) -> Iterator[str]:
     """How it was read and judged."""
-    if verdict.plan and (found := plan_line(verdict.plan)):
-        yield f"plan: {found}"
+    if verdict.plan and (plan_origin := format_plan_origin(verdict.plan)):
+        yield f"plan: {plan_origin}"
     if coverage := verdict.coverage:
         judge = f", judged by {verdict.judge.name}" if verdict.judge else ""
-        yield coverage_line(coverage) + judge
+        yield format_coverage(coverage) + judge
         yield from coverage.notes
-    yield from asking_lines(verdict)
+    yield from format_model_notes(verdict)
 
 
-def _ranges(places: Iterator[int]) -> list[list[int]]:
+def _merge_ranges(indexes: Iterator[int]) -> list[list[int]]:
     """Places as first and last of each unbroken run."""
     ranges: list[list[int]] = []
-    for place in sorted(set(places)):
-        if ranges and ranges[-1][1] == place - 1:
-            ranges[-1][1] = place
+    for index in sorted(set(indexes)):
+        if ranges and ranges[-1][1] == index - 1:
+            ranges[-1][1] = index
         else:
-            ranges.append([place, place])
+            ranges.append([index, index])
     return ranges
 
 
-class _Events:
+class _EventRows:
     """The events as they are shown, and where each of them stands."""
 
-    def __init__(self, case: JudgedCase, room: Room, *, secrets: bool) -> None:
-        self.shown: list[Json] = []
-        self.places: dict[str, int] = {}
-        self.secret: dict[str, set[str]] = {}
-        self.extras = {id(extra): f"x{place}" for place, extra in enumerate(case.verdict.extras)}
-        self._room, self._secrets = room.characters, secrets
+    def __init__(self, case: JudgedCase, budget: SizeBudget, *, secrets: bool) -> None:
+        self.rows: list[Json] = []
+        self.index_by_event: dict[str, int] = {}
+        self.redacted_findings: dict[str, set[str]] = {}
+        self.extra_names = {
+            id(extra): f"x{index}" for index, extra in enumerate(case.verdict.extras)
+        }
+        self._max_characters, self._secrets = budget.max_characters, secrets
         # The same few names and actors come again and again.
-        self._show = lru_cache(maxsize=1_000)(shows(secrets=secrets))
-        quotes = self._quotes(case.verdict.steps, case.verdict.extras)
+        self._show = lru_cache(maxsize=1_000)(make_sanitizer(secrets=secrets))
+        quotes = self._collect_quotes(case.verdict.steps, case.verdict.extras)
         events = case.trace.events if case.trace else ()
-        named = set(quotes) & {event.id for event in events}
-        for event in room.shown(events, named):
+        cited = set(quotes) & {event.id for event in events}
+        for event in budget.select_events(events, cited):
             if isinstance(event, int):
-                self.shown.append(event)
+                self.rows.append(event)
             else:
-                self.places[event.id] = len(self.shown)
-                self.shown.append(self._event(event, quotes.get(event.id, ())))
+                self.index_by_event[event.id] = len(self.rows)
+                self.rows.append(self._build_event(event, quotes.get(event.id, ())))
 
-    def _quotes(
+    def _collect_quotes(
         self, steps: Sequence[StepFinding], extras: Sequence[Extra]
-    ) -> dict[str, list[Quote]]:
-        quotes: dict[str, list[Quote]] = {}
-        for place, step in enumerate(steps):
+    ) -> dict[str, list[FindingQuote]]:
+        quotes: dict[str, list[FindingQuote]] = {}
+        for index, step in enumerate(steps):
             for cited in step.evidence:
-                quotes.setdefault(cited.event, []).append(Quote(f"s{place}", cited.quote))
+                quotes.setdefault(cited.event, []).append(FindingQuote(f"s{index}", cited.quote))
         for extra in extras:
-            quotes.setdefault(extra.event, []).append(Quote(self.extras[id(extra)], extra.quote))
+            quotes.setdefault(extra.event, []).append(
+                FindingQuote(self.extra_names[id(extra)], extra.quote)
+            )
         return quotes
 
-    def _event(self, event: Event, quotes: Sequence[Quote]) -> dict[str, Json]:
-        by_name = [quote.finding for quote in quotes if quote.words == event.name]
-        sought = [quote for quote in quotes if quote.finding not in by_name]
+    def _build_event(self, event: Event, quotes: Sequence[FindingQuote]) -> dict[str, Json]:
+        name_quotes = [quote.finding for quote in quotes if quote.words == event.name]
+        text_quotes = [quote for quote in quotes if quote.finding not in name_quotes]
         fields: dict[str, Json] = {"id": self._show(event.id), "kind": event.kind.value}
         for name in ("name", "actor", "time"):
             if value := getattr(event, name):
                 fields[name] = self._show(value)
         if event.status.value != "unknown":
             fields["status"] = event.status.value
-        if by_name:
-            fields["named_by"] = by_name
+        if name_quotes:
+            fields["named_by"] = name_quotes
         parts: list[Json] = []
         secret: set[str] = set()
-        for label, text in _texts(event):
+        for label, text in _iter_texts(event):
             # Each quote is marked once, in the first text that holds it.
-            found = self._passage(text, sought)
-            sought = [quote for quote in sought if quote.finding not in found.quoted_by]
-            secret |= found.secret_to
-            parts.append([label, found.pieces])
+            marked = self._mark_quotes(text, text_quotes)
+            text_quotes = [
+                quote for quote in text_quotes if quote.finding not in marked.quoting_findings
+            ]
+            secret |= marked.redacted_findings
+            parts.append([label, marked.segments])
         if secret:
-            self.secret[event.id] = secret
+            self.redacted_findings[event.id] = secret
         return fields | {"parts": parts}
 
-    def _passage(self, text: str, quotes: Sequence[Quote]) -> Passage:
-        return passage(text, quotes, room=self._room, secrets=self._secrets)
+    def _mark_quotes(self, text: str, quotes: Sequence[FindingQuote]) -> MarkedText:
+        return mark_quotes(text, quotes, max_characters=self._max_characters, secrets=self._secrets)
 
 
-def _texts(event: Event) -> Iterator[tuple[str, str]]:
+def _iter_texts(event: Event) -> Iterator[tuple[str, str]]:
     if event.text:
         yield "", event.text
     if event.arguments not in (None, {}, []):

@@ -6,11 +6,17 @@ from dataclasses import dataclass
 
 from planproof.core.content import Json
 from planproof.core.finding import Severity, Status
-from planproof.reports.html.summary_view import Counted, counted
-from planproof.reports.wording import LEVELS, MARKS, OUTCOMES, Show, score_digits
+from planproof.reports.html.summary_view import StatusCount, count_statuses
+from planproof.reports.wording import (
+    LEVEL_LABELS,
+    OUTCOME_LABELS,
+    STATUS_MARKS,
+    TextSanitizer,
+    format_score,
+)
 from planproof.runs.run_records import Result
 
-LETTERS = {
+STATUS_LETTERS = {
     Status.EXECUTED: "e",
     Status.PARTIAL: "p",
     Status.MISSING: "m",
@@ -32,7 +38,7 @@ class CaseRow:
     name: str
     score: str | None
     level: float | None
-    called: str
+    label: str
     statuses: tuple[Status, ...]
     steps: int
     major: int
@@ -41,22 +47,22 @@ class CaseRow:
     seconds: float
 
     @staticmethod
-    def of(result: Result, show: Show) -> CaseRow:
+    def from_result(result: Result, show: TextSanitizer) -> CaseRow:
         """The row of a result."""
         verdict = result.verdict
         severities = [extra.severity for extra in verdict.extras]
         if verdict.level is not None:
-            called = LEVELS[verdict.level]
+            label = LEVEL_LABELS[verdict.level]
         else:
             cause = f" ({verdict.cause})" if verdict.cause else ""
-            called = f"{OUTCOMES[verdict.outcome]}{cause}"
-        statuses = tuple(step.status for step in verdict.findings.counted)
+            label = f"{OUTCOME_LABELS[verdict.outcome]}{cause}"
+        statuses = tuple(step.status for step in verdict.findings.counted_steps)
         return CaseRow(
             position=result.position,
             name=show(result.name)[:_LONGEST_NAME],
-            score=None if verdict.score is None else score_digits(verdict.score),
+            score=None if verdict.score is None else format_score(verdict.score),
             level=verdict.level,
-            called=show(called),
+            label=show(label),
             statuses=statuses[:_MOST_MARKS],
             steps=len(statuses),
             major=severities.count(Severity.MAJOR),
@@ -68,22 +74,22 @@ class CaseRow:
     @property
     def marks(self) -> list[tuple[str, str]]:
         """The status of each step and its mark."""
-        return [(status.value, MARKS[status]) for status in self.statuses]
+        return [(status.value, STATUS_MARKS[status]) for status in self.statuses]
 
     @property
-    def counts(self) -> tuple[Counted, ...]:
+    def counts(self) -> tuple[StatusCount, ...]:
         """The same in words."""
-        return counted({status.value: self.statuses.count(status) for status in Status})
+        return count_statuses({status.value: self.statuses.count(status) for status in Status})
 
-    def cells(self) -> list[Json]:
+    def to_cells(self) -> list[Json]:
         """The row as `assets/overview.js` takes it."""
         return [
             self.position,
             self.name,
             self.score,
             self.level,
-            self.called,
-            "".join(LETTERS[status] for status in self.statuses),
+            self.label,
+            "".join(STATUS_LETTERS[status] for status in self.statuses),
             self.steps,
             self.major,
             self.minor,

@@ -15,7 +15,7 @@ _HERE = "planproof.reports.html"
 
 
 @cache
-def environment(*packages: str) -> Environment:
+def get_environment(*packages: str) -> Environment:
     """Templates of these packages, and those here, from which they may import."""
     from jinja2 import (  # noqa: PLC0415 - heavy
         ChoiceLoader,
@@ -24,18 +24,18 @@ def environment(*packages: str) -> Environment:
         StrictUndefined,
     )
 
-    made = Environment(
+    templates = Environment(
         loader=ChoiceLoader([PackageLoader(package) for package in (*packages, _HERE)]),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["embeddable"] = embeddable
-    return made
+    templates.filters["embeddable"] = to_embeddable_json
+    return templates
 
 
-def embeddable(value: Json) -> str:
+def to_embeddable_json(value: Json) -> str:
     """JSON in which nothing can end or open an element, whatever the texts in it say."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

@@ -16,17 +16,17 @@ from importlib.resources import files
 from planproof.calibration.figures import Figures
 from planproof.core.content import Content, Json
 from planproof.errors import InvalidInput
-from planproof.preparation import Reading
+from planproof.preparation import ReadOptions
 from planproof.reports.html.calibration_page import (
     CalibrationData,
-    calibration_data,
-    judged_variant,
+    build_calibration_data,
+    read_judged_variant,
 )
-from planproof.reports.html.case_page import JudgedCase, case_data, judged_case
-from planproof.reports.html.page_templates import environment
-from planproof.reports.html.run_page import RunData, run_data
-from planproof.reports.html.size_budget import Room
-from planproof.runs.case_json import case_in
+from planproof.reports.html.case_page import JudgedCase, build_case_data, read_judged_case
+from planproof.reports.html.page_templates import get_environment
+from planproof.reports.html.run_page import RunData, build_run_data
+from planproof.reports.html.size_budget import SizeBudget
+from planproof.runs.case_json import deserialize_case
 from planproof.runs.run_records import Result, Run
 from planproof.runs.store.store_protocol import Store
 
@@ -44,68 +44,70 @@ _SCRIPTS = (
 )
 
 
-def case_page(case: JudgedCase, *, secrets: bool = False) -> Iterator[str]:
+def render_case_page(case: JudgedCase, *, secrets: bool = False) -> Iterator[str]:
     """The page of a single case, piece by piece."""
-    room = Room.among(len(case.trace.events) if case.trace else 0)
-    data = case_data(case, room=room, secrets=secrets)
+    budget = SizeBudget.for_event_count(len(case.trace.events) if case.trace else 0)
+    data = build_case_data(case, budget=budget, secrets=secrets)
     title = f"planproof: {data['id'] or data['headline']}"
-    return _page(title, None, [data])
+    return _render_page(title, None, [data])
 
 
-def run_page(
-    run: Run, store: Store, reading: Reading, *, min_score: float, secrets: bool = False
+def render_run_page(
+    run: Run, store: Store, reading: ReadOptions, *, min_score: float, secrets: bool = False
 ) -> Iterator[str]:
     """The page of a run with those of its cases, piece by piece: one case at a time is read."""
-    data = run_data(run, store.results(run.id), min_score=min_score, secrets=secrets)
+    data = build_run_data(run, store.iter_results(run.id), min_score=min_score, secrets=secrets)
     pages = (
-        case_data(judged_in_store(result, store, reading), room=data.room, secrets=secrets)
-        for result in store.results(run.id)
+        build_case_data(
+            load_judged_case(result, store, reading), budget=data.budget, secrets=secrets
+        )
+        for result in store.iter_results(run.id)
         if result.position in data.pages
     )
-    return _page(f"planproof: {data.title}", data, pages)
+    return _render_page(f"planproof: {data.title}", data, pages)
 
 
-def calibration_page(
+def render_calibration_page(
     judge: str,
     figures: Figures,
-    reading: Reading,
+    reading: ReadOptions,
     *,
     labels: Mapping[str, float] | None = None,
     note: str | None = None,
     secrets: bool = False,
 ) -> Iterator[str]:
     """The page of what was measured of a judge, with those of the variants, piece by piece."""
-    data = calibration_data(judge, figures, labels, note=note, secrets=secrets)
+    data = build_calibration_data(judge, figures, labels, note=note, secrets=secrets)
     pages = (
-        case_data(judged_variant(row, reading), room=data.room, secrets=secrets)
+        build_case_data(read_judged_variant(row, reading), budget=data.budget, secrets=secrets)
         for row in data.pages
     )
-    return _page(f"planproof: {data.title}", data, pages)
+    return _render_page(f"planproof: {data.title}", data, pages)
 
 
-def judged_in_store(result: Result, store: Store, reading: Reading) -> JudgedCase:
+def load_judged_case(result: Result, store: Store, reading: ReadOptions) -> JudgedCase:
     """A case of the run; what could not be read has nothing but its verdict."""
     verdict = replace(result.verdict, id=result.name)
     try:
-        case = case_in(store.case(result.case))
+        case = deserialize_case(store.get_case(result.case))
     except InvalidInput:
         return JudgedCase(verdict=verdict, task=Content())
-    return judged_case(case, verdict, reading)
+    return read_judged_case(case, verdict, reading)
 
 
-def _page(
+def _render_page(
     title: str, overview: RunData | CalibrationData | None, cases: Iterable[Json]
 ) -> Iterator[str]:
     import planproof  # noqa: PLC0415 - the package is whole by now
 
-    style, script = _joined(_STYLES), _joined(_SCRIPTS)
+    style, script = _join_assets(_STYLES), _join_assets(_SCRIPTS)
     return (
-        environment()
+        get_environment()
         .get_template("page.html.jinja")
         .generate(
             title=title,
             version=planproof.__version__,
-            policy=_policy(style, script),
+            policy=_build_security_policy(style, script),
             style=style,
             script=script,
             overview=overview,
@@ -115,7 +117,7 @@ def _page(
     )
 
 
-def _policy(style: str, script: str) -> str:
+def _build_security_policy(style: str, script: str) -> str:
     return "; ".join(
         (
             "default-src 'none'",
@@ -133,6 +135,6 @@ def _hash(text: str) -> str:
 
 
 @cache
-def _joined(names: tuple[str, ...]) -> str:
+def _join_assets(names: tuple[str, ...]) -> str:
     assets = files("planproof.reports.html").joinpath("assets")
     return "\n".join(assets.joinpath(name).read_text(encoding="utf-8") for name in names)

@@ -8,20 +8,20 @@ from hashlib import sha256
 
 from planproof.core.finding import Severity, Status
 from planproof.reports.wording import (
-    LEVELS,
-    MARKS,
-    STATUSES,
-    Show,
-    cost_line,
-    many,
-    score_digits,
+    LEVEL_LABELS,
+    STATUS_LABELS,
+    STATUS_MARKS,
+    TextSanitizer,
+    format_cost,
+    format_score,
+    pluralize,
 )
 from planproof.runs.run_records import Run
 from planproof.runs.step_counts import StepCount
 from planproof.runs.summary import Summary
 
 _MOST_STEPS = 6
-_EXTRA = "+"
+_EXTRA_MARK = "+"
 UNSCORED = "none"
 """The key of what has no score, beside those of the levels."""
 
@@ -34,11 +34,11 @@ class Bar:
     digits: str
     name: str
     count: int
-    part: float
+    width: float
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class StatusCount:
     """How many steps ended in a status, or extras of a severity there are."""
 
     status: str
@@ -48,7 +48,7 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class BarSegment:
     """A part of a bar: where it begins and how wide it is, of 100; what it stands for."""
 
     key: str
@@ -58,76 +58,81 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class FailedStep:
     """A step that was not executed as planned, in how many cases and how; `key` is short for it."""
 
     key: str
     text: str
     total: int
-    counts: tuple[Counted, ...]
+    counts: tuple[StatusCount, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Boards:
+class RunSummaryView:
     """The scores, the steps by status, and what broke most."""
 
     bars: tuple[Bar, ...]
     causes: tuple[tuple[str, int], ...]
     steps: int
-    whole: tuple[Stretch, ...]
-    counts: tuple[Counted, ...]
-    broke: tuple[Broken, ...]
+    status_segments: tuple[BarSegment, ...]
+    counts: tuple[StatusCount, ...]
+    failed_steps: tuple[FailedStep, ...]
 
 
-def boards(summary: Summary, show: Show) -> Boards:
+def build_summary_view(summary: Summary, show: TextSanitizer) -> RunSummaryView:
     """What a summary shows at a glance."""
-    return Boards(
-        bars=bars(summary.levels, sum(summary.unscored.values())),
+    return RunSummaryView(
+        bars=build_bars(summary.levels, sum(summary.unscored.values())),
         causes=tuple((show(cause), count) for cause, count in summary.unscored.items()),
         steps=sum(summary.statuses.values()),
-        whole=stretches(summary.statuses),
-        counts=(*counted(summary.statuses), *_extras(summary.extras)),
-        broke=broken(summary.missed[:_MOST_STEPS], show),
+        status_segments=build_segments(summary.statuses),
+        counts=(*count_statuses(summary.statuses), *_count_extras(summary.extras)),
+        failed_steps=build_failed_steps(summary.missed[:_MOST_STEPS], show),
     )
 
 
-def bars(levels: Mapping[float, int], unscored: int) -> tuple[Bar, ...]:
+def build_bars(levels: Mapping[float, int], unscored: int) -> tuple[Bar, ...]:
     """A bar a level, and one for what has no score if there is any."""
-    most = max(1, unscored, *levels.values())
-    made = [
-        Bar(f"{level:g}", score_digits(level), LEVELS[level], count, 100 * count / most)
+    largest = max(1, unscored, *levels.values())
+    bar_list = [
+        Bar(f"{level:g}", format_score(level), LEVEL_LABELS[level], count, 100 * count / largest)
         for level, count in levels.items()
     ]
     if unscored:
-        made.append(Bar(UNSCORED, "–", "not judged", unscored, 100 * unscored / most))
-    return tuple(made)
+        bar_list.append(Bar(UNSCORED, "–", "not judged", unscored, 100 * unscored / largest))
+    return tuple(bar_list)
 
 
-def stretches(counts: Mapping[str, int]) -> tuple[Stretch, ...]:
+def build_segments(counts: Mapping[str, int]) -> tuple[BarSegment, ...]:
     """One bar of all that is counted, divided."""
     total = max(1, sum(counts.values()))
-    start, made = 0.0, list[Stretch]()
+    start, segments = 0.0, list[BarSegment]()
     for key, count in counts.items():
         width = 100 * count / total
         if count:
-            made.append(Stretch(key, count, round(start, 3), round(width, 3)))
+            segments.append(BarSegment(key, count, round(start, 3), round(width, 3)))
         start += width
-    return tuple(made)
+    return tuple(segments)
 
 
-def counted(statuses: Mapping[str, int]) -> tuple[Counted, ...]:
+def count_statuses(statuses: Mapping[str, int]) -> tuple[StatusCount, ...]:
     """How many steps ended in each status that any of them did."""
     return tuple(
-        Counted(status.value, MARKS[status], STATUSES[status], statuses[status])
+        StatusCount(status.value, STATUS_MARKS[status], STATUS_LABELS[status], statuses[status])
         for status in Status
         if statuses.get(status)
     )
 
 
-def broken(steps: tuple[StepCount, ...], show: Show) -> tuple[Broken, ...]:
+def build_failed_steps(steps: tuple[StepCount, ...], show: TextSanitizer) -> tuple[FailedStep, ...]:
     """Steps with how often they lapsed, of how many, and in which way."""
     return tuple(
-        Broken(step_key(step.text), show(step.text), step.total, counted(_lapses(step)))
+        FailedStep(
+            step_key(step.text),
+            show(step.text),
+            step.total,
+            count_statuses(_count_deviations(step)),
+        )
         for step in steps
     )
 
@@ -137,22 +142,22 @@ def step_key(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def facts(run: Run, summary: Summary) -> Iterator[str]:
+def describe_run(run: Run, summary: Summary) -> Iterator[str]:
     """What is to be known of the run before its cases."""
     if summary.mean is not None:
         yield f"mean {summary.mean:.3f}"
-        cases = many(summary.cases, "case")
+        cases = pluralize(summary.cases, "case")
         yield f"{summary.passed:,} of {cases} at {summary.min_score:g} or above"
     else:
-        yield f"{many(summary.cases, 'case')}, none with a score"
+        yield f"{pluralize(summary.cases, 'case')}, none with a score"
     yield f"{run.source}, judged by {run.judge.name}"
     yield f"{run.created:%Y-%m-%d %H:%M} UTC, {run.state.value}"
     yield from (f"{name}={value}" for name, value in sorted(run.tags.items()))
     if summary.cost is not None:
-        yield cost_line(summary.cost)
+        yield format_cost(summary.cost)
 
 
-def _lapses(step: StepCount) -> dict[str, int]:
+def _count_deviations(step: StepCount) -> dict[str, int]:
     return {
         status.value: getattr(step, status.value)
         for status in Status
@@ -160,8 +165,8 @@ def _lapses(step: StepCount) -> dict[str, int]:
     }
 
 
-def _extras(severities: Mapping[str, int]) -> Iterator[Counted]:
+def _count_extras(severities: Mapping[str, int]) -> Iterator[StatusCount]:
     for severity in Severity:
         if count := severities[severity]:
             label = f"{severity.value} extra{'' if count == 1 else 's'}"
-            yield Counted(severity.value, _EXTRA, label, count)
+            yield StatusCount(severity.value, _EXTRA_MARK, label, count)

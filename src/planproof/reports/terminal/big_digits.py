@@ -17,7 +17,7 @@ _DIGITS = {
 }
 
 
-def big_digits(digits: str) -> tuple[str, str, str]:
+def render_big_digits(digits: str) -> tuple[str, str, str]:
     """Three lines that show a number."""
     top, middle, bottom = zip(*(_DIGITS[digit] for digit in digits), strict=True)
     return " ".join(top), " ".join(middle), " ".join(bottom)

@@ -19,17 +19,19 @@ _FILLER = "\0"
 """Stands before a wide character while lines are made; no text that is shown has it."""
 
 
-def plain(line: Line) -> str:
+def to_plain_text(line: Line) -> str:
     """The text of a line, without its styles."""
     return "".join(part if isinstance(part, str) else part[0] for part in line).rstrip()
 
 
-def cut(text: str, width: int) -> str:
+def truncate(text: str, width: int) -> str:
     """The text, or as much of it as there is room for."""
     return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
 
 
-def folded(text: str, width: int, indent: str = "", further: str | None = None) -> list[str]:
+def wrap_text(
+    text: str, width: int, indent: str = "", subsequent_indent: str | None = None
+) -> list[str]:
     """Text over lines of at most so many columns, of which a wide character takes two."""
     if not text.isascii():
         text = "".join(f"{_FILLER}{c}" if east_asian_width(c) in "WF" else c for c in text)
@@ -38,35 +40,35 @@ def folded(text: str, width: int, indent: str = "", further: str | None = None) 
         text,
         width - 1 if _FILLER in text else width,
         initial_indent=indent,
-        subsequent_indent=indent if further is None else further,
+        subsequent_indent=indent if subsequent_indent is None else subsequent_indent,
         break_on_hyphens=False,
     )
     return [line.replace(_FILLER, "") for line in lines]
 
 
-def bar(count: int, most: int) -> str:
+def draw_bar(count: int, largest: int) -> str:
     """A bar as long as the count is large beside the largest; something is never nothing."""
-    return "█" * max(1, round(_WIDEST_BAR * count / most)) if count else ""
+    return "█" * max(1, round(_WIDEST_BAR * count / largest)) if count else ""
 
 
-def wrapped(text: str, style: str = "") -> Iterator[Line]:
+def wrap_lines(text: str, style: str = "") -> Iterator[Line]:
     """Text over as many lines as it needs."""
-    return (((line, style),) for line in folded(text, WIDTH))
+    return (((line, style),) for line in wrap_text(text, WIDTH))
 
 
-def titled(title: str, rows: Sequence[Sequence[Part]]) -> Iterator[Line]:
+def format_section(title: str, rows: Sequence[Sequence[Part]]) -> Iterator[Line]:
     """An empty line, a title and rows in columns under it; nothing where there are no rows."""
     if rows:
         yield ()
         yield ((title, "bold"),)
-        yield from columns(rows, indent=2)
+        yield from format_columns(rows, indent=2)
 
 
-def columns(rows: Iterable[Sequence[Part]], indent: int = 0) -> Iterator[Line]:
+def format_columns(rows: Iterable[Sequence[Part]], indent: int = 0) -> Iterator[Line]:
     """Rows whose columns are as wide as what stands in them; the last is cut to the room left."""
     cells = [[(part, "") if isinstance(part, str) else part for part in row] for row in rows]
     widths = [max(len(text) for text, _ in column) for column in zip(*cells, strict=True)][:-1]
-    room = WIDTH - indent - sum(width + 2 for width in widths)
+    remaining_width = WIDTH - indent - sum(width + 2 for width in widths)
     for *first, (text, style) in cells:
         padded = [(f"{part:<{w}}  ", look) for (part, look), w in zip(first, widths, strict=True)]
-        yield (" " * indent, *padded, (cut(text, room), style))
+        yield (" " * indent, *padded, (truncate(text, remaining_width), style))

@@ -10,62 +10,62 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from planproof.core.json_values import written
-from planproof.core.trace import Event, EventStatus, Kind, Skipped, Trace
-from planproof.planning.located_plan import Located
-from planproof.readers.accounting import why_not_understood
-from planproof.reports.terminal.plan_lines import plan_lines
-from planproof.reports.wording import Show, many, shows
+from planproof.core.json_values import format_value
+from planproof.core.trace import Event, EventStatus, Kind, SkippedPart, Trace
+from planproof.planning.located_plan import PlanSearch
+from planproof.readers.accounting import explain_not_understood
+from planproof.reports.terminal.plan_lines import format_located_plan
+from planproof.reports.wording import TextSanitizer, make_sanitizer, pluralize
 
 _HEAD, _TAIL = 14, 8
 _MOST_LINES = 20
 _MOST_REASONS = 6
 _DEEPEST = 3
 _LONGEST_ACTOR = 14
-_QUIET = "dim"
+_DIM_STYLE = "dim"
 _COUNTABLE = frozenset({Kind.ACTION, Kind.MESSAGE, Kind.OBSERVATION})
 _KIND_STYLES = {Kind.ACTION: "cyan", Kind.BOOKKEEPING: "magenta", Kind.MESSAGE: "green"}
 
 
-def understanding(
-    name: str, trace: Trace, located: Located, *, secrets: bool = False
+def render_trace(
+    name: str, trace: Trace, located: PlanSearch, *, secrets: bool = False
 ) -> RenderableType:
     """The reader, the events in a few lines, the plan and where it stands, and what was skipped."""
-    show = shows(secrets=secrets)
+    show = make_sanitizer(secrets=secrets)
     parts: list[RenderableType] = [
         Text(show(name), "bold", no_wrap=True, overflow="ellipsis"),
-        Text(f"{read_by(trace)}: {_counted(trace.events)}"),
+        Text(f"{format_reader(trace)}: {_format_event_counts(trace.events)}"),
     ]
-    if why := why_not_understood(trace):
+    if why := explain_not_understood(trace):
         parts.append(Text(show(why), "yellow"))
     if trace.events:
-        parts += [Text(), _timeline(trace, show)]
-    parts += [Text(), *_plan(located, show)]
+        parts += [Text(), _render_timeline(trace, show)]
+    parts += [Text(), *_render_plan(located, show)]
     if trace.skipped:
-        parts += [Text(), *_skipped(trace.skipped, show)]
+        parts += [Text(), *_render_skipped(trace.skipped, show)]
     return Padding(Group(*parts), (1, 2))
 
 
-def read_by(trace: Trace) -> str:
+def format_reader(trace: Trace) -> str:
     """Which reader read a trace, and whether it is one that knows the format."""
     if trace.reader == "general":
         return "read by general, which guesses: it knows no format"
     return f"read by {trace.reader}"
 
 
-def _counted(events: Sequence[Event]) -> str:
+def _format_event_counts(events: Sequence[Event]) -> str:
     kinds = Counter(event.kind for event in events)
-    by_kind = ", ".join(_of_kind(kinds[kind], kind) for kind in Kind if kind in kinds)
-    return f"{many(len(events), 'event')}{f' ({by_kind})' if by_kind else ''}"
+    by_kind = ", ".join(_format_kind_count(kinds[kind], kind) for kind in Kind if kind in kinds)
+    return f"{pluralize(len(events), 'event')}{f' ({by_kind})' if by_kind else ''}"
 
 
-def _of_kind(count: int, kind: Kind) -> str:
-    return many(count, kind.value) if kind in _COUNTABLE else f"{count:,} {kind}"
+def _format_kind_count(count: int, kind: Kind) -> str:
+    return pluralize(count, kind.value) if kind in _COUNTABLE else f"{count:,} {kind}"
 
 
-def _timeline(trace: Trace, show: Show) -> RenderableType:
+def _render_timeline(trace: Trace, show: TextSanitizer) -> RenderableType:
     rows = Table.grid(padding=(0, 1), expand=True)
-    rows.add_column(justify="right", style=_QUIET, no_wrap=True)
+    rows.add_column(justify="right", style=_DIM_STYLE, no_wrap=True)
     rows.add_column(no_wrap=True, max_width=_LONGEST_ACTOR, overflow="ellipsis")
     rows.add_column(no_wrap=True)
     rows.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
@@ -76,24 +76,24 @@ def _timeline(trace: Trace, show: Show) -> RenderableType:
     else:
         head, tail = events[:_HEAD], events[-_TAIL:]
     for event in head:
-        _add(rows, event, trace, show)
+        _add_event_row(rows, event, trace, show)
     if tail:
         failed = sum(event.status is EventStatus.ERROR for event in events[_HEAD:-_TAIL])
-        errors = f", {many(failed, 'error')} in them" if failed else ""
-        rows.add_row("…", "", "", Text(f"{between:,} events between{errors}", _QUIET))
+        errors = f", {pluralize(failed, 'error')} in them" if failed else ""
+        rows.add_row("…", "", "", Text(f"{between:,} events between{errors}", _DIM_STYLE))
     for event in tail:
-        _add(rows, event, trace, show)
+        _add_event_row(rows, event, trace, show)
     return rows
 
 
-def _add(rows: Table, event: Event, trace: Trace, show: Show) -> None:
+def _add_event_row(rows: Table, event: Event, trace: Trace, show: TextSanitizer) -> None:
     text = Text("  " * _depth(event, trace))
     if event.status is EventStatus.ERROR:
         text.append("✗ ", "bold red")
     if event.name:
         text.append(f"{show(event.name)} ", "bold")
-    text.append(show(event.text or written(event.arguments)))
-    kind = Text(event.kind.value, _KIND_STYLES.get(event.kind, _QUIET))
+    text.append(show(event.text or format_value(event.arguments)))
+    kind = Text(event.kind.value, _KIND_STYLES.get(event.kind, _DIM_STYLE))
     rows.add_row(show(event.id), show(event.actor or ""), kind, text)
 
 
@@ -105,27 +105,31 @@ def _depth(event: Event, trace: Trace) -> int:
     return depth
 
 
-def _plan(located: Located, show: Show) -> Iterator[RenderableType]:
-    title, *rest = plan_lines(located, show)
+def _render_plan(located: PlanSearch, show: TextSanitizer) -> Iterator[RenderableType]:
+    title, *rest = format_located_plan(located, show)
     bold = "bold" if located.declaration else "bold yellow"
     yield Text(f"plan: {title}" if located.declaration else title, bold)
     for line in rest[:_MOST_LINES]:
         yield Text(line, no_wrap=True, overflow="ellipsis")
     if more := rest[_MOST_LINES:]:
-        yield Text(f"  … {many(len(more), 'more line')}; planproof plan shows them", _QUIET)
+        yield Text(
+            f"  … {pluralize(len(more), 'more line')}; planproof plan shows them", _DIM_STYLE
+        )
 
 
-def _skipped(skipped: Sequence[Skipped], show: Show) -> Iterator[RenderableType]:
-    yield Text.assemble(("skipped", "bold"), f" {many(len(skipped), 'part')} of the trace")
+def _render_skipped(
+    skipped: Sequence[SkippedPart], show: TextSanitizer
+) -> Iterator[RenderableType]:
+    yield Text.assemble(("skipped", "bold"), f" {pluralize(len(skipped), 'part')} of the trace")
     first = {part.why: part.pointer for part in reversed(skipped)}
     reasons = Counter(part.why for part in skipped).most_common()
     rows = Table.grid(padding=(0, 1), expand=True)
     rows.add_column(justify="right", no_wrap=True)
     rows.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
     for why, count in reasons[:_MOST_REASONS]:
-        place = f", first at {first[why]}" if count > 1 else f", at {first[why]}"
-        rows.add_row(f"{count:,}", show(f"{why}{place if first[why] else ''}"))
+        location = f", first at {first[why]}" if count > 1 else f", at {first[why]}"
+        rows.add_row(f"{count:,}", show(f"{why}{location if first[why] else ''}"))
     if rest := reasons[_MOST_REASONS:]:
         count = sum(count for _, count in rest)
-        rows.add_row(f"{count:,}", Text(f"for {many(len(rest), 'other reason')}", _QUIET))
+        rows.add_row(f"{count:,}", Text(f"for {pluralize(len(rest), 'other reason')}", _DIM_STYLE))
     yield Padding(rows, (0, 0, 0, 2))

@@ -12,14 +12,14 @@ from planproof.core.finding import Severity, Status, StepFinding
 from planproof.core.plan import Plan
 from planproof.monitor import Certainty, Deviation, Monitor
 from planproof.reports.terminal.verdict_lines import GLYPHS, SEVERITY_STYLES
-from planproof.reports.wording import STATUSES, Show, many, score_digits
+from planproof.reports.wording import STATUS_LABELS, TextSanitizer, format_score, pluralize
 
 _MOST_DEVIATIONS = 8
-_LONGEST = 200
-_TO_COME = frozenset({Status.MISSING, Status.AMBIGUOUS})
+_MAX_TEXT_LENGTH = 200
+_PENDING_STATUSES = frozenset({Status.MISSING, Status.AMBIGUOUS})
 
 
-def progress(monitor: Monitor, heading: str, show: Show) -> RenderableType:
+def render_progress(monitor: Monitor, heading: str, show: TextSanitizer) -> RenderableType:
     """The plan with what has become of each step, what is off it, and the best that is left."""
     deviations = monitor.deviations
     rows = Table.grid(padding=(0, 1), expand=True)
@@ -27,53 +27,53 @@ def progress(monitor: Monitor, heading: str, show: Show) -> RenderableType:
     rows.add_column(justify="right", no_wrap=True)
     rows.add_column(ratio=1)
     rows.add_column(justify="right", no_wrap=True)
-    expected = {step.number for step in monitor.expected}
+    expected = {step.number for step in monitor.next_steps}
     for step in monitor.steps:
-        glyph, style, word = _state(step, expected)
-        text = Text(show(step.text)[:_LONGEST], no_wrap=True, overflow="ellipsis")
+        glyph, style, word = _format_step_state(step, expected)
+        text = Text(show(step.text)[:_MAX_TEXT_LENGTH], no_wrap=True, overflow="ellipsis")
         rows.add_row(Text(glyph, style), Text(show(step.number), "bold"), text, Text(word, style))
-    foot = [_told(deviation, show) for deviation in deviations[-_MOST_DEVIATIONS:]]
+    footer = [_format_deviation(deviation, show) for deviation in deviations[-_MOST_DEVIATIONS:]]
     if len(deviations) > _MOST_DEVIATIONS:
-        foot.insert(0, Text(f"{len(deviations) - _MOST_DEVIATIONS} more before these", "dim"))
-    best = Text.assemble("best score still in reach: ", (score_digits(monitor.ceiling), "bold"))
-    return Group(Text(show(heading), "dim"), rows, *foot, best)
+        footer.insert(0, Text(f"{len(deviations) - _MOST_DEVIATIONS} more before these", "dim"))
+    best = Text.assemble("best score still in reach: ", (format_score(monitor.ceiling), "bold"))
+    return Group(Text(show(heading), "dim"), rows, *footer, best)
 
 
-class Lines:
+class ProgressLines:
     """What is new since the last time, a line each, for output that is no terminal."""
 
-    def __init__(self, show: Show) -> None:
+    def __init__(self, show: TextSanitizer) -> None:
         self._show = show
         self._states: dict[str, Status] = {}
         self._ceiling = 1.0
         self._plan: Plan | None = None
 
-    def since(self, monitor: Monitor, deviations: Sequence[Deviation]) -> Iterator[str]:
+    def iter_new_lines(self, monitor: Monitor, deviations: Sequence[Deviation]) -> Iterator[str]:
         """The steps that have come on, the deviations that are new, and the ceiling if it fell."""
         if monitor.plan != self._plan:
             self._plan = monitor.plan
             self._states.clear()
-            yield f"plan: {many(len(self._plan.leaves), 'step')}"
+            yield f"plan: {pluralize(len(self._plan.leaves), 'step')}"
         for step in monitor.steps:
             if step.covers and self._states.get(step.number) is not step.status:
                 self._states[step.number] = step.status
-                text = self._show(step.text)[:_LONGEST]
+                text = self._show(step.text)[:_MAX_TEXT_LENGTH]
                 number, event = self._show(step.number), self._show(step.covers[-1])
-                yield f"{event}: step {number} {STATUSES[step.status]}: {text}"
+                yield f"{event}: step {number} {STATUS_LABELS[step.status]}: {text}"
         yield from (self._show(str(deviation)) for deviation in deviations)
         if monitor.ceiling < self._ceiling:
             self._ceiling = monitor.ceiling
-            yield f"best score still in reach: {score_digits(self._ceiling)}"
+            yield f"best score still in reach: {format_score(self._ceiling)}"
 
 
-def _state(step: StepFinding, expected: set[str]) -> tuple[str, str, str]:
-    if not step.covers and step.status in _TO_COME:
+def _format_step_state(step: StepFinding, expected: set[str]) -> tuple[str, str, str]:
+    if not step.covers and step.status in _PENDING_STATUSES:
         return ("▸", "bold", "next") if step.number in expected else ("·", "dim", "")
     glyph, style = GLYPHS[step.status]
-    return glyph, style, STATUSES[step.status]
+    return glyph, style, STATUS_LABELS[step.status]
 
 
-def _told(deviation: Deviation, show: Show) -> Text:
+def _format_deviation(deviation: Deviation, show: TextSanitizer) -> Text:
     proven = deviation.certainty is Certainty.PROVEN
     style = SEVERITY_STYLES[deviation.severity] if proven else "yellow"
     mark = "!" if proven and deviation.severity is Severity.MAJOR else "?" if not proven else "+"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import IO, Any, cast
 
 from planproof.errors import InvalidInput
-from planproof.readers.decoding.rewinding import Readable, Rewound
+from planproof.readers.decoding.rewinding import Readable, RewoundFile
 from planproof.runs.datasets.dataset_files import DataFile
 
 _GZIP = b"\x1f\x8b"
@@ -18,16 +18,16 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 @contextmanager
-def opened(file: DataFile) -> Generator[Readable, None, None]:
+def open_data_file(file: DataFile) -> Generator[Readable, None, None]:
     """A file, to be read once from its beginning; what goes wrong with it is `InvalidInput`."""
     try:
         if file.is_standard_input:
-            yield _unpacked(sys.stdin.buffer, file.name)
+            yield _decompress(sys.stdin.buffer, file.name)
             return
-        with file.path.open("rb") as packed, file.extent.watching(packed):
-            yield _unpacked(packed, file.name)
+        with file.path.open("rb") as raw, file.progress.track(raw):
+            yield _decompress(raw, file.name)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise _broken(file.name, error) from error
+        raise _make_decompression_error(file.name, error) from error
     except OSError as error:
         raise InvalidInput(
             f"can't be read: {error.strerror or error}.", where=file.name, advice="Check the path."
@@ -35,21 +35,21 @@ def opened(file: DataFile) -> Generator[Readable, None, None]:
     except Exception as error:
         # The module is there only where it was needed, and its error has no base of its own.
         if type(error).__name__ == "ZstdError":
-            raise _broken(file.name, error) from error
+            raise _make_decompression_error(file.name, error) from error
         raise
 
 
-def _unpacked(file: IO[bytes], name: str) -> Readable:
-    begun = file.read(len(_ZSTD))
-    rewound = Rewound(begun, file)
-    if begun.startswith(_GZIP):
+def _decompress(file: IO[bytes], name: str) -> Readable:
+    head = file.read(len(_ZSTD))
+    rewound = RewoundFile(head, file)
+    if head.startswith(_GZIP):
         return cast("IO[bytes]", gzip.GzipFile(fileobj=cast("Any", rewound)))
-    if begun.startswith(_ZSTD):
-        return _zstd(rewound, name)
+    if head.startswith(_ZSTD):
+        return _open_zstd(rewound, name)
     return rewound
 
 
-def _zstd(file: Readable, name: str) -> Readable:
+def _open_zstd(file: Readable, name: str) -> Readable:
     try:
         if sys.version_info >= (3, 14):
             from compression.zstd import ZstdFile  # noqa: PLC0415 - when used
@@ -64,7 +64,7 @@ def _zstd(file: Readable, name: str) -> Readable:
     return cast("IO[bytes]", ZstdFile(cast("Any", file)))
 
 
-def _broken(name: str, error: Exception) -> InvalidInput:
+def _make_decompression_error(name: str, error: Exception) -> InvalidInput:
     return InvalidInput(
         f"can't be unpacked: {error}.",
         where=name,

@@ -8,17 +8,17 @@ from glob import has_magic, iglob
 from pathlib import Path
 
 from planproof.errors import InvalidInput
-from planproof.runs.datasets.read_extent import Extent
+from planproof.runs.datasets.read_extent import ReadProgress
 
 STANDARD_INPUT = "-"
-COMPRESSED = (".gz", ".zst")
-TABLES = (".csv", ".tsv", ".parquet")
-TEXT = (".log", ".txt")
-SUFFIXES = (".json", ".jsonl", ".ndjson", ".eval", *TEXT, *TABLES)
+COMPRESSED_SUFFIXES = (".gz", ".zst")
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
+TEXT_SUFFIXES = (".log", ".txt")
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".eval", *TEXT_SUFFIXES, *TABLE_SUFFIXES)
 """How the names of files end that are looked for in a folder, compressed or not."""
 
-_BESIDE = ("plan", "task")
-_WRITTEN = (".txt", ".md", ".json")
+_SIDECAR_PARTS = ("plan", "task")
+_SIDECAR_SUFFIXES = (".txt", ".md", ".json")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class DataFile:
     id: str | None = None
     plan: Path | None = None
     task: Path | None = None
-    extent: Extent = field(default_factory=Extent, compare=False)
+    progress: ReadProgress = field(default_factory=ReadProgress, compare=False)
 
     @property
     def is_standard_input(self) -> bool:
@@ -43,49 +43,53 @@ class DataFile:
         return str(self.path) == STANDARD_INPUT
 
     @property
-    def kind(self) -> str:
+    def suffix(self) -> str:
         """How its name ends, without what says that it is compressed."""
-        return _bare(self.path).suffix.lower()
+        return _strip_compression_suffix(self.path).suffix.lower()
 
 
-def files_of(places: Sequence[str]) -> Iterator[DataFile]:
+def find_files(paths: Sequence[str]) -> Iterator[DataFile]:
     """The files that are meant, in the order they are named, folders and globs by name."""
-    for place in places:
-        if place != STANDARD_INPUT and not has_magic(place) and not Path(place).exists():
+    for name in paths:
+        if name != STANDARD_INPUT and not has_magic(name) and not Path(name).exists():
             raise InvalidInput(
-                "can't be read: No such file or directory.", where=place, advice="Check the path."
+                "can't be read: No such file or directory.", where=name, advice="Check the path."
             )
-    for place in places:
-        path = Path(place)
-        if place == STANDARD_INPUT:
+    for name in paths:
+        path = Path(name)
+        if name == STANDARD_INPUT:
             yield DataFile(path, "standard input")
         elif path.is_dir():
-            yield from _in_folder(path)
-        elif has_magic(place) and not path.exists():
-            yield from _in_glob(place)
+            yield from _find_in_folder(path)
+        elif has_magic(name) and not path.exists():
+            yield from _find_in_glob(name)
         else:
-            yield _file(path)
+            yield _make_data_file(path)
 
 
-def is_single(places: Sequence[str]) -> bool:
+def is_single(paths: Sequence[str]) -> bool:
     """Whether a data set is one file: then what is wrong with it is wrong with all."""
-    [first, *more] = places
+    [first, *more] = paths
     path = Path(first)
     return not more and not path.is_dir() and (path.exists() or not has_magic(first))
 
 
-def can_be_read_again(place: str) -> bool:
+def can_be_read_again(name: str) -> bool:
     """Whether what stands there can be read twice: not what comes through a pipe."""
-    return place != STANDARD_INPUT and not Path(place).is_fifo()
+    return name != STANDARD_INPUT and not Path(name).is_fifo()
 
 
-def _in_folder(folder: Path) -> Iterator[DataFile]:
-    found = False
+def _find_in_folder(folder: Path) -> Iterator[DataFile]:
+    has_files = False
     for path in _walk(folder):
-        if path.suffix and _bare(path).suffix.lower() in SUFFIXES and not _is_beside(path):
-            found = True
-            yield _file(path, id_=_stem(path).relative_to(folder).as_posix())
-    if not found:
+        if (
+            path.suffix
+            and _strip_compression_suffix(path).suffix.lower() in SUFFIXES
+            and not _is_sidecar(path)
+        ):
+            has_files = True
+            yield _make_data_file(path, id_=_strip_suffixes(path).relative_to(folder).as_posix())
+    if not has_files:
         raise InvalidInput(
             "has no file of cases or traces in it.",
             where=str(folder),
@@ -94,14 +98,14 @@ def _in_folder(folder: Path) -> Iterator[DataFile]:
         )
 
 
-def _in_glob(pattern: str) -> Iterator[DataFile]:
-    found = False
-    for place in sorted(iglob(pattern, recursive=True)):  # noqa: PTH207 - Path takes no absolute one
-        path = Path(place)
-        if path.is_file() and not _is_beside(path):
-            found = True
-            yield _file(path, id_=_stem(path).as_posix())
-    if not found:
+def _find_in_glob(pattern: str) -> Iterator[DataFile]:
+    has_files = False
+    for name in sorted(iglob(pattern, recursive=True)):  # noqa: PTH207 - Path takes no absolute one
+        path = Path(name)
+        if path.is_file() and not _is_sidecar(path):
+            has_files = True
+            yield _make_data_file(path, id_=_strip_suffixes(path).as_posix())
+    if not has_files:
         raise InvalidInput("no file matches.", where=pattern, advice="Check the pattern.")
 
 
@@ -121,26 +125,26 @@ def _walk(folder: Path) -> Iterator[Path]:
             yield entry
 
 
-def _file(path: Path, id_: str | None = None) -> DataFile:
-    plan, task = (_beside(path, what) for what in _BESIDE)
+def _make_data_file(path: Path, id_: str | None = None) -> DataFile:
+    plan, task = (_find_sidecar(path, part) for part in _SIDECAR_PARTS)
     return DataFile(path, str(path), id_, plan, task)
 
 
-def _beside(path: Path, what: str) -> Path | None:
+def _find_sidecar(path: Path, part: str) -> Path | None:
     """The file `NAME.plan.txt` (or `.md`, `.json`) that stands beside `NAME.json`."""
-    stem = _stem(path)
-    places = (stem.with_name(f"{stem.name}.{what}{suffix}") for suffix in _WRITTEN)
-    return next((place for place in places if place.is_file()), None)
+    stem = _strip_suffixes(path)
+    candidates = (stem.with_name(f"{stem.name}.{part}{suffix}") for suffix in _SIDECAR_SUFFIXES)
+    return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
-def _is_beside(path: Path) -> bool:
+def _is_sidecar(path: Path) -> bool:
     """Whether a file holds the plan or the task of another one."""
-    return path.suffix in _WRITTEN and Path(path.stem).suffix[1:] in _BESIDE
+    return path.suffix in _SIDECAR_SUFFIXES and Path(path.stem).suffix[1:] in _SIDECAR_PARTS
 
 
-def _bare(path: Path) -> Path:
-    return path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+def _strip_compression_suffix(path: Path) -> Path:
+    return path.with_suffix("") if path.suffix.lower() in COMPRESSED_SUFFIXES else path
 
 
-def _stem(path: Path) -> Path:
-    return _bare(path).with_suffix("")
+def _strip_suffixes(path: Path) -> Path:
+    return _strip_compression_suffix(path).with_suffix("")

@@ -21,7 +21,7 @@ FIELDS = {
     "id": "id",
     "metadata": "metadata",
 }
-_FORM = "Write FIELD=POINTER, as in plan=/meta/plan; an empty pointer is the whole record."
+_SYNTAX_ADVICE = "Write FIELD=POINTER, as in plan=/meta/plan; an empty pointer is the whole record."
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class FieldMap:
         """The case in a record."""
         fields = dict(value) if is_object(value) else {}
         for field, pointer in self.pointers.items():
-            fields[FIELDS[field]] = _found(value, field, pointer, name)
+            fields[FIELDS[field]] = _resolve_field(value, field, pointer, name)
         # As where a trace stands alone: the task is what the user asks for first.
         fields.setdefault("user_task", None)
         return parse_case(fields, name=name)
@@ -46,7 +46,7 @@ def parse_map(pairs: Iterable[str]) -> FieldMap | None:
     for pair in pairs:
         field, equals, pointer = pair.partition("=")
         if not equals or (pointer and not pointer.startswith("/")):
-            raise InvalidInput(f"`{pair}` is no mapping.", where="--map", advice=_FORM)
+            raise InvalidInput(f"`{pair}` is no mapping.", where="--map", advice=_SYNTAX_ADVICE)
         if field not in FIELDS:
             raise InvalidInput(
                 f"a case has no field `{field}`.",
@@ -57,7 +57,7 @@ def parse_map(pairs: Iterable[str]) -> FieldMap | None:
     return FieldMap(pointers) if pointers else None
 
 
-def looks_mapped(word: str) -> bool:
+def is_field_mapping(word: str) -> bool:
     """Whether a word of the command line reads as a mapping."""
     field, equals, pointer = word.partition("=")
     return field in FIELDS and bool(equals) and pointer.startswith("/")
@@ -67,24 +67,24 @@ def value_at(record: Json, pointer: str) -> Json:
     """What stands at a pointer; it leads into a field that holds JSON as text as well."""
     first, slash, rest = pointer[1:].partition("/")
     if slash and is_object(record):
-        held = resolve(record, f"/{first}")
-        if isinstance(held, str):
+        embedded = resolve(record, f"/{first}")
+        if isinstance(embedded, str):
             try:
-                return resolve(json.loads(held), f"/{rest}")
+                return resolve(json.loads(embedded), f"/{rest}")
             except (ValueError, RecursionError) as error:
                 raise InvalidInput(f"/{first} holds no JSON.") from error
     return resolve(record, pointer)
 
 
-def _found(record: Json, field: str, pointer: str, name: str) -> Json:
+def _resolve_field(record: Json, field: str, pointer: str, name: str) -> Json:
     try:
         return value_at(record, pointer)
     except InvalidInput as error:
-        has = (
+        available = (
             ", ".join(f"/{key}" for key in list(record)[:12]) if is_object(record) else "no fields"
         )
         raise InvalidInput(
             f"there is nothing at {pointer}, where --map looks for the {field}.",
             where=name,
-            advice=f"The record has {has}.",
+            advice=f"The record has {available}.",
         ) from error

@@ -10,14 +10,14 @@ from typing import IO
 
 
 @dataclass(slots=True)
-class Extent:
+class ReadProgress:
     """Counts the bytes of the files that were read, and of the one that is being read."""
 
-    done: int = 0
+    bytes_done: int = 0
     _open: IO[bytes] | None = None
 
     @contextmanager
-    def watching(self, file: IO[bytes]) -> Generator[None, None, None]:
+    def track(self, file: IO[bytes]) -> Generator[None, None, None]:
         """Look how far a file has been read, for as long as it is open."""
         self._open = file
         try:
@@ -26,12 +26,12 @@ class Extent:
             self._open = None
 
     @property
-    def read(self) -> int:
+    def bytes_read(self) -> int:
         """The bytes that have been read."""
-        return self.done + (0 if self._open is None else self._open.tell())
+        return self.bytes_done + (0 if self._open is None else self._open.tell())
 
 
-def size_of(path: Path) -> int:
+def get_file_size(path: Path) -> int:
     """The bytes of a file; none where it can't be looked at."""
     try:
         return path.stat().st_size

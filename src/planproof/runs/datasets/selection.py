@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.datasets.where_conditions import Condition
+from planproof.runs.datasets.where_conditions import FieldCondition
 
 _T = TypeVar("_T")
 _SHARD = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
@@ -24,13 +24,13 @@ class Selection:
     The shards of a selection hold together what it holds without a shard, each case once.
     """
 
-    where: tuple[Condition, ...] = ()
+    where: tuple[FieldCondition, ...] = ()
     sample: int | None = None
     seed: int = 0
     limit: int | None = None
     shard: tuple[int, int] | None = None
 
-    def chosen(
+    def select(
         self, read: Callable[[], Iterator[CaseLine]], *, can_repeat: bool
     ) -> Iterator[tuple[int, CaseLine]]:
         """The cases that are chosen, each with its place among all of them.
@@ -38,44 +38,48 @@ class Selection:
         A sample is drawn in a first reading, so that it need not be held; what can be read only
         once is held.
         """
-        found = self._matching(read())
+        selected = self._filter_lines(read())
         if self.sample is not None:
             if can_repeat:
-                drawn = set(_drawn((place for place, _ in found), self.sample, self.seed))
-                found = ((place, line) for place, line in enumerate(read()) if place in drawn)
+                sampled = set(
+                    _draw_sample((position for position, _ in selected), self.sample, self.seed)
+                )
+                selected = (
+                    (position, line) for position, line in enumerate(read()) if position in sampled
+                )
             else:
-                found = iter(_drawn(found, self.sample, self.seed))
-        found = islice(found, self.limit)
+                selected = iter(_draw_sample(selected, self.sample, self.seed))
+        selected = islice(selected, self.limit)
         if self.shard is not None:
-            number, of = self.shard
-            found = islice(found, number - 1, None, of)
-        return found
+            number, count = self.shard
+            selected = islice(selected, number - 1, None, count)
+        return selected
 
-    def _matching(self, lines: Iterator[CaseLine]) -> Iterator[tuple[int, CaseLine]]:
-        for place, line in enumerate(lines):
+    def _filter_lines(self, lines: Iterator[CaseLine]) -> Iterator[tuple[int, CaseLine]]:
+        for position, line in enumerate(lines):
             # Of a line that is no JSON nobody knows what it should have been: it is told.
             unknown = line.record is None and line.error is not None
-            if unknown or all(condition.holds(line.record) for condition in self.where):
-                yield place, line
+            if unknown or all(condition.matches(line.record) for condition in self.where):
+                yield position, line
 
 
 def parse_shard(text: str) -> tuple[int, int]:
     """The share that `I/N` means: the I-th of N, counted from 1."""
-    found = _SHARD.fullmatch(text)
-    if found is None or int(found[1]) > int(found[2]):
+    match = _SHARD.fullmatch(text)
+    if match is None or int(match[1]) > int(match[2]):
         raise InvalidInput(
             f"`{text}` is no shard.", where="--shard", advice="Write I/N, from 1/N to N/N."
         )
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
-def _drawn(items: Iterable[_T], count: int, seed: int) -> list[_T]:
+def _draw_sample(items: Iterable[_T], count: int, seed: int) -> list[_T]:
     """So many of the items, each as likely as any other, in their order."""
-    chance = random.Random(seed)  # noqa: S311 - to be repeated, not to be kept secret
-    held: list[tuple[int, _T]] = []
+    rng = random.Random(seed)  # noqa: S311 - to be repeated, not to be kept secret
+    sample: list[tuple[int, _T]] = []
     for seen, item in enumerate(items):
         if seen < count:
-            held.append((seen, item))
-        elif (place := chance.randrange(seen + 1)) < count:
-            held[place] = (seen, item)
-    return [item for _, item in sorted(held, key=lambda pair: pair[0])]
+            sample.append((seen, item))
+        elif (slot := rng.randrange(seen + 1)) < count:
+            sample[slot] = (seen, item)
+    return [item for _, item in sorted(sample, key=lambda pair: pair[0])]

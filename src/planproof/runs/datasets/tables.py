@@ -13,9 +13,14 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object
 from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
-from planproof.readers.decoding.case_files import CaseLine, CaseMaker, case_line, too_long
+from planproof.readers.decoding.case_files import (
+    CaseLine,
+    CaseMaker,
+    line_too_long_error,
+    parse_case_line,
+)
 from planproof.readers.decoding.rewinding import Readable
-from planproof.runs.datasets.compressed_files import opened
+from planproof.runs.datasets.compressed_files import open_data_file
 from planproof.runs.datasets.dataset_files import DataFile
 from planproof.runs.datasets.field_mapping import FieldMap
 
@@ -26,20 +31,22 @@ _ROWS_AT_ONCE = 16
 _NO_TRACE = "no column is called `execution_trace`."
 
 
-def table_cases(
-    file: DataFile, make: FieldMap | None, columns: Collection[str], limits: Limits
+def read_table(
+    file: DataFile, field_map: FieldMap | None, columns: Collection[str], limits: Limits
 ) -> Iterator[CaseLine]:
     """The cases of a table. `columns` are those that are needed; none of them means all."""
-    if file.kind == ".parquet":
-        yield from _in_parquet(file, make, columns)
+    if file.suffix == ".parquet":
+        yield from _read_parquet(file, field_map, columns)
         return
-    separator = "\t" if file.kind == ".tsv" else ","
-    with opened(file) as data:
-        yield from _in_csv(_text(data, file.name, limits), file.name, make, separator, limits)
+    separator = "\t" if file.suffix == ".tsv" else ","
+    with open_data_file(file) as data:
+        yield from _read_csv(
+            _decode_lines(data, file.name, limits), file.name, field_map, separator, limits
+        )
 
 
-def _in_csv(
-    text: Iterator[str], name: str, make: FieldMap | None, separator: str, limits: Limits
+def _read_csv(
+    text: Iterator[str], name: str, field_map: FieldMap | None, separator: str, limits: Limits
 ) -> Iterator[CaseLine]:
     """The rows of a CSV file, whose first row names the columns. An empty cell is null."""
     # A limit of the module, for want of one of the reader.
@@ -63,34 +70,34 @@ def _in_csv(
             ) from error
         if columns is None:
             columns = cells
-            _check(columns, make, name)
+            _check_columns(columns, field_map, name)
         elif cells:
-            yield _of_cells(columns, cells, f"{name}, row {number}", make)
+            yield _cells_to_case(columns, cells, f"{name}, row {number}", field_map)
         number += 1
 
 
-def _in_parquet(
-    file: DataFile, make: FieldMap | None, columns: Collection[str]
+def _read_parquet(
+    file: DataFile, field_map: FieldMap | None, columns: Collection[str]
 ) -> Iterator[CaseLine]:
-    with _parquet(file) as table:
-        there = table.schema_arrow.names
-        _check(there, make, file.name)
-        wanted = [column for column in there if not columns or column in columns]
+    with _open_parquet(file) as table:
+        column_names = table.schema_arrow.names
+        _check_columns(column_names, field_map, file.name)
+        required = [column for column in column_names if not columns or column in columns]
         number = 0
-        for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE, columns=wanted):
+        for batch in table.iter_batches(batch_size=_ROWS_AT_ONCE, columns=required):
             for row in batch.to_pylist(maps_as_pydicts="lossy"):
                 number += 1
-                plain = {column: _plain(cell) for column, cell in row.items()}
-                yield _of_row(plain, f"{file.name}, row {number}", make)
+                values = {column: _cell_to_json(cell) for column, cell in row.items()}
+                yield _row_to_case(values, f"{file.name}, row {number}", field_map)
 
 
-def _text(file: Readable, name: str, limits: Limits) -> Iterator[str]:
+def _decode_lines(file: Readable, name: str, limits: Limits) -> Iterator[str]:
     number = 0
     while line := file.readline(limits.bytes + 1):
         number += 1
         where = f"{name}, line {number}"
         if len(line) > limits.bytes:
-            raise too_long(where, limits)
+            raise line_too_long_error(where, limits)
         try:
             # A byte order mark belongs to the file, not to the name of its first column.
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
@@ -102,9 +109,9 @@ def _text(file: Readable, name: str, limits: Limits) -> Iterator[str]:
             ) from error
 
 
-def _check(columns: list[str], make: FieldMap | None, name: str) -> None:
+def _check_columns(columns: list[str], field_map: FieldMap | None, name: str) -> None:
     """Say once, and not for every row, that a table has no traces."""
-    if "execution_trace" not in columns and not (make and "trace" in make.pointers):
+    if "execution_trace" not in columns and not (field_map and "trace" in field_map.pointers):
         raise InvalidInput(
             _NO_TRACE,
             where=name,
@@ -113,7 +120,9 @@ def _check(columns: list[str], make: FieldMap | None, name: str) -> None:
         )
 
 
-def _of_cells(columns: list[str], cells: list[str], where: str, make: CaseMaker | None) -> CaseLine:
+def _cells_to_case(
+    columns: list[str], cells: list[str], where: str, make: CaseMaker | None
+) -> CaseLine:
     if len(cells) != len(columns):
         error = InvalidInput(
             f"has {len(cells)} cells, where there are {len(columns)} columns.",
@@ -124,10 +133,10 @@ def _of_cells(columns: list[str], cells: list[str], where: str, make: CaseMaker 
     row: dict[str, Json] = {
         column: cell or None for column, cell in zip(columns, cells, strict=True)
     }
-    return _of_row(row, where, make)
+    return _row_to_case(row, where, make)
 
 
-def _of_row(row: dict[str, Json], where: str, make: CaseMaker | None) -> CaseLine:
+def _row_to_case(row: dict[str, Json], where: str, make: CaseMaker | None) -> CaseLine:
     metadata = row.get("metadata")
     if isinstance(metadata, str):
         # A cell can't hold an object otherwise.
@@ -139,10 +148,10 @@ def _of_row(row: dict[str, Json], where: str, make: CaseMaker | None) -> CaseLin
             )
             return CaseLine(where, error=error, record=row)
     # Without a column of tasks, the task is what the user asks for first in the trace.
-    return case_line(row, where, make or FieldMap({}))
+    return parse_case_line(row, where, make or FieldMap({}))
 
 
-def _parquet(file: DataFile) -> pq.ParquetFile:
+def _open_parquet(file: DataFile) -> pq.ParquetFile:
     try:
         import pyarrow as pa  # noqa: PLC0415 - heavy, and in an extra
         import pyarrow.parquet as pq  # noqa: PLC0415
@@ -162,12 +171,12 @@ def _parquet(file: DataFile) -> pq.ParquetFile:
         ) from error
 
 
-def _plain(value: Any) -> Json:
+def _cell_to_json(value: Any) -> Json:
     """A value of a table as JSON values: a key that a struct has for others only is left out."""
     if is_object(value):
-        return {key: _plain(held) for key, held in value.items() if held is not None}
+        return {key: _cell_to_json(nested) for key, nested in value.items() if nested is not None}
     if is_list(value):
-        return [_plain(item) for item in value]
+        return [_cell_to_json(item) for item in value]
     if isinstance(value, Decimal):
         return float(value)
     if isinstance(value, (date, time)):

@@ -23,56 +23,58 @@ from planproof.runs.datasets.field_mapping import value_at
 # In a pointer ~0 and ~1 stand for other characters.
 _FIELD = r"/(?:[^=!<>~]|~[01])*|[^=!<>~]+"
 _CONDITION = re.compile(rf"({_FIELD})(?:(!=|<=|>=|==|=|<|>|~)(.*))?", re.DOTALL)
-_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+_ORDERING_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
 }
-_FORM = (
+_SYNTAX_ADVICE = (
     "Write FIELD=VALUE, with one of = != < <= > >= ~ (contains), or FIELD alone for one that is "
     "there; a field is a name or a JSON pointer such as /meta/team."
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class FieldCondition:
     """One condition; `sign` is None where the field need only be there."""
 
     pointer: str
     sign: str | None
     value: Json
 
-    def holds(self, record: Json) -> bool:
+    def matches(self, record: Json) -> bool:
         """Whether a record meets it. A field that is not there is null."""
         try:
-            found = value_at(record, self.pointer)
+            actual = value_at(record, self.pointer)
         except InvalidInput:
-            found = None
+            actual = None
         if self.sign is None:
-            return found is not None
+            return actual is not None
         if self.sign == "=":
-            return _same(found, self.value)
+            return _is_equal(actual, self.value)
         if self.sign == "!=":
-            return not _same(found, self.value)
+            return not _is_equal(actual, self.value)
         if self.sign == "~":
-            return _contains(found, self.value)
-        return _is_ordered(found, self.value) and _COMPARED[self.sign](found, self.value)
+            return _contains(actual, self.value)
+        return _is_orderable(actual, self.value) and _ORDERING_OPERATORS[self.sign](
+            actual, self.value
+        )
 
 
-def parse_condition(text: str) -> Condition:
+def parse_condition(text: str) -> FieldCondition:
     """The condition in a text."""
-    found = _CONDITION.fullmatch(text.strip())
-    if found is None:
-        raise InvalidInput(f"`{text}` is no condition.", where="--where", advice=_FORM)
-    field, sign, value = found[1].strip(), found[2], found[3]
+    match = _CONDITION.fullmatch(text.strip())
+    if match is None:
+        raise InvalidInput(f"`{text}` is no condition.", where="--where", advice=_SYNTAX_ADVICE)
+    field, sign, value = match[1].strip(), match[2], match[3]
     pointer = field if field.startswith("/") else f"/{escape(field)}"
     if sign is None:
-        return Condition(pointer, None, None)
-    return Condition(pointer, "=" if sign == "==" else sign, _value(value.strip()))
+        return FieldCondition(pointer, None, None)
+    return FieldCondition(pointer, "=" if sign == "==" else sign, _parse_value(value.strip()))
 
 
-def _value(text: str) -> Json:
+def _parse_value(text: str) -> Json:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -80,22 +82,22 @@ def _value(text: str) -> Json:
     return text if isinstance(value, (dict, list)) else value
 
 
-def _same(found: Json, value: Json) -> bool:
+def _is_equal(actual: Json, value: Json) -> bool:
     # `true` is no 1, and an id that is all digits is the number that was typed.
-    if isinstance(found, bool) or isinstance(value, bool):
-        return found is value
-    if isinstance(found, str) and isinstance(value, (int, float)):
-        return found == json.dumps(value)
-    return found == value
+    if isinstance(actual, bool) or isinstance(value, bool):
+        return actual is value
+    if isinstance(actual, str) and isinstance(value, (int, float)):
+        return actual == json.dumps(value)
+    return actual == value
 
 
-def _contains(found: Json, value: Json) -> bool:
-    if is_list(found):
-        return any(_same(item, value) for item in found)
+def _contains(actual: Json, value: Json) -> bool:
+    if is_list(actual):
+        return any(_is_equal(item, value) for item in actual)
     text = value if isinstance(value, str) else json.dumps(value)
-    return isinstance(found, str) and text in found
+    return isinstance(actual, str) and text in actual
 
 
-def _is_ordered(found: Json, value: Json) -> bool:
-    numbers = isinstance(found, (int, float)) and isinstance(value, (int, float))
-    return numbers or (isinstance(found, str) and isinstance(value, str))
+def _is_orderable(actual: Json, value: Json) -> bool:
+    numbers = isinstance(actual, (int, float)) and isinstance(value, (int, float))
+    return numbers or (isinstance(actual, str) and isinstance(value, str))

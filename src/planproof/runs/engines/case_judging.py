@@ -14,16 +14,21 @@ from planproof.core.limits import Limits
 from planproof.core.plan import InForce
 from planproof.core.verdict import Verdict
 from planproof.core.vocabulary import Vocabulary
-from planproof.evaluation import aevaluate_case, check_in_force, evaluate_case, invalid
-from planproof.preparation import Reading
+from planproof.evaluation import (
+    aevaluate_case,
+    check_in_force,
+    evaluate_case,
+    invalid_input_verdict,
+)
+from planproof.preparation import ReadOptions
 from planproof.readers.decoding.case_files import CaseLine
 
 # What shows and keeps verdicts has no part in them.
-_NO_PART = frozenset({"cli", "integrations", "reports", "runs", "server"})
+_EXCLUDED_PACKAGES = frozenset({"cli", "integrations", "reports", "runs", "server"})
 
 
 @dataclass(frozen=True, slots=True)
-class Judging:
+class CaseEvaluator:
     """A judge, and how the cases are read for it."""
 
     judge: AnyJudge
@@ -35,26 +40,28 @@ class Judging:
     def __post_init__(self) -> None:
         check_in_force(self.plan_in_force, self.judge)
 
-    def verdict(self, line: CaseLine) -> Verdict:
+    def evaluate(self, line: CaseLine) -> Verdict:
         """The verdict on a case; where there is none to be read, that is the verdict."""
         if line.case is None:
-            return _unread(line)
-        return evaluate_case(line.case, judge=self.judge, reading=self._reading(line.where))
+            return _make_unread_verdict(line)
+        return evaluate_case(line.case, judge=self.judge, options=self._read_options(line.where))
 
-    async def awaited_verdict(self, line: CaseLine) -> Verdict:
+    async def aevaluate(self, line: CaseLine) -> Verdict:
         """The same of a judge that asks a model."""
         if line.case is None:
-            return _unread(line)
-        return await aevaluate_case(line.case, judge=self.judge, reading=self._reading(line.where))
+            return _make_unread_verdict(line)
+        return await aevaluate_case(
+            line.case, judge=self.judge, options=self._read_options(line.where)
+        )
 
-    def _reading(self, where: str) -> Reading:
-        return Reading(self.reader, self.vocabulary, self.limits, where, self.plan_in_force)
+    def _read_options(self, where: str) -> ReadOptions:
+        return ReadOptions(self.reader, self.vocabulary, self.limits, where, self.plan_in_force)
 
     @property
     def fingerprint(self) -> str:
         """Changes with everything that a verdict rests on besides the case."""
         readers = [
-            extensions.package_of("readers", name) for name in extensions.registered("readers")
+            extensions.find_package("readers", name) for name in extensions.list_names("readers")
         ]
         parts = [
             self.judge.name,
@@ -63,24 +70,28 @@ class Judging:
             self.plan_in_force,
             asdict(self.limits),
             [package for package in readers if package is not None],
-            _program(),
+            _hash_program(),
         ]
         return sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def _unread(line: CaseLine) -> Verdict:
+def _make_unread_verdict(line: CaseLine) -> Verdict:
     assert line.error is not None
-    return invalid(line.error, id=line.id)
+    return invalid_input_verdict(line.error, id=line.id)
 
 
 @cache
-def _program() -> str:
+def _hash_program() -> str:
     """A digest of the program itself: a reader or a judge that was changed may answer otherwise."""
     root = Path(__file__).parents[2]
     digest = sha256()
     for path in sorted(root.rglob("*")):
-        place = path.relative_to(root)
-        if path.is_file() and place.parts[0] not in _NO_PART and "__pycache__" not in place.parts:
-            digest.update(f"{place.as_posix()}\0".encode())
+        relative_path = path.relative_to(root)
+        if (
+            path.is_file()
+            and relative_path.parts[0] not in _EXCLUDED_PACKAGES
+            and "__pycache__" not in relative_path.parts
+        ):
+            digest.update(f"{relative_path.as_posix()}\0".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()

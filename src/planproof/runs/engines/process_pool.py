@@ -18,33 +18,33 @@ from typing import Self, TypeAlias
 from planproof.core.verdict import Verdict
 from planproof.errors import PlanproofError
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.engines.case_judging import Judging
+from planproof.runs.engines.case_judging import CaseEvaluator
 
-_WORTH_PROCESSES = 1.0
+_POOL_START_SECONDS = 1.0
 """Seconds of judging after which processes are started: each takes about half a second."""
-CHUNK = 16
+CHUNK_SIZE = 16
 """Cases that are handed to a process together: talking to one takes time, too."""
 
-Timed: TypeAlias = tuple[Verdict, float]
+TimedVerdict: TypeAlias = tuple[Verdict, float]
 """A verdict, and the seconds that it took."""
 
 
-def cores() -> int:
+def count_cores() -> int:
     """How many processes can work at once here."""
     available = getattr(os, "sched_getaffinity", None)
     return len(available(0)) if available else os.cpu_count() or 1
 
 
-class Processes:
+class ProcessWorker:
     """Judges cases in processes of their own; the first ones, and if it is to be one, all, here."""
 
-    ahead = 2
+    lookahead = 2
 
-    def __init__(self, judging: Judging, processes: int) -> None:
-        self.at_once = 2 * processes
-        self._judging = judging
+    def __init__(self, evaluator: CaseEvaluator, processes: int) -> None:
+        self.max_in_flight = 2 * processes
+        self._evaluator = evaluator
         self._processes = processes
-        self._patience = _WORTH_PROCESSES
+        self._seconds_until_pool = _POOL_START_SECONDS
         self._pool: ProcessPoolExecutor | None = None
         self._lifeline: Connection | None = None
 
@@ -60,27 +60,30 @@ class Processes:
             self._pool.shutdown(cancel_futures=True)
 
     @property
-    def cases(self) -> int:
+    def chunk_size(self) -> int:
         """How many cases make a piece of work."""
-        return 1 if self._pool is None else CHUNK
+        return 1 if self._pool is None else CHUNK_SIZE
 
-    def begin(self, lines: list[CaseLine]) -> Future[list[Timed]]:
+    def submit(self, lines: list[CaseLine]) -> Future[list[TimedVerdict]]:
         """Begin to judge some cases."""
         if self._pool is None:
-            done: Future[list[Timed]] = Future()
-            done.set_result([_timed(self._judging, line) for line in lines])
-            self._patience -= sum(seconds for _, seconds in done.result())
-            if self._patience <= 0 and self._processes > 1:
-                self._start()
+            done: Future[list[TimedVerdict]] = Future()
+            done.set_result([_judge_timed(self._evaluator, line) for line in lines])
+            self._seconds_until_pool -= sum(seconds for _, seconds in done.result())
+            if self._seconds_until_pool <= 0 and self._processes > 1:
+                self._start_pool()
             return done
-        return self._pool.submit(_judge, lines)
+        return self._pool.submit(_judge_lines, lines)
 
-    def _start(self) -> None:
+    def _start_pool(self) -> None:
         # A process that is made from nothing shares no connection, lock or thread with this one.
         context = get_context("spawn")
         end, self._lifeline = context.Pipe(duplex=False)
         self._pool = ProcessPoolExecutor(
-            self._processes, context, initializer=_prepare, initargs=(self._judging, end)
+            self._processes,
+            context,
+            initializer=_initialize_pool_process,
+            initargs=(self._evaluator, end),
         )
 
 
@@ -88,52 +91,52 @@ class ProcessEnded(Exception):
     """A process that judged has ended before it gave an answer."""
 
 
-class JudgingProcess:
+class JudgeProcess:
     """One process that judges what it is handed, piece after piece, and can be ended at any time.
 
     A pool would not do: when one process of it ends, all that is in the pool is lost.
     """
 
-    def __init__(self, judging: Judging) -> None:
+    def __init__(self, evaluator: CaseEvaluator) -> None:
         context = get_context("spawn")
-        self._talk, end = context.Pipe()
-        self._process = context.Process(target=_work, args=(judging, end), daemon=True)
+        self._connection, end = context.Pipe()
+        self._process = context.Process(target=_run_worker_loop, args=(evaluator, end), daemon=True)
         self._process.start()
         end.close()
 
-    def judged(self, lines: list[CaseLine]) -> list[Timed]:
+    def judge(self, lines: list[CaseLine]) -> list[TimedVerdict]:
         """Judge some cases, and wait for it; raises `ProcessEnded` when it was ended meanwhile."""
         try:
-            self._talk.send(lines)
-            answer: list[Timed] | Exception = self._talk.recv()
+            self._connection.send(lines)
+            answer: list[TimedVerdict] | Exception = self._connection.recv()
         except (EOFError, OSError) as error:
             raise ProcessEnded from error
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    def end(self) -> None:
+    def kill(self) -> None:
         """End it, whatever it does; whoever waits for an answer is told so."""
         self._process.kill()
         self._process.join()
 
     def close(self) -> None:
         """Let go of it, once it was ended and nobody waits for it."""
-        self._talk.close()
+        self._connection.close()
 
 
-def _work(judging: Judging, talk: Connection) -> None:
-    _settle(judging, _end_with_parent)
+def _run_worker_loop(evaluator: CaseEvaluator, connection: Connection) -> None:
+    _initialize_process(evaluator, _exit_with_parent)
     with suppress(EOFError):
         while True:
             try:
-                answer: list[Timed] | Exception = _judge(talk.recv())
+                answer: list[TimedVerdict] | Exception = _judge_lines(connection.recv())
             except (PlanproofError, RecursionError) as error:
                 answer = error
-            talk.send(answer)
+            connection.send(answer)
 
 
-def _end_with_parent() -> None:
+def _exit_with_parent() -> None:
     """End this process with the one that started it, also in the middle of a case."""
     parent = parent_process()
     assert parent is not None
@@ -141,31 +144,31 @@ def _end_with_parent() -> None:
     os._exit(0)
 
 
-_here: list[Judging] = []
+_process_evaluator: list[CaseEvaluator] = []
 
 
-def _prepare(judging: Judging, lifeline: Connection) -> None:
-    _settle(judging, partial(_end_with, lifeline))
+def _initialize_pool_process(evaluator: CaseEvaluator, lifeline: Connection) -> None:
+    _initialize_process(evaluator, partial(_exit_when_closed, lifeline))
 
 
-def _settle(judging: Judging, ending: Callable[[], None]) -> None:
+def _initialize_process(evaluator: CaseEvaluator, wait_for_exit: Callable[[], None]) -> None:
     """Be ready to judge; `ending` waits until this process is to end."""
     # Ctrl-C is for the process that was started by hand; it ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=ending, daemon=True).start()
-    _here.append(judging)
+    threading.Thread(target=wait_for_exit, daemon=True).start()
+    _process_evaluator.append(evaluator)
 
 
-def _end_with(lifeline: Connection) -> None:
+def _exit_when_closed(lifeline: Connection) -> None:
     """End this process when the other end is let go of, as it is when that process is killed."""
     lifeline.poll(None)
     os._exit(0)
 
 
-def _judge(lines: list[CaseLine]) -> list[Timed]:
-    return [_timed(_here[0], line) for line in lines]
+def _judge_lines(lines: list[CaseLine]) -> list[TimedVerdict]:
+    return [_judge_timed(_process_evaluator[0], line) for line in lines]
 
 
-def _timed(judging: Judging, line: CaseLine) -> Timed:
+def _judge_timed(evaluator: CaseEvaluator, line: CaseLine) -> TimedVerdict:
     began = perf_counter()
-    return judging.verdict(line), perf_counter() - began
+    return evaluator.evaluate(line), perf_counter() - began

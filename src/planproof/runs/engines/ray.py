@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Any
 
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput, PlanproofError, RunFailed
-from planproof.runs.case_json import kept
+from planproof.runs.case_json import serialize_case
 from planproof.runs.datasets.data_set import DataSet
 from planproof.runs.datasets.dataset_files import STANDARD_INPUT
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.engines.local import Judged, Task, judged_locally
-from planproof.runs.engines.process_pool import cores
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.engines.local import JudgeTask, ResultWithCase, judge_locally
+from planproof.runs.engines.process_pool import count_cores
 from planproof.runs.engines.row_transport import (
-    Arrived,
-    Merging,
-    Row,
-    arrived,
-    judged_row,
-    task_of,
-    task_row,
+    MergeResults,
+    ReturnedCase,
+    TransportRow,
+    add_result_to_row,
+    parse_returned_row,
+    row_to_task,
+    task_to_row,
 )
 from planproof.runs.run_records import Result
 from planproof.runs.store.open_store import open_store
@@ -43,13 +43,13 @@ if TYPE_CHECKING:
 
 _BLOCK_BYTES = 1_000_000
 """How much of a data set makes a piece of work: small enough that all workers get some."""
-_CASES_AT_ONCE = 64
+_CASES_PER_BATCH = 64
 
 # Nothing is sent anywhere, little is said, and workers get their share of a busy machine, unless
 # whoever runs this wants it otherwise.
-_QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+_INIT_OPTIONS: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
 _TRIES = 3
-_LONGEST_KNOCK = 10.0
+_REACHABLE_TIMEOUT_SECONDS = 10.0
 SETTINGS = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_BACKEND_LOG_LEVEL": "fatal",
@@ -68,47 +68,51 @@ class RayJob:
     """
 
     data: DataSet
-    judging: Callable[[], Judging]
-    done: int = 0
+    make_evaluator: Callable[[], CaseEvaluator]
+    done_count: int = 0
     store: str | None = None
     fingerprint: str = ""
     address: str | None = None
     workers: int | None = None
-    at_once: int | None = None
+    concurrency: int | None = None
 
 
-def judged_on_ray(job: RayJob, merged: Merging) -> Generator[Judged, None, None]:
+def judge_on_ray(job: RayJob, merge: MergeResults) -> Generator[ResultWithCase, None, None]:
     """The results of all cases, in the order of the data set; those that are there already pass."""
-    if STANDARD_INPUT in job.data.places:
+    if STANDARD_INPUT in job.data.paths:
         raise InvalidInput(
             "can't be read by the workers of a cluster.",
             where="standard input",
             advice="Save it to a file that they can read, or leave out --engine ray.",
         )
-    with closing(merged(_arriving(job))) as found:
-        for each in found:
-            if isinstance(each, Result):
-                yield each, None
-            elif each.judged is None:
-                raise _lost(f"the result at position {each.position} is gone from the store.")
+    with closing(merge(_iter_returned(job))) as merged:
+        for item in merged:
+            if isinstance(item, Result):
+                yield item, None
+            elif item.result is None:
+                raise _make_run_failed_error(
+                    f"the result at position {item.position} is gone from the store."
+                )
             else:
-                yield each.judged
+                yield item.result
 
 
-def _arriving(job: RayJob) -> Generator[Arrived, None, None]:
+def _iter_returned(job: RayJob) -> Generator[ReturnedCase, None, None]:
     last = -1
-    with _connected(job) as workers:
-        for row in _rows(_judged(job, workers)):
-            back = arrived(row)
+    with _connect(job) as workers:
+        for row in _iter_rows(_build_pipeline(job, workers)):
+            returned = parse_returned_row(row)
             # Ray keeps the order; should it ever not, a run must not be wrong in silence.
-            if back.position <= last:
-                raise _lost(f"the case at position {back.position} came back twice or too late.")
-            last = back.position
-            yield back
+            if returned.position <= last:
+                raise _make_run_failed_error(
+                    f"the case at position {returned.position} came back twice or too late."
+                )
+            last = returned.position
+            yield returned
 
 
 @contextmanager
-def _connected(job: RayJob) -> Generator[int, None, None]:
+def _connect(job: RayJob) -> Generator[int, None, None]:
     """A cluster, or one on this machine for as long as it is needed; how many workers it has."""
     # Before it is imported, for then they are read.
     for name, value in SETTINGS.items():
@@ -121,55 +125,55 @@ def _connected(job: RayJob) -> Generator[int, None, None]:
             where="--engine ray",
             advice="Install it with pip install 'planproof[ray]'.",
         ) from error
-    workers = job.workers or cores()
+    workers = job.workers or count_cores()
     try:
         if job.address is None:
-            _start_here(workers)
+            _start_local_cluster(workers)
         else:
-            _knock(job.address)
-            ray.init(address=job.address, **_QUIET)
+            _check_reachable(job.address)
+            ray.init(address=job.address, **_INIT_OPTIONS)
     except Exception as error:
         # Ray raises whatever it likes, down to `Exception` itself.
-        told = (str(error) or type(error).__name__).splitlines()[0]
+        message = (str(error) or type(error).__name__).splitlines()[0]
         raise RunFailed(
-            f"the cluster can't be {'started' if job.address is None else 'reached'}: {told}",
+            f"the cluster can't be {'started' if job.address is None else 'reached'}: {message}",
             where=job.address or "--engine ray",
             advice="Check the address, that Ray is of the same version there, and whether the "
             "machine has room for it.",
         ) from error
     try:
         # One place is left to the task that reads.
-        room = max(int(ray.cluster_resources().get("CPU", 2)) - 1, 1)
-        yield min(room, job.workers or room)
+        available = max(int(ray.cluster_resources().get("CPU", 2)) - 1, 1)
+        yield min(available, job.workers or available)
     except Exception as error:
-        raise _told(error) from error
+        raise _find_planproof_error(error) from error
     finally:
         ray.shutdown()
 
 
-def _knock(address: str) -> None:
+def _check_reachable(address: str) -> None:
     """Raise an error at once where nobody answers: Ray would try for minutes."""
     host, colon, port = address.rpartition(":")
     if colon and port.isdigit() and "/" not in host:
-        socket.create_connection((host, int(port)), _LONGEST_KNOCK).close()
+        socket.create_connection((host, int(port)), _REACHABLE_TIMEOUT_SECONDS).close()
 
 
-def _start_here(workers: int) -> None:
+def _start_local_cluster(workers: int) -> None:
     import ray  # noqa: PLC0415
 
-    for left in reversed(range(_TRIES)):
+    for attempts_left in reversed(range(_TRIES)):
         try:
-            ray.init("local", num_cpus=workers + 1, include_dashboard=False, **_QUIET)
+            ray.init("local", num_cpus=workers + 1, include_dashboard=False, **_INIT_OPTIONS)
         except Exception:
             # It gives up after half a minute, which a busy machine may need.
             ray.shutdown()
-            if not left:
+            if not attempts_left:
                 raise
         else:
             return
 
 
-def _judged(job: RayJob, workers: int) -> Dataset:
+def _build_pipeline(job: RayJob, workers: int) -> Dataset:
     import ray.data  # noqa: PLC0415
 
     logging.getLogger("ray.data").setLevel(logging.ERROR)
@@ -177,22 +181,24 @@ def _judged(job: RayJob, workers: int) -> Dataset:
     context.enable_progress_bars = False
     context.execution_options.preserve_order = True
     context.target_max_block_size = _BLOCK_BYTES
-    cases = ray.data.read_datasource(_source(job.data, job.done), override_num_blocks=1)
+    cases = ray.data.read_datasource(
+        _make_datasource(job.data, job.done_count), override_num_blocks=1
+    )
     return cases.map_batches(
-        _Judge,
-        fn_constructor_args=(job.judging, job.store, job.fingerprint, job.at_once),
+        _JudgeActor,
+        fn_constructor_args=(job.make_evaluator, job.store, job.fingerprint, job.concurrency),
         batch_format="pyarrow",
-        batch_size=_CASES_AT_ONCE,
+        batch_size=_CASES_PER_BATCH,
         compute=ray.data.ActorPoolStrategy(size=workers),
     )
 
 
-def _rows(judged: Dataset) -> Iterator[Mapping[str, Any]]:
-    for batch in judged.iter_batches(batch_format="pyarrow", batch_size=None):
+def _iter_rows(dataset: Dataset) -> Iterator[Mapping[str, Any]]:
+    for batch in dataset.iter_batches(batch_format="pyarrow", batch_size=None):
         yield from batch.to_pylist()
 
 
-def _source(data: DataSet, done: int) -> Any:
+def _make_datasource(data: DataSet, done_count: int) -> Any:
     """The data set as a source of Ray Data. The class is made here, for its base is Ray's."""
     from ray.data import Datasource, ReadTask  # noqa: PLC0415
     from ray.data.block import BlockMetadata  # noqa: PLC0415
@@ -207,57 +213,60 @@ def _source(data: DataSet, done: int) -> Any:
 
         def get_read_tasks(self, *_: object, **__: object) -> list[ReadTask]:
             unknown = BlockMetadata(None, None, None)
-            return [ReadTask(lambda: _blocks(data, done, folder), unknown)]
+            return [ReadTask(lambda: _read_blocks(data, done_count, folder), unknown)]
 
     return Cases()
 
 
-def _blocks(data: DataSet, done: int, folder: Path) -> Iterator[pa.Table]:
+def _read_blocks(data: DataSet, done_count: int, folder: Path) -> Iterator[pa.Table]:
     if folder.is_dir():
         # Names are told as they were given, also where another process reads.
         os.chdir(folder)
-    rows = _out(data, done)
-    while block := list(islice(rows, _CASES_AT_ONCE)):
-        yield _table(block)
+    rows = _iter_task_rows(data, done_count)
+    while block := list(islice(rows, _CASES_PER_BATCH)):
+        yield _to_arrow_table(block)
 
 
-def _out(data: DataSet, done: int) -> Iterator[Row]:
+def _iter_task_rows(data: DataSet, done_count: int) -> Iterator[TransportRow]:
     for number, (position, line) in enumerate(data):
-        task = Task(position, line, None if line.case is None else kept(line.case))
-        yield task_row(task, done=number < done)
+        task = JudgeTask(position, line, None if line.case is None else serialize_case(line.case))
+        yield task_to_row(task, done=number < done_count)
 
 
-class _Judge:
+class _JudgeActor:
     """Judges blocks of cases; lives on a worker as long as that does."""
 
     def __init__(
         self,
-        judging: Callable[[], Judging],
+        make_evaluator: Callable[[], CaseEvaluator],
         store: str | None,
         fingerprint: str,
-        at_once: int | None,
+        concurrency: int | None,
     ) -> None:
-        self._judging = judging()
+        self._evaluator = make_evaluator()
         self._fingerprint = fingerprint
         self._store = None if store is None else open_store(store)
-        self._at_once = at_once
+        self._concurrency = concurrency
 
     def __call__(self, batch: pa.Table) -> pa.Table:
         """The same rows with verdicts, but for those that are done."""
         rows = batch.to_pylist()
-        tasks = (task_of(row) for row in rows if not row["done"])
-        found = judged_locally(tasks, self._judging, self._known, self._at_once)
-        return _table(
-            [judged_row(row, None if row["done"] else next(found)) for row in rows], judged=True
+        tasks = (row_to_task(row) for row in rows if not row["done"])
+        results = judge_locally(
+            tasks, self._evaluator, self._find_known_verdicts, self._concurrency
+        )
+        return _to_arrow_table(
+            [add_result_to_row(row, None if row["done"] else next(results)) for row in rows],
+            judged=True,
         )
 
-    def _known(self, cases: Collection[str]) -> Mapping[str, Verdict]:
+    def _find_known_verdicts(self, cases: Collection[str]) -> Mapping[str, Verdict]:
         if self._store is None or not cases:
             return {}
-        return self._store.judged(cases, self._fingerprint)
+        return self._store.find_verdicts(cases, self._fingerprint)
 
 
-def _table(rows: Iterable[Row], *, judged: bool = False) -> pa.Table:
+def _to_arrow_table(rows: Iterable[TransportRow], *, judged: bool = False) -> pa.Table:
     import pyarrow as pa  # noqa: PLC0415 - comes with Ray
 
     # Large: together the texts of a block may have more than 2 GB.
@@ -274,15 +283,17 @@ def _table(rows: Iterable[Row], *, judged: bool = False) -> pa.Table:
     return pa.Table.from_pylist(list(rows), schema=schema)
 
 
-def _told(error: BaseException) -> BaseException:
+def _find_planproof_error(error: BaseException) -> BaseException:
     """What went wrong on a worker, as it was told there."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, PlanproofError):
-            return seen
-        seen = getattr(seen, "cause", None) or seen.__cause__
-    return _lost(f"the cluster failed: {type(error).__name__}: {str(error).splitlines()[0]}")
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, PlanproofError):
+            return cause
+        cause = getattr(cause, "cause", None) or cause.__cause__
+    return _make_run_failed_error(
+        f"the cluster failed: {type(error).__name__}: {str(error).splitlines()[0]}"
+    )
 
 
-def _lost(what: str) -> RunFailed:
+def _make_run_failed_error(what: str) -> RunFailed:
     return RunFailed(what, advice="What was judged before is kept: go on with --resume.")

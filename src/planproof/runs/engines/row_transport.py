@@ -7,36 +7,36 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from planproof.core.verdict_json import verdict_of
+from planproof.core.verdict_json import parse_verdict
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.case_json import case_in
-from planproof.runs.engines.local import Judged, Task
-from planproof.runs.run_records import KeptCase, Result
+from planproof.runs.case_json import deserialize_case
+from planproof.runs.engines.local import JudgeTask, ResultWithCase
+from planproof.runs.run_records import Result, StoredCase
 
-Row: TypeAlias = dict[str, Any]
+TransportRow: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Arrived:
+class ReturnedCase:
     """What came back for a case; without a verdict where the run has one already."""
 
     position: int
     hash: str
     where: str
-    judged: Judged | None
+    result: ResultWithCase | None
 
 
-Merging: TypeAlias = Callable[
-    [Generator[Arrived, None, None]], Generator[Arrived | Result, None, None]
+MergeResults: TypeAlias = Callable[
+    [Generator[ReturnedCase, None, None]], Generator[ReturnedCase | Result, None, None]
 ]
 """Puts the results that a run has already in the place of what came back for them."""
 
 
-def task_row(task: Task, *, done: bool) -> Row:
+def task_to_row(task: JudgeTask, *, done: bool) -> TransportRow:
     """A case on its way out; of one that is done only what tells that it is the same."""
     line = task.line
-    told = {
+    line_fields = {
         "where": line.where,
         "id": line.id,
         "metadata": None if line.case is None else line.case.metadata,
@@ -46,27 +46,31 @@ def task_row(task: Task, *, done: bool) -> Row:
         "position": task.position,
         "hash": task.hash,
         "done": done,
-        "text": None if done or task.kept is None else task.kept.text,
-        "told": json.dumps(told),
+        "text": None if done or task.stored_case is None else task.stored_case.text,
+        "told": json.dumps(line_fields),
     }
 
 
-def task_of(row: Mapping[str, Any]) -> Task:
+def row_to_task(row: Mapping[str, Any]) -> JudgeTask:
     """The case that a row holds."""
-    told = json.loads(row["told"])
+    line_fields = json.loads(row["told"])
     if row["text"] is None:
-        what, where, advice = told["error"]
+        what, where, advice = line_fields["error"]
         error = InvalidInput(what, where=where, advice=advice)
-        line = CaseLine(told["where"], error=error, id=told["id"])
-        return Task(row["position"], line, None)
-    kept = KeptCase(row["hash"], row["text"])
-    case = case_in(kept, id=told["id"], metadata=told["metadata"])
-    return Task(row["position"], CaseLine(told["where"], case, id=told["id"]), kept)
+        line = CaseLine(line_fields["where"], error=error, id=line_fields["id"])
+        return JudgeTask(row["position"], line, None)
+    stored = StoredCase(row["hash"], row["text"])
+    case = deserialize_case(stored, id=line_fields["id"], metadata=line_fields["metadata"])
+    return JudgeTask(
+        row["position"], CaseLine(line_fields["where"], case, id=line_fields["id"]), stored
+    )
 
 
-def judged_row(row: Mapping[str, Any], judged: Judged | None) -> Row:
+def add_result_to_row(
+    row: Mapping[str, Any], result_with_case: ResultWithCase | None
+) -> TransportRow:
     """A result on its way back, beside the row that it was found for."""
-    result = None if judged is None else judged[0]
+    result = None if result_with_case is None else result_with_case[0]
     return {
         **row,
         "verdict": None if result is None else json.dumps(result.verdict.full()),
@@ -74,12 +78,15 @@ def judged_row(row: Mapping[str, Any], judged: Judged | None) -> Row:
     }
 
 
-def arrived(row: Mapping[str, Any]) -> Arrived:
+def parse_returned_row(row: Mapping[str, Any]) -> ReturnedCase:
     """What a row brought back."""
-    told = json.loads(row["told"])
-    judged: Judged | None = None
+    line_fields = json.loads(row["told"])
+    result_with_case: ResultWithCase | None = None
     if row["verdict"] is not None:
-        verdict = verdict_of(json.loads(row["verdict"]))
+        verdict = parse_verdict(json.loads(row["verdict"]))
         result = Result(row["position"], row["hash"], verdict.id, verdict, row["seconds"])
-        judged = result, None if row["text"] is None else KeptCase(row["hash"], row["text"])
-    return Arrived(row["position"], row["hash"], told["where"], judged)
+        result_with_case = (
+            result,
+            None if row["text"] is None else StoredCase(row["hash"], row["text"]),
+        )
+    return ReturnedCase(row["position"], row["hash"], line_fields["where"], result_with_case)

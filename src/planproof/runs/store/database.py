@@ -27,22 +27,22 @@ class Database:
         self._writing_engine = engine.execution_options(writes=True)
         self._check = check
         try:
-            with self.writing() as connection:
+            with self.begin_write() as connection:
                 migrate(connection, url)
         except StoreFailed:
             engine.dispose()
             raise
 
     @contextmanager
-    def reading(self) -> Generator[Connection, None, None]:
+    def begin_read(self) -> Generator[Connection, None, None]:
         """A connection to read by."""
-        with self._telling(), self._engine.connect() as connection:
+        with self._translate_errors(), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
-    def writing(self) -> Generator[Connection, None, None]:
+    def begin_write(self) -> Generator[Connection, None, None]:
         """A transaction: everything that is written in it is kept, or nothing."""
-        with self._telling(), self._writing_engine.begin() as connection:
+        with self._translate_errors(), self._writing_engine.begin() as connection:
             yield connection
 
     def close(self) -> None:
@@ -50,7 +50,7 @@ class Database:
         self._engine.dispose()
 
     @contextmanager
-    def _telling(self) -> Generator[None, None, None]:
+    def _translate_errors(self) -> Generator[None, None, None]:
         try:
             if self._check is not None:
                 self._check()
@@ -65,26 +65,30 @@ class Database:
             ) from error
 
 
-def insert_new(connection: Connection, table: Table, new: Sequence[dict[str, Any]]) -> None:
+def insert_new(connection: Connection, table: Table, new_rows: Sequence[dict[str, Any]]) -> None:
     """Insert rows; those whose key is there already stay as they are."""
-    if new:
-        connection.execute(_inserting(dialect_of(connection), table), _in_order(table, new))
+    if new_rows:
+        connection.execute(
+            _build_insert(get_dialect(connection), table), _sort_by_key(table, new_rows)
+        )
 
 
-def insert_or_replace(connection: Connection, table: Table, new: Sequence[dict[str, Any]]) -> None:
+def upsert(connection: Connection, table: Table, new_rows: Sequence[dict[str, Any]]) -> None:
     """Insert rows; they take the place of those with the same key."""
-    if new:
-        connection.execute(_replacing(dialect_of(connection), table), _in_order(table, new))
+    if new_rows:
+        connection.execute(
+            _build_upsert(get_dialect(connection), table), _sort_by_key(table, new_rows)
+        )
 
 
 # Making a statement takes longer than it takes to insert a row by it.
 @cache
-def _inserting(dialect: Any, table: Table) -> Any:
+def _build_insert(dialect: Any, table: Table) -> Any:
     return dialect.insert(table).on_conflict_do_nothing()
 
 
 @cache
-def _replacing(dialect: Any, table: Table) -> Any:
+def _build_upsert(dialect: Any, table: Table) -> Any:
     insert = dialect.insert(table)
     replaced = {
         column.name: insert.excluded[column.name]
@@ -95,12 +99,12 @@ def _replacing(dialect: Any, table: Table) -> Any:
     return insert.on_conflict_do_update(index_elements=keys, set_=replaced)
 
 
-def dialect_of(connection: Connection) -> Any:
+def get_dialect(connection: Connection) -> Any:
     """What SQLAlchemy has for this sort of database only: inserting where there is something."""
     return postgresql if connection.dialect.name == "postgresql" else sqlite
 
 
-def _in_order(table: Table, new: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _sort_by_key(table: Table, new_rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     # In one order everywhere, or two writers could each wait for the other.
     keys = [column.name for column in table.primary_key]
-    return sorted(new, key=lambda row: tuple(row[key] for key in keys))
+    return sorted(new_rows, key=lambda row: tuple(row[key] for key in keys))

@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from planproof.runs.run_records import KeptCase, Result, is_lasting
+from planproof.runs.run_records import Result, StoredCase, is_final
 from planproof.runs.store import row_mapping, schema
-from planproof.runs.store.database import insert_new, insert_or_replace
+from planproof.runs.store.database import insert_new, upsert
 
 
-class PreparedResults:
+class ResultRows:
     """Results of a run as rows, with the cases that they are about.
 
     They are made before a transaction begins, so that nobody waits for that who writes, too.
@@ -25,39 +25,41 @@ class PreparedResults:
         run_id: str,
         fingerprint: str,
         results: Sequence[Result],
-        cases: Sequence[KeptCase],
+        cases: Sequence[StoredCase],
     ) -> None:
-        self.verdicts = [row_mapping.verdict_row(result.verdict) for result in results]
+        self.verdicts = [row_mapping.verdict_to_row(result.verdict) for result in results]
         pairs = list(zip(results, self.verdicts, strict=True))
-        self.results = [row_mapping.result_row(run_id, r, verdict["hash"]) for r, verdict in pairs]
+        self.results = [
+            row_mapping.result_to_row(run_id, r, verdict["hash"]) for r, verdict in pairs
+        ]
         self.findings = [
             row
             for result, verdict in pairs
-            for row in row_mapping.finding_rows(result.verdict, verdict["hash"])
+            for row in row_mapping.findings_to_rows(result.verdict, verdict["hash"])
         ]
         self.cases = [
             {"hash": case.hash, "content": zlib.compress(case.text.encode("ascii"), 1)}
             for case in cases
         ]
-        self.judged = [
+        self.judged_cases = [
             {"fingerprint": fingerprint, "case": result.case, "verdict": verdict["hash"]}
             for result, verdict in pairs
-            if result.case and is_lasting(result.verdict)
+            if result.case and is_final(result.verdict)
         ]
 
 
-def write_together(
-    connection: Connection, several: Iterable[PreparedResults], *, anew: bool = False
+def write_results(
+    connection: Connection, batches: Iterable[ResultRows], *, overwrite: bool = False
 ) -> None:
     """Write results; with `anew`, over those that stand at the same positions."""
-    results = list(several)
-    insert_new(connection, schema.cases, _all(each.cases for each in results))
-    insert_new(connection, schema.verdicts, _all(each.verdicts for each in results))
-    insert_new(connection, schema.findings, _all(each.findings for each in results))
-    insert = insert_or_replace if anew else insert_new
-    insert(connection, schema.results, _all(each.results for each in results))
-    insert_new(connection, schema.judged, _all(each.judged for each in results))
+    results = list(batches)
+    insert_new(connection, schema.cases, _flatten(batch.cases for batch in results))
+    insert_new(connection, schema.verdicts, _flatten(batch.verdicts for batch in results))
+    insert_new(connection, schema.findings, _flatten(batch.findings for batch in results))
+    insert = upsert if overwrite else insert_new
+    insert(connection, schema.results, _flatten(batch.results for batch in results))
+    insert_new(connection, schema.judged, _flatten(batch.judged_cases for batch in results))
 
 
-def _all(rows: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
+def _flatten(rows: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
     return list(chain.from_iterable(rows))

@@ -73,14 +73,14 @@ def migrate(
         # SQLite lets one transaction write at a time; here the others have to be made to wait.
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
     connection.execute(text("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)"))
-    taken = connection.execute(text("SELECT max(number) FROM migrations")).scalar() or 0
-    if taken > len(steps):
+    applied = connection.execute(text("SELECT max(number) FROM migrations")).scalar() or 0
+    if applied > len(steps):
         raise StoreFailed(
-            f"was made by a newer planproof (form {taken}, this one knows {len(steps)}).",
+            f"was made by a newer planproof (form {applied}, this one knows {len(steps)}).",
             where=where,
             advice="Upgrade planproof, or name another store.",
         )
-    for number, statements in enumerate(steps[taken:], taken + 1):
+    for number, statements in enumerate(steps[applied:], applied + 1):
         for statement in statements:
             connection.execute(text(statement.format(bytes="BYTEA" if postgresql else "BLOB")))
         connection.execute(text("INSERT INTO migrations VALUES (:number)"), {"number": number})

@@ -7,56 +7,58 @@ from typing import NoReturn
 
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput
-from planproof.runs.run_records import KeptCase, Result, Run, RunState
+from planproof.runs.run_records import Result, Run, RunState, StoredCase
 
 
-class NothingKept:
+class NullStore:
     """Takes everything and keeps none of it."""
 
     url = "none"
-    keeps = False
+    is_persistent = False
 
     def begin(self, run: Run) -> None:
         """Nothing is entered."""
 
-    def add(self, run_id: str, results: Sequence[Result], cases: Sequence[KeptCase]) -> None:
+    def add(self, run_id: str, results: Sequence[Result], cases: Sequence[StoredCase]) -> None:
         """Nothing is kept."""
 
     def close_run(self, run_id: str, state: RunState) -> None:
         """There is nothing to close."""
 
-    def runs(self, limit: int | None = None, tags: Mapping[str, str] | None = None) -> list[Run]:
+    def list_runs(
+        self, limit: int | None = None, tags: Mapping[str, str] | None = None
+    ) -> list[Run]:
         """There are none."""
         del limit, tags
         return []
 
-    def find(self, name: str) -> NoReturn:
+    def find_run(self, name: str) -> NoReturn:
         """There is none."""
-        raise _nothing(f"run `{name}`")
+        raise _make_not_stored_error(f"run `{name}`")
 
-    def results(self, run_id: str) -> Iterator[Result]:
+    def iter_results(self, run_id: str) -> Iterator[Result]:
         """There are none."""
         del run_id
         return iter(())
 
-    def result(self, run_id: str, case: str | int) -> NoReturn:
+    def get_result(self, run_id: str, case: str | int) -> NoReturn:
         """There is none."""
-        raise _nothing(f"result {run_id} `{case}`")
+        raise _make_not_stored_error(f"result {run_id} `{case}`")
 
-    def judged(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
+    def find_verdicts(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
         """Nothing is known."""
         del cases, fingerprint
         return {}
 
-    def case(self, case_hash: str) -> NoReturn:
+    def get_case(self, case_hash: str) -> NoReturn:
         """There is none."""
-        raise _nothing(f"case {case_hash}")
+        raise _make_not_stored_error(f"case {case_hash}")
 
     def close(self) -> None:
         """There is nothing to let go of."""
 
 
-def _nothing(what: str) -> InvalidInput:
+def _make_not_stored_error(what: str) -> InvalidInput:
     return InvalidInput(
         f"there is no {what}: the store `none` keeps nothing.", advice="Name another with --store."
     )

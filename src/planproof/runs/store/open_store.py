@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING
 
 from planproof import extensions
 from planproof.errors import InvalidInput
-from planproof.runs.store.store_protocol import OpensStore, Store
+from planproof.runs.store.store_protocol import Store, StoreFactory
 
 if TYPE_CHECKING:
     from planproof.runs.store.sql_store import SqlStore
 
-DEFAULT = ".planproof/planproof.db"
-NONE = "none"
+DEFAULT_STORE = ".planproof/planproof.db"
+NULL_STORE = "none"
 
 
 def open_store(url: str | None = None) -> Store:
     """The store at this address: a file, a URL such as `postgresql://user@host/name`, or `none`."""
-    if url == NONE:
-        from planproof.runs.store.null_store import NothingKept  # noqa: PLC0415 - rarely used
+    if url == NULL_STORE:
+        from planproof.runs.store.null_store import NullStore  # noqa: PLC0415 - rarely used
 
-        return NothingKept()
-    file = file_of(url)
+        return NullStore()
+    file = resolve_store_file(url)
     address = f"sqlite:///{file}" if file is not None else url or ""
-    opens: OpensStore = extensions.load("stores", address.partition(":")[0].partition("+")[0])
-    return opens(address)
+    open_at: StoreFactory = extensions.load("stores", address.partition(":")[0].partition("+")[0])
+    return open_at(address)
 
 
 def open_sql_store(url: str | None = None) -> SqlStore:
@@ -43,7 +43,7 @@ def open_sql_store(url: str | None = None) -> SqlStore:
     return store
 
 
-def file_of(url: str | None = None) -> Path | None:
+def resolve_store_file(url: str | None = None) -> Path | None:
     """The file that an address means; None for a store that is no file."""
-    named = (url or DEFAULT).removeprefix("sqlite:///")
-    return None if "://" in named or named == NONE else Path(named).absolute()
+    named = (url or DEFAULT_STORE).removeprefix("sqlite:///")
+    return None if "://" in named or named == NULL_STORE else Path(named).absolute()

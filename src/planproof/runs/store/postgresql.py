@@ -12,7 +12,7 @@ from planproof.errors import InvalidInput, StoreFailed
 from planproof.runs.store.database import Database
 from planproof.runs.store.sql_store import SqlStore
 
-_PATIENCE = 10
+_CONNECT_TIMEOUT_SECONDS = 10
 """Seconds to wait for a connection."""
 
 
@@ -35,6 +35,6 @@ def open_postgresql(url: str) -> SqlStore:
         address,
         # A connection that has died in the pool is replaced rather than failed on.
         pool_pre_ping=True,
-        connect_args={"connect_timeout": _PATIENCE},
+        connect_args={"connect_timeout": _CONNECT_TIMEOUT_SECONDS},
     )
     return SqlStore(Database(engine, shown))

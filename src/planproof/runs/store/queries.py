@@ -17,11 +17,13 @@ from planproof.runs.store import row_mapping, schema
 from planproof.runs.store.database import Database
 from planproof.scoring import LEVELS
 
-_BELOW_ALL = -1.0
-_JOINED = schema.results.join(schema.verdicts, schema.verdicts.c.hash == schema.results.c.verdict)
+_UNSCORED_RANK = -1.0
+_RESULTS_WITH_VERDICTS = schema.results.join(
+    schema.verdicts, schema.verdicts.c.hash == schema.results.c.verdict
+)
 
 
-class Order(StrEnum):
+class ResultOrder(StrEnum):
     """What cases are put in order by; equal ones stand by position."""
 
     POSITION = "position"
@@ -31,7 +33,7 @@ class Order(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ResultFilter:
     """Which cases of a run, and in which order.
 
     `levels` leaves those whose score is of one of these levels, None standing for no score, and
@@ -43,13 +45,13 @@ class Wanted:
     levels: frozenset[float | None] = frozenset()
     outcomes: frozenset[Outcome] = frozenset()
     words: str = ""
-    lapsed: str = ""
-    order: Order = Order.POSITION
+    failed_step: str = ""
+    order: ResultOrder = ResultOrder.POSITION
     descending: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class RunTally:
     """How many cases of a run have which level, or which outcome without a score."""
 
     levels: dict[float, int] = field(default_factory=lambda: dict.fromkeys(LEVELS, 0))
@@ -72,34 +74,46 @@ class Tally:
         """The mean of those that have a score."""
         return self.total / self.scored if self.scored else None
 
-    def __add__(self, other: Tally) -> Tally:
+    def __add__(self, other: RunTally) -> RunTally:
         outcomes = (*self.unscored, *other.unscored)
-        return Tally(
+        return RunTally(
             {level: count + other.levels[level] for level, count in self.levels.items()},
-            {each: self.unscored.get(each, 0) + other.unscored.get(each, 0) for each in outcomes},
+            {
+                outcome: self.unscored.get(outcome, 0) + other.unscored.get(outcome, 0)
+                for outcome in outcomes
+            },
             self.total + other.total,
             self.passed + other.passed,
         )
 
 
-def results_of(
-    database: Database, run_id: str, wanted: Wanted, *, first: int, most: int
+def query_results(
+    database: Database, run_id: str, result_filter: ResultFilter, *, offset: int, limit: int
 ) -> list[Result]:
     """Some of the cases that are wanted, from the first-th of them on."""
-    chosen = select(schema.results, schema.verdicts.c.content).select_from(_JOINED)
-    page = _filtered(chosen, run_id, wanted).order_by(*_order(wanted)).offset(first).limit(most)
-    with database.reading() as connection:
-        return [row_mapping.result_of(row) for row in connection.execute(page)]
+    query = select(schema.results, schema.verdicts.c.content).select_from(_RESULTS_WITH_VERDICTS)
+    page = (
+        _apply_filter(query, run_id, result_filter)
+        .order_by(*_build_order_by(result_filter))
+        .offset(offset)
+        .limit(limit)
+    )
+    with database.begin_read() as connection:
+        return [row_mapping.row_to_result(row) for row in connection.execute(page)]
 
 
-def count_of(database: Database, run_id: str, wanted: Wanted) -> int:
+def count_results(database: Database, run_id: str, result_filter: ResultFilter) -> int:
     """How many cases are wanted."""
-    counted = _filtered(select(func.count()).select_from(_JOINED), run_id, wanted)
-    with database.reading() as connection:
-        return connection.execute(counted).scalar_one()
+    query = _apply_filter(
+        select(func.count()).select_from(_RESULTS_WITH_VERDICTS), run_id, result_filter
+    )
+    with database.begin_read() as connection:
+        return connection.execute(query).scalar_one()
 
 
-def tallies(database: Database, run_ids: Sequence[str], *, min_score: float) -> dict[str, Tally]:
+def query_tallies(
+    database: Database, run_ids: Sequence[str], *, min_score: float
+) -> dict[str, RunTally]:
     """What each of these runs comes to, counted in the database."""
     verdicts, run = schema.verdicts.c, schema.results.c.run
     passed = func.sum(case((verdicts.score >= min_score, 1), else_=0))
@@ -107,46 +121,46 @@ def tallies(database: Database, run_ids: Sequence[str], *, min_score: float) -> 
         select(
             run, verdicts.level, verdicts.outcome, func.count(), func.sum(verdicts.score), passed
         )
-        .select_from(_JOINED)
+        .select_from(_RESULTS_WITH_VERDICTS)
         .where(run.in_(run_ids))
         .group_by(run, verdicts.level, verdicts.outcome)
     )
-    found = {run_id: Tally() for run_id in run_ids}
-    with database.reading() as connection:
+    tally_by_run = {run_id: RunTally() for run_id in run_ids}
+    with database.begin_read() as connection:
         for run_id, level, outcome, count, total, passing in connection.execute(grouped):
             levels = {} if level is None else {level: count}
             unscored = {outcome: count} if level is None else {}
-            one = Tally(dict.fromkeys(LEVELS, 0) | levels, unscored, total or 0.0, passing)
-            found[run_id] += one
-    return found
+            tally = RunTally(dict.fromkeys(LEVELS, 0) | levels, unscored, total or 0.0, passing)
+            tally_by_run[run_id] += tally
+    return tally_by_run
 
 
-def _filtered(query: Select[Any], run_id: str, wanted: Wanted) -> Select[Any]:
+def _apply_filter(query: Select[Any], run_id: str, result_filter: ResultFilter) -> Select[Any]:
     conditions: list[ColumnElement[bool]] = [schema.results.c.run == run_id]
-    if wanted.levels:
+    if result_filter.levels:
         level = schema.verdicts.c.level
-        scored = [each for each in wanted.levels if each is not None]
-        unscored = [level.is_(None)] if None in wanted.levels else []
+        scored = [wanted_level for wanted_level in result_filter.levels if wanted_level is not None]
+        unscored = [level.is_(None)] if None in result_filter.levels else []
         conditions.append(or_(level.in_(scored), *unscored))
-    if wanted.outcomes:
-        conditions.append(schema.verdicts.c.outcome.in_(sorted(wanted.outcomes)))
-    if words := row_mapping.plain(wanted.words).strip().lower():
+    if result_filter.outcomes:
+        conditions.append(schema.verdicts.c.outcome.in_(sorted(result_filter.outcomes)))
+    if words := row_mapping.to_database_text(result_filter.words).strip().lower():
         texts = (schema.results.c.id, schema.verdicts.c.reason)
         conditions.append(
             or_(*(func.lower(text).contains(words, autoescape=True) for text in texts))
         )
-    if wanted.lapsed:
-        conditions.append(_lapsed(row_mapping.plain(wanted.lapsed)))
+    if result_filter.failed_step:
+        conditions.append(_has_failed_step(row_mapping.to_database_text(result_filter.failed_step)))
     return query.where(and_(*conditions))
 
 
-def _lapsed(text: str) -> ColumnElement[bool]:
+def _has_failed_step(text: str) -> ColumnElement[bool]:
     """Whether a step with this text, or with one that begins so if it was cut, lapsed."""
     findings = schema.findings.c
-    written = func.replace(func.replace(findings.text, "\n", " "), "  ", " ")
-    same = written == text
+    normalized = func.replace(func.replace(findings.text, "\n", " "), "  ", " ")
+    same = normalized == text
     if len(text) >= LONGEST_TEXT:
-        same = written.startswith(text, autoescape=True)
+        same = normalized.startswith(text, autoescape=True)
     return exists(
         select(findings.place).where(
             findings.verdict == schema.results.c.verdict,
@@ -157,12 +171,12 @@ def _lapsed(text: str) -> ColumnElement[bool]:
     )
 
 
-def _order(wanted: Wanted) -> list[ColumnElement[Any]]:
-    by: dict[Order, ColumnElement[Any]] = {
-        Order.POSITION: schema.results.c.position,
-        Order.NAME: func.coalesce(schema.results.c.id, ""),
-        Order.SCORE: func.coalesce(schema.verdicts.c.score, _BELOW_ALL),
-        Order.SECONDS: schema.results.c.seconds,
+def _build_order_by(result_filter: ResultFilter) -> list[ColumnElement[Any]]:
+    columns: dict[ResultOrder, ColumnElement[Any]] = {
+        ResultOrder.POSITION: schema.results.c.position,
+        ResultOrder.NAME: func.coalesce(schema.results.c.id, ""),
+        ResultOrder.SCORE: func.coalesce(schema.verdicts.c.score, _UNSCORED_RANK),
+        ResultOrder.SECONDS: schema.results.c.seconds,
     }
-    first = by[wanted.order]
-    return [first.desc() if wanted.descending else first, schema.results.c.position]
+    first = columns[result_filter.order]
+    return [first.desc() if result_filter.descending else first, schema.results.c.position]

@@ -14,20 +14,20 @@ from msgspec import to_builtins
 from planproof.core.content import Json
 from planproof.core.usage import Usage
 from planproof.core.verdict import JudgeSummary, Verdict
-from planproof.core.verdict_json import verdict_of
+from planproof.core.verdict_json import parse_verdict
 from planproof.runs.run_records import Result, Run, RunState
 
-_ELSEWHERE = ("id", "metadata", "cost")
+_RESULT_FIELDS = ("id", "metadata", "cost")
 
 
-def run_row(run: Run) -> dict[str, Any]:
+def run_to_row(run: Run) -> dict[str, Any]:
     """A run as a row."""
     return {
         "id": run.id,
-        "created": written_time(run.created),
-        "finished": run.finished and written_time(run.finished),
+        "created": format_time(run.created),
+        "finished": run.finished and format_time(run.finished),
         "state": run.state.value,
-        "source": plain(run.source),
+        "source": to_database_text(run.source),
         "judge": run.judge.name,
         "judge_fingerprint": run.judge.fingerprint,
         "models": json.dumps(run.judge.models),
@@ -36,7 +36,7 @@ def run_row(run: Run) -> dict[str, Any]:
     }
 
 
-def run_of(row: Any, cases: int) -> Run:
+def row_to_run(row: Any, cases: int) -> Run:
     """The run in a row."""
     return Run(
         id=row.id,
@@ -53,10 +53,10 @@ def run_of(row: Any, cases: int) -> Run:
     )
 
 
-def verdict_row(verdict: Verdict) -> dict[str, Any]:
+def verdict_to_row(verdict: Verdict) -> dict[str, Any]:
     """A verdict as a row, without what stands with the result."""
     values: dict[str, Json] = to_builtins(replace(verdict, metadata={}))
-    for field in _ELSEWHERE:
+    for field in _RESULT_FIELDS:
         del values[field]
     content = json.dumps(values, separators=(",", ":"))
     return {
@@ -65,35 +65,35 @@ def verdict_row(verdict: Verdict) -> dict[str, Any]:
         "cause": verdict.cause,
         "score": verdict.score,
         "level": verdict.level,
-        "reason": plain(verdict.reason),
+        "reason": to_database_text(verdict.reason),
         "content": content,
     }
 
 
-def finding_rows(verdict: Verdict, verdict_hash: str) -> Iterator[dict[str, Any]]:
+def findings_to_rows(verdict: Verdict, verdict_hash: str) -> Iterator[dict[str, Any]]:
     """The findings of a verdict as rows: steps, then extras."""
-    found = [
+    findings = [
         ("step", step.number, step.status.value, step, step.evidence[:1], step.text)
         for step in verdict.steps
     ]
-    found += [
+    findings += [
         ("extra", None, extra.severity.value, extra, (extra,), extra.what)
         for extra in verdict.extras
     ]
-    for place, (sort, number, status, finding, cited, words) in enumerate(found):
+    for position, (finding_type, number, status, finding, cited, words) in enumerate(findings):
         yield {
             "verdict": verdict_hash,
-            "place": place,
-            "sort": sort,
-            "number": number and plain(number),
+            "place": position,
+            "sort": finding_type,
+            "number": number and to_database_text(number),
             "status": status,
             "sureness": finding.sureness,
-            "event": plain(cited[0].event) if cited else None,
-            "text": plain(words),
+            "event": to_database_text(cited[0].event) if cited else None,
+            "text": to_database_text(words),
         }
 
 
-def result_row(run_id: str, result: Result, verdict_hash: str) -> dict[str, Any]:
+def result_to_row(run_id: str, result: Result, verdict_hash: str) -> dict[str, Any]:
     """A result as a row."""
     verdict = result.verdict
     about: dict[str, Json] = {"id": result.id}
@@ -105,19 +105,19 @@ def result_row(run_id: str, result: Result, verdict_hash: str) -> dict[str, Any]
         "run": run_id,
         "position": result.position,
         "case": result.case,
-        "id": result.id and plain(result.id),
+        "id": result.id and to_database_text(result.id),
         "verdict": verdict_hash,
         "seconds": result.seconds,
         "about": json.dumps(about, separators=(",", ":")),
     }
 
 
-def result_of(row: Any) -> Result:
+def row_to_result(row: Any) -> Result:
     """The result in a row that holds the content of its verdict, too."""
     about: dict[str, Json] = json.loads(row.about)
     cost = about.get("cost")
     verdict = replace(
-        verdict_in(row.content),
+        parse_verdict_content(row.content),
         id=about["id"],
         metadata=about.get("metadata", {}),
         cost=None if cost is None else Usage(**cost),
@@ -125,16 +125,16 @@ def result_of(row: Any) -> Result:
     return Result(row.position, row.case, about["id"], verdict, row.seconds)
 
 
-def verdict_in(content: str) -> Verdict:
+def parse_verdict_content(content: str) -> Verdict:
     """The verdict in the content of a row; without id, metadata and cost."""
-    return verdict_of(json.loads(content))
+    return parse_verdict(json.loads(content))
 
 
-def written_time(time: datetime) -> str:
+def format_time(time: datetime) -> str:
     """A time as text that sorts."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def plain(text: str) -> str:
+def to_database_text(text: str) -> str:
     """Text that every database takes: no NUL, no lone surrogates."""
     return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")

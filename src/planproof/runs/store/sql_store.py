@@ -12,10 +12,10 @@ from sqlalchemy import Connection, bindparam, func, select, update
 from planproof.core.suggestions import did_you_mean
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput
-from planproof.runs.run_records import KeptCase, Result, Run, RunState
+from planproof.runs.run_records import Result, Run, RunState, StoredCase
 from planproof.runs.store import row_mapping, schema
 from planproof.runs.store.database import Database, insert_new
-from planproof.runs.store.insert_results import PreparedResults, write_together
+from planproof.runs.store.insert_results import ResultRows, write_results
 
 _PAGE = 500
 _LATEST = "latest"
@@ -24,7 +24,7 @@ _LATEST = "latest"
 class SqlStore:
     """Runs in a database."""
 
-    keeps = True
+    is_persistent = True
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -33,102 +33,108 @@ class SqlStore:
 
     def begin(self, run: Run) -> None:
         """Enter a run; one that is entered already is going on."""
-        with self.database.writing() as connection:
-            going_on = {"state": RunState.RUNNING.value, "finished": None}
+        with self.database.begin_write() as connection:
+            running = {"state": RunState.RUNNING.value, "finished": None}
             changed = connection.execute(
-                update(schema.runs).where(schema.runs.c.id == run.id).values(going_on)
+                update(schema.runs).where(schema.runs.c.id == run.id).values(running)
             )
             if not changed.rowcount:
-                insert_new(connection, schema.runs, [row_mapping.run_row(run)])
+                insert_new(connection, schema.runs, [row_mapping.run_to_row(run)])
         self._fingerprints[run.id] = run.fingerprint
 
-    def add(self, run_id: str, results: Sequence[Result], cases: Sequence[KeptCase]) -> None:
+    def add(self, run_id: str, results: Sequence[Result], cases: Sequence[StoredCase]) -> None:
         """Keep results, and the cases they are about: all of them, or none."""
-        prepared = self.prepared(run_id, results, cases)
-        with self.database.writing() as connection:
-            write_together(connection, [prepared])
+        result_rows = self.build_rows(run_id, results, cases)
+        with self.database.begin_write() as connection:
+            write_results(connection, [result_rows])
 
-    def prepared(
-        self, run_id: str, results: Sequence[Result], cases: Sequence[KeptCase]
-    ) -> PreparedResults:
+    def build_rows(
+        self, run_id: str, results: Sequence[Result], cases: Sequence[StoredCase]
+    ) -> ResultRows:
         """Results made into rows, to be written in a transaction together with something else."""
-        return PreparedResults(run_id, self._fingerprint(run_id), results, cases)
+        return ResultRows(run_id, self._find_fingerprint(run_id), results, cases)
 
     def close_run(self, run_id: str, state: RunState) -> None:
         """Say how a run ended."""
         finished = (
-            row_mapping.written_time(datetime.now(UTC)) if state is RunState.FINISHED else None
+            row_mapping.format_time(datetime.now(UTC)) if state is RunState.FINISHED else None
         )
-        with self.database.writing() as connection:
+        with self.database.begin_write() as connection:
             connection.execute(
                 update(schema.runs)
                 .where(schema.runs.c.id == run_id)
                 .values(state=state.value, finished=finished)
             )
 
-    def runs(self, limit: int | None = None, tags: Mapping[str, str] | None = None) -> list[Run]:
+    def list_runs(
+        self, limit: int | None = None, tags: Mapping[str, str] | None = None
+    ) -> list[Run]:
         """Runs with these tags, the newest first."""
         newest = select(schema.runs).order_by(schema.runs.c.created.desc(), schema.runs.c.id.desc())
-        wanted = (tags or {}).items()
-        found: list[Any] = []
-        with self.database.reading() as connection:
+        required_tags = (tags or {}).items()
+        matching: list[Any] = []
+        with self.database.begin_read() as connection:
             for row in connection.execute(newest):
-                if len(found) == limit:
+                if len(matching) == limit:
                     break
-                if wanted <= row_mapping.run_of(row, 0).tags.items():
-                    found.append(row)
-            counts = _counts(connection, [row.id for row in found])
-        return [row_mapping.run_of(row, counts.get(row.id, 0)) for row in found]
+                if required_tags <= row_mapping.row_to_run(row, 0).tags.items():
+                    matching.append(row)
+            counts = _count_results(connection, [row.id for row in matching])
+        return [row_mapping.row_to_run(row, counts.get(row.id, 0)) for row in matching]
 
-    def find(self, name: str) -> Run:
+    def find_run(self, name: str) -> Run:
         """The run with this id, the only one whose id begins so, or the `latest`."""
         if name == _LATEST:
-            if newest := self.runs(limit=1):
+            if newest := self.list_runs(limit=1):
                 return newest[0]
-            raise self._unknown(name, "is empty: there is no run in it yet.", ())
-        begins = select(schema.runs).where(
-            schema.runs.c.id.startswith(row_mapping.plain(name), autoescape=True)
+            raise self._make_unknown_run_error(name, "is empty: there is no run in it yet.", ())
+        query = select(schema.runs).where(
+            schema.runs.c.id.startswith(row_mapping.to_database_text(name), autoescape=True)
         )
-        with self.database.reading() as connection:
-            found = connection.execute(begins.order_by(schema.runs.c.id).limit(10)).all()
-            same = [row for row in found if row.id == name]
-            if len(same or found) == 1:
-                row = (same or found)[0]
-                return row_mapping.run_of(row, _counts(connection, [row.id]).get(row.id, 0))
-        if found:
-            several = ", ".join(row.id for row in found)
+        with self.database.begin_read() as connection:
+            matching = connection.execute(query.order_by(schema.runs.c.id).limit(10)).all()
+            exact = [row for row in matching if row.id == name]
+            if len(exact or matching) == 1:
+                row = (exact or matching)[0]
+                return row_mapping.row_to_run(
+                    row, _count_results(connection, [row.id]).get(row.id, 0)
+                )
+        if matching:
+            run_ids = ", ".join(row.id for row in matching)
             raise InvalidInput(
-                f"several runs begin with `{name}`.", where=self.url, advice=f"They are {several}."
+                f"several runs begin with `{name}`.", where=self.url, advice=f"They are {run_ids}."
             )
-        known = [run.id for run in self.runs(limit=10)]
-        raise self._unknown(name, f"holds no run `{name}`.", known)
+        known = [run.id for run in self.list_runs(limit=10)]
+        raise self._make_unknown_run_error(name, f"holds no run `{name}`.", known)
 
-    def results(self, run_id: str) -> Iterator[Result]:
+    def iter_results(self, run_id: str) -> Iterator[Result]:
         """The results of a run in order of position, read piece by piece."""
         after = -1
         while True:
             # A page at a time: nothing is held open while the caller does other things.
-            page = _RESULTS.where(schema.results.c.run == run_id, schema.results.c.position > after)
-            with self.database.reading() as connection:
-                found = connection.execute(
+            page = _RESULTS_QUERY.where(
+                schema.results.c.run == run_id, schema.results.c.position > after
+            )
+            with self.database.begin_read() as connection:
+                page_rows = connection.execute(
                     page.order_by(schema.results.c.position).limit(_PAGE)
                 ).all()
-            if not found:
+            if not page_rows:
                 return
-            after = found[-1].position
-            yield from map(row_mapping.result_of, found)
+            after = page_rows[-1].position
+            yield from map(row_mapping.row_to_result, page_rows)
 
-    def result(self, run_id: str, case: str | int) -> Result:
+    def get_result(self, run_id: str, case: str | int) -> Result:
         """The result on the case with this id, or at this position."""
-        of_run = _RESULTS.where(schema.results.c.run == run_id).limit(1)
-        by_id = of_run.where(schema.results.c.id == row_mapping.plain(str(case)))
-        tried = [by_id.order_by(schema.results.c.position)] if isinstance(case, str) else []
+        of_run = _RESULTS_QUERY.where(schema.results.c.run == run_id).limit(1)
+        by_id = of_run.where(schema.results.c.id == row_mapping.to_database_text(str(case)))
+        queries = [by_id.order_by(schema.results.c.position)] if isinstance(case, str) else []
         if isinstance(case, int) or (case.isascii() and case.isdigit() and len(case) < 10):
-            tried.append(of_run.where(schema.results.c.position == int(case)))
-        with self.database.reading() as connection:
-            for query in tried:
+            queries.append(of_run.where(schema.results.c.position == int(case)))
+        with self.database.begin_read() as connection:
+            for query in queries:
                 if (row := connection.execute(query).one_or_none()) is not None:
-                    return row_mapping.result_of(row)
+                    return row_mapping.row_to_result(row)
             ids = select(schema.results.c.id).where(schema.results.c.run == run_id)
             known = [row.id for row in connection.execute(ids.limit(_PAGE)) if row.id]
         raise InvalidInput(
@@ -137,41 +143,41 @@ class SqlStore:
             advice=did_you_mean(str(case), known[:20]) if known else "Give its position from 0 up.",
         )
 
-    def judged(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
+    def find_verdicts(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
         """Verdicts on cases that a run of this fingerprint has judged, by the hash of the case."""
-        with self.database.reading() as connection:
-            asked = {"fingerprint": fingerprint, "cases": list(cases)}
-            found = connection.execute(_JUDGED, asked).all()
-        return {row.case: row_mapping.verdict_in(row.content) for row in found}
+        with self.database.begin_read() as connection:
+            parameters = {"fingerprint": fingerprint, "cases": list(cases)}
+            matching = connection.execute(_VERDICTS_QUERY, parameters).all()
+        return {row.case: row_mapping.parse_verdict_content(row.content) for row in matching}
 
-    def case(self, case_hash: str) -> KeptCase:
+    def get_case(self, case_hash: str) -> StoredCase:
         """The case with this content hash."""
-        kept = select(schema.cases.c.content).where(schema.cases.c.hash == case_hash)
-        with self.database.reading() as connection:
-            content = connection.execute(kept).scalar_one_or_none()
+        query = select(schema.cases.c.content).where(schema.cases.c.hash == case_hash)
+        with self.database.begin_read() as connection:
+            content = connection.execute(query).scalar_one_or_none()
         if content is None:
             raise InvalidInput(f"holds no case `{case_hash}`.", where=self.url)
-        return KeptCase(case_hash, zlib.decompress(content).decode("ascii"))
+        return StoredCase(case_hash, zlib.decompress(content).decode("ascii"))
 
     def close(self) -> None:
         """Let go of the database."""
         self.database.close()
 
-    def _fingerprint(self, run_id: str) -> str:
+    def _find_fingerprint(self, run_id: str) -> str:
         if run_id not in self._fingerprints:
-            self._fingerprints[run_id] = self.find(run_id).fingerprint
+            self._fingerprints[run_id] = self.find_run(run_id).fingerprint
         return self._fingerprints[run_id]
 
-    def _unknown(self, name: str, what: str, known: Collection[str]) -> InvalidInput:
+    def _make_unknown_run_error(self, name: str, what: str, known: Collection[str]) -> InvalidInput:
         advice = did_you_mean(name, known) if known else "`planproof run DATA` makes one."
         return InvalidInput(what, where=self.url, advice=advice)
 
 
-_RESULTS = select(schema.results, schema.verdicts.c.content).join(
+_RESULTS_QUERY = select(schema.results, schema.verdicts.c.content).join(
     schema.verdicts, schema.verdicts.c.hash == schema.results.c.verdict
 )
 
-_JUDGED = (
+_VERDICTS_QUERY = (
     select(schema.judged.c.case, schema.verdicts.c.content)
     .join(schema.verdicts, schema.verdicts.c.hash == schema.judged.c.verdict)
     .where(
@@ -181,8 +187,8 @@ _JUDGED = (
 )
 
 
-def _counts(connection: Connection, run_ids: Sequence[str]) -> dict[str, int]:
+def _count_results(connection: Connection, run_ids: Sequence[str]) -> dict[str, int]:
     """How many results each of these runs has."""
     run = schema.results.c.run
-    counted = select(run, func.count()).where(run.in_(run_ids)).group_by(run)
-    return {row[0]: row[1] for row in connection.execute(counted)}
+    query = select(run, func.count()).where(run.in_(run_ids)).group_by(run)
+    return {row[0]: row[1] for row in connection.execute(query)}

@@ -15,7 +15,7 @@ from planproof.errors import StoreFailed
 from planproof.runs.store.database import Database
 from planproof.runs.store.sql_store import SqlStore
 
-_PATIENCE = 60.0
+_LOCK_TIMEOUT_SECONDS = 60.0
 """Seconds to wait for others who write."""
 _TRIES = 100
 
@@ -24,22 +24,22 @@ def open_sqlite(url: str) -> SqlStore:
     """The store in the file that a URL such as `sqlite:///runs.db` names."""
     path = Path(make_url(url).database or "").absolute()
     try:
-        _make_room(path)
+        _create_file(path)
     except OSError as error:
         raise StoreFailed(
             f"can't be opened: {error.strerror}.",
             where=str(path),
             advice="Name another file with --store, or keep nothing: --store none.",
         ) from error
-    made = path.stat()
+    original_stat = path.stat()
 
     def check() -> None:
         # A file that was removed could be written to for ever, and everything would be lost.
         try:
-            there = os.path.samestat(path.stat(), made)
+            is_same_file = os.path.samestat(path.stat(), original_stat)
         except OSError:
-            there = False
-        if not there:
+            is_same_file = False
+        if not is_same_file:
             raise StoreFailed(
                 "has been removed or replaced while it was in use.",
                 where=str(path),
@@ -47,14 +47,14 @@ def open_sqlite(url: str) -> SqlStore:
             )
 
     engine = create_engine(
-        URL.create("sqlite", database=str(path)), connect_args={"timeout": _PATIENCE}
+        URL.create("sqlite", database=str(path)), connect_args={"timeout": _LOCK_TIMEOUT_SECONDS}
     )
-    event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
+    event.listen(engine, "connect", _configure_connection)
+    event.listen(engine, "begin", _begin_transaction)
     return SqlStore(Database(engine, str(path), check))
 
 
-def _make_room(path: Path) -> None:
+def _create_file(path: Path) -> None:
     folder = path.parent
     if not folder.exists():
         # Kept cases and verdicts quote traces: nobody else's business, and not for git.
@@ -64,23 +64,23 @@ def _make_room(path: Path) -> None:
     path.touch(mode=0o600)
 
 
-def _prepare(database: Any, _: object) -> None:
+def _configure_connection(database: Any, _: object) -> None:
     # SQLAlchemy begins transactions (below), not the driver.
     database.isolation_level = None
     database.execute("PRAGMA foreign_keys = ON")
     database.execute("PRAGMA synchronous = NORMAL")
-    for tried in range(_TRIES):
+    for attempt in range(_TRIES):
         try:
             if database.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal":
                 return
         except sqlite3.OperationalError:
             # Who opens a new file at the same moment is not waited for here by SQLite itself.
-            if tried == _TRIES - 1:
+            if attempt == _TRIES - 1:
                 raise
         sleep(0.05)
 
 
-def _begin(connection: Connection) -> None:
+def _begin_transaction(connection: Connection) -> None:
     # One that is to write says so at once: halfway it could not wait for another who does.
     writes = connection.get_execution_options().get("writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from planproof.core.verdict import Verdict
-from planproof.runs.run_records import KeptCase, Result, Run, RunState
+from planproof.runs.run_records import Result, Run, RunState, StoredCase
 
 
 class Store(Protocol):
@@ -22,7 +22,7 @@ class Store(Protocol):
         ...
 
     @property
-    def keeps(self) -> bool:
+    def is_persistent(self) -> bool:
         """Whether anything is kept at all."""
         ...
 
@@ -30,7 +30,7 @@ class Store(Protocol):
         """Enter a run; one that is entered already is going on."""
         ...
 
-    def add(self, run_id: str, results: Sequence[Result], cases: Sequence[KeptCase]) -> None:
+    def add(self, run_id: str, results: Sequence[Result], cases: Sequence[StoredCase]) -> None:
         """Keep results, and the cases they are about: all of them, or none.
 
         What is kept already, a result by its position and a case by its hash, stays as it is.
@@ -41,30 +41,32 @@ class Store(Protocol):
         """Say how a run ended."""
         ...
 
-    def runs(self, limit: int | None = None, tags: Mapping[str, str] | None = None) -> list[Run]:
+    def list_runs(
+        self, limit: int | None = None, tags: Mapping[str, str] | None = None
+    ) -> list[Run]:
         """Runs with these tags, the newest first."""
         ...
 
-    def find(self, name: str) -> Run:
+    def find_run(self, name: str) -> Run:
         """The run with this id, the only one whose id begins so, or the `latest`."""
         ...
 
-    def results(self, run_id: str) -> Iterator[Result]:
+    def iter_results(self, run_id: str) -> Iterator[Result]:
         """The results of a run in order of position, read piece by piece."""
         ...
 
-    def result(self, run_id: str, case: str | int) -> Result:
+    def get_result(self, run_id: str, case: str | int) -> Result:
         """The result on the case with this id, or at this position."""
         ...
 
-    def judged(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
+    def find_verdicts(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
         """Verdicts on cases that a run of this fingerprint has judged, by the hash of the case.
 
         They lack id and metadata, which belong to the data set. A failure is no verdict.
         """
         ...
 
-    def case(self, case_hash: str) -> KeptCase:
+    def get_case(self, case_hash: str) -> StoredCase:
         """The case with this content hash."""
         ...
 
@@ -73,7 +75,7 @@ class Store(Protocol):
         ...
 
 
-class OpensStore(Protocol):
+class StoreFactory(Protocol):
     """What the entry points in the group `planproof.stores` name; they are found by URL scheme."""
 
     def __call__(self, url: str) -> Store:

@@ -7,11 +7,11 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from planproof.reports.run_json import comparison_json
-from planproof.runs.run_names import base_run, named_run
-from planproof.server.api.lookup import looked_up
-from planproof.server.api.route_docs import READS, answers
-from planproof.server.api.schemas import ComparedRuns
+from planproof.reports.run_json import comparison_to_json
+from planproof.runs.run_names import find_base_run, find_run_by_name
+from planproof.server.api.lookup import find_or_404
+from planproof.server.api.route_docs import READ_ERRORS, describe_responses
+from planproof.server.api.schemas import RunComparison
 from planproof.server.services import ServicesDep
 
 router = APIRouter(prefix="/v1", tags=["runs"])
@@ -20,7 +20,9 @@ router = APIRouter(prefix="/v1", tags=["runs"])
 @router.get(
     "/compare",
     summary="What changed from one run to another.",
-    responses=answers("compare_runs", ComparedRuns, "Two runs, and what changed.", READS),
+    responses=describe_responses(
+        "compare_runs", RunComparison, "Two runs, and what changed.", READ_ERRORS
+    ),
 )
 async def compare_runs(
     services: ServicesDep,
@@ -38,10 +40,10 @@ async def compare_runs(
     """Pair the cases of two runs, and say what became better, what worse, and if it is chance."""
     store = services.store
 
-    def compared() -> str:
-        later = named_run(store, new)
-        earlier = base_run(store, base, later)
-        return comparison_json(earlier, later, services.records.comparison(earlier, later))
+    def render_comparison() -> str:
+        later = find_run_by_name(store, new)
+        earlier = find_base_run(store, base, later)
+        return comparison_to_json(earlier, later, services.queries.get_comparison(earlier, later))
 
-    text = await looked_up("base or new", compared)
+    text = await find_or_404("base or new", render_comparison)
     return Response(text.encode("ascii"), media_type="application/json")

@@ -8,10 +8,10 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from planproof.core.content import Json
-from planproof.server.api.route_docs import answers
+from planproof.server.api.route_docs import describe_responses
 from planproof.server.api.schemas import Health
-from planproof.server.http_problems import Busy
-from planproof.server.json_responses import json_answer
+from planproof.server.http_problems import ServerBusy
+from planproof.server.json_responses import make_json_response
 from planproof.server.services import ServicesDep
 
 router = APIRouter(tags=["health"])
@@ -22,23 +22,23 @@ _WITHOUT_KEY: dict[str, Json] = {"security": []}
 @router.get(
     "/healthz",
     summary="The process lives.",
-    responses=answers("healthz", Health, "It does.", ()),
+    responses=describe_responses("healthz", Health, "It does.", ()),
     openapi_extra=_WITHOUT_KEY,
 )
 async def healthz() -> Response:
     """It answers."""
-    return json_answer({"status": "ok"})
+    return make_json_response({"status": "ok"})
 
 
 @router.get(
     "/readyz",
     summary="The store can be reached, and cases can be handed in.",
-    responses=answers("readyz", Health, "They can.", (503,)),
+    responses=describe_responses("readyz", Health, "They can.", (503,)),
     openapi_extra=_WITHOUT_KEY,
 )
 async def readyz(services: ServicesDep) -> Response:
     """It can work; 503 where it can't, or is about to end."""
     if services.closing.is_set():
-        raise Busy("the server is about to end.")
-    await asyncio.to_thread(services.store.runs, 1)
-    return json_answer({"status": "ok"})
+        raise ServerBusy("the server is about to end.")
+    await asyncio.to_thread(services.store.list_runs, 1)
+    return make_json_response({"status": "ok"})

@@ -10,16 +10,16 @@ from fastapi import Depends, Path, Query
 from pydantic import StringConstraints
 
 from planproof.errors import InvalidInput
-from planproof.runs.run_names import named_run
+from planproof.runs.run_names import find_run_by_name
 from planproof.runs.run_records import Run
-from planproof.server.http_problems import Refused
+from planproof.server.http_problems import RequestRefused
 from planproof.server.services import ServicesDep
 
 _T = TypeVar("_T")
-_LARGEST = 2**31 - 1
+_MAX_INT32 = 2**31 - 1
 
 FirstQuery = Annotated[
-    int, Query(ge=0, le=_LARGEST, description="How many are left out before.", examples=[0])
+    int, Query(ge=0, le=_MAX_INT32, description="How many are left out before.", examples=[0])
 ]
 TagQuery = Annotated[
     list[Annotated[str, StringConstraints(pattern="^[^=]+=")]] | None,
@@ -28,15 +28,15 @@ TagQuery = Annotated[
 CasePath = Annotated[str, Path(description="Its id, or its position from 0 up.", examples=["0"])]
 
 
-async def looked_up(where: str, look: Callable[[], _T]) -> _T:
+async def find_or_404(where: str, find: Callable[[], _T]) -> _T:
     """What is found in the store; 404 where there is no such thing."""
     try:
-        return await asyncio.to_thread(look)
+        return await asyncio.to_thread(find)
     except InvalidInput as error:
-        raise Refused(404, error.what, where=where, advice=error.advice) from error
+        raise RequestRefused(404, error.what, where=where, advice=error.advice) from error
 
 
-async def _named(
+async def _find_run(
     services: ServicesDep,
     run: Annotated[
         str,
@@ -46,7 +46,7 @@ async def _named(
         ),
     ],
 ) -> Run:
-    return await looked_up("run", lambda: named_run(services.store, run))
+    return await find_or_404("run", lambda: find_run_by_name(services.store, run))
 
 
-RunDep = Annotated[Run, Depends(_named)]
+RunDep = Annotated[Run, Depends(_find_run)]

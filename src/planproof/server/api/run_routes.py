@@ -13,52 +13,54 @@ from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
 from planproof.core.content import Json
-from planproof.reports.run_json import run_value, summary_json
-from planproof.runs.run_names import tags_of
+from planproof.reports.run_json import run_to_dict, summary_to_json
+from planproof.runs.run_names import parse_tags
 from planproof.runs.run_records import Run, RunState
-from planproof.server.active_runs import Ordered
+from planproof.server.active_runs import RunRequest
 from planproof.server.api.lookup import FirstQuery, RunDep, TagQuery
 from planproof.server.api.route_docs import (
-    READS,
-    STREAM,
-    WRITES,
-    answers,
-    body,
-    demo_case,
-    schema_of,
+    EVENT_STREAM,
+    READ_ERRORS,
+    WRITE_ERRORS,
+    build_openapi_schema,
+    describe_body,
+    describe_responses,
+    load_demo_case,
 )
-from planproof.server.api.schemas import BegunRun, PostedCase, RunsPage, SummedRun
+from planproof.server.api.schemas import PostedCase, RunsPage, RunWithSummary, StartedRun
 from planproof.server.api.verdict_routes import JudgeQuery
-from planproof.server.json_responses import json_answer
+from planproof.server.json_responses import make_json_response
 from planproof.server.services import Services, ServicesDep
 
 router = APIRouter(prefix="/v1", tags=["runs"])
 
-_LOOKED = 0.2
-_SILENCE = 15.0
-_DEMO = [demo_case(name) for name in ("followed", "claimed", "reordered")]
+_POLL_SECONDS = 0.2
+_KEEP_ALIVE_SECONDS = 15.0
+_DEMO_CASES = [load_demo_case(name) for name in ("followed", "claimed", "reordered")]
 
 
-def _begun_answers() -> dict[int | str, dict[str, Any]]:
+def _describe_run_responses() -> dict[int | str, dict[str, Any]]:
     """What is answered to a data set, with where to go from there."""
-    told = answers("begin_run", BegunRun, "The run has begun.", WRITES, status=202)
-    of_run = {"run": "$response.body#/run/id"}
-    told[202]["links"] = {
-        name: {"operationId": name, "parameters": of_run}
+    responses = describe_responses(
+        "begin_run", StartedRun, "The run has begun.", WRITE_ERRORS, status=202
+    )
+    run_parameters = {"run": "$response.body#/run/id"}
+    responses[202]["links"] = {
+        name: {"operationId": name, "parameters": run_parameters}
         for name in ("show_run", "run_events", "list_cases", "list_verdicts")
     }
-    return told
+    return responses
 
 
 @router.post(
     "/runs",
     status_code=202,
     summary="Judge a data set.",
-    responses=_begun_answers(),
-    openapi_extra=body(
+    responses=_describe_run_responses(),
+    openapi_extra=describe_body(
         "Cases or traces: an array, or JSON Lines; whatever `planproof run` reads of that sort.",
-        schema_of(Annotated[list[PostedCase], Field(min_length=1)]),
-        _DEMO,
+        build_openapi_schema(Annotated[list[PostedCase], Field(min_length=1)]),
+        _DEMO_CASES,
     ),
 )
 async def begin_run(
@@ -79,22 +81,22 @@ async def begin_run(
 
     What was judged before, in the same way, is not judged again.
     """
-    tags = tags_of(tag or ())
-    services.runs.take_place()
+    tags = parse_tags(tag or ())
+    services.runs.reserve_slot()
     data = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed when the run is over
     try:
-        async for piece in request.stream():
-            await asyncio.to_thread(data.write, piece)
+        async for chunk in request.stream():
+            await asyncio.to_thread(data.write, chunk)
         data.seek(0)
-        ordered = Ordered(data=data, source=name, tags=tags, judge=judge, resume=resume)
-        run = await services.runs.begin(ordered)
+        run_request = RunRequest(data=data, source=name, tags=tags, judge=judge, resume=resume)
+        run = await services.runs.start(run_request)
     except BaseException:
-        services.runs.leave_place()
+        services.runs.release_slot()
         data.close()
         raise
     events = f"/v1/runs/{run.id}/events"
-    return json_answer(
-        {"run": run_value(run), "events": events},
+    return make_json_response(
+        {"run": run_to_dict(run), "events": events},
         status=202,
         headers={"Location": f"/v1/runs/{run.id}"},
     )
@@ -103,7 +105,7 @@ async def begin_run(
 @router.get(
     "/runs",
     summary="Runs, the newest first.",
-    responses=answers("list_runs", RunsPage, "Some runs.", (422, 503)),
+    responses=describe_responses("list_runs", RunsPage, "Some runs.", (422, 503)),
 )
 async def list_runs(
     services: ServicesDep,
@@ -112,21 +114,23 @@ async def list_runs(
     tag: TagQuery = None,
 ) -> Response:
     """List runs, the newest first, with these tags."""
-    tags = tags_of(tag or ())
-    found = await asyncio.to_thread(services.store.runs, first + most + 1, tags)
-    page = found[first : first + most]
-    more = len(found) > first + most
-    return json_answer({"runs": [run_value(run) for run in page], "more": more})
+    tags = parse_tags(tag or ())
+    runs = await asyncio.to_thread(services.store.list_runs, first + most + 1, tags)
+    page = runs[first : first + most]
+    more = len(runs) > first + most
+    return make_json_response({"runs": [run_to_dict(run) for run in page], "more": more})
 
 
 @router.get(
     "/runs/{run}",
     summary="A run, and what it comes to.",
-    responses=answers("show_run", SummedRun, "The run and its summary.", READS),
+    responses=describe_responses(
+        "show_run", RunWithSummary, "The run and its summary.", READ_ERRORS
+    ),
 )
 async def show_run(services: ServicesDep, run: RunDep) -> Response:
     """Sum up a run: scores, statuses, what was missed, what was slow, what could not be judged."""
-    text = await asyncio.to_thread(lambda: summary_json(run, services.records.summary(run)))
+    text = await asyncio.to_thread(lambda: summary_to_json(run, services.queries.get_summary(run)))
     return Response(text.encode("ascii"), media_type="application/json")
 
 
@@ -134,36 +138,38 @@ async def show_run(services: ServicesDep, run: RunDep) -> Response:
     "/runs/{run}/events",
     summary="The progress of a run, as server-sent events.",
     response_class=StreamingResponse,
-    responses=answers("run_events", None, "Events until the run is over.", READS),
+    responses=describe_responses("run_events", None, "Events until the run is over.", READ_ERRORS),
 )
 async def run_events(services: ServicesDep, run: RunDep) -> StreamingResponse:
     """Tell of progress (`progress`) until the run is over (`over`)."""
     headers = {"X-Accel-Buffering": "no"}
-    told = _told(services, run)
-    return StreamingResponse(told, media_type=STREAM, headers=headers)
+    events = _stream_progress(services, run)
+    return StreamingResponse(events, media_type=EVENT_STREAM, headers=headers)
 
 
-async def _told(services: Services, run: Run) -> AsyncIterator[bytes]:
-    progress = services.runs.progress_of(run.id)
+async def _stream_progress(services: Services, run: Run) -> AsyncIterator[bytes]:
+    progress = services.runs.find_progress(run.id)
     if progress is None:
-        over = run.state is not RunState.RUNNING
-        yield _event("over" if over else "progress", {"run": run.id, "cases": run.cases})
+        is_finished = run.state is not RunState.RUNNING
+        yield _encode_event(
+            "over" if is_finished else "progress", {"run": run.id, "cases": run.cases}
+        )
         return
     last: dict[str, Json] = {}
-    silent = 0.0
+    idle_seconds = 0.0
     while not services.closing.is_set():
-        figures = progress.figures()
+        figures = progress.to_json()
         if figures != last:
-            yield _event("over" if figures["over"] else "progress", figures)
-            last, silent = figures, 0.0
-        elif silent >= _SILENCE:
+            yield _encode_event("over" if figures["over"] else "progress", figures)
+            last, idle_seconds = figures, 0.0
+        elif idle_seconds >= _KEEP_ALIVE_SECONDS:
             yield b": still at it\n\n"
-            silent = 0.0
+            idle_seconds = 0.0
         if figures["over"]:
             return
-        await asyncio.sleep(_LOOKED)
-        silent += _LOOKED
+        await asyncio.sleep(_POLL_SECONDS)
+        idle_seconds += _POLL_SECONDS
 
 
-def _event(name: str, figures: dict[str, Json]) -> bytes:
+def _encode_event(name: str, figures: dict[str, Json]) -> bytes:
     return f"event: {name}\ndata: {json.dumps(figures)}\n\n".encode("ascii")

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from planproof.core.verdict import JudgeSummary, Verdict
 from planproof.runs.compare import Comparison
 from planproof.runs.run_records import RunState
-from planproof.runs.summary import Glance, Summary
+from planproof.runs.summary import CaseSummary, Summary
 
 _Task = TypeVar("_Task")
 
@@ -89,7 +89,7 @@ class Health(BaseModel):
     status: str
 
 
-class BegunRun(BaseModel):
+class StartedRun(BaseModel):
     """A run that was begun, and where its progress is told."""
 
     run: RunForm
@@ -103,7 +103,7 @@ class RunsPage(BaseModel):
     more: bool
 
 
-class SummedRun(BaseModel):
+class RunWithSummary(BaseModel):
     """A run and what it comes to."""
 
     run: RunForm
@@ -113,7 +113,7 @@ class SummedRun(BaseModel):
 class CasesPage(BaseModel):
     """Some cases of a run; `total` is how many there are of that kind."""
 
-    cases: list[Glance]
+    cases: list[CaseSummary]
     total: int
 
 
@@ -124,7 +124,7 @@ class VerdictsPage(BaseModel):
     total: int
 
 
-class CaseOfRun(BaseModel):
+class RunCase(BaseModel):
     """A case as it was given, which can be handed in again."""
 
     position: int
@@ -135,7 +135,7 @@ class CaseOfRun(BaseModel):
     metadata: dict[str, Any]
 
 
-class ComparedRuns(BaseModel):
+class RunComparison(BaseModel):
     """Two runs, and what changed from one to the other."""
 
     base: RunForm

@@ -9,10 +9,16 @@ from starlette.responses import Response
 
 from planproof.core.verdict import Verdict
 from planproof.readers.decoding.case_files import CaseLine, parse_case
-from planproof.server.api.route_docs import WRITES, answers, body, demo_case, schema_of
+from planproof.server.api.route_docs import (
+    WRITE_ERRORS,
+    build_openapi_schema,
+    describe_body,
+    describe_responses,
+    load_demo_case,
+)
 from planproof.server.api.schemas import PostedCase
-from planproof.server.guard.json_bodies import json_body
-from planproof.server.json_responses import json_answer
+from planproof.server.guard.json_bodies import read_json_body
+from planproof.server.json_responses import make_json_response
 from planproof.server.services import ServicesDep
 
 router = APIRouter(prefix="/v1", tags=["verdicts"])
@@ -26,14 +32,16 @@ JudgeQuery = Annotated[
 @router.post(
     "/verdicts",
     summary="Judge one case.",
-    responses=answers("judge_case", Verdict, "The whole verdict.", WRITES),
-    openapi_extra=body("A case.", schema_of(PostedCase), demo_case("claimed")),
+    responses=describe_responses("judge_case", Verdict, "The whole verdict.", WRITE_ERRORS),
+    openapi_extra=describe_body(
+        "A case.", build_openapi_schema(PostedCase), load_demo_case("claimed")
+    ),
 )
 async def judge_case(request: Request, services: ServicesDep, judge: JudgeQuery = None) -> Response:
     """Judge a case, and keep nothing of it.
 
     A case that can be read but not judged gets a verdict that says so, without a score.
     """
-    case = parse_case(await json_body(request, services.settings.limits), name="body")
-    verdict, _ = await services.desk.verdict(CaseLine("body", case, id=case.id), judge)
-    return json_answer(verdict.full())
+    case = parse_case(await read_json_body(request, services.settings.limits), name="body")
+    verdict, _ = await services.judge_queue.submit(CaseLine("body", case, id=case.id), judge)
+    return make_json_response(verdict.full())

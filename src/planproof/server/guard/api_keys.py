@@ -17,13 +17,13 @@ from planproof.core.suggestions import did_you_mean
 from planproof.errors import InvalidInput
 from planproof.runs.store import schema
 from planproof.runs.store.database import Database, insert_new
-from planproof.runs.store.row_mapping import written_time
+from planproof.runs.store.row_mapping import format_time
 
-_BEGINS = "planproof_"
-_BYTES = 32
+_KEY_PREFIX = "planproof_"
+_KEY_BYTES = 32
 """Of chance in a key: nobody guesses it, so that a plain digest hides it well enough."""
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_FRESH = 2.0
+_NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_CACHE_SECONDS = 2.0
 """Seconds for which what was read of the keys holds: so long a removed one may still work."""
 
 
@@ -49,28 +49,28 @@ class Keys:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._known: dict[str, Key] = {}
+        self._key_by_digest: dict[str, Key] = {}
         self._read_at = float("-inf")
-        self._reading = asyncio.Lock()
+        self._read_lock = asyncio.Lock()
 
     def add(self, name: str, role: Role) -> str:
         """Make a key of this name, and say what it is: nobody can say it again."""
-        if _NAME.fullmatch(name) is None:
+        if _NAME_PATTERN.fullmatch(name) is None:
             raise InvalidInput(
                 f"`{name}` is no name for a key.",
                 advice="Use up to 64 letters, digits, dots, dashes and underscores.",
             )
-        key = f"{_BEGINS}{token_urlsafe(_BYTES)}"
+        key = f"{_KEY_PREFIX}{token_urlsafe(_KEY_BYTES)}"
         row = {
             "name": name,
             "role": role.value,
-            "digest": digest_of(key),
-            "created": written_time(datetime.now(UTC)),
+            "digest": hash_secret(key),
+            "created": format_time(datetime.now(UTC)),
         }
-        with self._database.writing() as connection:
+        with self._database.begin_write() as connection:
             insert_new(connection, schema.keys, [row])
-            kept = select(schema.keys.c.digest).where(schema.keys.c.name == name)
-            if connection.execute(kept).scalar_one() != row["digest"]:
+            query = select(schema.keys.c.digest).where(schema.keys.c.name == name)
+            if connection.execute(query).scalar_one() != row["digest"]:
                 raise InvalidInput(
                     f"there is a key `{name}` already.",
                     where=self._database.url,
@@ -78,38 +78,38 @@ class Keys:
                 )
         return key
 
-    def all(self) -> list[Key]:
+    def list_all(self) -> list[Key]:
         """All keys, by name."""
-        with self._database.reading() as connection:
-            found = connection.execute(select(schema.keys).order_by(schema.keys.c.name)).all()
+        with self._database.begin_read() as connection:
+            rows = connection.execute(select(schema.keys).order_by(schema.keys.c.name)).all()
         return [
             Key(row.name, Role(row.role), row.digest, datetime.fromisoformat(row.created))
-            for row in found
+            for row in rows
         ]
 
     def remove(self, name: str) -> None:
         """Let a key be good for nothing any more."""
-        with self._database.writing() as connection:
+        with self._database.begin_write() as connection:
             removed = connection.execute(delete(schema.keys).where(schema.keys.c.name == name))
         if not removed.rowcount:
-            known = [key.name for key in self.all()]
+            known = [key.name for key in self.list_all()]
             raise InvalidInput(
                 f"there is no key `{name}`.",
                 where=self._database.url,
                 advice=did_you_mean(name, known) if known else "There are none.",
             )
 
-    async def with_digest(self, digest: str) -> Key | None:
+    async def find_by_digest(self, digest: str) -> Key | None:
         """The key with this digest, if there is one."""
-        if monotonic() - self._read_at > _FRESH:
-            async with self._reading:
-                if monotonic() - self._read_at > _FRESH:
-                    keys = await asyncio.to_thread(self.all)
-                    self._known = {key.digest: key for key in keys}
+        if monotonic() - self._read_at > _CACHE_SECONDS:
+            async with self._read_lock:
+                if monotonic() - self._read_at > _CACHE_SECONDS:
+                    keys = await asyncio.to_thread(self.list_all)
+                    self._key_by_digest = {key.digest: key for key in keys}
                     self._read_at = monotonic()
-        return self._known.get(digest)
+        return self._key_by_digest.get(digest)
 
 
-def digest_of(key: str) -> str:
+def hash_secret(secret: str) -> str:
     """What is kept of a key, or of anything else that only its holder knows."""
-    return sha256(key.encode("utf-8", "replace")).hexdigest()
+    return sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -10,17 +10,17 @@ from time import monotonic
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from planproof.server.http_problems import Busy, Refused
+from planproof.server.http_problems import RequestRefused, ServerBusy
 from planproof.server.server_settings import ServerLimits
 
-_GZIP = 16 + zlib.MAX_WBITS
-_PIECE = 256 * 1024
-_SLOWEST = 64 * 1024
+_GZIP_WBITS = 16 + zlib.MAX_WBITS
+_CHUNK_BYTES = 256 * 1024
+_MIN_BYTES_PER_SECOND = 64 * 1024
 """Bytes a second that a body has to come in at, once it had its first seconds."""
-_DRAINED = 64 * 1024 * 1024
+_MAX_DRAINED_BYTES = 64 * 1024 * 1024
 """Bytes that are thrown away at the most: many clients hear no answer before they have sent all."""
-_DRAINED_WITHIN = 5.0
-_DATA_SETS = "/v1/runs"
+_DRAIN_SECONDS = 5.0
+_DATA_SET_PATH = "/v1/runs"
 
 
 class BodyLimits:
@@ -29,79 +29,81 @@ class BodyLimits:
     def __init__(self, app: ASGIApp, limits: ServerLimits) -> None:
         self._app = app
         self._limits = limits
-        self._held = 0
+        self._buffered_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, with a body that is counted on its way."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        body = _Body(self, self._limits, scope, receive)
+        body = _LimitedBody(self, self._limits, scope, receive)
 
-        async def sending(message: Message) -> None:
-            if message["type"] == "http.response.start" and body.is_left:
+        async def send_and_drain(message: Message) -> None:
+            if message["type"] == "http.response.start" and body.is_incomplete:
                 # Nobody reads the rest of it, and it need not be waited for.
                 await body.drain()
                 MutableHeaders(scope=message)["Connection"] = "close"
             await send(message)
 
         try:
-            await self._app(scope, body.receive, sending)
+            await self._app(scope, body.receive, send_and_drain)
         finally:
-            self._held -= body.held
+            self._buffered_bytes -= body.buffered_bytes
 
-    def hold(self, count: int) -> None:
+    def reserve(self, count: int) -> None:
         """Count bytes that are in memory until their request is answered."""
-        if self._held + count > self._limits.in_flight:
-            raise Busy("the bodies of other requests take all the room.")
-        self._held += count
+        if self._buffered_bytes + count > self._limits.in_flight:
+            raise ServerBusy("the bodies of other requests take all the room.")
+        self._buffered_bytes += count
 
 
-class _Body:
+class _LimitedBody:
     """The body of one request."""
 
     def __init__(
-        self, all_bodies: BodyLimits, limits: ServerLimits, scope: Scope, receive: Receive
+        self, limiter: BodyLimits, limits: ServerLimits, scope: Scope, receive: Receive
     ) -> None:
-        self.held = 0
-        self._all = all_bodies
+        self.buffered_bytes = 0
+        self._limiter = limiter
         self._receive = receive
-        self._is_data_set = scope["path"] == _DATA_SETS
-        self._most = limits.data_set if self._is_data_set else limits.body
+        self._is_data_set = scope["path"] == _DATA_SET_PATH
+        self._max_bytes = limits.data_set_bytes if self._is_data_set else limits.body_bytes
         self._option = "--max-data-set" if self._is_data_set else "--max-body"
-        self._arrival = limits.arrival
+        self._timeout = limits.body_timeout
         self._headers = Headers(scope=scope)
-        self._pieces = self._unpacked()
-        self._over = False
-        self._more = "transfer-encoding" in self._headers or self._length() > 0
+        self._chunks = self._iterate_decoded()
+        self._is_finished = False
+        self._is_incomplete = (
+            "transfer-encoding" in self._headers or self._read_content_length() > 0
+        )
 
     async def receive(self) -> Message:
         """The next piece of it."""
-        if self._over:
+        if self._is_finished:
             return await self._receive()
         try:
-            piece = await anext(self._pieces, None)
-            if piece is None:
-                self._over = True
+            chunk = await anext(self._chunks, None)
+            if chunk is None:
+                self._is_finished = True
                 return {"type": "http.request", "body": b"", "more_body": False}
             if not self._is_data_set:
-                self._all.hold(len(piece))
-                self.held += len(piece)
-        except _Gone:
-            self._over = True
+                self._limiter.reserve(len(chunk))
+                self.buffered_bytes += len(chunk)
+        except _ClientDisconnected:
+            self._is_finished = True
             return {"type": "http.disconnect"}
-        return {"type": "http.request", "body": piece, "more_body": True}
+        return {"type": "http.request", "body": chunk, "more_body": True}
 
     @property
-    def is_left(self) -> bool:
+    def is_incomplete(self) -> bool:
         """Whether some of it has not come yet."""
-        return self._more
+        return self._is_incomplete
 
     async def drain(self) -> None:
         """Take in a little more, so that a client that is still sending hears the answer."""
-        left = _DRAINED
+        left = _MAX_DRAINED_BYTES
         try:
-            async with asyncio.timeout(_DRAINED_WITHIN):
+            async with asyncio.timeout(_DRAIN_SECONDS):
                 while left > 0:
                     message = await self._receive()
                     left -= len(message.get("body", b""))
@@ -110,89 +112,89 @@ class _Body:
         except TimeoutError:
             return
 
-    async def _unpacked(self) -> AsyncIterator[bytes]:
+    async def _iterate_decoded(self) -> AsyncIterator[bytes]:
         encoding = self._headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", "gzip"):
-            raise Refused(
+            raise RequestRefused(
                 415,
                 f"the encoding `{encoding}` is not known.",
                 where="Content-Encoding",
                 advice="Send gzip, or nothing of the kind.",
             )
-        pieces = self._arriving()
+        chunks = self._iterate_received()
         total = 0
-        async for piece in pieces if encoding == "identity" else _inflated(pieces):
-            total += len(piece)
-            if total > self._most:
-                raise self._too_large()
-            yield piece
+        async for chunk in chunks if encoding == "identity" else _decompress_gzip(chunks):
+            total += len(chunk)
+            if total > self._max_bytes:
+                raise self._make_size_error()
+            yield chunk
 
-    async def _arriving(self) -> AsyncIterator[bytes]:
+    async def _iterate_received(self) -> AsyncIterator[bytes]:
         """The body as it comes, as long as it comes quickly enough."""
-        if self._length() > self._most:
-            raise self._too_large()
+        if self._read_content_length() > self._max_bytes:
+            raise self._make_size_error()
         began, total = monotonic(), 0
         while True:
-            until = began + self._arrival + total / _SLOWEST
+            until = began + self._timeout + total / _MIN_BYTES_PER_SECOND
             try:
                 async with asyncio.timeout(max(0.0, until - monotonic())):
                     message = await self._receive()
             except TimeoutError as error:
-                raise Refused(
+                raise RequestRefused(
                     408,
                     "the body comes too slowly.",
                     where="body",
-                    advice=f"Send it within {self._arrival:g} seconds.",
+                    advice=f"Send it within {self._timeout:g} seconds.",
                 ) from error
             if message["type"] == "http.disconnect":
-                self._more = False
-                raise _Gone
-            self._more = message.get("more_body", False)
-            piece: bytes = message.get("body", b"")
-            total += len(piece)
-            if piece:
-                yield piece
-            if not self._more:
+                self._is_incomplete = False
+                raise _ClientDisconnected
+            self._is_incomplete = message.get("more_body", False)
+            chunk: bytes = message.get("body", b"")
+            total += len(chunk)
+            if chunk:
+                yield chunk
+            if not self._is_incomplete:
                 return
 
-    def _length(self) -> int:
-        said = self._headers.get("content-length", "")
-        return int(said) if said.isascii() and said.isdigit() else 0
+    def _read_content_length(self) -> int:
+        header = self._headers.get("content-length", "")
+        return int(header) if header.isascii() and header.isdigit() else 0
 
-    def _too_large(self) -> Refused:
-        return Refused(
+    def _make_size_error(self) -> RequestRefused:
+        return RequestRefused(
             413,
-            f"has more than {self._most:,} bytes.",
+            f"has more than {self._max_bytes:,} bytes.",
             where="body",
             advice=f"Split it, or let the server be started with a larger {self._option}.",
         )
 
 
-class _Gone(Exception):
+class _ClientDisconnected(Exception):
     """Whoever sent the request has left."""
 
 
-async def _inflated(packed: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _decompress_gzip(compressed: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     """What gzip packed, a piece at a time: however little packs how much."""
-    unpacking = zlib.decompressobj(_GZIP)
-    begun = False
-    async for data in packed:
-        begun, left, more = True, data, True
+    decompressor = zlib.decompressobj(_GZIP_WBITS)
+    has_data = False
+    async for data in compressed:
+        has_data, left, more = True, data, True
         while more:
-            if unpacking.eof and left:
-                unpacking = zlib.decompressobj(_GZIP)
+            if decompressor.eof and left:
+                decompressor = zlib.decompressobj(_GZIP_WBITS)
             try:
-                piece = unpacking.decompress(left, _PIECE)
+                chunk = decompressor.decompress(left, _CHUNK_BYTES)
             except zlib.error as error:
-                raise _no_gzip() from error
-            left = unpacking.unused_data if unpacking.eof else unpacking.unconsumed_tail
-            more = bool(left) or len(piece) == _PIECE
-            if piece:
-                yield piece
+                raise _make_gzip_error() from error
+            left = decompressor.unused_data if decompressor.eof else decompressor.unconsumed_tail
+            more = bool(left) or len(chunk) == _CHUNK_BYTES
+            if chunk:
+                yield chunk
                 await asyncio.sleep(0)  # others have their turn between two pieces
-    if begun and not unpacking.eof:
-        raise _no_gzip()
+    if has_data and not decompressor.eof:
+        raise _make_gzip_error()
 
 
-def _no_gzip() -> Refused:
-    return Refused(400, "is no whole gzip.", where="body", advice="Check how it was packed.")
+def _make_gzip_error() -> RequestRefused:
+    return RequestRefused(400, "is no whole gzip.", where="body", advice="Check how it was packed.")

@@ -10,18 +10,18 @@ from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
-from planproof.server.http_problems import Refused
+from planproof.server.http_problems import RequestRefused
 from planproof.server.server_settings import is_loopback
 
-SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
-_OURS = frozenset(("same-origin", "none"))
+SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+_OWN_SITES = frozenset(("same-origin", "none"))
 
 
 def check_host(headers: Headers) -> None:
     """Refuse a request that was made under a name which is not this machine's own."""
     host = headers.get("host", "")
-    if not is_loopback(_name(host)):
-        raise Refused(
+    if not is_loopback(_strip_port(host)):
+        raise RequestRefused(
             403,
             f"the host `{host}` is not loopback.",
             where="Host",
@@ -33,25 +33,25 @@ def check_origin(method: str, headers: Headers) -> None:
     """Refuse what a browser sends on behalf of another site; its links may be followed."""
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
-        raise _foreign("Origin")
+        raise _make_origin_error("Origin")
     site = headers.get("sec-fetch-site", "none")
-    if site in _OURS:
+    if site in _OWN_SITES:
         return
     followed = headers.get("sec-fetch-mode") == "navigate"
-    whole = headers.get("sec-fetch-dest", "document") == "document"
-    if not (followed and whole and method in SAFE):
-        raise _foreign("Sec-Fetch-Site")
+    is_document = headers.get("sec-fetch-dest", "document") == "document"
+    if not (followed and is_document and method in SAFE_METHODS):
+        raise _make_origin_error("Sec-Fetch-Site")
 
 
-def _name(host: str) -> str:
+def _strip_port(host: str) -> str:
     """The name in a `Host`, without the port."""
     if host.startswith("["):
         return host.partition("]")[0][1:]
     return host.partition(":")[0]
 
 
-def _foreign(header: str) -> Refused:
-    return Refused(
+def _make_origin_error(header: str) -> RequestRefused:
+    return RequestRefused(
         403,
         "it is sent on behalf of another site.",
         where=header,

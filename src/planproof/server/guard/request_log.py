@@ -7,16 +7,16 @@ from time import perf_counter
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from planproof.server.http_problems import Refused, problem
-from planproof.server.json_logs import tell, tell_fault
+from planproof.server.http_problems import RequestRefused, make_problem_response
+from planproof.server.json_logs import log_error, log_event
 from planproof.server.prometheus_metrics import Metrics
 
-_ELSEWHERE = "other"
-_GONE = 499
+_OTHER = "other"
+_CLIENT_CLOSED_REQUEST = 499
 """Nobody is there any more to be answered: what nginx writes down in that case."""
 
 
-class Watching:
+class RequestLogger:
     """Counts and logs requests by their routes; an error that nobody expected is a plain 500."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
@@ -31,30 +31,30 @@ class Watching:
         began = perf_counter()
         status = 0
 
-        async def seen(message: Message) -> None:
+        async def send_and_record(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self._app(scope, receive, seen)
+            await self._app(scope, receive, send_and_record)
         except ClientDisconnect:
-            status = _GONE
+            status = _CLIENT_CLOSED_REQUEST
         except Exception as error:
-            tell_fault("fault", error, route=_route(scope))
+            log_error("fault", error, route=_route_pattern(scope))
             if status:
                 raise  # the answer has begun: all that can be done is to break it off
-            fault = Refused(500, "something broke here.", advice="The logs say where.")
-            await problem(fault)(scope, receive, seen)
+            fault = RequestRefused(500, "something broke here.", advice="The logs say where.")
+            await make_problem_response(fault)(scope, receive, send_and_record)
         finally:
-            self._count(scope, status, perf_counter() - began)
+            self._record_request(scope, status, perf_counter() - began)
 
-    def _count(self, scope: Scope, status: int, seconds: float) -> None:
-        method, route = _method(scope), _route(scope)
+    def _record_request(self, scope: Scope, status: int, seconds: float) -> None:
+        method, route = _known_method(scope), _route_pattern(scope)
         self._metrics.requests.labels(method, route, str(status)).inc()
         self._metrics.request_seconds.labels(route).observe(seconds)
-        tell(
+        log_event(
             "request",
             method=method,
             route=route,
@@ -65,12 +65,12 @@ class Watching:
         )
 
 
-def _route(scope: Scope) -> str:
+def _route_pattern(scope: Scope) -> str:
     """The pattern of the path: the path itself may hold the id of a case, or anything."""
-    return getattr(scope.get("route"), "path", _ELSEWHERE)
+    return getattr(scope.get("route"), "path", _OTHER)
 
 
-def _method(scope: Scope) -> str:
+def _known_method(scope: Scope) -> str:
     method = scope["method"]
     known = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-    return method if method in known else _ELSEWHERE
+    return method if method in known else _OTHER

@@ -10,7 +10,7 @@ POLICY = (
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'"
 )
-_ALWAYS = {
+_SECURITY_HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
@@ -31,11 +31,11 @@ class SecurityHeaders:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, and put the headers on its answer."""
 
-        async def with_headers(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _ALWAYS.items():
+                for name, value in _SECURITY_HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, receive, with_headers)
+        await self._app(scope, receive, send_with_headers)

@@ -6,10 +6,10 @@ from collections import OrderedDict
 from secrets import token_urlsafe
 from time import monotonic
 
-from planproof.server.guard.api_keys import digest_of
+from planproof.server.guard.api_keys import hash_secret
 
-_LONGEST = 12 * 60 * 60.0
-_MOST = 1_000
+_MAX_AGE_SECONDS = 12 * 60 * 60.0
+_MAX_SESSIONS = 1_000
 
 
 class Sessions:
@@ -21,16 +21,16 @@ class Sessions:
     def begin(self, key_digest: str) -> str:
         """A new session for the key with this digest; what it returns is for its holder alone."""
         session = token_urlsafe(32)
-        self._open[digest_of(session)] = key_digest, monotonic() + _LONGEST
-        if len(self._open) > _MOST:
+        self._open[hash_secret(session)] = key_digest, monotonic() + _MAX_AGE_SECONDS
+        if len(self._open) > _MAX_SESSIONS:
             self._open.popitem(last=False)
         return session
 
     def key_digest(self, session: str) -> str | None:
         """The digest of the key that a session stands for."""
-        key_digest, until = self._open.get(digest_of(session), (None, 0.0))
+        key_digest, until = self._open.get(hash_secret(session), (None, 0.0))
         return key_digest if monotonic() < until else None
 
     def end(self, session: str) -> None:
         """Let a session stand for nothing any more."""
-        self._open.pop(digest_of(session), None)
+        self._open.pop(hash_secret(session), None)

@@ -10,24 +10,28 @@ from urllib.parse import parse_qs
 
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from planproof.reports.html.page_templates import environment
-from planproof.server.pages.rendering import place_at
+from planproof.reports.html.page_templates import get_environment
+from planproof.server.pages.rendering import locate_page
 
 COOKIE = "planproof_session"
-PATH = "/sign-in"
-OUT = "/sign-out"
+SIGN_IN_PATH = "/sign-in"
+SIGN_OUT_PATH = "/sign-out"
 
-_STYLES = (("planproof.reports.html", "page.css"), ("planproof.server.pages", "sign-in.css"))
+_STYLE_FILES = (("planproof.reports.html", "page.css"), ("planproof.server.pages", "sign-in.css"))
 
 
-def form(to: str, *, at: str = PATH, told: str = "", status: int = 401) -> Response:
+def render_form(
+    next_path: str, *, path: str = SIGN_IN_PATH, message: str = "", status: int = 401
+) -> Response:
     """The page that asks for a key, in the place of the one `at` which it was asked.
 
     `to` is where whoever has a key is led. Ways are relative: they hold behind any path prefix.
     """
-    style = _style()
-    template = environment("planproof.server.pages").get_template("sign_in.html.jinja")
-    page = template.render(style=style, told=told, root=place_at(at).root, to=local(to))
+    style = _load_style()
+    template = get_environment("planproof.server.pages").get_template("sign_in.html.jinja")
+    page = template.render(
+        style=style, told=message, root=locate_page(path).root, to=to_local_path(next_path)
+    )
     digest = b64encode(sha256(style.encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'sha256-{digest}'; "
@@ -36,40 +40,40 @@ def form(to: str, *, at: str = PATH, told: str = "", status: int = 401) -> Respo
     return HTMLResponse(page, status, headers={"Content-Security-Policy": policy})
 
 
-def filled_in(body: bytes) -> tuple[str, str]:
+def parse_form(body: bytes) -> tuple[str, str]:
     """The key that was typed, and where to go on."""
     try:
         fields = parse_qs(body.decode("utf-8"), max_num_fields=8)
     except ValueError:
         return "", "/"
-    return fields.get("key", [""])[0].strip(), local(fields.get("to", ["/"])[0])
+    return fields.get("key", [""])[0].strip(), to_local_path(fields.get("to", ["/"])[0])
 
 
-def signed_in(session: str, to: str, *, secure: bool) -> Response:
+def make_sign_in_response(session: str, next_path: str, *, secure: bool) -> Response:
     """The answer to a key that is good."""
-    answer = RedirectResponse(f".{to}", 303)
+    answer = RedirectResponse(f".{next_path}", 303)
     answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=secure)
     return answer
 
 
-def signed_out() -> Response:
+def make_sign_out_response() -> Response:
     """The answer to who wants to leave."""
     answer = RedirectResponse("./", 303)
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer
 
 
-def local(to: str) -> str:
+def to_local_path(path: str) -> str:
     """A place on this server; the first page for whatever could lead elsewhere."""
-    if to.startswith("/") and not to.startswith(("//", "/\\")) and to.isprintable():
-        return to
+    if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable():
+        return path
     return "/"
 
 
 @cache
-def _style() -> str:
+def _load_style() -> str:
     """What the page looks like stands in it, for files are not given out without a key."""
     return "\n".join(
         files(package).joinpath("assets", name).read_text(encoding="utf-8")
-        for package, name in _STYLES
+        for package, name in _STYLE_FILES
     )

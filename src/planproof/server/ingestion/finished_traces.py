@@ -24,20 +24,20 @@ from sqlalchemy import (
     update,
 )
 
-from planproof.runs.store.database import Database, insert_or_replace
-from planproof.runs.store.insert_results import PreparedResults, write_together
+from planproof.runs.store.database import Database, upsert
+from planproof.runs.store.insert_results import ResultRows, write_results
 from planproof.runs.store.schema import runs, servers, spans, traces
-from planproof.server.ingestion.received_spans import ReceivedSpan, spans_in_row
+from planproof.server.ingestion.received_spans import ReceivedSpan, read_row
 
-GONE_AFTER = 5.0
+SERVER_TIMEOUT_SECONDS = 5.0
 """Seconds after which a server that was not seen is taken to be gone."""
-_FORGOTTEN_AFTER = 100 * GONE_AFTER
-_TAKEN = (
+_SERVER_DELETE_SECONDS = 100 * SERVER_TIMEOUT_SECONDS
+_CLAIM_TRACES = (
     update(traces)
     .where(traces.c.trace == bindparam("own"))
     .values(server=bindparam("by"), run=bindparam("its_run"), position=bindparam("place"))
 )
-_DONE = (
+_FINISH_TRACES = (
     update(traces)
     .where(traces.c.trace == bindparam("own"))
     .values(
@@ -51,11 +51,11 @@ _DONE = (
         untold=func.coalesce(bindparam("to_tell", type_=Float), traces.c.untold),
     )
 )
-_SPANS = select(spans).where(spans.c.trace == bindparam("of"))
+_SELECT_SPANS = select(spans).where(spans.c.trace == bindparam("of"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class ClaimedTrace:
     """A trace that a server has taken to be judged, as it was then.
 
     Its result is to stand in `run` at `position`. `case` is the hash of what was judged before, if
@@ -72,99 +72,106 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class FinishedTrace:
     """A trace with so many spans that was judged, and what is to be kept of it.
 
     Nothing is where what came late had come before.
     """
 
-    taken: Taken
+    claim: ClaimedTrace
     spans: int
     size: int
     case: str
-    results: PreparedResults | None
+    results: ResultRows | None
 
 
-class Finishing:
+class TraceQueue:
     """Takes traces that are done, for this server, and gives them back judged.
 
     With `tell`, verdicts are marked to be sent out. `clock` gives the seconds since 1970.
     """
 
     def __init__(
-        self, database: Database, *, tell: bool, clock: Callable[[], float] | None = None
+        self, database: Database, *, send_verdicts: bool, clock: Callable[[], float] | None = None
     ) -> None:
         self._database = database
-        self._tell = tell
+        self._send_verdicts = send_verdicts
         self._clock = clock or time
-        self._server = token_hex(8)
+        self._server_id = token_hex(8)
 
-    def be_seen(self) -> None:
+    def send_heartbeat(self) -> None:
         """Say that this server is at work."""
         now = self._clock()
-        with self._database.writing() as connection:
-            insert_or_replace(connection, servers, [{"id": self._server, "seen": now}])
-            connection.execute(delete(servers).where(servers.c.seen < now - _FORGOTTEN_AFTER))
+        with self._database.begin_write() as connection:
+            upsert(connection, servers, [{"id": self._server_id, "seen": now}])
+            connection.execute(delete(servers).where(servers.c.seen < now - _SERVER_DELETE_SECONDS))
 
-    def leave(self) -> None:
+    def release_all(self) -> None:
         """Let go of everything, so that others need not wait."""
-        with self._database.writing() as connection:
+        with self._database.begin_write() as connection:
             connection.execute(
-                update(traces).where(traces.c.server == self._server).values(server=None)
+                update(traces).where(traces.c.server == self._server_id).values(server=None)
             )
-            connection.execute(delete(servers).where(servers.c.id == self._server))
+            connection.execute(delete(servers).where(servers.c.id == self._server_id))
 
-    def is_any_due(self, under_way: Collection[str]) -> bool:
+    def has_due_traces(self, running: Collection[str]) -> bool:
         """Whether there is a trace to be taken; nobody has to wait for who only asks."""
-        one = select(traces.c.trace).where(self._free(under_way)).limit(1)
-        with self._database.reading() as connection:
-            return connection.execute(one).first() is not None
+        query = select(traces.c.trace).where(self._is_claimable(running)).limit(1)
+        with self._database.begin_read() as connection:
+            return connection.execute(query).first() is not None
 
-    def take(self, run: str, most: int, under_way: Collection[str]) -> list[Taken]:
+    def claim(self, run: str, limit: int, running: Collection[str]) -> list[ClaimedTrace]:
         """Some traces that are due; those that have no place yet get one in this run."""
-        with self._database.writing() as connection:
-            due = select(traces).where(self._free(under_way)).order_by(traces.c.due).limit(most)
-            found = connection.execute(due.with_for_update(skip_locked=True)).all()
-            new = [row for row in found if row.case is None and row.run != run]
-            places = {row.trace: (row.run, row.position) for row in found}
-            for row, position in zip(new, self._places(connection, run, len(new)), strict=True):
-                places[row.trace] = run, position
-            taken = [
-                Taken(
+        with self._database.begin_write() as connection:
+            due = (
+                select(traces)
+                .where(self._is_claimable(running))
+                .order_by(traces.c.due)
+                .limit(limit)
+            )
+            rows = connection.execute(due.with_for_update(skip_locked=True)).all()
+            new = [row for row in rows if row.case is None and row.run != run]
+            positions = {row.trace: (row.run, row.position) for row in rows}
+            for row, position in zip(
+                new, self._reserve_positions(connection, run, len(new)), strict=True
+            ):
+                positions[row.trace] = run, position
+            claims = [
+                ClaimedTrace(
                     trace=row.trace,
                     revision=row.revision,
                     size=row.size,
-                    run=places[row.trace][0],
-                    position=places[row.trace][1],
+                    run=positions[row.trace][0],
+                    position=positions[row.trace][1],
                     case=row.case,
                     failures=row.failures,
                 )
-                for row in sorted(found, key=lambda row: row.trace)
+                for row in sorted(rows, key=lambda row: row.trace)
             ]
-            if taken:
+            if claims:
                 connection.execute(
-                    _TAKEN,
+                    _CLAIM_TRACES,
                     [
                         {
-                            "own": one.trace,
-                            "by": self._server,
-                            "its_run": one.run,
-                            "place": one.position,
+                            "own": trace.trace,
+                            "by": self._server_id,
+                            "its_run": trace.run,
+                            "place": trace.position,
                         }
-                        for one in taken
+                        for trace in claims
                     ],
                 )
-        return taken
+        return claims
 
-    def _free(self, under_way: Collection[str]) -> ColumnElement[bool]:
+    def _is_claimable(self, running: Collection[str]) -> ColumnElement[bool]:
         now = self._clock()
-        others = select(servers.c.id).where(
-            servers.c.seen > now - GONE_AFTER, servers.c.id != self._server
+        other_servers = select(servers.c.id).where(
+            servers.c.seen > now - SERVER_TIMEOUT_SECONDS, servers.c.id != self._server_id
         )
-        nobody_at_it = or_(traces.c.server.is_(None), traces.c.server.not_in(others))
-        return and_(traces.c.due <= now, nobody_at_it, traces.c.trace.not_in(under_way))
+        is_unclaimed = or_(traces.c.server.is_(None), traces.c.server.not_in(other_servers))
+        return and_(traces.c.due <= now, is_unclaimed, traces.c.trace.not_in(running))
 
-    def _places(self, connection: Connection, run: str, count: int) -> range:
+    def _reserve_positions(self, connection: Connection, run: str, count: int) -> range:
         if not count:
             return range(0)
         # Others who look for a place in the same run have to wait until these are taken.
@@ -173,54 +180,62 @@ class Finishing:
         first = 0 if last is None else last + 1
         return range(first, first + count)
 
-    def spans(self, trace: str) -> list[ReceivedSpan]:
+    def load_spans(self, trace: str) -> list[ReceivedSpan]:
         """The spans of a trace that came since it was judged last."""
-        with self._database.reading() as connection:
-            found = connection.execute(_SPANS, {"of": trace}).all()
-        return [span for row in found for span in spans_in_row(row)]
+        with self._database.begin_read() as connection:
+            rows = connection.execute(_SELECT_SPANS, {"of": trace}).all()
+        return [span for row in rows for span in read_row(row)]
 
-    def postpone(self, taken: Taken, pause: float, *, failed: bool = True) -> None:
+    def postpone(self, claim: ClaimedTrace, seconds: float, *, failed: bool = True) -> None:
         """Let a trace wait so many seconds before anyone takes it again; count it as a failure."""
-        own = update(traces).where(traces.c.trace == taken.trace, traces.c.server == self._server)
-        failures = taken.failures + failed
-        with self._database.writing() as connection:
+        statement = update(traces).where(
+            traces.c.trace == claim.trace, traces.c.server == self._server_id
+        )
+        failures = claim.failures + failed
+        with self._database.begin_write() as connection:
             connection.execute(
-                own.values(server=None, due=self._clock() + pause, failures=failures)
+                statement.values(server=None, due=self._clock() + seconds, failures=failures)
             )
 
-    def finish(self, judged: Sequence[Judged]) -> list[bool]:
+    def finish(self, finished: Sequence[FinishedTrace]) -> list[bool]:
         """Keep verdicts, and let go of the spans that they are about; both or neither.
 
         False is said of a trace for which that would be wrong: more has come meanwhile, or
         another server has taken it. Then nothing is kept, and it will be judged again.
         """
         now = self._clock()
-        names = [one.taken.trace for one in judged]
-        with self._database.writing() as connection:
-            own = select(traces.c.trace, traces.c.revision).where(
-                traces.c.trace.in_(names), traces.c.server == self._server
+        names = [trace.claim.trace for trace in finished]
+        with self._database.begin_write() as connection:
+            query = select(traces.c.trace, traces.c.revision).where(
+                traces.c.trace.in_(names), traces.c.server == self._server_id
             )
-            locked = connection.execute(own.order_by(traces.c.trace).with_for_update())
-            now_at = {row.trace: row.revision for row in locked}
-            good = [one for one in judged if now_at.get(one.taken.trace) == one.taken.revision]
-            stale = now_at.keys() - {one.taken.trace for one in good}
+            locked = connection.execute(query.order_by(traces.c.trace).with_for_update())
+            current_revisions = {row.trace: row.revision for row in locked}
+            good = [
+                trace
+                for trace in finished
+                if current_revisions.get(trace.claim.trace) == trace.claim.revision
+            ]
+            stale = current_revisions.keys() - {trace.claim.trace for trace in good}
             connection.execute(update(traces).where(traces.c.trace.in_(stale)).values(server=None))
-            new = [one.results for one in good if one.results is not None]
-            write_together(connection, new, anew=True)
-            done = [one.taken.trace for one in good]
+            new = [trace.results for trace in good if trace.results is not None]
+            write_results(connection, new, overwrite=True)
+            done = [trace.claim.trace for trace in good]
             connection.execute(delete(spans).where(spans.c.trace.in_(done)))
             if good:
                 connection.execute(
-                    _DONE,
+                    _FINISH_TRACES,
                     [
                         {
-                            "own": one.taken.trace,
-                            "its_spans": one.spans,
-                            "its_size": one.size,
-                            "its_case": one.case,
-                            "to_tell": now if self._tell and one.results is not None else None,
+                            "own": trace.claim.trace,
+                            "its_spans": trace.spans,
+                            "its_size": trace.size,
+                            "its_case": trace.case,
+                            "to_tell": now
+                            if self._send_verdicts and trace.results is not None
+                            else None,
                         }
-                        for one in sorted(good, key=lambda one: one.taken.trace)
+                        for trace in sorted(good, key=lambda trace: trace.claim.trace)
                     ],
                 )
-        return [one in good for one in judged]
+        return [trace in good for trace in finished]

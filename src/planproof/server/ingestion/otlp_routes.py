@@ -12,20 +12,24 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 from planproof.errors import PlanproofError
-from planproof.server.api.route_docs import answers as described
-from planproof.server.api.route_docs import problems
-from planproof.server.http_problems import refused_for
-from planproof.server.ingestion.otlp_requests import Form, Received, form_of, received
-from planproof.server.ingestion.otlp_responses import accepted, refused
-from planproof.server.live_traces import LiveTrace, masked
+from planproof.server.api.route_docs import describe_errors, describe_responses
+from planproof.server.http_problems import to_request_refused
+from planproof.server.ingestion.otlp_requests import (
+    OtlpEncoding,
+    ParsedRequest,
+    parse_content_type,
+    parse_request,
+)
+from planproof.server.ingestion.otlp_responses import make_error_response, make_success_response
+from planproof.server.live_traces import LiveTrace, mask_secrets
 from planproof.server.services import Services, ServicesDep
 
 router = APIRouter(tags=["traces"])
 
-_SHORT = 32 * 1024
+_INLINE_BODY_BYTES = 32 * 1024
 """Bytes of a body that are taken apart in a millisecond: not worth another thread."""
-_ANSWERS: dict[int | str, dict[str, Any]] = {
-    **problems((408,)),
+_RESPONSES: dict[int | str, dict[str, Any]] = {
+    **describe_errors((408,)),
     200: {"description": "The spans are kept, or all but those that `partialSuccess` counts."},
     400: {"description": "The body is no such request. It must not be sent again."},
     413: {"description": "There is too much in it."},
@@ -33,7 +37,7 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
     429: {"description": "Too many requests. They may be sent again after Retry-After."},
     503: {"description": "Too much waits. It may be sent again after Retry-After."},
 }
-_EXAMPLE = {
+_EXAMPLE_REQUEST = {
     "resourceSpans": [
         {
             "resource": {
@@ -67,12 +71,12 @@ _EXAMPLE = {
         }
     ]
 }
-_BODY = {
+_REQUEST_BODY = {
     "requestBody": {
         "required": True,
         "description": "An ExportTraceServiceRequest of OTLP; it may be packed with gzip.",
         "content": {
-            "application/json": {"schema": {"type": "object"}, "example": _EXAMPLE},
+            "application/json": {"schema": {"type": "object"}, "example": _EXAMPLE_REQUEST},
             "application/x-protobuf": {"schema": {"type": "string", "format": "binary"}},
         },
     }
@@ -80,48 +84,57 @@ _BODY = {
 
 
 @router.post(
-    "/v1/traces", summary="Take in spans (OTLP/HTTP).", responses=_ANSWERS, openapi_extra=_BODY
+    "/v1/traces",
+    summary="Take in spans (OTLP/HTTP).",
+    responses=_RESPONSES,
+    openapi_extra=_REQUEST_BODY,
 )
 async def take(request: Request, services: ServicesDep) -> Response:
     """Keep spans until their trace is done; they are durable before this is answered."""
-    form: Form = "json"
+    form: OtlpEncoding = "json"
     try:
-        form = form_of(request.headers.get("content-type"))
-        found = await _received(request, form, services)
-        full = await services.ingestion.inbox.take(found.spans)
+        form = parse_content_type(request.headers.get("content-type"))
+        request_spans = await _parse_body(request, form, services)
+        full = await services.ingestion.inbox.add_spans(request_spans.spans)
     except PlanproofError as error:
-        return refused(form, refused_for(error))
-    why = [*dict.fromkeys(found.unfit)][:3]
+        return make_error_response(form, to_request_refused(error))
+    why = [*dict.fromkeys(request_spans.rejected)][:3]
     if full:
         why.append("a trace with more spans than are taken")
-    return accepted(form, len(found.unfit) + full, "; ".join(why))
+    return make_success_response(form, len(request_spans.rejected) + full, "; ".join(why))
 
 
-async def _received(request: Request, form: Form, services: Services) -> Received:
+async def _parse_body(
+    request: Request, encoding: OtlpEncoding, services: Services
+) -> ParsedRequest:
     body, limits = await request.body(), services.settings.limits
-    if len(body) <= _SHORT:
-        return received(body, form, limits)
+    if len(body) <= _INLINE_BODY_BYTES:
+        return parse_request(body, encoding, limits)
     # One at a time: taken apart, a body may take many times its size.
-    async with services.ingestion.one_large:
-        return await asyncio.to_thread(received, body, form, limits)
+    async with services.ingestion.large_body_lock:
+        return await asyncio.to_thread(parse_request, body, encoding, limits)
 
 
 @router.get(
     "/live/events",
     summary="Traces under way, as server-sent events.",
     response_class=StreamingResponse,
-    responses=described("live_events", None, "Events for as long as somebody listens.", ()),
+    responses=describe_responses(
+        "live_events", None, "Events for as long as somebody listens.", ()
+    ),
 )
 async def live_events(services: ServicesDep) -> StreamingResponse:
     """All traces that are shown, now and whenever one of them has changed."""
     return StreamingResponse(
-        _told(services.live.changes(services.closing)),
+        _stream_events(services.live.watch_changes(services.closing)),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
-async def _told(changes: AsyncGenerator[list[LiveTrace], None]) -> AsyncGenerator[bytes, None]:
+async def _stream_events(
+    changes: AsyncGenerator[list[LiveTrace], None],
+) -> AsyncGenerator[bytes, None]:
     async for views in changes:
-        told = json.dumps([asdict(masked(view)) for view in views], separators=(",", ":"))
-        yield f"event: traces\ndata: {told}\n\n".encode("ascii")
+        data = json.dumps([asdict(mask_secrets(view)) for view in views], separators=(",", ":"))
+        yield f"event: traces\ndata: {data}\n\n".encode("ascii")

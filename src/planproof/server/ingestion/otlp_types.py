@@ -54,7 +54,7 @@ class Resource(Struct, rename="camel", omit_defaults=True):
     dropped_attributes_count: Number | None = None
 
 
-class Scope(Struct, rename="camel", omit_defaults=True):
+class OtlpScope(Struct, rename="camel", omit_defaults=True):
     """The instrumentation that made the spans."""
 
     name: str | None = None
@@ -90,7 +90,7 @@ class SpanStatus(Struct, omit_defaults=True):
     code: Number | None = None
 
 
-class Span(Struct, rename="camel", omit_defaults=True):
+class OtlpSpan(Struct, rename="camel", omit_defaults=True):
     """A span; `kind` is a number or its name."""
 
     trace_id: str | None = None
@@ -111,6 +111,6 @@ class Span(Struct, rename="camel", omit_defaults=True):
     status: SpanStatus | None = None
 
 
-def read_message(value: Json, message: type[_Message]) -> _Message:
+def read_message(value: Json, message_type: type[_Message]) -> _Message:
     """Return the message in a JSON value; null is one without fields."""
-    return message() if value is None else convert(value, message)
+    return message_type() if value is None else convert(value, message_type)

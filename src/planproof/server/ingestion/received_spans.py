@@ -13,8 +13,8 @@ from msgspec.json import encode
 from planproof.core.content import Json
 from planproof.server.ingestion.otlp_types import Resource, read_message
 
-_CLOSING = b"]}]}"
-_ROWS = msgpack.Decoder(list[tuple[bytes, list[tuple[str, str, bytes]]]])
+_JSON_SUFFIX = b"]}]}"
+_ROW_DECODER = msgpack.Decoder(list[tuple[bytes, list[tuple[str, str, bytes]]]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,66 +28,66 @@ class ReceivedSpan:
 
     trace: str
     id: str
-    started: str
-    around: bytes
+    start_time: str
+    header: bytes
     content: bytes
     ends_root: bool = False
 
     @property
     def size(self) -> int:
         """The bytes that it takes."""
-        return len(self.around) + len(self.content)
+        return len(self.header) + len(self.content)
 
 
-def row_of(trace: str, spans: Sequence[ReceivedSpan]) -> dict[str, Any]:
+def build_row(trace: str, spans: Sequence[ReceivedSpan]) -> dict[str, Any]:
     """Spans of a trace that came together, as a row of a database."""
     groups: dict[bytes, list[tuple[str, str, bytes]]] = {}
     for span in spans:
-        groups.setdefault(span.around, []).append((span.id, span.started, span.content))
+        groups.setdefault(span.header, []).append((span.id, span.start_time, span.content))
     content = msgpack.encode(list(groups.items()))
     digest = blake2b(content, digest_size=12).hexdigest()
     return {"trace": trace, "digest": digest, "content": content}
 
 
-def spans_in_row(row: Any) -> Iterator[ReceivedSpan]:
+def read_row(row: Any) -> Iterator[ReceivedSpan]:
     """The spans in a row."""
-    for around, spans in _ROWS.decode(row.content):
+    for header, spans in _ROW_DECODER.decode(row.content):
         for id_, started, content in spans:
-            yield ReceivedSpan(row.trace, id_, started, around, content)
+            yield ReceivedSpan(row.trace, id_, started, header, content)
 
 
-def opening(resource: dict[str, Json], scope: dict[str, Json]) -> bytes:
+def build_header(resource: dict[str, Json], scope: dict[str, Json]) -> bytes:
     """What stands before the spans of a scope: objects with a `resource` and a `scope` in them."""
     return encode(resource)[:-1] + b',"scopeSpans":[' + encode(scope)[:-1] + b',"spans":['
 
 
-def document_of(spans: Iterable[ReceivedSpan]) -> str:
+def build_document(spans: Iterable[ReceivedSpan]) -> str:
     """The spans as OTLP in JSON; the same spans give the same text, in whatever order they came."""
-    chosen: dict[str, ReceivedSpan] = {}
+    span_by_id: dict[str, ReceivedSpan] = {}
     for span in spans:
-        other = chosen.setdefault(span.id, span)
+        other = span_by_id.setdefault(span.id, span)
         # Two that differ and bear the same id: the one that tells more.
-        if _rank(span) > _rank(other):
-            chosen[span.id] = span
+        if _rank_duplicate(span) > _rank_duplicate(other):
+            span_by_id[span.id] = span
     groups: dict[bytes, list[bytes]] = {}
-    for span in sorted(chosen.values(), key=lambda span: (span.started, span.id)):
-        groups.setdefault(span.around, []).append(span.content)
-    parts = (around + b",".join(contents) + _CLOSING for around, contents in groups.items())
+    for span in sorted(span_by_id.values(), key=lambda span: (span.start_time, span.id)):
+        groups.setdefault(span.header, []).append(span.content)
+    parts = (header + b",".join(contents) + _JSON_SUFFIX for header, contents in groups.items())
     return (b'{"resourceSpans":[' + b",".join(parts) + b"]}").decode()
 
 
-def _rank(span: ReceivedSpan) -> tuple[int, bytes, bytes]:
-    return len(span.content), span.content, span.around
+def _rank_duplicate(span: ReceivedSpan) -> tuple[int, bytes, bytes]:
+    return len(span.content), span.content, span.header
 
 
-def service_of(spans: Iterable[ReceivedSpan]) -> str | None:
+def find_service_name(spans: Iterable[ReceivedSpan]) -> str | None:
     """The name of the service that the first span comes from, if it says so."""
-    first = min(spans, key=lambda span: (span.started, span.id), default=None)
+    first = min(spans, key=lambda span: (span.start_time, span.id), default=None)
     if first is None:
         return None
-    opened: Any = json.decode(first.around + _CLOSING)
+    enclosing: Any = json.decode(first.header + _JSON_SUFFIX)
     try:
-        resource = read_message(opened["resource"], Resource)
+        resource = read_message(enclosing["resource"], Resource)
     except ValidationError:
         return None  # older versions kept whatever was sent
     for attribute in resource.attributes or ():

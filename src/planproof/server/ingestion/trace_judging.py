@@ -14,225 +14,237 @@ from planproof.core.case import Case
 from planproof.core.content import Json
 from planproof.core.verdict import JudgeSummary, Outcome, Verdict
 from planproof.errors import InvalidInput, StoreFailed
-from planproof.evaluation import awaits
+from planproof.evaluation import is_async_judge
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.case_json import case_in, kept
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.engines.process_pool import Timed
-from planproof.runs.run_records import KeptCase, Result, Run, RunState
+from planproof.runs.case_json import deserialize_case, serialize_case
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.engines.process_pool import TimedVerdict
+from planproof.runs.run_records import Result, Run, RunState, StoredCase
 from planproof.runs.store.sql_store import SqlStore
-from planproof.server.http_problems import Busy
-from planproof.server.ingestion.batching import Together
-from planproof.server.ingestion.finished_traces import GONE_AFTER, Finishing, Judged, Taken
-from planproof.server.ingestion.otlp_requests import spans_in
-from planproof.server.ingestion.received_spans import document_of, service_of
+from planproof.server.http_problems import ServerBusy
+from planproof.server.ingestion.batching import Batcher
+from planproof.server.ingestion.finished_traces import (
+    SERVER_TIMEOUT_SECONDS,
+    ClaimedTrace,
+    FinishedTrace,
+    TraceQueue,
+)
+from planproof.server.ingestion.otlp_requests import parse_spans
+from planproof.server.ingestion.received_spans import build_document, find_service_name
 from planproof.server.ingestion.span_inbox import Inbox
-from planproof.server.json_logs import tell_fault
-from planproof.server.judge_queue import Desk
+from planproof.server.json_logs import log_error
+from planproof.server.judge_queue import JudgeQueue
 from planproof.server.server_settings import ServerSettings
 
-SOURCE = "opentelemetry"
+SOURCE_TAG = "opentelemetry"
 """What runs of such traces are tagged with, as their source."""
-_GLANCE = 0.1
+_POLL_SECONDS = 0.1
 """Seconds between looks at what is due."""
-_AHEAD = 16
+_TRACES_PER_PROCESS = 16
 """Traces for each process that are under way at once: some are read or kept, others judged."""
-_PAUSES = (1.0, 5.0, 25.0, 125.0, 600.0)
+_RETRY_DELAYS = (1.0, 5.0, 25.0, 125.0, 600.0)
 """Seconds to wait after something failed once, twice, and so on."""
-_TRIES = 3
+_MAX_ATTEMPTS = 3
 """How often a trace is tried before its verdict says that it can't be judged."""
-_LARGE = 8 * 1024 * 1024
+_LARGE_TRACE_BYTES = 8 * 1024 * 1024
 """Bytes of a trace beyond which one is judged at a time: it is held several times over."""
 
 
-class TraceVerdicts:
+class TraceJudge:
     """Takes traces that are done to the desk, and keeps what is said of them."""
 
     def __init__(
         self,
         settings: ServerSettings,
         store: SqlStore,
-        desk: Desk,
+        judge_queue: JudgeQueue,
         inbox: Inbox,
         *,
         clock: Callable[[], float] | None = None,
     ) -> None:
         self._store = store
-        self._desk = desk
+        self._judge_queue = judge_queue
         self._inbox = inbox
-        self._at_once = _AHEAD * settings.processes
-        tell = settings.otlp_endpoint is not None
-        self._finishing = Finishing(store.database, tell=tell, clock=clock)
-        self._finish = Together(self._finish_each, "planproof-verdicts", wait=_GLANCE / 5)
-        self._judging = desk.judging()
-        self._models = settings.models if awaits(self._judging.judge) else ()
+        self._concurrency = _TRACES_PER_PROCESS * settings.processes
+        send_verdicts = settings.otlp_endpoint is not None
+        self._trace_queue = TraceQueue(store.database, send_verdicts=send_verdicts, clock=clock)
+        self._finish_batcher = Batcher(
+            self._finish_each, "planproof-verdicts", delay=_POLL_SECONDS / 5
+        )
+        self._evaluator = judge_queue.get_evaluator()
+        self._models = settings.models if is_async_judge(self._evaluator.judge) else ()
         self._run: Run | None = None
         self._day: date | None = None
-        self._under_way: dict[str, asyncio.Task[None]] = {}
-        self._one_large = asyncio.Lock()
-        self.judged = asyncio.Event()
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._large_trace_lock = asyncio.Lock()
+        self.verdict_saved = asyncio.Event()
         """Set whenever a verdict has been kept; who looks clears it."""
-        self.count = 0
+        self.verdict_count = 0
         """Verdicts that were kept since the server started."""
 
     @asynccontextmanager
-    async def at_work(self) -> AsyncGenerator[None, None]:
+    async def run(self) -> AsyncGenerator[None, None]:
         """Judge what gets done, for as long as this is entered."""
-        await asyncio.to_thread(self._finishing.be_seen)
-        tasks = [asyncio.create_task(self._be_seen()), asyncio.create_task(self._work())]
+        await asyncio.to_thread(self._trace_queue.send_heartbeat)
+        tasks = [
+            asyncio.create_task(self._send_heartbeats()),
+            asyncio.create_task(self._run_loop()),
+        ]
         try:
             yield
         finally:
-            tasks += self._under_way.values()
+            tasks += self._running.values()
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            await self._finish.close()
+            await self._finish_batcher.close()
             with suppress(StoreFailed):
-                await asyncio.to_thread(self._finishing.leave)
+                await asyncio.to_thread(self._trace_queue.release_all)
 
-    async def _be_seen(self) -> None:
+    async def _send_heartbeats(self) -> None:
         while True:
-            await asyncio.sleep(GONE_AFTER / 5)
-            await _tried(self._finishing.be_seen)
-            await _tried(self._inbox.count_backlog)
+            await asyncio.sleep(SERVER_TIMEOUT_SECONDS / 5)
+            await _try_store(self._trace_queue.send_heartbeat)
+            await _try_store(self._inbox.count_backlog)
 
-    async def _work(self) -> None:
+    async def _run_loop(self) -> None:
         while True:
-            room = self._at_once - len(self._under_way)
+            free_slots = self._concurrency - len(self._running)
             # A few at a time: taking one costs as much as taking many.
-            if room < self._at_once / 2:
-                await asyncio.sleep(_GLANCE / 10)
+            if free_slots < self._concurrency / 2:
+                await asyncio.sleep(_POLL_SECONDS / 10)
                 continue
-            taken = await self._take(room)
-            for one in taken:
-                self._under_way[one.trace] = asyncio.create_task(self._judge(one))
-            if len(taken) < room:
-                await asyncio.sleep(_GLANCE)
+            claims = await self._claim_or_wait(free_slots)
+            for claim in claims:
+                self._running[claim.trace] = asyncio.create_task(self._judge_and_save(claim))
+            if len(claims) < free_slots:
+                await asyncio.sleep(_POLL_SECONDS)
 
-    async def _take(self, most: int) -> list[Taken]:
+    async def _claim_or_wait(self, limit: int) -> list[ClaimedTrace]:
         try:
-            return await asyncio.to_thread(self._taken, most)
+            return await asyncio.to_thread(self._claim_traces, limit)
         except Exception as error:
-            tell_fault("taking traces failed", error)
-            await asyncio.sleep(_PAUSES[0])
+            log_error("taking traces failed", error)
+            await asyncio.sleep(_RETRY_DELAYS[0])
             return []
 
-    def _taken(self, most: int) -> list[Taken]:
-        under_way = tuple(self._under_way)
-        if not self._finishing.is_any_due(under_way):
+    def _claim_traces(self, limit: int) -> list[ClaimedTrace]:
+        running = tuple(self._running)
+        if not self._trace_queue.has_due_traces(running):
             return []
-        run = self._run_of(datetime.now(UTC).date())
-        return self._finishing.take(run, most, under_way)
+        run = self._get_run_id(datetime.now(UTC).date())
+        return self._trace_queue.claim(run, limit, running)
 
-    async def _judge(self, taken: Taken) -> None:
+    async def _judge_and_save(self, claim: ClaimedTrace) -> None:
         try:
-            async with self._one_large if taken.size > _LARGE else nullcontext():
-                judged = await self._judged(taken)
-            await self._keep(judged)
+            async with self._large_trace_lock if claim.size > _LARGE_TRACE_BYTES else nullcontext():
+                finished = await self._judge_trace(claim)
+            await self._save(finished)
         except Exception as error:
-            tell_fault("judging a trace failed", error, trace=taken.trace)
-            await self._after_failure(taken, error)
+            log_error("judging a trace failed", error, trace=claim.trace)
+            await self._handle_failure(claim, error)
         finally:
-            del self._under_way[taken.trace]
+            del self._running[claim.trace]
 
-    async def _keep(self, judged: Judged) -> None:
-        if await self._finish(judged) and judged.results is not None:
-            self.count += 1
-            self.judged.set()
+    async def _save(self, finished: FinishedTrace) -> None:
+        if await self._finish_batcher(finished) and finished.results is not None:
+            self.verdict_count += 1
+            self.verdict_saved.set()
 
-    async def _after_failure(self, taken: Taken, error: Exception) -> None:
+    async def _handle_failure(self, claim: ClaimedTrace, error: Exception) -> None:
         """Postpone a trace, so that others go first; give up after the last try."""
         is_store = isinstance(error, StoreFailed) and isinstance(error.__cause__, OperationalError)
-        if taken.failures + 1 >= _TRIES and not is_store:
+        if claim.failures + 1 >= _MAX_ATTEMPTS and not is_store:
             try:
-                await self._keep(await asyncio.to_thread(self._given_up, taken, error))
-            except Exception as again:
-                tell_fault("giving up a trace failed", again, trace=taken.trace)
+                await self._save(await asyncio.to_thread(self._make_failed_trace, claim, error))
+            except Exception as second_error:
+                log_error("giving up a trace failed", second_error, trace=claim.trace)
             else:
                 return
-        pause = _PAUSES[min(taken.failures, len(_PAUSES) - 1)]
-        await _tried(lambda: self._finishing.postpone(taken, pause, failed=not is_store))
+        pause = _RETRY_DELAYS[min(claim.failures, len(_RETRY_DELAYS) - 1)]
+        await _try_store(lambda: self._trace_queue.postpone(claim, pause, failed=not is_store))
 
-    def _given_up(self, taken: Taken, error: Exception) -> Judged:
+    def _make_failed_trace(self, claim: ClaimedTrace, error: Exception) -> FinishedTrace:
         """The verdict on a trace that can't be judged, with its spans if they can be kept."""
-        case, count = self._bare_case(taken), 0
+        case, count = self._make_empty_case(claim), 0
         # Perhaps it is the spans that can't be kept: the next time it is tried without them.
         with suppress(Exception):
-            if taken.failures < _TRIES:
-                line, _, count = self._case(taken)
+            if claim.failures < _MAX_ATTEMPTS:
+                line, _, count = self._load_case(claim)
                 case = line.case or case
-        judge = self._judging.judge
+        judge = self._evaluator.judge
         verdict = Verdict(
             outcome=Outcome.JUDGE_FAILED,
-            reason=f"The trace could not be judged in {_TRIES} tries ({type(error).__name__}). "
-            "The log of the server says where it failed.",
+            reason=f"The trace could not be judged in {_MAX_ATTEMPTS} tries "
+            f"({type(error).__name__}). The log of the server says where it failed.",
             judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
-            id=taken.trace,
+            id=claim.trace,
             metadata=case.metadata,
         )
-        return self._prepared(taken, kept(case), count, (verdict, 0.0))
+        return self._build_finished_trace(claim, serialize_case(case), count, (verdict, 0.0))
 
-    def _finish_each(self, judged: list[Judged]) -> list[bool | Exception]:
+    def _finish_each(self, finished: list[FinishedTrace]) -> list[bool | Exception]:
         """Finish traces together; one by one if that fails, so that none fails for another."""
         try:
-            return [*self._finishing.finish(judged)]
+            return [*self._trace_queue.finish(finished)]
         except Exception:
-            if len(judged) == 1:
+            if len(finished) == 1:
                 raise
-        return [self._finish_alone(one) for one in judged]
+        return [self._finish_alone(trace) for trace in finished]
 
-    def _finish_alone(self, judged: Judged) -> bool | Exception:
+    def _finish_alone(self, finished: FinishedTrace) -> bool | Exception:
         try:
-            return self._finishing.finish([judged])[0]
+            return self._trace_queue.finish([finished])[0]
         except Exception as error:
             return error
 
-    async def _judged(self, taken: Taken) -> Judged:
-        line, case, spans = await asyncio.to_thread(self._case, taken)
-        timed = None if case.hash == taken.case else await self._verdict(line)
-        return await asyncio.to_thread(self._prepared, taken, case, spans, timed)
+    async def _judge_trace(self, claim: ClaimedTrace) -> FinishedTrace:
+        line, case, spans = await asyncio.to_thread(self._load_case, claim)
+        timed = None if case.hash == claim.case else await self._judge_when_free(line)
+        return await asyncio.to_thread(self._build_finished_trace, claim, case, spans, timed)
 
-    def _prepared(self, taken: Taken, case: KeptCase, spans: int, timed: Timed | None) -> Judged:
+    def _build_finished_trace(
+        self, claim: ClaimedTrace, case: StoredCase, spans: int, timed: TimedVerdict | None
+    ) -> FinishedTrace:
         """What is to be kept of a trace with so many spans; without a verdict, the one it has."""
         results = None
         if timed is not None:
             verdict, seconds = timed
-            result = Result(taken.position, case.hash, taken.trace, verdict, seconds)
-            results = self._store.prepared(taken.run, [result], [case])
+            result = Result(claim.position, case.hash, claim.trace, verdict, seconds)
+            results = self._store.build_rows(claim.run, [result], [case])
         size = len(case.text)
-        return Judged(taken=taken, spans=spans, size=size, case=case.hash, results=results)
+        return FinishedTrace(claim=claim, spans=spans, size=size, case=case.hash, results=results)
 
-    def _case(self, taken: Taken) -> tuple[CaseLine, KeptCase, int]:
-        spans = self._finishing.spans(taken.trace)
-        if taken.case is not None:
+    def _load_case(self, claim: ClaimedTrace) -> tuple[CaseLine, StoredCase, int]:
+        spans = self._trace_queue.load_spans(claim.trace)
+        if claim.case is not None:
             # If somebody has removed it, what came late is judged alone.
             with suppress(InvalidInput):
-                spans += spans_in(str(case_in(self._store.case(taken.case)).trace))
-        service = service_of(spans)
+                spans += parse_spans(str(deserialize_case(self._store.get_case(claim.case)).trace))
+        service = find_service_name(spans)
         metadata: dict[str, Json] = {} if service is None else {"service": service}
-        trace = document_of(spans)
-        case = Case(task=None, plan=None, trace=trace, id=taken.trace, metadata=metadata)
+        trace = build_document(spans)
+        case = Case(task=None, plan=None, trace=trace, id=claim.trace, metadata=metadata)
         count = len({span.id for span in spans})
-        return CaseLine(f"trace {taken.trace}", case, id=case.id), kept(case), count
+        return CaseLine(f"trace {claim.trace}", case, id=case.id), serialize_case(case), count
 
     @staticmethod
-    def _bare_case(taken: Taken) -> Case:
-        return Case(task=None, plan=None, trace=document_of([]), id=taken.trace)
+    def _make_empty_case(claim: ClaimedTrace) -> Case:
+        return Case(task=None, plan=None, trace=build_document([]), id=claim.trace)
 
-    async def _verdict(self, line: CaseLine) -> Timed:
+    async def _judge_when_free(self, line: CaseLine) -> TimedVerdict:
         while True:
             try:
-                return await self._desk.verdict(line)
-            except Busy:
+                return await self._judge_queue.submit(line)
+            except ServerBusy:
                 # The trace has been taken in: it waits for as long as it must.
-                await asyncio.sleep(_GLANCE * (1 + randbelow(10)))
+                await asyncio.sleep(_POLL_SECONDS * (1 + randbelow(10)))
 
-    def _run_of(self, day: date) -> str:
+    def _get_run_id(self, day: date) -> str:
         """The run that the traces of a day belong to."""
         if self._run is None or self._day != day:
-            run = _run_of(self._judging, self._models, day)
-            for other in self._store.runs(tags={"source": SOURCE}):
+            run = _make_daily_run(self._evaluator, self._models, day)
+            for other in self._store.list_runs(tags={"source": SOURCE_TAG}):
                 if other.state is RunState.RUNNING and other.id < f"{day:%Y%m%d}":
                     self._store.close_run(other.id, RunState.FINISHED)
             self._store.begin(run)
@@ -240,21 +252,21 @@ class TraceVerdicts:
         return self._run.id
 
 
-def _run_of(judging: Judging, models: tuple[str, ...], day: date) -> Run:
-    judge, fingerprint = judging.judge, judging.fingerprint
+def _make_daily_run(evaluator: CaseEvaluator, models: tuple[str, ...], day: date) -> Run:
+    judge, fingerprint = evaluator.judge, evaluator.fingerprint
     return Run(
         id=f"{day:%Y%m%d}-traces-{fingerprint[:6]}",
         created=datetime.now(UTC),
         source="OpenTelemetry",
         judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint, models=models),
         fingerprint=fingerprint,
-        tags={"source": SOURCE},
+        tags={"source": SOURCE_TAG},
     )
 
 
-async def _tried(work: Callable[[], None]) -> None:
+async def _try_store(work: Callable[[], None]) -> None:
     """Do what the database may not be able to do just now; it will be done again."""
     try:
         await asyncio.to_thread(work)
     except StoreFailed as error:
-        tell_fault("the store failed", error)
+        log_error("the store failed", error)

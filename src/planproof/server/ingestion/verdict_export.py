@@ -24,22 +24,22 @@ import planproof
 from planproof.core.verdict import Outcome, Verdict
 from planproof.errors import InvalidInput
 from planproof.reports.redaction import redact
-from planproof.reports.wording import LEVELS
+from planproof.reports.wording import LEVEL_LABELS
 from planproof.runs.store.schema import traces
 from planproof.runs.store.sql_store import SqlStore
-from planproof.server.json_logs import tell, tell_fault
+from planproof.server.json_logs import log_error, log_event
 
-EVENT = "gen_ai.evaluation.result"
-NAME = "planproof.plan_adherence"
+EVENT_NAME = "gen_ai.evaluation.result"
+EVALUATION_NAME = "planproof.plan_adherence"
 """What the evaluation is called in `gen_ai.evaluation.name`."""
-_AT_ONCE = 200
-_AGAIN_AFTER = 10.0
-_PATIENCE = 10.0
-_WAIT = 1.0
-_RETRYABLE = frozenset({408, 429, 502, 503, 504})
+_VERDICTS_PER_REQUEST = 200
+_RETRY_SECONDS = 10.0
+_TIMEOUT_SECONDS = 10.0
+_POLL_SECONDS = 1.0
+_RETRYABLE_STATUSES = frozenset({408, 429, 502, 503, 504})
 
 
-class Outgoing:
+class VerdictSender:
     """Sends the verdicts that are marked as untold to an endpoint of OTLP/HTTP."""
 
     def __init__(
@@ -49,74 +49,76 @@ class Outgoing:
         self._url = f"{endpoint.rstrip('/')}/v1/logs"
         self._headers = {**(headers or {}), "Content-Type": "application/x-protobuf"}
         self._opener = urllib.request.build_opener(_NoRedirect)
-        self.told = 0
+        self.sent_count = 0
         """Verdicts that were sent since the server started."""
 
-    async def work(self, judged: asyncio.Event) -> NoReturn:
+    async def run(self, verdict_saved: asyncio.Event) -> NoReturn:
         """Send what there is to send whenever something was `judged`, and again what failed."""
         while True:
             try:
                 sent = await asyncio.to_thread(self.send)
             except Exception as error:
                 # Whatever it was: verdicts that come after it are to be sent as well.
-                tell_fault("sending verdicts failed", error)
+                log_error("sending verdicts failed", error)
                 sent = 0
             if not sent:
-                judged.clear()
+                verdict_saved.clear()
                 try:
-                    async with asyncio.timeout(_WAIT):
-                        await judged.wait()
+                    async with asyncio.timeout(_POLL_SECONDS):
+                        await verdict_saved.wait()
                 except TimeoutError:
                     continue
 
     def send(self) -> int:
         """Send some verdicts; how many there were."""
-        lease = time() + _PATIENCE + _AGAIN_AFTER
-        found = self._untold(lease)
+        lease = time() + _TIMEOUT_SECONDS + _RETRY_SECONDS
+        rows = self._claim_unsent(lease)
         records: list[LogRecord] = []
-        for row in found:
+        for row in rows:
             try:
-                verdict = self._store.result(row.run, row.position).verdict
+                verdict = self._store.get_result(row.run, row.position).verdict
             except InvalidInput:
                 continue  # somebody has removed it
-            records.append(_record(row, verdict))
-        if not records or self._sent(records):
-            self._mark([row.trace for row in found], lease)
-            self.told += len(records)
-        return len(found)
+            records.append(_build_log_record(row, verdict))
+        if not records or self._post_records(records):
+            self._mark_sent([row.trace for row in rows], lease)
+            self.sent_count += len(records)
+        return len(rows)
 
-    def _untold(self, lease: float) -> Sequence[Any]:
+    def _claim_unsent(self, lease: float) -> Sequence[Any]:
         """What is to be told; until then, or until it is told, no server tries again."""
         due = select(traces).where(traces.c.untold <= time()).order_by(traces.c.untold)
-        with self._store.database.reading() as connection:
+        with self._store.database.begin_read() as connection:
             if connection.execute(due.limit(1)).first() is None:
                 return []
-        with self._store.database.writing() as connection:
-            found = connection.execute(due.limit(_AT_ONCE).with_for_update(skip_locked=True)).all()
-            names = [row.trace for row in found]
+        with self._store.database.begin_write() as connection:
+            rows = connection.execute(
+                due.limit(_VERDICTS_PER_REQUEST).with_for_update(skip_locked=True)
+            ).all()
+            names = [row.trace for row in rows]
             connection.execute(update(traces).where(traces.c.trace.in_(names)).values(untold=lease))
-        return found
+        return rows
 
-    def _mark(self, names: list[str], lease: float) -> None:
+    def _mark_sent(self, names: list[str], lease: float) -> None:
         # A trace that was judged anew meanwhile is marked with another time, and told again.
-        told = update(traces).where(traces.c.trace.in_(names), traces.c.untold == lease)
-        with self._store.database.writing() as connection:
-            connection.execute(told.values(untold=None))
+        statement = update(traces).where(traces.c.trace.in_(names), traces.c.untold == lease)
+        with self._store.database.begin_write() as connection:
+            connection.execute(statement.values(untold=None))
 
-    def _sent(self, records: list[LogRecord]) -> bool:
+    def _post_records(self, records: list[LogRecord]) -> bool:
         """Whether they need not be sent again."""
         request = urllib.request.Request(  # noqa: S310 - the endpoint is configured, and is HTTP
-            self._url, _export(records).SerializeToString(), self._headers, method="POST"
+            self._url, _build_request(records).SerializeToString(), self._headers, method="POST"
         )
         try:
-            with self._opener.open(request, timeout=_PATIENCE):
+            with self._opener.open(request, timeout=_TIMEOUT_SECONDS):
                 return True
         except urllib.error.HTTPError as error:
             error.close()
-            tell("verdicts were refused", level=ERROR, status=error.code)
-            return error.code not in _RETRYABLE
+            log_event("verdicts were refused", level=ERROR, status=error.code)
+            return error.code not in _RETRYABLE_STATUSES
         except (OSError, HTTPException) as error:
-            tell_fault("sending verdicts failed", error)
+            log_error("sending verdicts failed", error)
             return False
 
 
@@ -128,12 +130,12 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return
 
 
-def _record(row: Any, verdict: Verdict) -> LogRecord:
+def _build_log_record(row: Any, verdict: Verdict) -> LogRecord:
     attributes: dict[str, str | float] = {
-        "gen_ai.evaluation.name": NAME,
+        "gen_ai.evaluation.name": EVALUATION_NAME,
         "gen_ai.evaluation.score.label": verdict.outcome.value
         if verdict.level is None
-        else LEVELS[verdict.level],
+        else LEVEL_LABELS[verdict.level],
         "gen_ai.evaluation.explanation": redact(verdict.reason),
         "planproof.run": row.run,
         "planproof.position": row.position,
@@ -147,17 +149,17 @@ def _record(row: Any, verdict: Verdict) -> LogRecord:
         time_unix_nano=now,
         observed_time_unix_nano=now,
         severity_number=SEVERITY_NUMBER_INFO,
-        event_name=EVENT,
+        event_name=EVENT_NAME,
         trace_id=bytes.fromhex(row.trace),
         span_id=bytes.fromhex(row.root or ""),
-        attributes=[_pair(key, value) for key, value in attributes.items()],
+        attributes=[_build_attribute(key, value) for key, value in attributes.items()],
     )
 
 
-def _export(records: list[LogRecord]) -> ExportLogsServiceRequest:
+def _build_request(records: list[LogRecord]) -> ExportLogsServiceRequest:
     request = ExportLogsServiceRequest()
     resource = request.resource_logs.add()
-    resource.resource.attributes.append(_pair("service.name", "planproof"))
+    resource.resource.attributes.append(_build_attribute("service.name", "planproof"))
     scope = resource.scope_logs.add()
     scope.scope.name = "planproof"
     scope.scope.version = planproof.__version__
@@ -165,7 +167,7 @@ def _export(records: list[LogRecord]) -> ExportLogsServiceRequest:
     return request
 
 
-def _pair(key: str, value: str | float) -> KeyValue:
+def _build_attribute(key: str, value: str | float) -> KeyValue:
     pair = KeyValue(key=key)
     if isinstance(value, str):
         pair.value.string_value = value

@@ -10,25 +10,33 @@ from typing import Any
 
 from starlette.responses import HTMLResponse
 
-from planproof.reports.html.summary_view import Bar, Stretch, bars, stretches
+from planproof.reports.html.summary_view import Bar, BarSegment, build_bars, build_segments
 from planproof.reports.terminal.run_lines import source_name
-from planproof.runs.run_names import previous_run, tags_of
+from planproof.runs.run_names import find_previous_run, parse_tags
 from planproof.runs.run_records import Run
-from planproof.runs.store.queries import Tally
-from planproof.scoring import level_of
-from planproof.server.pages.page_queries import Records
-from planproof.server.pages.rendering import RUNS, SHOW, ago, direction, page, query, signed
-from planproof.server.pages.trend_chart import Trend, level_counts, trend
+from planproof.runs.store.queries import RunTally
+from planproof.scoring import floor_to_level
+from planproof.server.pages.page_queries import RunQueries
+from planproof.server.pages.rendering import (
+    RUNS,
+    build_query_string,
+    classify_change,
+    format_age,
+    format_change,
+    mask_text,
+    render_page,
+)
+from planproof.server.pages.trend_chart import TrendChart, build_trend, count_levels
 
-_ON_A_PAGE = 40
+_RUNS_PER_PAGE = 40
 # Far enough back for most runs to find the one before them.
-_FURTHER = 60
-_MOST_SOURCES = 8
-_MOST_TAGS = 4
+_EXTRA_RUNS = 60
+_MAX_SOURCES = 8
+_MAX_TAGS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunLine:
+class RunRow:
     """A run in the list. `change` is that of its mean from the run before, over the same data.
 
     Tags come with the way to all runs that have them.
@@ -45,125 +53,136 @@ class RunLine:
     mean: str | None
     level: str | None
     passed: str | None
-    whole: tuple[Stretch, ...]
+    segments: tuple[BarSegment, ...]
     change: str | None
-    better: str
-    compare: str | None
+    direction: str
+    compare_link: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceFilter:
     """A data set, how many of the recent runs are over it, and the way to only those."""
 
     name: str
-    runs: int
+    run_count: int
     link: str
-    chosen: bool
+    is_selected: bool
     series: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Overview:
+class OverviewView:
     """What the page shows."""
 
-    lines: list[RunLine]
-    sources: list[Source]
+    rows: list[RunRow]
+    sources: list[SourceFilter]
     tag: str
-    untagged: str
+    clear_tag_link: str
     bars: tuple[Bar, ...]
     cases: int
-    trend: Trend
+    trend: TrendChart
     newer: str | None
     older: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class OverviewFilter:
     """Which runs the address of the page asks for: over which data, with which tag, from where."""
 
     source: str = ""
     tag: str = ""
     first: int = 0
 
-    def link(self, **changed: Any) -> str:
+    def to_query(self, **changes: Any) -> str:
         """The query that asks for this, with changes."""
-        other = replace(self, **changed)
-        return query(source=other.source, tag=other.tag, first=other.first)
+        other = replace(self, **changes)
+        return build_query_string(source=other.source, tag=other.tag, first=other.first)
 
 
-def overview_page(records: Records, chosen: Chosen, endpoint: str) -> HTMLResponse:
+def render_overview_response(
+    queries: RunQueries, overview_filter: OverviewFilter, endpoint: str
+) -> HTMLResponse:
     """The page; `endpoint` is where OpenTelemetry can send traces."""
-    tags = tags_of([chosen.tag] if chosen.tag else ())
-    recent = records.recent(chosen.first + _ON_A_PAGE + _FURTHER, tags)
+    tags = parse_tags([overview_filter.tag] if overview_filter.tag else ())
+    recent = queries.list_recent_runs(overview_filter.first + _RUNS_PER_PAGE + _EXTRA_RUNS, tags)
     if not recent and not tags:
-        return page("empty", RUNS, endpoint=endpoint, store=records.store.url)
-    return page("runs", RUNS, title="Runs", data=_overview(records, recent, chosen))
+        return render_page("empty", RUNS, endpoint=endpoint, store=queries.store.url)
+    return render_page(
+        "runs", RUNS, title="Runs", data=_build_overview(queries, recent, overview_filter)
+    )
 
 
-def _overview(records: Records, recent: Sequence[Run], chosen: Chosen) -> Overview:
-    first = chosen.first
-    of_source = [run for run in recent if chosen.source in {"", run.source}]
-    shown = of_source[first : first + _ON_A_PAGE]
-    before = {run.id: previous_run(of_source, run) for run in shown}
-    tallies = {run.id: records.tally(run) for run in (*shown, *filter(None, before.values()))}
-    picture = trend(shown, tallies)
-    total = sum((tallies[run.id] for run in shown), Tally())
-    return Overview(
-        lines=[_line(run, before[run.id], tallies) for run in shown],
-        sources=_sources(recent, chosen, picture),
-        tag=SHOW(chosen.tag),
-        untagged=chosen.link(tag="", first=0),
-        bars=bars(total.levels, sum(total.unscored.values())),
+def _build_overview(
+    queries: RunQueries, recent: Sequence[Run], overview_filter: OverviewFilter
+) -> OverviewView:
+    first = overview_filter.first
+    matching = [run for run in recent if overview_filter.source in {"", run.source}]
+    shown = matching[first : first + _RUNS_PER_PAGE]
+    before = {run.id: find_previous_run(matching, run) for run in shown}
+    tallies = {run.id: queries.get_tally(run) for run in (*shown, *filter(None, before.values()))}
+    trend_chart = build_trend(shown, tallies)
+    total = sum((tallies[run.id] for run in shown), RunTally())
+    return OverviewView(
+        rows=[_build_run_row(run, before[run.id], tallies) for run in shown],
+        sources=_build_source_filters(recent, overview_filter, trend_chart),
+        tag=mask_text(overview_filter.tag),
+        clear_tag_link=overview_filter.to_query(tag="", first=0),
+        bars=build_bars(total.levels, sum(total.unscored.values())),
         cases=total.cases,
-        trend=picture,
-        newer=chosen.link(first=max(first - _ON_A_PAGE, 0)) if first else None,
-        older=chosen.link(first=first + _ON_A_PAGE)
-        if len(of_source) > first + _ON_A_PAGE
+        trend=trend_chart,
+        newer=overview_filter.to_query(first=max(first - _RUNS_PER_PAGE, 0)) if first else None,
+        older=overview_filter.to_query(first=first + _RUNS_PER_PAGE)
+        if len(matching) > first + _RUNS_PER_PAGE
         else None,
     )
 
 
-def _line(run: Run, before: Run | None, tallies: dict[str, Tally]) -> RunLine:
+def _build_run_row(run: Run, before: Run | None, tallies: dict[str, RunTally]) -> RunRow:
     tally = tallies[run.id]
     mean = tally.mean
     earlier = None if before is None else tallies[before.id].mean
     change = None if mean is None or earlier is None else mean - earlier
     tags = [f"{name}={value}" for name, value in sorted(run.tags.items())]
-    return RunLine(
+    return RunRow(
         id=run.id,
-        source=SHOW(source_name(run.source)),
-        judge=SHOW(run.judge.name),
+        source=mask_text(source_name(run.source)),
+        judge=mask_text(run.judge.name),
         # What is masked must not stand in an address either.
         tags=[
-            (SHOW(tag), query(tag=tag) if SHOW(tag) == tag else None) for tag in tags[:_MOST_TAGS]
+            (mask_text(tag), build_query_string(tag=tag) if mask_text(tag) == tag else None)
+            for tag in tags[:_MAX_TAGS]
         ],
         created=run.created,
-        when=ago(run.created),
+        when=format_age(run.created),
         state=run.state.value,
         cases=tally.cases,
         mean=None if mean is None else f"{mean:.2f}",
-        level=None if mean is None else f"{level_of(mean):g}",
+        level=None if mean is None else f"{floor_to_level(mean):g}",
         passed=f"{tally.passed / tally.scored:.0%}" if tally.scored else None,
-        whole=stretches(level_counts(tally)),
-        change=None if change is None else signed(change),
-        better=direction(change),
-        compare=None
+        segments=build_segments(count_levels(tally)),
+        change=None if change is None else format_change(change),
+        direction=classify_change(change),
+        compare_link=None
         if change is None or before is None
-        else "compare" + query(base=before.id, new=run.id),
+        else "compare" + build_query_string(base=before.id, new=run.id),
     )
 
 
-def _sources(recent: Sequence[Run], chosen: Chosen, picture: Trend) -> list[Source]:
+def _build_source_filters(
+    recent: Sequence[Run], overview_filter: OverviewFilter, trend_chart: TrendChart
+) -> list[SourceFilter]:
     counts = Counter(run.source for run in recent)
-    if len(counts) < 2 and not chosen.source:
+    if len(counts) < 2 and not overview_filter.source:
         return []
     return [
-        Source(
-            SHOW(source_name(source)),
+        SourceFilter(
+            mask_text(source_name(source)),
             count,
-            chosen.link(source="" if source == chosen.source else source, first=0),
-            source == chosen.source,
-            picture.series.index(source) if source in picture.series else None,
+            overview_filter.to_query(
+                source="" if source == overview_filter.source else source, first=0
+            ),
+            source == overview_filter.source,
+            trend_chart.series.index(source) if source in trend_chart.series else None,
         )
-        for source, count in counts.most_common(_MOST_SOURCES)
+        for source, count in counts.most_common(_MAX_SOURCES)
     ]

@@ -13,37 +13,42 @@ from starlette.responses import RedirectResponse, Response
 
 from planproof.core.verdict import Outcome
 from planproof.errors import InvalidInput, PlanproofError
-from planproof.preparation import Reading
+from planproof.preparation import ReadOptions
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.reports.html.case_page import case_data, judged_case
-from planproof.reports.html.size_budget import Room
-from planproof.server.http_problems import Refused
-from planproof.server.pages.compare_page import compare_page
-from planproof.server.pages.overview_page import Chosen, overview_page
-from planproof.server.pages.page_queries import Records
+from planproof.reports.html.case_page import build_case_data, read_judged_case
+from planproof.reports.html.size_budget import SizeBudget
+from planproof.server.http_problems import RequestRefused
+from planproof.server.pages.compare_page import render_comparison_response
+from planproof.server.pages.overview_page import OverviewFilter, render_overview_response
+from planproof.server.pages.page_queries import RunQueries
 from planproof.server.pages.rendering import (
     CASE,
+    CASE_REDIRECT,
     COMPARE,
     LIVE,
     RUN,
     RUNS,
-    SHOW,
     TRY,
-    WAY_TO_CASE,
-    page,
-    problem_for,
-    problem_page,
+    mask_text,
+    render_page,
+    render_problem_page,
+    respond_to_error,
     viewer,
 )
-from planproof.server.pages.run_pages import Asked, case_page, run_page
+from planproof.server.pages.run_pages import CaseFilter, render_case_response, render_run_response
 from planproof.server.pages.static_files import Assets
-from planproof.server.pages.try_page import EXAMPLES, example, fields_of, pasted_case
+from planproof.server.pages.try_page import (
+    EXAMPLES,
+    load_example,
+    parse_form_fields,
+    parse_pasted_case,
+)
 from planproof.server.services import Services, ServicesDep
 
-_MOST = 1_000_000_000
-_PLACES = {
+_MAX_QUERY_NUMBER = 1_000_000_000
+_LOCATION_BY_PATH = {
     "/runs/{run}/cases/{position}": CASE,
-    "/runs/{run}/case": WAY_TO_CASE,
+    "/runs/{run}/case": CASE_REDIRECT,
     "/runs/{run}": RUN,
     "/compare": COMPARE,
     "/try": TRY,
@@ -56,165 +61,183 @@ class PageRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, and what catches its errors."""
         handler = super().get_route_handler()
-        place = _PLACES.get(self.path, RUNS)
+        location = _LOCATION_BY_PATH.get(self.path, RUNS)
 
-        async def handled(request: Request) -> Response:
+        async def handle(request: Request) -> Response:
             viewer.set(request.scope.get("state", {}).get("key"))
             try:
                 return await handler(request)
             except RequestValidationError:
-                return problem_page(Refused(404, "there is no such page."), place)
+                return render_problem_page(RequestRefused(404, "there is no such page."), location)
             except PlanproofError as error:
-                return problem_page(error, place)
+                return render_problem_page(error, location)
 
-        return handled
+        return handle
 
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 
-FirstQuery = Annotated[int, Query(ge=0, le=_MOST)]
-Position = Annotated[int, Path(ge=0, le=_MOST)]
+OffsetQuery = Annotated[int, Query(ge=0, le=_MAX_QUERY_NUMBER)]
+Position = Annotated[int, Path(ge=0, le=_MAX_QUERY_NUMBER)]
 
 
 def add_pages(app: FastAPI) -> None:
     """Let an application have the pages, and what they need."""
     app.include_router(router)
-    app.add_exception_handler(404, _lost)
+    app.add_exception_handler(404, _respond_not_found)
     app.mount("/assets", Assets(), name="assets")
 
 
-async def _lost(request: Request, _: Exception) -> Response:
-    told = Refused(404, "there is nothing of this name.", advice="See /openapi.json.")
-    return problem_for(request.scope, told)
+async def _respond_not_found(request: Request, _: Exception) -> Response:
+    error = RequestRefused(404, "there is nothing of this name.", advice="See /openapi.json.")
+    return respond_to_error(request.scope, error)
 
 
-def records_of(services: ServicesDep) -> Records:
+def get_queries(services: ServicesDep) -> RunQueries:
     """What the pages read."""
-    return services.records
+    return services.queries
 
 
-def asked_for(
+def parse_case_filter(
     *,
     score: Annotated[list[str], Query()] = [],  # noqa: B006 - FastAPI copies it
     find: Annotated[str, Query(max_length=500)] = "",
     step: Annotated[str, Query(max_length=40)] = "",
     by: str = "",
     down: bool = False,
-    first: FirstQuery = 0,
-) -> Asked:
+    first: OffsetQuery = 0,
+) -> CaseFilter:
     """Which cases of a run the address asks for."""
-    return Asked.of(score, find, step, by, down=down, first=first)
+    return CaseFilter.parse(score, find, step, by, down=down, first=first)
 
 
-RecordsDep = Annotated[Records, Depends(records_of)]
-AskedDep = Annotated[Asked, Depends(asked_for)]
+RunQueriesDep = Annotated[RunQueries, Depends(get_queries)]
+CaseFilterDep = Annotated[CaseFilter, Depends(parse_case_filter)]
 
 
 @router.get("/")
-async def overview(
+async def show_overview(
     request: Request,
-    records: RecordsDep,
+    queries: RunQueriesDep,
     source: str = "",
     tag: Annotated[str, Query(max_length=500)] = "",
-    first: FirstQuery = 0,
+    first: OffsetQuery = 0,
 ) -> Response:
     """Recent runs."""
-    chosen = Chosen(source=source, tag=tag, first=first)
-    return await asyncio.to_thread(overview_page, records, chosen, _endpoint(request))
+    overview_filter = OverviewFilter(source=source, tag=tag, first=first)
+    return await asyncio.to_thread(
+        render_overview_response, queries, overview_filter, _format_otlp_endpoint(request)
+    )
 
 
 @router.get("/runs/{run}")
-async def one_run(records: RecordsDep, run: str, asked: AskedDep) -> Response:
+async def show_run_page(queries: RunQueriesDep, run: str, case_filter: CaseFilterDep) -> Response:
     """A run and its cases."""
-    return await asyncio.to_thread(lambda: run_page(records, records.store.find(run), asked))
+    return await asyncio.to_thread(
+        lambda: render_run_response(queries, queries.store.find_run(run), case_filter)
+    )
 
 
 @router.get("/runs/{run}/case")
-async def case_by_id(records: RecordsDep, run: str, id: str) -> Response:  # noqa: A002
+async def redirect_to_case(queries: RunQueriesDep, run: str, id: str) -> Response:  # noqa: A002
     """The way to the case with this id."""
-    found = await asyncio.to_thread(
-        lambda: records.store.result(records.store.find(run).id, id).position
+    position = await asyncio.to_thread(
+        lambda: queries.store.get_result(queries.store.find_run(run).id, id).position
     )
-    return RedirectResponse(f"cases/{found}", 303)
+    return RedirectResponse(f"cases/{position}", 303)
 
 
 @router.get("/runs/{run}/cases/{position}")
-async def one_case(
-    services: ServicesDep, records: RecordsDep, run: str, position: Position, asked: AskedDep
+async def show_case_page(
+    services: ServicesDep,
+    queries: RunQueriesDep,
+    run: str,
+    position: Position,
+    case_filter: CaseFilterDep,
 ) -> Response:
     """A case of a run."""
     return await asyncio.to_thread(
-        lambda: case_page(records, records.store.find(run), position, asked, _reading(services))
+        lambda: render_case_response(
+            queries,
+            queries.store.find_run(run),
+            position,
+            case_filter,
+            _make_read_options(services),
+        )
     )
 
 
 @router.get("/compare")
-async def compare(records: RecordsDep, base: str = "", new: str = "") -> Response:
+async def show_comparison(queries: RunQueriesDep, base: str = "", new: str = "") -> Response:
     """Two runs side by side."""
-    return await asyncio.to_thread(compare_page, records, base, new)
+    return await asyncio.to_thread(render_comparison_response, queries, base, new)
 
 
 @router.get("/live")
-async def live(request: Request) -> Response:
+async def show_live(request: Request) -> Response:
     """Traces under way; the script of the page listens to them."""
-    return page("live", LIVE, title="Live", endpoint=_endpoint(request))
+    return render_page("live", LIVE, title="Live", endpoint=_format_otlp_endpoint(request))
 
 
 @router.get("/try")
-async def try_form(services: ServicesDep, case: str = "") -> Response:
+async def show_try_form(services: ServicesDep, case: str = "") -> Response:
     """The form, empty or filled in with an example."""
-    return _try_page(services, example(case))
+    return _render_try_page(services, load_example(case))
 
 
 @router.post("/try")
 async def try_case(request: Request, services: ServicesDep) -> Response:
     """The verdict on what was pasted; nothing of it is kept."""
-    fields = fields_of(await request.body())
+    fields = parse_form_fields(await request.body())
     judge = fields["judge"] or None
     try:
-        reading = _reading(services, judge)
-        case = await asyncio.to_thread(pasted_case, fields, services.desk.judging(judge).limits)
-        verdict, _ = await services.desk.verdict(CaseLine("case", case), judge)
+        reading = _make_read_options(services, judge)
+        case = await asyncio.to_thread(
+            parse_pasted_case, fields, services.judge_queue.get_evaluator(judge).limits
+        )
+        verdict, _ = await services.judge_queue.submit(CaseLine("case", case), judge)
         if verdict.outcome is Outcome.INVALID_INPUT:
             raise InvalidInput(verdict.reason)
     except PlanproofError as error:
-        return _try_page(services, fields, problem=error)
-    judged = await asyncio.to_thread(judged_case, case, verdict, reading)
-    room = Room.among(len(judged.trace.events) if judged.trace else 0)
-    return _try_page(services, fields, data=case_data(judged, room=room, secrets=False))
+        return _render_try_page(services, fields, error=error)
+    judged = await asyncio.to_thread(read_judged_case, case, verdict, reading)
+    size_budget = SizeBudget.for_event_count(len(judged.trace.events) if judged.trace else 0)
+    return _render_try_page(
+        services, fields, data=build_case_data(judged, budget=size_budget, secrets=False)
+    )
 
 
-def _try_page(
+def _render_try_page(
     services: Services,
     fields: dict[str, str],
     *,
     data: Any = None,
-    problem: PlanproofError | None = None,
+    error: PlanproofError | None = None,
 ) -> Response:
-    refused = None if problem is None else SHOW(str(problem))
-    answer = page(
+    refused = None if error is None else mask_text(str(error))
+    answer = render_page(
         "try",
         TRY,
         title="Try",
-        status=200 if problem is None else 422,
+        status=200 if error is None else 422,
         fields=fields,
-        judges=list(services.settings.judgings),
+        judges=list(services.settings.evaluators),
         examples=EXAMPLES,
         data=data,
         problem=refused,
     )
-    if isinstance(problem, Refused):
-        answer.status_code = problem.status
+    if isinstance(error, RequestRefused):
+        answer.status_code = error.status
     return answer
 
 
-def _reading(services: Services, judge: str | None = None) -> Reading:
-    judging = services.desk.judging(judge)
-    return Reading(
-        judging.reader, judging.vocabulary, judging.limits, in_force=judging.plan_in_force
+def _make_read_options(services: Services, judge: str | None = None) -> ReadOptions:
+    evaluator = services.judge_queue.get_evaluator(judge)
+    return ReadOptions(
+        evaluator.reader, evaluator.vocabulary, evaluator.limits, in_force=evaluator.plan_in_force
     )
 
 
-def _endpoint(request: Request) -> str:
+def _format_otlp_endpoint(request: Request) -> str:
     """Where OpenTelemetry can send traces, as whoever looks reaches this server."""
-    return SHOW(f"{request.base_url}v1/traces")
+    return mask_text(f"{request.base_url}v1/traces")

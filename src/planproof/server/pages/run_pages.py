@@ -8,96 +8,98 @@ from typing import Any
 
 from starlette.responses import HTMLResponse
 
-from planproof.preparation import Reading
-from planproof.reports.html.case_page import case_data
+from planproof.preparation import ReadOptions
+from planproof.reports.html.case_page import build_case_data
 from planproof.reports.html.case_rows import CaseRow
-from planproof.reports.html.size_budget import Room
-from planproof.reports.html.summary_view import UNSCORED, boards, facts, step_key
+from planproof.reports.html.size_budget import SizeBudget
+from planproof.reports.html.summary_view import UNSCORED, build_summary_view, describe_run, step_key
 from planproof.reports.terminal.run_lines import source_name
-from planproof.runs.run_names import previous_run
+from planproof.runs.run_names import find_previous_run
 from planproof.runs.run_records import Run
-from planproof.runs.store.queries import Order, Wanted
+from planproof.runs.store.queries import ResultFilter, ResultOrder
 from planproof.runs.summary import Summary
 from planproof.scoring import LEVELS
-from planproof.server.pages.page_queries import Records
-from planproof.server.pages.rendering import CASE, RUN, SHOW, page, query
+from planproof.server.pages.page_queries import RunQueries
+from planproof.server.pages.rendering import CASE, RUN, build_query_string, mask_text, render_page
 
-_ON_A_PAGE = 100
-_KEYS: dict[str, float | None] = {f"{level:g}": level for level in LEVELS} | {UNSCORED: None}
+_CASES_PER_PAGE = 100
+_LEVEL_BY_KEY: dict[str, float | None] = {f"{level:g}": level for level in LEVELS} | {
+    UNSCORED: None
+}
 _COLUMNS = (
-    ("position", "#", Order.POSITION),
-    ("name", "case", Order.NAME),
-    ("score", "score", Order.SCORE),
+    ("position", "#", ResultOrder.POSITION),
+    ("name", "case", ResultOrder.NAME),
+    ("score", "score", ResultOrder.SCORE),
     ("steps", "steps", None),
     ("extras", "extras", None),
     ("events", "events", None),
-    ("seconds", "seconds", Order.SECONDS),
+    ("seconds", "seconds", ResultOrder.SECONDS),
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class CaseFilter:
     """Which cases of a run the address of a page asks for."""
 
     scores: frozenset[str] = frozenset()
     find: str = ""
     step: str = ""
-    by: Order = Order.SCORE
+    by: ResultOrder = ResultOrder.SCORE
     down: bool = False
     first: int = 0
 
     @staticmethod
-    def of(
+    def parse(
         scores: Sequence[str], find: str, step: str, by: str, *, down: bool, first: int
-    ) -> Asked:
+    ) -> CaseFilter:
         """What was asked for, as far as it is understood."""
-        return Asked(
-            scores=frozenset(scores) & _KEYS.keys(),
+        return CaseFilter(
+            scores=frozenset(scores) & _LEVEL_BY_KEY.keys(),
             find=find,
             step=step,
-            by=Order(by) if by in set(Order) else Order.SCORE,
+            by=ResultOrder(by) if by in set(ResultOrder) else ResultOrder.SCORE,
             down=down,
             first=max(first, 0),
         )
 
-    def wanted(self, records: Records, run: Run) -> Wanted:
+    def to_result_filter(self, queries: RunQueries, run: Run) -> ResultFilter:
         """The same for the store."""
-        return Wanted(
-            levels=frozenset(_KEYS[key] for key in self.scores),
+        return ResultFilter(
+            levels=frozenset(_LEVEL_BY_KEY[key] for key in self.scores),
             words=self.find,
-            lapsed=self._lapsed(records.summary(run)) if self.step else "",
+            failed_step=self._find_step_text(queries.get_summary(run)) if self.step else "",
             order=self.by,
             descending=self.down,
         )
 
-    def _lapsed(self, summary: Summary) -> str:
+    def _find_step_text(self, summary: Summary) -> str:
         """The text of the step, if it is one of those that broke most."""
         texts = (step.text for step in summary.missed)
         return next((text for text in texts if step_key(text) == self.step), "")
 
-    def link(self, **changed: Any) -> str:
+    def to_query(self, **changes: Any) -> str:
         """The query that asks for this, with changes."""
-        other = replace(self, **changed)
-        return query(
+        other = replace(self, **changes)
+        return build_query_string(
             score=sorted(other.scores),
             find=other.find,
             step=other.step,
-            by="" if other.by is Order.SCORE else other.by.value,
+            by="" if other.by is ResultOrder.SCORE else other.by.value,
             down="1" if other.down else "",
             first=other.first,
         )
 
-    def toggled(self, key: str) -> str:
+    def toggle_score(self, key: str) -> str:
         """The query with cases of this score asked for, or no longer."""
-        return self.link(scores=self.scores ^ {key}, first=0)
+        return self.to_query(scores=self.scores ^ {key}, first=0)
 
-    def lapsing(self, key: str) -> str:
+    def toggle_step(self, key: str) -> str:
         """The query with cases asked for in which this step lapsed, or no longer."""
-        return self.link(step="" if self.step == key else key, first=0)
+        return self.to_query(step="" if self.step == key else key, first=0)
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ColumnHead:
     """The head of a column: what it is called, how it is sorted now, and the way to sort by it."""
 
     key: str
@@ -106,81 +108,99 @@ class Column:
     link: str | None
 
 
-def run_page(records: Records, run: Run, asked: Asked) -> HTMLResponse:
+def render_run_response(queries: RunQueries, run: Run, case_filter: CaseFilter) -> HTMLResponse:
     """What the run comes to, and a page of its cases."""
-    summary = records.summary(run)
-    wanted = asked.wanted(records, run)
-    found = records.results(run, wanted, first=asked.first, most=_ON_A_PAGE)
-    count = records.count(run, wanted)
-    before = previous_run(records.recent(), run)
-    return page(
+    summary = queries.get_summary(run)
+    result_filter = case_filter.to_result_filter(queries, run)
+    results = queries.list_results(
+        run, result_filter, first=case_filter.first, limit=_CASES_PER_PAGE
+    )
+    count = queries.count_results(run, result_filter)
+    before = find_previous_run(queries.list_recent_runs(), run)
+    return render_page(
         "run",
         RUN,
-        title=SHOW(source_name(run.source)),
+        title=mask_text(source_name(run.source)),
         run=run,
-        facts=[SHOW(fact) for fact in facts(run, summary)],
-        boards=boards(summary, SHOW),
-        asked=asked,
-        columns=[_column(asked, *each) for each in _COLUMNS],
+        facts=[mask_text(fact) for fact in describe_run(run, summary)],
+        boards=build_summary_view(summary, mask_text),
+        asked=case_filter,
+        columns=[_build_column_head(case_filter, *column) for column in _COLUMNS],
         rows=[
-            (CaseRow.of(result, SHOW), f"cases/{result.position}{asked.link(first=place)}")
-            for place, result in enumerate(found, asked.first)
+            (
+                CaseRow.from_result(result, mask_text),
+                f"cases/{result.position}{case_filter.to_query(first=index)}",
+            )
+            for index, result in enumerate(results, case_filter.first)
         ],
         count=count,
         cases=summary.cases,
-        before=before and query(base=before.id, new=run.id),
-        newer=asked.link(first=max(asked.first - _ON_A_PAGE, 0)) if asked.first else None,
-        older=asked.link(first=asked.first + _ON_A_PAGE)
-        if count > asked.first + _ON_A_PAGE
+        before=before and build_query_string(base=before.id, new=run.id),
+        newer=case_filter.to_query(first=max(case_filter.first - _CASES_PER_PAGE, 0))
+        if case_filter.first
+        else None,
+        older=case_filter.to_query(first=case_filter.first + _CASES_PER_PAGE)
+        if count > case_filter.first + _CASES_PER_PAGE
         else None,
     )
 
 
-def case_page(
-    records: Records, run: Run, position: int, asked: Asked, reading: Reading
+def render_case_response(
+    queries: RunQueries, run: Run, position: int, case_filter: CaseFilter, reading: ReadOptions
 ) -> HTMLResponse:
     """A case of the run; `asked.first` is its place among those that were asked for."""
-    result = records.store.result(run.id, position)
-    judged = records.judged(result, reading)
-    room = Room.among(len(judged.trace.events) if judged.trace else 0)
-    data = case_data(judged, room=room, secrets=False)
-    beside = _beside(records, run, result.position, asked)
-    return page(
+    result = queries.store.get_result(run.id, position)
+    judged = queries.load_judged_case(result, reading)
+    size_budget = SizeBudget.for_event_count(len(judged.trace.events) if judged.trace else 0)
+    data = build_case_data(judged, budget=size_budget, secrets=False)
+    neighbours = _find_neighbours(queries, run, result.position, case_filter)
+    return render_page(
         "one_case",
         CASE,
         title=data["id"] or data["headline"],
         run=run,
-        source=SHOW(source_name(run.source)),
+        source=mask_text(source_name(run.source)),
         position=result.position,
         data=data,
-        up=asked.link(first=asked.first - asked.first % _ON_A_PAGE),
-        previous=beside[0],
-        next=beside[1],
+        up=case_filter.to_query(first=case_filter.first - case_filter.first % _CASES_PER_PAGE),
+        previous=neighbours[0],
+        next=neighbours[1],
     )
 
 
-def _column(asked: Asked, key: str, label: str, order: Order | None) -> Column:
+def _build_column_head(
+    case_filter: CaseFilter, key: str, label: str, order: ResultOrder | None
+) -> ColumnHead:
     if order is None:
-        return Column(key, label, None, None)
-    on = asked.by is order
-    link = asked.link(by=order, down=on and not asked.down, first=0)
-    way = ("descending" if asked.down else "ascending") if on else None
-    return Column(key, label, way, link)
+        return ColumnHead(key, label, None, None)
+    on = case_filter.by is order
+    link = case_filter.to_query(by=order, down=on and not case_filter.down, first=0)
+    direction = ("descending" if case_filter.down else "ascending") if on else None
+    return ColumnHead(key, label, direction, link)
 
 
-def _beside(
-    records: Records, run: Run, position: int, asked: Asked
+def _find_neighbours(
+    queries: RunQueries, run: Run, position: int, case_filter: CaseFilter
 ) -> tuple[str | None, str | None]:
     """The ways to the cases before and after this one, in the order that was asked for."""
-    first = max(asked.first - 1, 0)
-    around = records.results(run, asked.wanted(records, run), first=first, most=3)
-    places = {result.position: place for place, result in enumerate(around, first)}
-    if position not in places:
+    first = max(case_filter.first - 1, 0)
+    nearby = queries.list_results(
+        run, case_filter.to_result_filter(queries, run), first=first, limit=3
+    )
+    index_by_position = {result.position: index for index, result in enumerate(nearby, first)}
+    if position not in index_by_position:
         # Whoever came by another way gets its neighbours in the data set.
-        near = {position - 1, position + 1}
-        plain = records.results(run, Wanted(), first=max(position - 1, 0), most=3)
-        known = {each.position: str(each.position) for each in plain if each.position in near}
+        adjacent = {position - 1, position + 1}
+        plain = queries.list_results(run, ResultFilter(), first=max(position - 1, 0), limit=3)
+        known = {
+            result_row.position: str(result_row.position)
+            for result_row in plain
+            if result_row.position in adjacent
+        }
         return known.get(position - 1), known.get(position + 1)
-    at = places[position]
-    ways = {place: f"{other}{asked.link(first=place)}" for other, place in places.items()}
-    return ways.get(at - 1), ways.get(at + 1)
+    at = index_by_position[position]
+    links = {
+        index: f"{other}{case_filter.to_query(first=index)}"
+        for other, index in index_by_position.items()
+    }
+    return links.get(at - 1), links.get(at + 1)

@@ -35,10 +35,10 @@ class Assets(StaticFiles):
 
 
 @cache
-def digest() -> str:
+def compute_assets_digest() -> str:
     """Changes with any of the files; it is part of their addresses."""
-    made = sha256()
+    hasher = sha256()
     for package in _PACKAGES:
-        for asset in sorted(files(package).joinpath(_FOLDER).iterdir(), key=lambda each: each.name):
-            made.update(asset.name.encode() + b"\0" + asset.read_bytes())
-    return made.hexdigest()[:12]
+        for asset in sorted(files(package).joinpath(_FOLDER).iterdir(), key=lambda file: file.name):
+            hasher.update(asset.name.encode() + b"\0" + asset.read_bytes())
+    return hasher.hexdigest()[:12]

@@ -11,33 +11,33 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 
 
-class Remembered(Generic[Value]):
+class ThreadSafeCache(Generic[Value]):
     """Values by what they depend on; the ones that nobody asked for longest are forgotten.
 
     Threads may ask at once: a value is made by the first, and the others wait for it.
     """
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._known: OrderedDict[Hashable, Future[Value]] = OrderedDict()
-        self._changing = Lock()
+    def __init__(self, max_size: int) -> None:
+        self._max_size = max_size
+        self._futures: OrderedDict[Hashable, Future[Value]] = OrderedDict()
+        self._lock = Lock()
 
-    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+    def get_or_compute(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """The value of the key, made if need be."""
-        made: Future[Value] = Future()
-        with self._changing:
-            known = self._known.get(key)
-            self._known[key] = known or made
-            self._known.move_to_end(key)
-            if len(self._known) > self._most:
-                self._known.popitem(last=False)
+        new_future: Future[Value] = Future()
+        with self._lock:
+            known = self._futures.get(key)
+            self._futures[key] = known or new_future
+            self._futures.move_to_end(key)
+            if len(self._futures) > self._max_size:
+                self._futures.popitem(last=False)
         if known is not None:
             return known.result()
         try:
-            made.set_result(make())
+            new_future.set_result(compute())
         except BaseException as error:
-            made.set_exception(error)
-            with self._changing:
-                self._known.pop(key, None)
+            new_future.set_exception(error)
+            with self._lock:
+                self._futures.pop(key, None)
             raise
-        return made.result()
+        return new_future.result()

@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from planproof.reports.html.summary_view import UNSCORED, Stretch, stretches
+from planproof.reports.html.summary_view import UNSCORED, BarSegment, build_segments
 from planproof.runs.run_records import Run
-from planproof.runs.store.queries import Tally
+from planproof.runs.store.queries import RunTally
 
-_MOST_SERIES = 5
-_WIDEST = 4.0
+_MAX_SERIES = 5
+_MAX_WIDTH = 4.0
 
 
 @dataclass(frozen=True, slots=True)
-class Dot:
+class TrendPoint:
     """A run in the picture; places are in hundredths of it. `y` is None where it has no score."""
 
     run: Run
@@ -24,11 +24,11 @@ class Dot:
     y: float | None
     mean: float | None
     cases: int
-    parts: tuple[Stretch, ...]
+    parts: tuple[BarSegment, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Stroke:
+class TrendLine:
     """A line from one run to the next over the same data."""
 
     series: int
@@ -39,46 +39,48 @@ class Stroke:
 
 
 @dataclass(frozen=True, slots=True)
-class Trend:
+class TrendChart:
     """The whole picture; `series` are the data sets whose runs are bound by lines."""
 
-    dots: tuple[Dot, ...]
-    strokes: tuple[Stroke, ...]
+    points: tuple[TrendPoint, ...]
+    lines: tuple[TrendLine, ...]
     series: tuple[str, ...]
     width: float
 
     @property
     def ends(self) -> tuple[Run, Run]:
         """The first and the last run in it."""
-        return self.dots[0].run, self.dots[-1].run
+        return self.points[0].run, self.points[-1].run
 
 
-def level_counts(tally: Tally) -> dict[str, int]:
+def count_levels(tally: RunTally) -> dict[str, int]:
     """How many cases have which level, or none, by the keys of the boards."""
     levels = {f"{level:g}": count for level, count in tally.levels.items()}
     return levels | {UNSCORED: sum(tally.unscored.values())}
 
 
-def trend(runs: Sequence[Run], tallies: dict[str, Tally]) -> Trend:
+def build_trend(runs: Sequence[Run], tallies: dict[str, RunTally]) -> TrendChart:
     """The picture of these runs, which come with the newest first."""
     counts = Counter(run.source for run in runs)
-    series = tuple(source for source, _ in counts.most_common(_MOST_SERIES))
-    each = 100 / max(len(runs), 1)
-    dots: list[Dot] = []
-    strokes: list[Stroke] = []
-    last: dict[int, Dot] = {}
-    for place, run in enumerate(reversed(runs)):
+    series = tuple(source for source, _ in counts.most_common(_MAX_SERIES))
+    spacing = 100 / max(len(runs), 1)
+    dots: list[TrendPoint] = []
+    strokes: list[TrendLine] = []
+    last: dict[int, TrendPoint] = {}
+    for index, run in enumerate(reversed(runs)):
         tally = tallies[run.id]
-        number = series.index(run.source) if run.source in series else _MOST_SERIES
+        number = series.index(run.source) if run.source in series else _MAX_SERIES
         mean = tally.mean
         y = None if mean is None else round(100 * (1 - mean), 2)
-        parts = stretches(level_counts(tally))
-        dot = Dot(run, number, round((place + 0.5) * each, 3), y, mean, tally.cases, parts)
+        parts = build_segments(count_levels(tally))
+        dot = TrendPoint(
+            run, number, round((index + 0.5) * spacing, 3), y, mean, tally.cases, parts
+        )
         dots.append(dot)
         if y is None:
             continue
         before = last.get(number)
-        if before is not None and before.y is not None and number < _MOST_SERIES:
-            strokes.append(Stroke(number, before.x, before.y, dot.x, y))
+        if before is not None and before.y is not None and number < _MAX_SERIES:
+            strokes.append(TrendLine(number, before.x, before.y, dot.x, y))
         last[number] = dot
-    return Trend(tuple(dots), tuple(strokes), series, min(each * 0.72, _WIDEST))
+    return TrendChart(tuple(dots), tuple(strokes), series, min(spacing * 0.72, _MAX_WIDTH))

@@ -14,9 +14,9 @@ from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.case_files import read_case
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import pick
+from planproof.readers.decoding.split_traces import select_trace
 from planproof.readers.task_content import read_task
-from planproof.server.http_problems import Refused
+from planproof.server.http_problems import RequestRefused
 
 EXAMPLES = {
     "followed": "a plan that was followed",
@@ -24,23 +24,23 @@ EXAMPLES = {
     "reordered": "another order",
 }
 """Cases that come with planproof, to try it on."""
-_FIELDS = ("task", "plan", "trace", "judge")
+_FORM_FIELDS = ("task", "plan", "trace", "judge")
 
 
-def fields_of(body: bytes) -> dict[str, str]:
+def parse_form_fields(body: bytes) -> dict[str, str]:
     """What a form was filled in with."""
     try:
-        given = parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=10)
+        form = parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=10)
     except ValueError as error:
-        raise Refused(400, f"is no form: {error}.", where="body") from error
+        raise RequestRefused(400, f"is no form: {error}.", where="body") from error
     # Forms end lines as mail does.
-    return {name: given.get(name, [""])[0].replace("\r\n", "\n") for name in _FIELDS}
+    return {name: form.get(name, [""])[0].replace("\r\n", "\n") for name in _FORM_FIELDS}
 
 
-def example(name: str) -> dict[str, str]:
+def load_example(name: str) -> dict[str, str]:
     """The form filled in with one of the examples; with nothing for any other name."""
     if name not in EXAMPLES:
-        return dict.fromkeys(_FIELDS, "")
+        return dict.fromkeys(_FORM_FIELDS, "")
     data = files("planproof.cli.demo_cases").joinpath(f"{name}.json").read_text(encoding="utf-8")
     record: dict[str, Json] = json.loads(data)
     return {
@@ -51,7 +51,7 @@ def example(name: str) -> dict[str, str]:
     }
 
 
-def pasted_case(fields: Mapping[str, str], limits: Limits) -> Case:
+def parse_pasted_case(fields: Mapping[str, str], limits: Limits) -> Case:
     """The case in a form: task, plan and trace, or a whole case where the trace belongs."""
     if not fields["trace"].strip():
         raise InvalidInput(
@@ -60,11 +60,11 @@ def pasted_case(fields: Mapping[str, str], limits: Limits) -> Case:
             advice="Paste what the agent did: messages, spans, a log, or a whole case.",
         )
     data = fields["trace"].encode("utf-8", "surrogatepass")
-    source = Source.of_bytes(data, name="trace", limits=limits)
+    source = Source.from_bytes(data, name="trace", limits=limits)
     if is_object(source.document) and "execution_trace" in source.document:
         return read_case(data, name="trace", limits=limits)
     return Case(
         task=read_task(fields["task"]) if fields["task"].strip() else None,
         plan=fields["plan"] if fields["plan"].strip() else None,
-        trace=pick(source),
+        trace=select_trace(source),
     )

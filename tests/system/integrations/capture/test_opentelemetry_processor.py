@@ -22,7 +22,7 @@ from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.opentelemetry_processor import processor
 from planproof.monitor import Deviation
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.capturing import Accounts, Captures, run_block, turns
 from tests.frameworks.refunds import Call
 
@@ -37,7 +37,7 @@ class TestOpenTelemetry(Captures):
             model = OpenAIChatModel(MODEL, provider=OpenAIProvider(base_url=url, api_key="none"))
             spans = InstrumentationSettings(tracer_provider=provider)
             agent = Agent(model, tools=accounts.tools, capabilities=[Instrumentation(spans)])
-            recorder = run_block(blocks_for(__file__), folder, provider=provider, agent=agent)
+            recorder = run_block(find_blocks_for(__file__), folder, provider=provider, agent=agent)
         return recorder, [json.loads(span.to_json()) for span in exporter.get_finished_spans()]
 
 

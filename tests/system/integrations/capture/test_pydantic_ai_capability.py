@@ -14,7 +14,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from examples.scripted_model import MODEL, scripted
 from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
-from scripts.doc_blocks import blocks_for
+from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.capturing import Accounts, Captures, run_block, turns
 from tests.frameworks.refunds import Call
 
@@ -32,5 +32,5 @@ class TestPydanticAI(Captures):
         with scripted(*turns(calls)) as url:
             model = OpenAIChatModel(MODEL, provider=OpenAIProvider(base_url=url, api_key="none"))
             names = {"Agent": Observed, "model": model, "tools": accounts.tools}
-            recorder = run_block(blocks_for(__file__), folder, **names)
+            recorder = run_block(find_blocks_for(__file__), folder, **names)
         return recorder, json.loads(runs[0].all_messages_json())

@@ -16,23 +16,23 @@ from planproof.llm.judge_registry import find_judge
 from planproof.readers.decoding.case_files import CaseLine
 from planproof.runs.engines import local
 from planproof.runs.engines import process_pool as processes
-from planproof.runs.engines.case_judging import Judging
+from planproof.runs.engines.case_judging import CaseEvaluator
 from tests.local_tasks import results_of, task_of
 
 
 @pytest.fixture
-def rules() -> Judging:
-    return Judging(find_judge())
+def rules() -> CaseEvaluator:
+    return CaseEvaluator(find_judge())
 
 
 @pytest.fixture
 def at_once_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes are worth their start from the first case on."""
-    monkeypatch.setattr(processes, "_WORTH_PROCESSES", 0.0)
+    monkeypatch.setattr(processes, "_POOL_START_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("at_once_in_processes")
-def test_processes_judge_as_one_does(rules: Judging) -> None:
+def test_processes_judge_as_one_does(rules: CaseEvaluator) -> None:
     alone = results_of(map(task_of, range(70)), rules, 1)
     together = results_of(map(task_of, range(70)), rules, 2)
     assert [replace(r, seconds=0) for r in together] == [replace(r, seconds=0) for r in alone]
@@ -42,7 +42,7 @@ def test_processes_judge_as_one_does(rules: Judging) -> None:
 @pytest.mark.usefixtures("at_once_in_processes")
 def test_a_process_that_is_killed_ends_the_run_with_advice() -> None:
     with pytest.raises(RunFailed, match="--resume"):
-        results_of(map(task_of, range(70)), Judging(Deadly()), 2)
+        results_of(map(task_of, range(70)), CaseEvaluator(Deadly()), 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,22 +62,22 @@ class Deadly:
 
 
 def test_work_is_cut_by_length_as_well(
-    rules: Judging, monkeypatch: pytest.MonkeyPatch, at_once_in_processes: None
+    rules: CaseEvaluator, monkeypatch: pytest.MonkeyPatch, at_once_in_processes: None
 ) -> None:
     sizes: list[int] = []
-    begin = processes.Processes.begin
+    begin = processes.ProcessWorker.submit
 
-    def begun(self: processes.Processes, lines: list[CaseLine]) -> object:
+    def begun(self: processes.ProcessWorker, lines: list[CaseLine]) -> object:
         sizes.append(len(lines))
         return begin(self, lines)
 
-    monkeypatch.setattr(processes.Processes, "begin", begun)
+    monkeypatch.setattr(processes.ProcessWorker, "submit", begun)
     monkeypatch.setattr(local, "_CHUNK_LENGTH", 2 * len(_text()))
     results_of(map(task_of, range(10)), rules, 2)
     assert max(sizes) == 2
 
 
 def _text() -> str:
-    case = task_of(0).kept
+    case = task_of(0).stored_case
     assert case is not None
     return case.text

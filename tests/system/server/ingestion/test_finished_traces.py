@@ -9,11 +9,16 @@ from sqlalchemy import select
 
 from planproof.core.case import Case
 from planproof.core.verdict import JudgeSummary, Outcome, Verdict
-from planproof.runs.case_json import kept
-from planproof.runs.run_records import Result, Run, new_run
+from planproof.runs.case_json import serialize_case
+from planproof.runs.run_records import Result, Run, create_run
 from planproof.runs.store.schema import spans
 from planproof.runs.store.sql_store import SqlStore
-from planproof.server.ingestion.finished_traces import GONE_AFTER, Finishing, Judged, Taken
+from planproof.server.ingestion.finished_traces import (
+    SERVER_TIMEOUT_SECONDS,
+    ClaimedTrace,
+    FinishedTrace,
+    TraceQueue,
+)
 from tests.otlp_traces import span, spans_of
 from tests.taking_in import came, make_due, take
 from tests.virtual_time import VirtualTime
@@ -21,7 +26,7 @@ from tests.virtual_time import VirtualTime
 
 @pytest.fixture
 def run(store: SqlStore) -> Run:
-    begun = new_run(source="x", judge=JudgeSummary(name="r", fingerprint="f"), fingerprint="f")
+    begun = create_run(source="x", judge=JudgeSummary(name="r", fingerprint="f"), fingerprint="f")
     store.begin(begun)
     return begun
 
@@ -34,17 +39,19 @@ def due(store: SqlStore) -> int:
     return 40
 
 
-def judged(store: SqlStore, taken: Taken, words: str = "judged") -> Judged:
-    case = kept(Case(task=None, plan=None, trace=f"{taken.trace} {words}", id=taken.trace))
+def judged(store: SqlStore, taken: ClaimedTrace, words: str = "judged") -> FinishedTrace:
+    case = serialize_case(
+        Case(task=None, plan=None, trace=f"{taken.trace} {words}", id=taken.trace)
+    )
     verdict = Verdict(outcome=Outcome.NO_PLAN, reason=words, id=taken.trace)
     result = Result(taken.position, case.hash, taken.trace, verdict, 0.1)
-    prepared = store.prepared(taken.run, [result], [case])
-    return Judged(taken=taken, spans=4, size=10, case=case.hash, results=prepared)
+    prepared = store.build_rows(taken.run, [result], [case])
+    return FinishedTrace(claim=taken, spans=4, size=10, case=case.hash, results=prepared)
 
 
-def _seen(store: SqlStore) -> Finishing:
-    finishing = Finishing(store.database, tell=False)
-    finishing.be_seen()
+def _seen(store: SqlStore) -> TraceQueue:
+    finishing = TraceQueue(store.database, send_verdicts=False)
+    finishing.send_heartbeat()
     return finishing
 
 
@@ -53,10 +60,10 @@ def test_servers_share_what_is_due_and_none_takes_what_another_has(
 ) -> None:
     several = [_seen(store) for _ in range(4)]
 
-    def work(finishing: Finishing) -> list[Taken]:
-        taken: list[Taken] = []
+    def work(finishing: TraceQueue) -> list[ClaimedTrace]:
+        taken: list[ClaimedTrace] = []
         for _ in range(200):
-            new = finishing.take(run.id, 3, [one.trace for one in taken])
+            new = finishing.claim(run.id, 3, [one.trace for one in taken])
             taken += new
             if not new and len({t.trace for t in taken}) >= 1:
                 break
@@ -64,7 +71,7 @@ def test_servers_share_what_is_due_and_none_takes_what_another_has(
 
     with ThreadPoolExecutor(4) as pool:
         taken = [one for found in pool.map(work, several) for one in found]
-    left = several[0].take(run.id, due, [one.trace for one in taken])
+    left = several[0].claim(run.id, due, [one.trace for one in taken])
     taken += left
     assert sorted(one.trace for one in taken) == [f"{n:032x}" for n in range(1, due + 1)]
     assert sorted(one.position for one in taken) == list(range(due))
@@ -74,11 +81,11 @@ def test_what_is_judged_is_kept_and_its_spans_are_let_go_of(
     store: SqlStore, run: Run, due: int
 ) -> None:
     finishing = _seen(store)
-    taken = finishing.take(run.id, due, [])
+    taken = finishing.claim(run.id, due, [])
     assert finishing.finish([judged(store, one) for one in taken]) == [True] * due
-    assert [result.id for result in store.results(run.id)] == [one.trace for one in taken]
-    assert finishing.take(run.id, due, []) == []
-    with store.database.reading() as connection:
+    assert [result.id for result in store.iter_results(run.id)] == [one.trace for one in taken]
+    assert finishing.claim(run.id, due, []) == []
+    with store.database.begin_read() as connection:
         assert connection.execute(select(spans)).all() == []
 
 
@@ -86,49 +93,49 @@ def test_one_that_was_taken_waits_for_its_server_and_no_longer(
     store: SqlStore, run: Run, due: int, clock: VirtualTime
 ) -> None:
     gone, other = _seen(store), _seen(store)
-    assert len(gone.take(run.id, due, [])) == due
-    assert other.take(run.id, due, []) == []
-    clock.now += GONE_AFTER
-    other.be_seen()
-    taken = other.take(run.id, due, [])
+    assert len(gone.claim(run.id, due, [])) == due
+    assert other.claim(run.id, due, []) == []
+    clock.now += SERVER_TIMEOUT_SECONDS
+    other.send_heartbeat()
+    taken = other.claim(run.id, due, [])
     assert len(taken) == due
     # It was slow, not gone: what it says now comes too late.
     assert gone.finish([judged(store, one, "slow") for one in taken]) == [False] * due
     assert other.finish([judged(store, one) for one in taken]) == [True] * due
-    assert {result.verdict.reason for result in store.results(run.id)} == {"judged"}
+    assert {result.verdict.reason for result in store.iter_results(run.id)} == {"judged"}
 
 
 def test_a_server_that_leaves_lets_others_go_on_at_once(
     store: SqlStore, run: Run, due: int
 ) -> None:
     leaving, other = _seen(store), _seen(store)
-    assert len(leaving.take(run.id, due, [])) == due
-    leaving.leave()
-    assert len(other.take(run.id, due, [])) == due
+    assert len(leaving.claim(run.id, due, [])) == due
+    leaving.release_all()
+    assert len(other.claim(run.id, due, [])) == due
 
 
 def test_one_that_could_not_be_judged_can_be_taken_again(
     store: SqlStore, run: Run, due: int
 ) -> None:
     finishing, other = _seen(store), _seen(store)
-    first, *_ = finishing.take(run.id, due, [])
-    assert finishing.take(run.id, due, []) != [], "its own can be taken again if it forgot them"
+    first, *_ = finishing.claim(run.id, due, [])
+    assert finishing.claim(run.id, due, []) != [], "its own can be taken again if it forgot them"
     finishing.postpone(first, 0.0)
-    assert [one.trace for one in other.take(run.id, due, [])] == [first.trace]
+    assert [one.trace for one in other.claim(run.id, due, [])] == [first.trace]
 
 
 def test_what_comes_while_it_is_judged_is_judged_too(store: SqlStore, run: Run) -> None:
     take(store, came(*spans_of(1)))
     make_due(store)
     finishing = _seen(store)
-    (taken,) = finishing.take(run.id, 9, [])
+    (taken,) = finishing.claim(run.id, 9, [])
     take(store, came(span(1, 9, "late", {}, parent=1)))
     assert finishing.finish([judged(store, taken)]) == [False]
-    assert list(store.results(run.id)) == []
+    assert list(store.iter_results(run.id)) == []
     make_due(store)
-    (again,) = finishing.take(run.id, 9, [])
+    (again,) = finishing.claim(run.id, 9, [])
     assert (again.position, again.case) == (taken.position, None)
-    assert len(finishing.spans(again.trace)) == 5
+    assert len(finishing.load_spans(again.trace)) == 5
     assert finishing.finish([judged(store, again)]) == [True]
 
 
@@ -136,14 +143,14 @@ def test_what_comes_after_the_verdict_replaces_it(store: SqlStore, run: Run) -> 
     take(store, came(*spans_of(1)), came(*spans_of(2)))
     make_due(store)
     finishing = _seen(store)
-    first, second = finishing.take(run.id, 9, [])
+    first, second = finishing.claim(run.id, 9, [])
     assert finishing.finish([judged(store, first), judged(store, second)]) == [True, True]
     take(store, came(span(1, 9, "late", {}, parent=1)))
     make_due(store)
-    other_run = new_run(source="y", judge=run.judge, fingerprint="f")
+    other_run = create_run(source="y", judge=run.judge, fingerprint="f")
     store.begin(other_run)
-    (late,) = finishing.take(other_run.id, 9, [])
+    (late,) = finishing.claim(other_run.id, 9, [])
     assert (late.trace, late.run, late.position) == (first.trace, run.id, first.position)
     assert late.case is not None
     assert finishing.finish([judged(store, late, "anew")]) == [True]
-    assert [result.verdict.reason for result in store.results(run.id)] == ["anew", "judged"]
+    assert [result.verdict.reason for result in store.iter_results(run.id)] == ["anew", "judged"]

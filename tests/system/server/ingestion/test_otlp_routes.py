@@ -89,7 +89,7 @@ def test_a_store_that_fails_says_when_to_come_again(
     async def failing(_: Inbox, __: list[ReceivedSpan]) -> int:
         raise StoreFailed("the store failed: no room.")
 
-    monkeypatch.setattr(Inbox, "take", failing)
+    monkeypatch.setattr(Inbox, "add_spans", failing)
     request = export(spans_of(4))
     body = json.dumps(request).encode() if form == JSON else protobuf(request)
     answer = client.post("/v1/traces", content=body, headers={"Content-Type": form})

@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 from planproof.runs.store.schema import spans, traces
 from planproof.runs.store.sql_store import SqlStore
-from planproof.server.http_problems import Busy
-from planproof.server.ingestion.received_spans import ReceivedSpan, spans_in_row
+from planproof.server.http_problems import ServerBusy
+from planproof.server.ingestion.received_spans import ReceivedSpan, read_row
 from planproof.server.ingestion.span_inbox import Inbox
 from planproof.server.server_settings import ServerLimits
 from tests.otlp_traces import span, spans_of
@@ -21,15 +21,15 @@ from tests.taking_in import OLDEST, QUIET, came, take
 
 
 def _trace(store: SqlStore, number: int) -> Any:
-    with store.database.reading() as connection:
+    with store.database.begin_read() as connection:
         found = select(traces).where(traces.c.trace == f"{number:032x}")
         return connection.execute(found).one_or_none()
 
 
 def _kept(store: SqlStore) -> set[ReceivedSpan]:
-    with store.database.reading() as connection:
+    with store.database.begin_read() as connection:
         rows = connection.execute(select(spans)).all()
-    return {span for row in rows for span in spans_in_row(row)}
+    return {span for row in rows for span in read_row(row)}
 
 
 def test_spans_are_kept_once_however_often_they_come(store: SqlStore) -> None:
@@ -66,36 +66,38 @@ def test_what_comes_of_many_traces_at_once_is_told_apart(store: SqlStore) -> Non
 
 
 def test_a_trace_has_only_so_many_spans_and_others_go_on(store: SqlStore) -> None:
-    limits = ServerLimits(spans=5)
+    limits = ServerLimits(trace_spans=5)
     assert take(store, came(*spans_of(1)), limits=limits) == [0]
     more = came(*(span(1, number, "more", {}, parent=1) for number in (7, 8)))
     other = came(*spans_of(2))
     assert take(store, [*more, *other], limits=limits) == [2]
     assert len(_kept(store)) == 8
     # The same spans again are no more of them.
-    assert take(store, came(*spans_of(1)), limits=ServerLimits(spans=8)) == [0]
-    assert take(store, came(*spans_of(1)), limits=ServerLimits(spans=8)) == [0]
+    assert take(store, came(*spans_of(1)), limits=ServerLimits(trace_spans=8)) == [0]
+    assert take(store, came(*spans_of(1)), limits=ServerLimits(trace_spans=8)) == [0]
     assert _trace(store, 1).spans <= 8
 
 
 def test_a_trace_has_only_so_many_bytes(store: SqlStore) -> None:
     large = came(span(1, 1, "large", {"text": "x" * 5_000}))
-    assert take(store, large, limits=ServerLimits(trace=4_000)) == [1]
+    assert take(store, large, limits=ServerLimits(trace_bytes=4_000)) == [1]
     assert _trace(store, 1) is None
 
 
 def test_nothing_is_taken_while_too_much_waits(store: SqlStore) -> None:
     async def refused() -> None:
-        inbox = Inbox(store.database, quiet=1, oldest=9, limits=ServerLimits(backlog=3))
-        await inbox.take(came(*spans_of(1)))
+        inbox = Inbox(
+            store.database, quiet_seconds=1, oldest_seconds=9, limits=ServerLimits(backlog=3)
+        )
+        await inbox.add_spans(came(*spans_of(1)))
         inbox.count_backlog()
-        with pytest.raises(Busy) as busy:
-            await inbox.take(came(*spans_of(2)))
+        with pytest.raises(ServerBusy) as busy:
+            await inbox.add_spans(came(*spans_of(2)))
         assert busy.value.retry_after
-        with store.database.writing() as connection:
+        with store.database.begin_write() as connection:
             connection.execute(traces.update().values(due=None))
         inbox.count_backlog()
-        assert await inbox.take(came(*spans_of(2))) == 0
+        assert await inbox.add_spans(came(*spans_of(2))) == 0
         await inbox.close()
 
     asyncio.run(refused())

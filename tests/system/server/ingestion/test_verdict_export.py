@@ -11,12 +11,12 @@ from sqlalchemy import update
 from planproof.core.case import Case
 from planproof.core.finding import Status, StepFinding
 from planproof.core.verdict import JudgeSummary, Outcome, Verdict
-from planproof.runs.case_json import kept
-from planproof.runs.run_records import Result, new_run
+from planproof.runs.case_json import serialize_case
+from planproof.runs.run_records import Result, create_run
 from planproof.runs.store.schema import traces
 from planproof.runs.store.sql_store import SqlStore
-from planproof.server.ingestion.finished_traces import Finishing, Judged
-from planproof.server.ingestion.verdict_export import Outgoing
+from planproof.server.ingestion.finished_traces import FinishedTrace, TraceQueue
+from planproof.server.ingestion.verdict_export import VerdictSender
 from tests.log_collector import Collector, attributes_of, collecting
 from tests.otlp_traces import spans_of
 from tests.patience import PATIENCE
@@ -42,15 +42,15 @@ def judge(store: SqlStore, verdict: Verdict = SCORED, trace: int = 1) -> None:
     """Let a trace be judged."""
     take(store, came(*spans_of(trace)))
     make_due(store)
-    run = new_run(source="x", judge=JudgeSummary(name="r", fingerprint="f"), fingerprint="f")
+    run = create_run(source="x", judge=JudgeSummary(name="r", fingerprint="f"), fingerprint="f")
     store.begin(run)
-    finishing = Finishing(store.database, tell=True)
-    finishing.be_seen()
-    (taken,) = finishing.take(run.id, 1, [])
-    case = kept(Case(task=None, plan=None, trace=str(trace)))
+    finishing = TraceQueue(store.database, send_verdicts=True)
+    finishing.send_heartbeat()
+    (taken,) = finishing.claim(run.id, 1, [])
+    case = serialize_case(Case(task=None, plan=None, trace=str(trace)))
     result = Result(taken.position, case.hash, taken.trace, verdict, 0.1)
-    results = store.prepared(taken.run, [result], [case])
-    judged = Judged(taken=taken, spans=4, size=1, case=case.hash, results=results)
+    results = store.build_rows(taken.run, [result], [case])
+    judged = FinishedTrace(claim=taken, spans=4, size=1, case=case.hash, results=results)
     assert finishing.finish([judged]) == [True]
 
 
@@ -58,8 +58,8 @@ def test_a_verdict_is_an_event_on_the_root_of_its_trace(
     store: SqlStore, collector: Collector
 ) -> None:
     judge(store)
-    outgoing = Outgoing(store, f"{collector.url}/")
-    assert (outgoing.send(), outgoing.send(), outgoing.told) == (1, 0, 1)
+    outgoing = VerdictSender(store, f"{collector.url}/")
+    assert (outgoing.send(), outgoing.send(), outgoing.sent_count) == (1, 0, 1)
     assert collector.paths == ["/v1/logs"]
     (record,) = collector.records
     assert record.event_name == "gen_ai.evaluation.result"
@@ -73,7 +73,7 @@ def test_a_verdict_is_an_event_on_the_root_of_its_trace(
         "gen_ai.evaluation.name": "planproof.plan_adherence",
         "gen_ai.evaluation.score.value": 0.5,
         "gen_ai.evaluation.score.label": "partial adherence",
-        "planproof.run": store.find("latest").id,
+        "planproof.run": store.find_run("latest").id,
         "planproof.position": 0,
     }
 
@@ -94,7 +94,7 @@ def test_what_could_not_be_judged_has_no_score(
     store: SqlStore, collector: Collector, verdict: Verdict, label: str, error: str | None
 ) -> None:
     judge(store, verdict)
-    Outgoing(store, collector.url).send()
+    VerdictSender(store, collector.url).send()
     told = attributes_of(collector.records[0])
     assert "gen_ai.evaluation.score.value" not in told
     assert told["gen_ai.evaluation.score.label"] == label
@@ -102,7 +102,7 @@ def test_what_could_not_be_judged_has_no_score(
 
 
 def _time_passes(store: SqlStore) -> None:
-    with store.database.writing() as connection:
+    with store.database.begin_write() as connection:
         connection.execute(update(traces).where(traces.c.untold.is_not(None)).values(untold=1.0))
 
 
@@ -111,21 +111,21 @@ def test_what_could_not_be_sent_is_sent_again(
     store: SqlStore, collector: Collector, status: int
 ) -> None:
     judge(store)
-    outgoing = Outgoing(store, collector.url)
+    outgoing = VerdictSender(store, collector.url)
     collector.status = status
-    assert (outgoing.send(), outgoing.told) == (1, 0)
+    assert (outgoing.send(), outgoing.sent_count) == (1, 0)
     assert outgoing.send() == 0, "not at once"
     collector.status = 200
     _time_passes(store)
-    assert (outgoing.send(), outgoing.told, len(collector.records)) == (1, 1, 1)
+    assert (outgoing.send(), outgoing.sent_count, len(collector.records)) == (1, 1, 1)
 
 
 def test_an_endpoint_that_is_not_there_is_tried_again(store: SqlStore) -> None:
     with collecting() as gone:
         url = gone.url
     judge(store)
-    outgoing = Outgoing(store, url)
-    assert (outgoing.send(), outgoing.told) == (1, 0)
+    outgoing = VerdictSender(store, url)
+    assert (outgoing.send(), outgoing.sent_count) == (1, 0)
     _time_passes(store)
     assert outgoing.send() == 1
 
@@ -135,7 +135,7 @@ def test_what_is_refused_for_good_is_not_sent_again(
     store: SqlStore, collector: Collector, status: int
 ) -> None:
     judge(store)
-    outgoing = Outgoing(store, collector.url)
+    outgoing = VerdictSender(store, collector.url)
     collector.status = status
     outgoing.send()
     _time_passes(store)
@@ -147,14 +147,14 @@ def test_a_trace_that_is_judged_anew_while_it_is_told_is_told_again(
     store: SqlStore, collector: Collector
 ) -> None:
     judge(store)
-    outgoing = Outgoing(store, collector.url)
-    mark = outgoing._mark  # pyright: ignore[reportPrivateUsage]
+    outgoing = VerdictSender(store, collector.url)
+    mark = outgoing._mark_sent  # pyright: ignore[reportPrivateUsage]
 
     def judged_meanwhile(names: list[str], lease: float) -> None:
         _time_passes(store)
         mark(names, lease)
 
-    outgoing._mark = judged_meanwhile  # pyright: ignore[reportPrivateUsage]
+    outgoing._mark_sent = judged_meanwhile  # pyright: ignore[reportPrivateUsage]
     assert outgoing.send() == 1
     assert outgoing.send() == 1
 
@@ -162,7 +162,7 @@ def test_a_trace_that_is_judged_anew_while_it_is_told_is_told_again(
 def test_whatever_fails_the_verdicts_after_it_are_sent(
     store: SqlStore, collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    outgoing = Outgoing(store, collector.url)
+    outgoing = VerdictSender(store, collector.url)
     really, tries = outgoing.send, iter([ValueError("not foreseen")])
 
     def send() -> int:
@@ -175,7 +175,7 @@ def test_whatever_fails_the_verdicts_after_it_are_sent(
 
     async def told() -> None:
         judged = asyncio.Event()
-        working = asyncio.create_task(outgoing.work(judged))
+        working = asyncio.create_task(outgoing.run(judged))
         async with asyncio.timeout(PATIENCE):
             while not collector.records:
                 judged.set()

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from planproof.evaluation import evaluate
-from planproof.server.pages.try_page import fields_of
+from planproof.server.pages.try_page import parse_form_fields
 from tests.serving import in_process, settings
 from tests.small_cases import FOLLOWED, PLAN
 
@@ -77,7 +77,7 @@ def test_a_body_that_is_no_form_is_told(client: TestClient) -> None:
 
 
 def test_lines_of_a_form_end_as_they_were_typed() -> None:
-    assert fields_of(b"plan=1.+A%0D%0A2.+B&trace=%5B%5D") == {
+    assert parse_form_fields(b"plan=1.+A%0D%0A2.+B&trace=%5B%5D") == {
         "task": "",
         "plan": "1. A\n2. B",
         "trace": "[]",

@@ -11,7 +11,7 @@ from planproof import evaluate
 from planproof.core.content import Json
 from planproof.errors import InvalidConfiguration, InvalidInput
 from planproof.integrations.capture import Recorder
-from planproof.integrations.capture.framework_import import framework
+from planproof.integrations.capture.framework_import import import_framework
 from planproof.monitor import Deviation, OffPlan
 
 PLAN = ["Read the file report-12.txt", "Delete the file draft-7.txt"]
@@ -28,7 +28,7 @@ def test_each_deviation_is_told_once_and_the_verdict_is_that_of_evaluate(tmp_pat
     events: list[Json] = []
     for event in (READ, PIZZA, DELETED):
         events.append(event)
-        recorder.take(events, reader="native")
+        recorder.record(events, reader="native")
         assert json.loads(file.read_text(encoding="utf-8")) == events
     proven = [deviation for deviation in heard if deviation.certainty == "proven"]
     assert [deviation.event for deviation in proven] == ["e2"]
@@ -40,12 +40,12 @@ def test_each_deviation_is_told_once_and_the_verdict_is_that_of_evaluate(tmp_pat
 
 def test_a_run_that_is_to_stop_is_told_so_until_it_does() -> None:
     recorder = Recorder(PLAN, raise_on="proven")
-    recorder.take([READ], reader="native")
+    recorder.record([READ], reader="native")
     recorder.check()
     with pytest.raises(OffPlan) as first:
-        recorder.take([READ, PIZZA], reader="native")
+        recorder.record([READ, PIZZA], reader="native")
     with pytest.raises(OffPlan) as second:
-        recorder.take([READ, PIZZA, DELETED], reader="native")
+        recorder.record([READ, PIZZA, DELETED], reader="native")
     assert first.value is second.value
     with pytest.raises(OffPlan):
         recorder.check()
@@ -53,28 +53,28 @@ def test_a_run_that_is_to_stop_is_told_so_until_it_does() -> None:
 
 
 def _expected(recorder: Recorder) -> list[str] | None:
-    return recorder.monitor and [step.number for step in recorder.monitor.expected]
+    return recorder.monitor and [step.number for step in recorder.monitor.next_steps]
 
 
 def test_without_a_plan_the_one_that_is_declared_is_held_to() -> None:
     recorder = Recorder(raise_on="proven")
-    recorder.take([{"kind": "message", "actor": "user", "text": "Tidy up."}], reader="native")
+    recorder.record([{"kind": "message", "actor": "user", "text": "Tidy up."}], reader="native")
     assert _expected(recorder) is None
-    recorder.take([SAID, READ], reader="native")
+    recorder.record([SAID, READ], reader="native")
     assert _expected(recorder) == ["2"]
     with pytest.raises(OffPlan):
-        recorder.take([SAID, READ, PIZZA], reader="native")
+        recorder.record([SAID, READ, PIZZA], reader="native")
 
 
 def test_what_can_not_be_read_stops_no_run() -> None:
     recorder = Recorder(PLAN, raise_on="minor")
-    recorder.take([{"kind": "nonsense"}], reader="native")
-    recorder.take([READ], reader="native")
+    recorder.record([{"kind": "nonsense"}], reader="native")
+    recorder.record([READ], reader="native")
     assert recorder.finish().steps[0].status == "executed"
     deep: Json = []
     for _ in range(300):
         deep = [deep]
-    recorder.take([READ, {**DELETED, "output": deep}], reader="native")
+    recorder.record([READ, {**DELETED, "output": deep}], reader="native")
     # It would be the verdict on a part of the run.
     with pytest.raises(InvalidInput, match="nested"):
         recorder.finish()
@@ -86,9 +86,9 @@ def test_who_listens_may_fail_and_the_run_stops_all_the_same() -> None:
 
     recorder = Recorder(PLAN, on_deviation=fails, raise_on="proven")
     with pytest.raises(LookupError):
-        recorder.take([READ, PIZZA], reader="native")
+        recorder.record([READ, PIZZA], reader="native")
     with pytest.raises(OffPlan):
-        recorder.take([READ, PIZZA, DELETED], reader="native")
+        recorder.record([READ, PIZZA, DELETED], reader="native")
 
 
 def test_nothing_recorded_is_not_judged() -> None:
@@ -112,4 +112,4 @@ def test_a_plan_without_steps_and_a_folder_that_is_not_there_are_told_at_once(
 
 def test_a_framework_that_is_missing_is_named_with_its_package() -> None:
     with pytest.raises(InvalidConfiguration, match="pip install no-such-thing"):
-        framework("no_such_thing", "no-such-thing")
+        import_framework("no_such_thing", "no-such-thing")

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from planproof.llm.audit.audit_answers import AuditAnswer, Claims, claims_in, merged
+from planproof.llm.audit.audit_answers import AuditAnswer, Claims, merge_claims, parse_claims
 from tests.audited import answer, step
 
 
 def claims(*steps: dict[str, Any]) -> Claims:
-    return claims_in(AuditAnswer.model_validate(answer(*steps)), ["e1", "e2"])
+    return parse_claims(AuditAnswer.model_validate(answer(*steps)), ["e1", "e2"])
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,9 @@ def test_no_other_kinds_are_taken(kind: Any) -> None:
 def test_a_step_that_one_window_calls_an_action_is_one() -> None:
     one = claims(step("1", "missing", kind="act"))
     other = claims(step("1", "executed", ("e2", "x"), kind="tell"))
-    assert merged([one, other]).steps["1"].kinds == {"act", "tell"}
+    assert merge_claims([one, other]).steps["1"].kinds == {"act", "tell"}
 
 
 def test_a_claim_is_written_as_it_was_answered() -> None:
     said = step("1", "condition_failed", ("e1", "x"), events=["e2"], kind="act tell")
-    assert claims(said).steps["1"].as_answer() == said
+    assert claims(said).steps["1"].to_answer() == said

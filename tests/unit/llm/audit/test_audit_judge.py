@@ -10,7 +10,7 @@ import pytest
 
 from planproof.core.content import Content
 from planproof.core.finding import Severity, Status
-from planproof.core.judge import Asking
+from planproof.core.judge import ModelOptions
 from planproof.core.judgement import Judgement
 from planproof.core.model import Answer, Cause, ModelFailed, Question
 from planproof.core.plan import Plan
@@ -19,7 +19,7 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit import citations
 from planproof.llm.audit.audit_judge import Audit
 from planproof.llm.cascade import Cascade
-from planproof.llm.prompting.show_question import characters
+from planproof.llm.prompting.show_question import count_characters
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
@@ -50,7 +50,7 @@ EVENTS = [
         ("e2", "delete_file", citations.NO_QUOTE),
         ("e2", "a", citations.TOO_SHORT),
         ("e1", "Tidy up.", citations.NOT_THE_AGENT),
-        ("e3", "deleted as well", citations.ONLY_SAID),
+        ("e3", "deleted as well", citations.ONLY_MESSAGE),
     ],
 )
 def test_what_is_no_evidence_is_rejected_with_the_reason(event: str, quote: str, why: str) -> None:
@@ -166,7 +166,9 @@ def test_instructions_in_a_trace_are_told_of() -> None:
 
 def test_what_would_be_asked_can_be_seen() -> None:
     plan, read = plan_and_trace(FOLLOWED)
-    (question,) = Audit(Vocabulary(), FakeModel({}), Asking()).questions(Content("x"), plan, read)
+    (question,) = Audit(Vocabulary(), FakeModel({}), ModelOptions()).questions(
+        Content("x"), plan, read
+    )
     assert "report-12.txt" in str(question.parts)
 
 
@@ -178,9 +180,9 @@ def test_every_question_keeps_to_the_budget_the_second_too(kind: Any) -> None:
     events = [did("open_page", "Here it is. " * 40, page=name, mode="r") for name in files * 4]
     invented = [("e2", f"nothing of the sort {number} " * 9) for number in range(60)]
     model = FakeModel(answer(*(step(str(n), "executed", *invented) for n in range(1, 61))))
-    judge = kind(Vocabulary(), model, Asking(budget=budget))
-    asyncio.run(judge.judge(Content("x"), plan, read_trace(Source.of_value(trace(*events)))))
-    assert max(map(characters, model.questions)) <= budget
+    judge = kind(Vocabulary(), model, ModelOptions(budget=budget))
+    asyncio.run(judge.judge(Content("x"), plan, read_trace(Source.from_value(trace(*events)))))
+    assert max(map(count_characters, model.questions)) <= budget
     endings = [str(question.parts[-1]) for question in model.questions]
     again = [words for words in endings if "answered this before" in words]
     assert all("step 1, you said: " in words for words in again)

@@ -146,9 +146,9 @@ def test_a_finding_of_the_model_that_is_lower_stands() -> None:
 
 
 CLAIMED: dict[str, tuple[Event, str]] = {
-    "said": (said("The checksum is fine, it has been looked at."), citations.ONLY_SAID),
-    "thought": (thought("The checksum is fine, no need to look."), citations.ONLY_THOUGHT),
-    "noted": (noted("write_todos", todos=["checksum: fine"]), citations.ONLY_NOTED),
+    "said": (said("The checksum is fine, it has been looked at."), citations.ONLY_MESSAGE),
+    "thought": (thought("The checksum is fine, no need to look."), citations.ONLY_REASONING),
+    "noted": (noted("write_todos", todos=["checksum: fine"]), citations.ONLY_BOOKKEEPING),
     "printed": (did("bash", command="echo 'checksum: fine'"), citations.NO_EFFECT),
     "in a comment": (did("bash", command="true # checksum fine"), citations.NO_EFFECT),
     "logged": (did("log", text="checksum fine"), citations.NO_EFFECT),
@@ -207,7 +207,7 @@ def test_of_an_action_and_a_message_the_message_alone_is_a_part() -> None:
     second = step("2", "executed", ("e2", "It is gone now"), kind="act tell")
     judgement = audited(plan, events, first, second)
     assert statuses(judgement) == [EXECUTED, PARTIAL]
-    assert [each.why for each in judgement.rejected] == [citations.ONLY_SAID]
+    assert [each.why for each in judgement.rejected] == [citations.ONLY_MESSAGE]
 
 
 def test_words_beside_a_call_do_not_move_the_beginning_of_a_step() -> None:

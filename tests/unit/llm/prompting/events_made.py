@@ -10,7 +10,7 @@ from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.llm.prompting.case_prompt import CaseWriter
 from planproof.llm.prompting.event_lines import EventWriter
 from planproof.llm.prompting.plan_relevance import PlanTerms
-from planproof.llm.prompting.prompt_images import Gallery, ImageRules
+from planproof.llm.prompting.prompt_images import ImageGallery, ImageRules
 from planproof.planning.plan_parser import parse_plan
 
 PLAN = parse_plan(["Read report-12.txt", "Copy report-12.txt to the folder archive"])
@@ -35,7 +35,7 @@ def said(number: int, text: str, actor: str = "assistant", kind: Kind = Kind.MES
 
 def event_writer(*events: Event, plan: Plan = PLAN) -> EventWriter:
     trace = Trace(events)
-    gallery = Gallery.of(Content(), plan, trace, "mark", ImageRules())
+    gallery = ImageGallery.of(Content(), plan, trace, "mark", ImageRules())
     return EventWriter(trace, PlanTerms(plan), gallery)
 
 

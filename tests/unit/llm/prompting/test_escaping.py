@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from planproof.core.quotes import quotable, stands_in
+from planproof.core.quotes import is_quote_in, to_searchable_text
 from planproof.llm.prompting.escaping import (
-    as_json,
-    clipped,
-    id_written,
-    in_marks,
-    name_written,
+    clip_middle,
+    to_compact_json,
+    wrap_in_guillemets,
+    write_id,
+    write_name,
 )
 
 HOSTILE = {
@@ -25,7 +25,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.parametrize("write", [as_json, in_marks])
+@pytest.mark.parametrize("write", [to_compact_json, wrap_in_guillemets])
 def test_nothing_ends_the_line_hides_or_commands(write: object, text: str) -> None:
     assert callable(write)
     written = str(write(text))
@@ -38,12 +38,12 @@ def test_nothing_ends_the_line_hides_or_commands(write: object, text: str) -> No
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_what_is_escaped_can_be_quoted(text: str) -> None:
-    assert stands_in(in_marks(text)[1:-1], quotable(text)) or "\ud800" in text
-    assert json.loads(as_json(text)) == text
+    assert is_quote_in(wrap_in_guillemets(text)[1:-1], to_searchable_text(text)) or "\ud800" in text
+    assert json.loads(to_compact_json(text)) == text
 
 
 def test_only_the_writer_closes_the_marks() -> None:
-    assert in_marks("a » b « c") == "«a \\u00bb b \\u00ab c»"
+    assert wrap_in_guillemets("a » b « c") == "«a \\u00bb b \\u00ab c»"
 
 
 @pytest.mark.parametrize(
@@ -51,15 +51,15 @@ def test_only_the_writer_closes_the_marks() -> None:
     [("read_file", "read_file"), ("mcp:a/b.c-d", "mcp:a/b.c-d"), ("a b", '"a b"'), ("", '""')],
 )
 def test_plain_names_stand_as_they_are(name: str, written: str) -> None:
-    assert name_written(name) == written
+    assert write_name(name) == written
 
 
 def test_a_long_name_is_shortened_and_a_long_id_is_not() -> None:
-    assert len(name_written("x" * 500)) < 100
-    assert id_written("x" * 500) == f'"{"x" * 500}"'
+    assert len(write_name("x" * 500)) < 100
+    assert write_id("x" * 500) == f'"{"x" * 500}"'
 
 
 def test_heads_and_tails_are_kept() -> None:
-    assert clipped("short", 5) == "short"
-    assert clipped("a" * 50 + "b" * 50, 12) == "a" * 8 + "…" + "b" * 4
-    assert clipped("abc", 1) == "a…"
+    assert clip_middle("short", 5) == "short"
+    assert clip_middle("a" * 50 + "b" * 50, 12) == "a" * 8 + "…" + "b" * 4
+    assert clip_middle("abc", 1) == "a…"

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from planproof.core.trace import Event, EventStatus, Kind
-from planproof.llm.prompting.event_lines import DETAILS
+from planproof.llm.prompting.event_lines import DETAIL_LEVELS
 from tests.unit.llm.prompting.events_made import did, event_writer, said
 
 
 def line(event: Event, *others: Event, detail: int = 0) -> str:
-    return event_writer(event, *others).line(event, detail).text
+    return event_writer(event, *others).write_line(event, detail).text
 
 
 @pytest.mark.parametrize(
@@ -43,8 +43,8 @@ def test_actors_are_named_where_there_are_several() -> None:
 def test_calls_of_one_turn_are_said_to_be_together() -> None:
     one, two, three = (replace(did(n, "look"), turn=turn) for n, turn in ((1, 4), (2, 4), (3, 5)))
     writer = event_writer(one, two, three)
-    assert writer.line(two, 0).text == "e2 action look (with e1) {} ok"
-    assert "with" not in writer.line(one, 0).text + writer.line(three, 0).text
+    assert writer.write_line(two, 0).text == "e2 action look (with e1) {} ok"
+    assert "with" not in writer.write_line(one, 0).text + writer.write_line(three, 0).text
 
 
 def test_what_came_back_is_short_unless_it_speaks_of_the_plan_or_is_an_error() -> None:
@@ -57,10 +57,10 @@ def test_what_came_back_is_short_unless_it_speaks_of_the_plan_or_is_an_error() -
     assert "[+" not in line(failed)
 
 
-@pytest.mark.parametrize("detail", range(len(DETAILS)))
+@pytest.mark.parametrize("detail", range(len(DETAIL_LEVELS)))
 def test_what_is_left_out_is_counted(detail: int) -> None:
     event = replace(did(1, "write", "out " * 9_000, text="in " * 9_000), text="x" * 30_000)
-    written = event_writer(event).line(event, detail)
+    written = event_writer(event).write_line(event, detail)
     assert written.text.endswith(f"[+{written.left_out}]")
     whole = len(event.text) + len(event.output) + len('{"text":""}') + 27_000
     ellipses = written.text.count("…")
@@ -70,7 +70,7 @@ def test_what_is_left_out_is_counted(detail: int) -> None:
 
 def test_an_event_as_json() -> None:
     writer = event_writer(event := did(1, "read_file", "x" * 200, path="a"))
-    fields = json.loads(writer.as_object(event, 0).text)
+    fields = json.loads(writer.write_object(event, 0).text)
     assert fields.pop("left_out") == 128
     assert fields.pop("output").count("…") == 1
     assert fields == {
@@ -82,4 +82,4 @@ def test_an_event_as_json() -> None:
         "status": "ok",
     }
     long = did(1, "write", text="y" * 500)
-    assert isinstance(json.loads(event_writer(long).as_object(long, 3).text)["arguments"], str)
+    assert isinstance(json.loads(event_writer(long).write_object(long, 3).text)["arguments"], str)

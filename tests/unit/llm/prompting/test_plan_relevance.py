@@ -25,18 +25,20 @@ INFLECTED = [
 @pytest.mark.parametrize(("planned", "written"), INFLECTED)
 def test_a_word_is_found_in_another_form(planned: str, written: str) -> None:
     terms = PlanTerms(parse_plan([f"The {planned}."]))
-    assert terms.nearness(said(1, f"Now {written} 12 times"), "") == 1
+    assert terms.count_shared_terms(said(1, f"Now {written} 12 times"), "") == 1
 
 
 def test_other_words_and_numbers_are_not_near() -> None:
     terms = PlanTerms(parse_plan(["Send invoice 4711 to the customer."]))
-    assert terms.nearness(said(1, "Sense 4711 inventions of custom"), "") == 1  # custom, customer
-    assert terms.nearness(said(2, "4711"), "") == 0
+    assert (
+        terms.count_shared_terms(said(1, "Sense 4711 inventions of custom"), "") == 1
+    )  # custom, customer
+    assert terms.count_shared_terms(said(2, "4711"), "") == 0
 
 
 def test_an_output_tells_of_the_plan_what_the_call_did_not() -> None:
     terms = PlanTerms(parse_plan(["Send invoice 4711 to the customer by courier."]))
     call = did(1, "send", output="The invoice is with the courier.")
-    assert terms.is_told_by_output(call, '{"number":4711}')
-    assert not terms.is_told_by_output(call, '{"invoice":4711,"by":"courier"}')
-    assert not terms.is_told_by_output(did(2, "send", output="The invoice is out."), "")
+    assert terms.is_output_relevant(call, '{"number":4711}')
+    assert not terms.is_output_relevant(call, '{"invoice":4711,"by":"courier"}')
+    assert not terms.is_output_relevant(did(2, "send", output="The invoice is out."), "")

@@ -11,7 +11,7 @@ from planproof.core.content import Content, Image
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.llm.prompting.case_prompt import CaseWriter
-from planproof.llm.prompting.prompt_images import Gallery, ImageRules
+from planproof.llm.prompting.prompt_images import ImageGallery, ImageRules
 from tests.pictures import GIF, JPEG, PNG, PNG_BYTES, WEBP
 from tests.unit.llm.prompting.events_made import PLAN, did, said
 
@@ -24,13 +24,13 @@ def written(
     writer = CaseWriter(
         task or Content("Do it."), plan, trace or Trace((said(1, "Yes."),)), budget=20_000
     )
-    return writer.whole("").parts
+    return writer.write_whole("").parts
 
 
 def admitted(image: Image, rules: ImageRules | None = None) -> Image | str:
-    gallery = Gallery("mark", rules or ImageRules())
+    gallery = ImageGallery("mark", rules or ImageRules())
     gallery.add(image)
-    parts = gallery.parts(" ".join(gallery.marks([image])))
+    parts = gallery.split_parts(" ".join(gallery.write_marks([image])))
     return gallery.left_out[0] if gallery.left_out else next(p for p in parts if p != "[image 1]")
 
 
@@ -87,14 +87,14 @@ def test_a_local_file_is_read_in_its_folder_and_nowhere_else(tmp_path: Path) -> 
 
 def test_number_and_size_are_bounded() -> None:
     images = [Image("image/png", data=PNG[:-4] + "AAA" + letter) for letter in "AEIM"]
-    gallery = Gallery("mark", ImageRules(most=2))
+    gallery = ImageGallery("mark", ImageRules(max_images=2))
     for image in images:
         gallery.add(image)
     assert len(gallery) == 4
     assert [told.partition(":")[0] for told in gallery.left_out] == ["image 3", "image 4"]
-    assert "more than 10" in str(admitted(SEEN, ImageRules(most_bytes=10)))
-    assert "more than 20" in str(admitted(SEEN, ImageRules(most_bytes=20)))
-    assert "together" in str(admitted(SEEN, ImageRules(most_bytes_together=20)))
+    assert "more than 10" in str(admitted(SEEN, ImageRules(max_bytes_per_image=10)))
+    assert "more than 20" in str(admitted(SEEN, ImageRules(max_bytes_per_image=20)))
+    assert "together" in str(admitted(SEEN, ImageRules(max_total_bytes=20)))
 
 
 def test_each_stands_after_what_it_belongs_to() -> None:

@@ -8,14 +8,22 @@ import pytest
 
 from planproof.core.content import Image
 from planproof.core.trace import Event, EventStatus, Kind, Trace
-from planproof.llm.prompting.repeated_events import RUN_DETAILS, line_of_run, ranges, runs_of
+from planproof.llm.prompting.repeated_events import (
+    GROUP_DETAIL_LEVELS,
+    format_id_ranges,
+    group_similar_events,
+    write_group_line,
+)
 from tests.pictures import PNG
 from tests.unit.llm.prompting.events_made import did, event_writer, said
 
 
 def lines(*events: Event, detail: int = 0) -> list[str]:
     writer = event_writer(*events)
-    return [line_of_run(run, writer, detail).text for run in runs_of(Trace(events), writer)]
+    return [
+        write_group_line(run, writer, detail).text
+        for run in group_similar_events(Trace(events), writer)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -31,7 +39,7 @@ def lines(*events: Event, detail: int = 0) -> list[str]:
     ],
 )
 def test_ids_that_follow_one_another_are_a_range(ids: str, written: str) -> None:
-    assert " ".join(ranges(ids.split())) == written
+    assert " ".join(format_id_ranges(ids.split())) == written
 
 
 def test_what_differs_stands_in_the_order_of_the_ids() -> None:
@@ -71,12 +79,12 @@ def test_other_tools_other_arguments_and_images_keep_events_apart() -> None:
     assert [line.split(" ")[0] for line in lines(*events)] == ["e1", "e2", "e3", "e4"]
 
 
-@pytest.mark.parametrize("detail", range(len(RUN_DETAILS)))
+@pytest.mark.parametrize("detail", range(len(GROUP_DETAIL_LEVELS)))
 def test_a_long_run_shows_its_first_and_its_last(detail: int) -> None:
     events = [did(n, "write", "result", text=f"{n} {'x' * 30} {n}") for n in range(1, 60)]
     (line,) = lines(*events, detail=detail)
     assert line.startswith("e1-e59 (59 alike) action write ")
-    assert len(line) < 3 * RUN_DETAILS[detail] + 100
+    assert len(line) < 3 * GROUP_DETAIL_LEVELS[detail] + 100
     assert "[+" in line
     if detail < 2:
         assert "59⟩" in line or '59"⟩' in line

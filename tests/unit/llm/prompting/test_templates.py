@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from planproof.errors import InvalidInput
-from planproof.llm.prompting.templates import UserTemplate, digest_of_prompts, render
+from planproof.llm.prompting.templates import UserTemplate, compute_prompts_digest, render
 
 USES_ALL = "{{ user_task }} {{ agent_plan }} {{ execution_trace_json }}"
 
 
 def rendered(source: str, *, images: bool = False) -> str:
-    return UserTemplate(source).checked().rendered(task="T", plan="P", trace="E", images=images)
+    return UserTemplate(source).validate().render_case(task="T", plan="P", trace="E", images=images)
 
 
 def test_the_variables_of_the_specification() -> None:
@@ -44,7 +44,7 @@ def test_what_can_t_be_used_says_why(source: str, what: str) -> None:
 
 def test_text_of_a_case_is_never_a_template() -> None:
     template = UserTemplate(USES_ALL)
-    text = template.rendered(task="{{ 7 * 7 }}", plan="{% raw %}", trace="{#", images=False)
+    text = template.render_case(task="{{ 7 * 7 }}", plan="{% raw %}", trace="{#", images=False)
     assert text == "{{ 7 * 7 }} {% raw %} {#"
 
 
@@ -56,5 +56,5 @@ def test_the_multimodal_rules_are_there_if_and_only_if_there_are_images() -> Non
 
 
 def test_the_digest_is_of_all_prompts() -> None:
-    assert len(digest_of_prompts()) == 64
+    assert len(compute_prompts_digest()) == 64
     assert UserTemplate("a").digest != UserTemplate("b").digest

@@ -10,7 +10,7 @@ from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.archives import Archive
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import members
+from planproof.readers.decoding.split_traces import split_traces
 from tests.unit.readers.inspect_logs import packed
 
 LIMITS = Limits()
@@ -28,16 +28,16 @@ def with_field(data: bytes, local: int, central: int, value: int) -> bytes:
 
 
 def test_a_log_is_an_archive_of_its_samples() -> None:
-    source = Source.of_bytes(packed(), name="log.eval")
+    source = Source.from_bytes(packed(), name="log.eval")
     assert source.form == "archive"
-    assert source.document.names == ["task-1_epoch_1", "task-2_epoch_1", "task-3_epoch_1"]
+    assert source.document.sample_names == ["task-1_epoch_1", "task-2_epoch_1", "task-3_epoch_1"]
     assert source.digest.startswith("sha256:")
 
 
 def test_names_lead_nowhere_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     data = packed({"samples/../../escape.json": b"{}", "samples//etc/x.json": b"{}"}, count=0)
-    assert [member.source.document for member in members(Source.of_bytes(data))] == [{}, {}]
+    assert [member.source.document for member in split_traces(Source.from_bytes(data))] == [{}, {}]
     assert not list(tmp_path.iterdir())
 
 
@@ -47,7 +47,7 @@ def test_a_sample_that_unpacks_to_more_than_the_limit_is_refused() -> None:
     with pytest.raises(
         InvalidInput, match=r"log.eval#bomb_epoch_1: unpacks to more than the limit"
     ):
-        archive.read(0)
+        archive.read_sample(0)
 
 
 def test_a_log_that_unpacks_to_far_more_than_the_limit_is_refused() -> None:
@@ -63,20 +63,20 @@ def test_too_many_entries_are_refused() -> None:
 
 def test_a_zip_without_samples_is_refused() -> None:
     with pytest.raises(InvalidInput, match="no samples of an Inspect log"):
-        Source.of_bytes(packed({"notes.txt": b"x"}, count=0))
+        Source.from_bytes(packed({"notes.txt": b"x"}, count=0))
 
 
 @pytest.mark.parametrize("cut", [10, 200, -30])
 def test_a_zip_that_is_cut_off_is_refused(cut: int) -> None:
     with pytest.raises(InvalidInput, match="is a ZIP archive that can't be read"):
-        Source.of_bytes(packed()[:cut])
+        Source.from_bytes(packed()[:cut])
 
 
 def test_a_broken_sample_does_not_cost_the_others() -> None:
     data = bytearray(packed())
     middle = data.find(b"samples/task-2_epoch_1.json") + 60
     data[middle : middle + 20] = b"\xff" * 20
-    first, broken, last = members(Source.of_bytes(bytes(data), name="log.eval"))
+    first, broken, last = split_traces(Source.from_bytes(bytes(data), name="log.eval"))
     assert first.source.document["id"] == "task-1"
     assert last.source.document["id"] == "task-3"
     with pytest.raises(InvalidInput, match=r"log.eval#task-2_epoch_1: is a ZIP archive that can't"):
@@ -86,7 +86,7 @@ def test_a_broken_sample_does_not_cost_the_others() -> None:
 def test_an_encrypted_sample_is_refused() -> None:
     archive = Archive(with_field(packed(), 6, 8, 1), "log.eval", LIMITS)
     with pytest.raises(InvalidInput, match="is encrypted"):
-        archive.read(0)
+        archive.read_sample(0)
 
 
 @pytest.mark.parametrize(("method", "said"), [(93, "Zstandard"), (97, "a method")])
@@ -95,4 +95,4 @@ def test_an_unknown_way_of_packing_is_told(method: int, said: str) -> None:
         pytest.skip("this Python unpacks it")
     archive = Archive(with_field(packed(), 8, 10, method), "log.eval", LIMITS)
     with pytest.raises(InvalidInput, match=rf"packed with {said} that this Python can't unpack"):
-        archive.read(0)
+        archive.read_sample(0)

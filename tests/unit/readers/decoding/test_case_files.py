@@ -12,7 +12,7 @@ from planproof.core.content import Content, Image
 from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.case_files import CaseLine, read_case
-from planproof.readers.decoding.trace_files import read_many
+from planproof.readers.decoding.trace_files import read_cases
 
 CASE: dict[str, Any] = {"user_task": "Do it.", "agent_plan": ["Do it"], "execution_trace": []}
 
@@ -22,7 +22,7 @@ def _bytes(**changes: Any) -> bytes:
 
 
 def _lines(data: bytes, limits: Limits | None = None) -> list[CaseLine]:
-    return list(read_many(io.BytesIO(data), name="cases.jsonl", limits=limits))
+    return list(read_cases(io.BytesIO(data), name="cases.jsonl", limits=limits))
 
 
 def test_a_case_is_read_with_the_fields_of_the_specification() -> None:
@@ -121,7 +121,7 @@ def test_a_line_without_a_case_keeps_its_id() -> None:
 
 def test_a_data_set_is_not_read_ahead() -> None:
     stream = io.BytesIO(_bytes() + b"\n" + _bytes() + b"\n")
-    next(read_many(stream, name="cases.jsonl"))
+    next(read_cases(stream, name="cases.jsonl"))
     assert stream.tell() == len(_bytes()) + 1
 
 
@@ -168,7 +168,7 @@ def test_a_broken_item_of_an_array_does_not_stop_the_rest() -> None:
 def test_an_array_is_not_read_ahead() -> None:
     data = b"[" + b",".join([_bytes(user_task="x" * 10_000)] * 100) + b"]"
     stream = io.BytesIO(data)
-    next(read_many(stream, name="cases.json"))
+    next(read_cases(stream, name="cases.json"))
     assert stream.tell() < len(data) / 10
 
 
@@ -184,7 +184,7 @@ def test_an_item_beyond_the_limit_is_left_out_whole() -> None:
     [(b"", "is a JSON array that breaks off"), (b"] []", "goes on behind the end of its array")],
 )
 def test_an_array_that_ends_otherwise_is_told_when_it_is_seen(end: bytes, message: str) -> None:
-    lines = read_many(io.BytesIO(b"[" + _bytes(id="a") + b"," + _bytes(id="b") + end), name="f")
+    lines = read_cases(io.BytesIO(b"[" + _bytes(id="a") + b"," + _bytes(id="b") + end), name="f")
     assert next(lines).id == "a"
     with pytest.raises(InvalidInput, match=message):
         list(lines)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from planproof.readers.decoding.gc_pause import collector_at_rest
+from planproof.readers.decoding.gc_pause import gc_paused
 
 
 @pytest.fixture(autouse=True)
@@ -16,7 +16,7 @@ def as_before() -> Iterator[None]:
 
 
 def _failing() -> None:
-    with collector_at_rest():
+    with gc_paused():
         assert not gc.isenabled()
         raise ValueError("it stops")
 
@@ -30,6 +30,6 @@ def test_it_rests_and_works_again_whatever_happens() -> None:
 
 def test_who_has_switched_it_off_finds_it_off() -> None:
     gc.disable()
-    with collector_at_rest():
+    with gc_paused():
         assert not gc.isenabled()
     assert not gc.isenabled()

@@ -22,7 +22,7 @@ def why(source: Source) -> list[tuple[str, str]]:
 
 
 def test_json_is_digested_as_it_was_given_and_in_its_canonical_form() -> None:
-    source = Source.of_text('{ "a" : [1, "é"] }\n')
+    source = Source.from_text('{ "a" : [1, "é"] }\n')
     assert (source.form, source.document) == ("json", {"a": [1, "é"]})
     assert source.digest == sha('{ "a" : [1, "é"] }\n')
     assert source.canonical_digest == sha('{"a":[1,"\\u00e9"]}')
@@ -32,7 +32,7 @@ def test_a_value_and_a_file_of_it_are_the_same_source(tmp_path: Path) -> None:
     value = [{"role": "user", "content": "é \U0001f600"}]
     path = tmp_path / "trace.json"
     path.write_text(json.dumps(value, indent=2, ensure_ascii=False), encoding="utf-8")
-    read, given = Source.of_path(path), Source.of_value(value, name=str(path))
+    read, given = Source.from_path(path), Source.from_value(value, name=str(path))
     assert read == given
 
 
@@ -46,15 +46,15 @@ def test_a_value_and_a_file_of_it_are_the_same_source(tmp_path: Path) -> None:
     ],
 )
 def test_a_string_that_holds_a_trace_is_unpacked(text: str, form: str) -> None:
-    plain, held = Source.of_text(text), Source.of_value(text)
-    in_a_file = Source.of_text(json.dumps(text))
+    plain, held = Source.from_text(text), Source.from_value(text)
+    in_a_file = Source.from_text(json.dumps(text))
     assert plain == held == in_a_file
     assert plain.form == form
 
 
 def test_json_lines_keep_their_line_numbers_and_name_the_broken_line() -> None:
     text = '{"a": 1}\n\n{"a": 2}\n{"a": 3, "b": "cut o'
-    source = Source.of_text(text)
+    source = Source.from_text(text)
     assert source.document == ((1, {"a": 1}), (3, {"a": 2}))
     assert source.digest == sha(text)
     [(pointer, reason)] = why(source)
@@ -78,27 +78,27 @@ def test_json_lines_keep_their_line_numbers_and_name_the_broken_line() -> None:
     ],
 )
 def test_lines_are_parsed_each_for_itself(text: str, records: Any) -> None:
-    assert Source.of_text(text).document == records
+    assert Source.from_text(text).document == records
 
 
 def test_a_line_that_is_no_object_is_named() -> None:
-    assert why(Source.of_text('{"a": 1}\n{"a": 2}\n7\n')) == [("L3", "is no object")]
+    assert why(Source.from_text('{"a": 1}\n{"a": 2}\n7\n')) == [("L3", "is no object")]
 
 
 def test_text_with_some_json_in_it_is_text() -> None:
-    source = Source.of_text('{"a": 1} and more\nplain\nplain\n')
+    source = Source.from_text('{"a": 1} and more\nplain\nplain\n')
     assert (source.form, source.skipped) == ("text", ())
 
 
 def test_lines_that_only_open_like_json_are_text() -> None:
-    source = Source.of_text("[12:00] start\n[12:01] stop\n")
+    source = Source.from_text("[12:00] start\n[12:01] stop\n")
     assert (source.form, source.skipped) == ("text", ())
 
 
 def test_indented_values_one_after_another_are_records() -> None:
     values: list[Any] = [{"a": [1, {"b": "}"}]}, [{"c": 2}], {"d": {}}]
     text = "\n".join(json.dumps(value, indent=4) for value in values)
-    source = Source.of_text(f'{text}\nbye\n\n{{\n    "cut')
+    source = Source.from_text(f'{text}\nbye\n\n{{\n    "cut')
     assert source.form == "jsonl"
     assert source.document == ((1, values[0]), (9, values[1]), (14, values[2]))
     assert [(part.pointer, part.why) for part in source.skipped] == [
@@ -112,19 +112,19 @@ def test_indented_values_one_after_another_are_records() -> None:
     ids=["begins with words", "more words than values", "no JSON"],
 )
 def test_text_with_indented_values_in_it_is_text(text: str) -> None:
-    source = Source.of_text(text)
+    source = Source.from_text(text)
     assert (source.form, source.skipped) == ("text", ())
 
 
 def test_the_name_of_a_stream_event_is_kept_beside_its_data() -> None:
-    source = Source.of_text('event: end\ndata: {"x": 1}\n\n: ping\ndata: 5\ndata: [DONE]\n')
+    source = Source.from_text('event: end\ndata: {"x": 1}\n\n: ping\ndata: 5\ndata: [DONE]\n')
     assert source.document == ((2, {"x": 1, "event": "end"}), (5, 5))
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t\n", "\ufeff", '""', '"  "'])
 def test_an_empty_source_is_an_error(text: str) -> None:
     with pytest.raises(InvalidInput, match="is empty"):
-        Source.of_text(text, name="trace.json")
+        Source.from_text(text, name="trace.json")
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_an_empty_source_is_an_error(text: str) -> None:
 )
 def test_json_that_breaks_off_is_an_error_with_its_place(text: str) -> None:
     with pytest.raises(InvalidInput, match="breaks off or is malformed") as caught:
-        Source.of_text(text, name="trace.json")
+        Source.from_text(text, name="trace.json")
     assert "trace.json, line " in str(caught.value)
 
 
@@ -154,14 +154,14 @@ def test_json_that_breaks_off_is_an_error_with_its_place(text: str) -> None:
     ],
 )
 def test_bytes_are_decoded(data: bytes, text: str) -> None:
-    assert Source.of_bytes(data).document == text
+    assert Source.from_bytes(data).document == text
 
 
 def test_bytes_that_are_no_text_are_an_error_that_names_the_byte() -> None:
     with pytest.raises(InvalidInput, match="byte 4 is not valid UTF-8"):
-        Source.of_bytes(b"abcd\xff", name="x")
+        Source.from_bytes(b"abcd\xff", name="x")
     with pytest.raises(InvalidInput, match="byte 4 is not valid UTF-16-LE"):
-        Source.of_bytes(b"\xff\xfea\x00\x00", name="x")
+        Source.from_bytes(b"\xff\xfea\x00\x00", name="x")
 
 
 def nested(depth: int) -> str:
@@ -171,14 +171,14 @@ def nested(depth: int) -> str:
 @pytest.mark.parametrize("depth", [201, 900, 10_000])
 def test_deep_nesting_is_an_error(depth: int) -> None:
     with pytest.raises(InvalidInput, match="more than 200 levels deep"):
-        Source.of_text(nested(depth))
+        Source.from_text(nested(depth))
     with pytest.raises(InvalidInput, match=r"line 2: is nested"):
-        Source.of_text('{"a": 1}\n' + nested(depth) + '\n{"a": 1}')
+        Source.from_text('{"a": 1}\n' + nested(depth) + '\n{"a": 1}')
 
 
 def test_nesting_up_to_the_limit_is_read() -> None:
-    assert Source.of_text(nested(200)).form == "json"
-    assert Source.of_text("[" + ",".join([nested(100)] * 5) + "]").form == "json"
+    assert Source.from_text(nested(200)).form == "json"
+    assert Source.from_text("[" + ",".join([nested(100)] * 5) + "]").form == "json"
 
 
 def test_a_value_nested_too_deeply_is_an_error() -> None:
@@ -186,20 +186,20 @@ def test_a_value_nested_too_deeply_is_an_error() -> None:
     for _ in range(100_000):
         value = [value]
     with pytest.raises(InvalidInput, match="levels deep"):
-        Source.of_value(value)
+        Source.from_value(value)
 
 
 @pytest.mark.parametrize("value", [{"a": {1, 2}}, [object()], {("a",): 1}])
 def test_a_value_that_is_no_json_is_an_error(value: Any) -> None:
     with pytest.raises(InvalidInput, match="is no JSON value"):
-        Source.of_value(value)
+        Source.from_value(value)
 
 
 def test_a_value_that_holds_itself_is_an_error() -> None:
     value: list[Any] = []
     value.append(value)
     with pytest.raises(InvalidInput, match="is no JSON value"):
-        Source.of_value(value)
+        Source.from_value(value)
 
 
 @pytest.mark.parametrize(
@@ -216,56 +216,56 @@ def test_a_value_that_holds_itself_is_an_error() -> None:
 def test_what_json_does_not_allow_is_read_as_text_and_noted(
     text: str, document: Any, note: str
 ) -> None:
-    source = Source.of_text(text)
+    source = Source.from_text(text)
     assert source.document == document
     assert why(source) == [("", note)]
-    assert Source.of_value(document).digest == source.canonical_digest
+    assert Source.from_value(document).digest == source.canonical_digest
 
 
 def test_escaped_characters_beyond_the_first_plane_are_no_surrogates() -> None:
-    source = Source.of_text('["\\ud83d\\ude00", "\\\\ud800"]')
+    source = Source.from_text('["\\ud83d\\ude00", "\\\\ud800"]')
     assert source.document == ["\U0001f600", "\\ud800"]
     assert source.skipped == ()
 
 
 def test_a_number_with_thousands_of_digits_is_read_as_text() -> None:
-    source = Source.of_text(f"[{'1' * 5000}, 7]")
+    source = Source.from_text(f"[{'1' * 5000}, 7]")
     assert source.document == ["1" * 5000, 7]
     assert "thousands of digits" in source.skipped[0].why
 
 
 def test_a_note_in_json_lines_names_its_line() -> None:
-    assert why(Source.of_text('{"a": 1}\n{"a": NaN}')) == [
+    assert why(Source.from_text('{"a": 1}\n{"a": NaN}')) == [
         ("L2", "NaN is no JSON number; read as text")
     ]
 
 
 @pytest.mark.parametrize("text", ["42", "null", "true", "NaN"])
 def test_a_bare_json_value_is_json(text: str) -> None:
-    assert Source.of_text(text).form == "json"
+    assert Source.from_text(text).form == "json"
 
 
 def test_a_long_line_of_text_is_text() -> None:
-    assert Source.of_text("x" * 1_000_000).form == "text"
+    assert Source.from_text("x" * 1_000_000).form == "text"
 
 
 def test_limits_hold_for_bytes_and_files(tmp_path: Path) -> None:
     limits = Limits(bytes=10)
     with pytest.raises(InvalidInput, match="has 11 bytes, more than the limit of 10"):
-        Source.of_bytes(b"x" * 11, limits=limits)
+        Source.from_bytes(b"x" * 11, limits=limits)
     path = tmp_path / "big"
     path.write_bytes(b"x" * 11)
     with pytest.raises(InvalidInput, match="more than the limit"):
-        Source.of_path(path, limits=limits)
+        Source.from_path(path, limits=limits)
 
 
 def test_a_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="can't be read: No such file"):
-        Source.of_path(tmp_path / "none")
+        Source.from_path(tmp_path / "none")
     with pytest.raises(InvalidInput, match="can't be read"):
-        Source.of_path(Path("a\x00b"))
+        Source.from_path(Path("a\x00b"))
     with pytest.raises(InvalidInput, match="can't be read"):
-        Source.of_path(tmp_path)
+        Source.from_path(tmp_path)
 
 
 EACH = '{"a": [1, "x, y: [z] {"]}'
@@ -283,7 +283,7 @@ MANY = {
 def test_too_many_values_are_an_error_before_they_are_objects(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert Source.of_text(MANY[name], limits=Limits(values=500)).form in ("json", "jsonl")
+    assert Source.from_text(MANY[name], limits=Limits(values=500)).form in ("json", "jsonl")
     parsed: list[str] = []
 
     def parse(text: str) -> Any:
@@ -292,7 +292,7 @@ def test_too_many_values_are_an_error_before_they_are_objects(
 
     monkeypatch.setattr(parsing, "parse_strict", parse)
     with pytest.raises(InvalidInput, match="holds more than 100 values and keys") as error:
-        Source.of_text(MANY[name], name="f", limits=Limits(values=100))
+        Source.from_text(MANY[name], name="f", limits=Limits(values=100))
     assert error.value.where == "f"
     assert "max_values" in (error.value.advice or "")
     assert all(text.startswith('"') for text in parsed)
@@ -300,9 +300,9 @@ def test_too_many_values_are_an_error_before_they_are_objects(
 
 def test_a_text_may_hold_any_number_of_commas() -> None:
     text = "He came, saw: and went.\n" * 200
-    assert Source.of_text(text, limits=Limits(values=10)).form == "text"
+    assert Source.from_text(text, limits=Limits(values=10)).form == "text"
 
 
 def test_a_value_holds_no_more_than_a_text() -> None:
     with pytest.raises(InvalidInput, match="holds more than 100 values"):
-        Source.of_value([[]] * 100, limits=Limits(values=100))
+        Source.from_value([[]] * 100, limits=Limits(values=100))

@@ -7,7 +7,7 @@ import pytest
 
 from planproof.errors import InvalidInput, UnknownName
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import members, pick
+from planproof.readers.decoding.split_traces import select_trace, split_traces
 from planproof.readers.detect import read_trace
 from tests.unit.readers.inspect_logs import log, packed
 from tests.unit.readers.samples import ALL, ARRAYS
@@ -20,7 +20,7 @@ def lines(*values: Any) -> str:
 
 
 def ids(source: Source) -> list[str]:
-    return [member.id for member in members(source)]
+    return [member.id for member in split_traces(source)]
 
 
 def span(trace: str, number: int) -> dict[str, Any]:
@@ -34,45 +34,48 @@ def exported(*spans: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_single_trace_has_no_members(name: str) -> None:
-    source = Source.of_value(ALL[name])
-    assert members(source) == ()
-    assert pick(source) is source
+    source = Source.from_value(ALL[name])
+    assert split_traces(source) == ()
+    assert select_trace(source) is source
 
 
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
         (
-            Source.of_bytes(packed(), name="x"),
+            Source.from_bytes(packed(), name="x"),
             ["task-1_epoch_1", "task-2_epoch_1", "task-3_epoch_1"],
         ),
-        (Source.of_value(log(), name="x"), ["task-1_epoch_1", "task-2_epoch_1", "task-3_epoch_1"]),
-        (Source.of_text(lines({"messages": CHAT}, {"messages": CHAT})), ["1", "2"]),
-        (Source.of_text(lines(CHAT, CHAT)), ["1", "2"]),
-        (Source.of_value([CHAT, CHAT]), ["1", "2"]),
-        (Source.of_value({"0": ARRAYS, "1": ARRAYS}), ["0", "1"]),
-        (Source.of_value({"0": ARRAYS}), ["0"]),
-        (Source.of_value({"logs": {"4": ARRAYS, "7": ARRAYS}}), ["4", "7"]),
         (
-            Source.of_value({"fs_1": {"messages": CHAT}, "fs_2": {"messages": CHAT}}),
+            Source.from_value(log(), name="x"),
+            ["task-1_epoch_1", "task-2_epoch_1", "task-3_epoch_1"],
+        ),
+        (Source.from_text(lines({"messages": CHAT}, {"messages": CHAT})), ["1", "2"]),
+        (Source.from_text(lines(CHAT, CHAT)), ["1", "2"]),
+        (Source.from_value([CHAT, CHAT]), ["1", "2"]),
+        (Source.from_value({"0": ARRAYS, "1": ARRAYS}), ["0", "1"]),
+        (Source.from_value({"0": ARRAYS}), ["0"]),
+        (Source.from_value({"logs": {"4": ARRAYS, "7": ARRAYS}}), ["4", "7"]),
+        (
+            Source.from_value({"fs_1": {"messages": CHAT}, "fs_2": {"messages": CHAT}}),
             ["fs_1", "fs_2"],
         ),
         (
-            Source.of_value([{"task_id": n, "trial": 0, "traj": CHAT} for n in (4, 4, 7)]),
+            Source.from_value([{"task_id": n, "trial": 0, "traj": CHAT} for n in (4, 4, 7)]),
             ["4", "4-2", "7"],
         ),
         (
-            Source.of_text(
+            Source.from_text(
                 lines({"instance_id": "a__b-1", "messages": CHAT}, {"id": "z", "messages": CHAT})
             ),
             ["a__b-1", "z"],
         ),
-        (Source.of_value([{"id": "x" * 200, "messages": CHAT}] * 2), ["1", "2"]),
-        (Source.of_value(exported(span("a1", 1), span("b2", 2), span("a1", 3))), ["a1", "b2"]),
-        (Source.of_text(lines(exported(span("a1", 1)), exported(span("b2", 2)))), ["a1", "b2"]),
-        (Source.of_value([span("a1", 1), span("b2", 2)]), ["a1", "b2"]),
+        (Source.from_value([{"id": "x" * 200, "messages": CHAT}] * 2), ["1", "2"]),
+        (Source.from_value(exported(span("a1", 1), span("b2", 2), span("a1", 3))), ["a1", "b2"]),
+        (Source.from_text(lines(exported(span("a1", 1)), exported(span("b2", 2)))), ["a1", "b2"]),
+        (Source.from_value([span("a1", 1), span("b2", 2)]), ["a1", "b2"]),
         (
-            Source.of_value(
+            Source.from_value(
                 {"spans": [{"context": {"trace_id": t, "span_id": "1"}} for t in "ab"]}
             ),
             ["a", "b"],
@@ -103,15 +106,17 @@ def test_members_are_found_and_named(source: Source, expected: list[str]) -> Non
     ],
 )
 def test_what_holds_no_traces_has_no_members(value: Any) -> None:
-    assert members(Source.of_value(value)) == ()
+    assert split_traces(Source.from_value(value)) == ()
 
 
 def test_a_member_is_a_source_of_its_own() -> None:
-    source = Source.of_text(lines({"id": "one", "messages": CHAT}, {"id": "two", "messages": CHAT}))
-    one = members(source)[0].source
+    source = Source.from_text(
+        lines({"id": "one", "messages": CHAT}, {"id": "two", "messages": CHAT})
+    )
+    one = split_traces(source)[0].source
     assert (one.name, one.form) == ("trace#one", "json")
     assert one.document is source.document[0][1]
-    assert one.digest == Source.of_value({"id": "one", "messages": CHAT}).digest
+    assert one.digest == Source.from_value({"id": "one", "messages": CHAT}).digest
     assert [event.pointer for event in read_trace(one).events] == [
         "/messages/0/content",
         "/messages/1/content",
@@ -120,7 +125,7 @@ def test_a_member_is_a_source_of_its_own() -> None:
 
 def test_spans_keep_what_stands_around_them() -> None:
     whole = exported(span("a1", 1), span("b2", 2), span("a1", 3))
-    first = members(Source.of_value(whole))[0].source.document
+    first = split_traces(Source.from_value(whole))[0].source.document
     assert first == exported(span("a1", 1), span("a1", 3))
 
 
@@ -129,7 +134,7 @@ def test_a_line_keeps_its_notes() -> None:
         lines({"messages": CHAT})
         + '\n{"messages": [{"role": "user", "content": "x"}], "n": NaN}\n{"cut'
     )
-    first, second = members(Source.of_text(odd))
+    first, second = split_traces(Source.from_text(odd))
     assert first.source.skipped == ()
     assert [(part.pointer, part.why) for part in second.source.skipped] == [
         ("", "NaN is no JSON number; read as text")
@@ -137,28 +142,28 @@ def test_a_line_keeps_its_notes() -> None:
 
 
 def test_one_sample_is_taken_without_being_picked() -> None:
-    assert pick(Source.of_bytes(packed(count=1))).document["id"] == "task-1"
+    assert select_trace(Source.from_bytes(packed(count=1))).document["id"] == "task-1"
 
 
 @pytest.mark.parametrize("wanted", ["2", "task-2_epoch_1"])
 def test_a_trace_is_picked_by_number_or_id(wanted: str) -> None:
-    assert pick(Source.of_bytes(packed()), wanted).document["id"] == "task-2"
+    assert select_trace(Source.from_bytes(packed()), wanted).document["id"] == "task-2"
 
 
 def test_an_id_goes_before_a_number() -> None:
-    source = Source.of_value([{"id": n, "messages": CHAT} for n in (0, 1, 2)])
-    assert pick(source, "1").document["id"] == 1
-    assert pick(source, "3").document["id"] == 2
+    source = Source.from_value([{"id": n, "messages": CHAT} for n in (0, 1, 2)])
+    assert select_trace(source, "1").document["id"] == 1
+    assert select_trace(source, "3").document["id"] == 2
 
 
 def test_several_traces_are_not_read_as_one() -> None:
     message = r"log.eval: holds 3 traces: task-1_epoch_1, .*Take one with --pick"
     for source in (
-        Source.of_bytes(packed(), name="log.eval"),
-        Source.of_value(log(), name="log.eval"),
+        Source.from_bytes(packed(), name="log.eval"),
+        Source.from_value(log(), name="log.eval"),
     ):
         with pytest.raises(InvalidInput, match=message):
-            pick(source)
+            select_trace(source)
         with pytest.raises(InvalidInput, match=message):
             read_trace(source)
 
@@ -166,16 +171,16 @@ def test_several_traces_are_not_read_as_one() -> None:
 @pytest.mark.parametrize("wanted", ["task-9_epoch_1", "0", "4", "99999999999999999999", "²", ""])
 def test_an_unknown_pick_is_an_error_that_helps(wanted: str) -> None:
     with pytest.raises(UnknownName, match=r"none of the 3 traces .*task-1_epoch_1, task-2_epoch_1"):
-        pick(Source.of_bytes(packed()), wanted)
+        select_trace(Source.from_bytes(packed()), wanted)
 
 
 def test_a_pick_among_many_names_some() -> None:
     with pytest.raises(UnknownName, match=r"They are task-1_epoch_1, .*, …; `planproof inspect`"):
-        pick(Source.of_bytes(packed(count=30)), "x")
+        select_trace(Source.from_bytes(packed(count=30)), "x")
 
 
 def test_a_single_trace_is_its_number_one_and_no_other() -> None:
-    source = Source.of_value(CHAT)
-    assert pick(source, "1") is source
+    source = Source.from_value(CHAT)
+    assert select_trace(source, "1") is source
     with pytest.raises(InvalidInput, match="holds a single trace"):
-        pick(source, "2")
+        select_trace(source, "2")

@@ -11,7 +11,7 @@ from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.case_files import CaseLine
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.trace_files import read_many
+from planproof.readers.decoding.trace_files import read_cases
 from tests.small_cases import FOLLOWED
 from tests.unit.readers.inspect_logs import log, packed
 from tests.unit.readers.samples import ALL
@@ -21,7 +21,7 @@ CHAT = FOLLOWED["execution_trace"]
 
 def read(data: bytes | str, limits: Limits | None = None) -> list[CaseLine]:
     data = data.encode() if isinstance(data, str) else data
-    return list(read_many(io.BytesIO(data), name="f", limits=limits))
+    return list(read_cases(io.BytesIO(data), name="f", limits=limits))
 
 
 def lines(*values: Any) -> str:
@@ -54,14 +54,14 @@ def test_each_trace_of_a_file_is_a_case(name: str) -> None:
 def test_lines_of_traces_are_read_one_at_a_time() -> None:
     one = lines({"messages": CHAT})
     file = io.BytesIO(one.encode() * 9)
-    next(read_many(file, name="f"))
+    next(read_cases(file, name="f"))
     assert file.tell() <= 3 * len(one)
 
 
 def test_an_array_of_traces_is_read_one_at_a_time() -> None:
     one = json.dumps({"messages": CHAT * 30})
     file = io.BytesIO(f"[{','.join([one] * 200)}]".encode())
-    found = read_many(file, name="f")
+    found = read_cases(file, name="f")
     next(found)
     assert file.tell() < 40 * len(one)
     assert len(list(found)) == 199
@@ -128,7 +128,7 @@ def test_blanks_before_a_data_set_are_read_in_few_pieces(blank: bytes) -> None:
     blanks = blank * (300_000 // len(blank))
     for data in (lines(FOLLOWED, FOLLOWED), json.dumps([FOLLOWED, FOLLOWED])):
         file = Counted(blanks + data.encode())
-        found = list(read_many(file, name="f"))
+        found = list(read_cases(file, name="f"))
         assert [line.error for line in found] == [None, None]
         # The pieces are joined: byte by byte, that takes time quadratic in the blanks.
         assert file.pieces < 100

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from planproof.readers.toolkit.call_markup import segments
+from planproof.readers.toolkit.call_markup import split_segments
 
 
 def calls(text: str) -> list[tuple[str, Any, str]]:
-    found = [part.call for part in segments(text) if part.call is not None]
+    found = [part.call for part in split_segments(text) if part.call is not None]
     return [(call.name, call.arguments, call.text) for call in found]
 
 
@@ -79,7 +79,7 @@ def test_a_text_without_a_call_is_one_stretch(text: str) -> None:
 
 def test_the_prose_around_calls_and_results_is_kept() -> None:
     text = "I look.\n<execute>ls</execute>\n<observation>a.txt</observation>\nFound."
-    found = segments(text)
+    found = split_segments(text)
     assert [text[part.start : part.end].strip() for part in found] == [
         "I look.",
         "<execute>ls</execute>",
@@ -87,7 +87,7 @@ def test_the_prose_around_calls_and_results_is_kept() -> None:
         "a.txt",
         "Found.",
     ]
-    assert [part.sort for part in found] == ["prose", "call", "prose", "result", "prose"]
+    assert [part.kind for part in found] == ["prose", "call", "prose", "result", "prose"]
 
 
 def test_labels_cut_a_text_into_thoughts_calls_and_results() -> None:
@@ -95,7 +95,7 @@ def test_labels_cut_a_text_into_thoughts_calls_and_results() -> None:
         "Question\nThought: hm\nAction: search\nAction Input: cats\nObservation: a cat\n"
         "Final Answer: cats"
     )
-    found = segments(text)
+    found = split_segments(text)
     assert [text[part.start : part.end].strip() for part in found] == [
         "Question",
         "hm",
@@ -103,7 +103,7 @@ def test_labels_cut_a_text_into_thoughts_calls_and_results() -> None:
         "a cat",
         "cats",
     ]
-    assert [part.sort for part in found] == ["prose", "thought", "call", "result", "answer"]
+    assert [part.kind for part in found] == ["prose", "thought", "call", "result", "answer"]
 
 
 def test_a_tag_inside_a_call_is_part_of_the_call() -> None:
@@ -118,4 +118,4 @@ def test_only_the_last_of_several_openings_is_closed() -> None:
 
 def test_an_input_without_an_action_is_prose() -> None:
     text = "Thought: hm\nAction: a\nObservation: b\nAction Input: c"
-    assert [text[part.start : part.end].strip() for part in segments(text)][-1] == "c"
+    assert [text[part.start : part.end].strip() for part in split_segments(text)][-1] == "c"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from planproof.core.trace import EventStatus
-from planproof.readers.toolkit.call_outcomes import outcome_of, stated
+from planproof.readers.toolkit.call_outcomes import infer_status, parse_status
 
 FAILURES = [
     "Error: user not found",
@@ -45,12 +45,12 @@ SUCCESSES = [
 
 @pytest.mark.parametrize("text", FAILURES)
 def test_a_result_that_tells_of_a_failure(text: str) -> None:
-    assert outcome_of(text) is EventStatus.ERROR
+    assert infer_status(text) is EventStatus.ERROR
 
 
 @pytest.mark.parametrize("text", SUCCESSES)
 def test_a_plain_result_tells_of_none(text: str) -> None:
-    assert outcome_of(text) is EventStatus.OK
+    assert infer_status(text) is EventStatus.OK
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_plain_result_tells_of_none(text: str) -> None:
     ],
 )
 def test_what_a_status_field_says(value: Any, status: EventStatus | None) -> None:
-    assert stated(value) is status
+    assert parse_status(value) is status
 
 
 @pytest.mark.parametrize(
@@ -85,4 +85,4 @@ def test_what_a_status_field_says(value: Any, status: EventStatus | None) -> Non
     ],
 )
 def test_the_complaints_of_a_shell_are_failures_wherever_they_stand(complaint: str) -> None:
-    assert outcome_of(f"total 8\nbash: line 3: foo: {complaint}\n") is EventStatus.ERROR
+    assert infer_status(f"total 8\nbash: line 3: foo: {complaint}\n") is EventStatus.ERROR

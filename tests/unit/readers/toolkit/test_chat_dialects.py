@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.readers.toolkit.chat_dialects import dialect
+from planproof.readers.toolkit.chat_dialects import detect_chat_api
 
 USER = {"role": "user", "content": "Go."}
 
@@ -28,11 +28,14 @@ def said(*parts: dict[str, Any], **more: Any) -> dict[str, Any]:
     ],
 )
 def test_whose_messages_these_are(message: dict[str, Any], expected: str) -> None:
-    assert dialect([USER, message]) == expected
+    assert detect_chat_api([USER, message]) == expected
 
 
 def test_a_system_prompt_beside_the_messages_is_anthropics() -> None:
-    assert dialect([USER], {"system": "Be good."}) == "anthropic"
-    assert dialect([USER, {"role": "system", "content": "x"}], {"system": "Be good."}) == "openai"
+    assert detect_chat_api([USER], {"system": "Be good."}) == "anthropic"
+    assert (
+        detect_chat_api([USER, {"role": "system", "content": "x"}], {"system": "Be good."})
+        == "openai"
+    )
     calling = said(tool_calls=[{"id": "1"}])
-    assert dialect([USER, calling], {"system": "Be good."}) == "openai"
+    assert detect_chat_api([USER, calling], {"system": "Be good."}) == "openai"

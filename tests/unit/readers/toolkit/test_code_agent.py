@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.readers.toolkit.code_agent import facts_and_plan, thought_and_code
+from planproof.readers.toolkit.code_agent import split_facts_and_plan, split_thought_and_code
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from planproof.readers.toolkit.code_agent import facts_and_plan, thought_and_cod
     ],
 )
 def test_what_is_thought_and_what_is_run(text: str, found: tuple[str, str] | None) -> None:
-    assert thought_and_code(text) == found
+    assert split_thought_and_code(text) == found
 
 
 @pytest.mark.parametrize(
@@ -49,4 +49,4 @@ def test_what_is_thought_and_what_is_run(text: str, found: tuple[str, str] | Non
     ],
 )
 def test_facts_before_a_plan(text: str, facts: str, plan: str) -> None:
-    assert facts_and_plan(text) == (facts, plan)
+    assert split_facts_and_plan(text) == (facts, plan)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.readers.toolkit.code_fences import blocks
+from planproof.readers.toolkit.code_fences import find_code_blocks
 
 
 @pytest.mark.parametrize(
@@ -22,12 +22,12 @@ from planproof.readers.toolkit.code_fences import blocks
     ],
 )
 def test_the_code_blocks_of_a_text(text: str, found: list[tuple[str, str]]) -> None:
-    assert [(block.language, block.code) for block in blocks(text)] == found
+    assert [(block.language, block.code) for block in find_code_blocks(text)] == found
 
 
 @pytest.mark.parametrize(
     ("language", "tool"), [("", "python"), ("PY", "python"), ("bash", "sh"), ("json", None)]
 )
 def test_what_runs_a_block(language: str, tool: str | None) -> None:
-    [block] = blocks(f"```{language}\nx\n```")
-    assert block.runs_as == tool
+    [block] = find_code_blocks(f"```{language}\nx\n```")
+    assert block.interpreter == tool

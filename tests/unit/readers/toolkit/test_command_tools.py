@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.readers.toolkit.command_tools import command_name
+from planproof.readers.toolkit.command_tools import get_command_name
 
 
 @pytest.mark.parametrize(
@@ -21,4 +21,4 @@ from planproof.readers.toolkit.command_tools import command_name
     ],
 )
 def test_the_tool_behind_a_command(command: str, name: str) -> None:
-    assert command_name(command) == name
+    assert get_command_name(command) == name

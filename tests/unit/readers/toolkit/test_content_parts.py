@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from planproof.core.content import Image
-from planproof.readers.toolkit.content_parts import parts_of, plain_text
+from planproof.readers.toolkit.content_parts import extract_text, parse_parts
 
 
 def taken(content: Any) -> list[tuple[str, str]]:
-    return [(part.sort, part.pointer) for part in parts_of(content, "/c")[0]]
+    return [(part.kind, part.pointer) for part in parse_parts(content, "/c")[0]]
 
 
 CONTENTS: list[Any] = [
@@ -61,12 +61,12 @@ def test_the_parts_of_a_content(content: Any, parts: list[tuple[str, str]]) -> N
     ],
 )
 def test_images_are_kept_as_parts_of_their_own(part: dict[str, Any], image: Image) -> None:
-    assert parts_of([part], "") == ([], (image,))
-    assert parts_of(part, "")[1] == (image,)
+    assert parse_parts([part], "") == ([], (image,))
+    assert parse_parts(part, "")[1] == (image,)
 
 
 def test_an_image_without_address_or_data_is_not_read() -> None:
-    assert parts_of([{"type": "image", "source": {"kind": "?"}}], "")[1] == ()
+    assert parse_parts([{"type": "image", "source": {"kind": "?"}}], "")[1] == ()
 
 
 @pytest.mark.parametrize(
@@ -79,4 +79,4 @@ def test_an_image_without_address_or_data_is_not_read() -> None:
     ],
 )
 def test_all_the_text_of_a_content(content: Any, text: str, pointer: str) -> None:
-    assert plain_text(content, "/c")[:2] == (text, pointer)
+    assert extract_text(content, "/c")[:2] == (text, pointer)

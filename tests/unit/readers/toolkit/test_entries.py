@@ -4,7 +4,7 @@ import pytest
 
 from planproof.core.content import Json
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.entries import entries
+from planproof.readers.toolkit.entries import iter_entries
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from planproof.readers.toolkit.entries import entries
     ],
 )
 def test_each_entry_comes_with_its_pointer(value: Json, found: Json) -> None:
-    assert list(entries(Source.of_value(value), ("history", "events"))) == found
+    assert list(iter_entries(Source.from_value(value), ("history", "events"))) == found

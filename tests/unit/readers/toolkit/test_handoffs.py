@@ -4,12 +4,12 @@ import pytest
 
 from planproof.core.content import Json
 from planproof.core.trace import Kind
-from planproof.readers.toolkit.handoffs import Handoffs, receiver_of
-from planproof.readers.toolkit.trace_builder import Draft
+from planproof.readers.toolkit.handoffs import Handoffs, get_receiver
+from planproof.readers.toolkit.trace_builder import EventDraft
 
 
-def call(actor: str, name: str, arguments: Json = None) -> Draft:
-    return Draft(Kind.ACTION, "", name, actor, arguments=arguments)
+def call(actor: str, name: str, arguments: Json = None) -> EventDraft:
+    return EventDraft(Kind.ACTION, "", name, actor, arguments=arguments)
 
 
 @pytest.mark.parametrize(
@@ -25,22 +25,25 @@ def call(actor: str, name: str, arguments: Json = None) -> Draft:
     ],
 )
 def test_who_is_handed_over_to(name: str, arguments: Json, receiver: str | None) -> None:
-    assert receiver_of(call("a", name, arguments)) == receiver
+    assert get_receiver(call("a", name, arguments)) == receiver
 
 
 def test_agents_have_the_call_that_started_them() -> None:
     handoffs = Handoffs()
-    assert handoffs.parent_of("Root") is None
+    assert handoffs.find_parent_call("Root") is None
     first = call("Root", "transfer_to_flight_desk")
-    assert handoffs.note(first)
-    assert handoffs.parent_of("Flight desk") is first
+    assert handoffs.record_handoff(first)
+    assert handoffs.find_parent_call("Flight desk") is first
     deeper = call("Flight desk", "transfer_to_seats")
-    handoffs.note(deeper)
-    assert handoffs.parent_of("seats") is deeper
-    handoffs.note(call("seats", "transfer_back_to_flight_desk"))
-    handoffs.note(call("seats", "transfer_back_to_root"))
-    assert (handoffs.parent_of("flight_desk"), handoffs.parent_of("root")) == (first, None)
+    handoffs.record_handoff(deeper)
+    assert handoffs.find_parent_call("seats") is deeper
+    handoffs.record_handoff(call("seats", "transfer_back_to_flight_desk"))
+    handoffs.record_handoff(call("seats", "transfer_back_to_root"))
+    assert (handoffs.find_parent_call("flight_desk"), handoffs.find_parent_call("root")) == (
+        first,
+        None,
+    )
     again = call("Root", "transfer_to_flight_desk")
-    handoffs.note(again)
-    assert handoffs.parent_of("Flight desk") is again
-    assert not handoffs.note(call("Root", "book"))
+    handoffs.record_handoff(again)
+    assert handoffs.find_parent_call("Flight desk") is again
+    assert not handoffs.record_handoff(call("Root", "book"))

@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from planproof.readers.toolkit.nested_messages import said_in
+from planproof.readers.toolkit.nested_messages import parse_messages
 
 
 def told(value: Any) -> list[tuple[str, str, str]]:
     return [
-        (piece.sort, piece.role, piece.call.name if piece.call else piece.text)
-        for piece in said_in(value, "/x")
+        (piece.kind, piece.role, piece.call.name if piece.call else piece.text)
+        for piece in parse_messages(value, "/x")
     ]
 
 

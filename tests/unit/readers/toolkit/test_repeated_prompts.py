@@ -2,36 +2,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from planproof.readers.toolkit.repeated_prompts import Instructions, Seen, Told
-from planproof.readers.toolkit.trace_builder import Transcript
+from planproof.readers.toolkit.repeated_prompts import PromptHistory, SeenIds, SystemPrompts
+from planproof.readers.toolkit.trace_builder import TraceBuilder
 from tests.unit.readers.api_samples import RESPONSES_LOG, SDK_SPANS
 from tests.unit.readers.framework_samples import ADK_EVENTS, STATE_HISTORY
 from tests.unit.readers.samples import brief, read
 
 
-def new_in(told: Told, *messages: Any) -> list[Any]:
-    return [message for _, message in told.new_in(("", message) for message in messages)]
+def new_in(told: PromptHistory, *messages: Any) -> list[Any]:
+    return [message for _, message in told.iter_new(("", message) for message in messages)]
 
 
 def test_only_what_is_new_is_told() -> None:
-    told = Told()
+    told = PromptHistory()
     hello, yes = {"role": "user", "content": "Hello."}, {"role": "user", "content": "Yes."}
     answer = {"role": "assistant", "content": [{"type": "text", "text": "Shall I?"}]}
     assert new_in(told, hello) == [hello]
-    told.note(answer)
+    told.remember(answer)
     assert new_in(told, hello, {"role": "assistant", "content": "Shall I?"}, yes) == [yes]
     assert new_in(told, hello, answer, yes, answer, yes) == [answer, yes]
 
 
 def test_a_prompt_that_was_cut_short_tells_nothing_again() -> None:
-    told = Told()
+    told = PromptHistory()
     messages = [{"role": "user", "content": str(number)} for number in range(9)]
     assert new_in(told, *messages[:8]) == messages[:8]
     assert new_in(told, *messages[5:]) == messages[8:]
 
 
 def test_calls_are_known_by_their_ids() -> None:
-    told = Told()
+    told = PromptHistory()
     calls = [{"role": "assistant", "tool_calls": [{"id": name}]} for name in "ab"]
     results = [{"role": "tool", "tool_call_id": name, "content": "ok"} for name in "ab"]
     assert new_in(told, calls[0], results[0]) == [calls[0], results[0]]
@@ -40,18 +40,20 @@ def test_calls_are_known_by_their_ids() -> None:
 
 
 def test_instructions_are_written_where_they_change() -> None:
-    transcript = Transcript()
-    instructions = Instructions(transcript)
+    transcript = TraceBuilder()
+    instructions = SystemPrompts(transcript)
     for text in ("Be good.", "Be good.", None, "", "Be brief.", "Be good."):
-        instructions.write(text, "")
+        instructions.add_prompt(text, "")
     assert [draft.text for draft in transcript.drafts] == ["Be good.", "Be brief.", "Be good."]
 
 
 def test_what_has_no_id_is_never_there_again() -> None:
-    transcript = Transcript()
-    seen = Seen(transcript)
-    assert [seen.again(name, "/0") for name in ("a", None, "b", None, "a")] == [False] * 4 + [True]
-    assert [part.pointer for part in transcript.trace("").skipped] == ["/0"]
+    transcript = TraceBuilder()
+    seen = SeenIds(transcript)
+    assert [seen.skip_if_seen(name, "/0") for name in ("a", None, "b", None, "a")] == [
+        False
+    ] * 4 + [True]
+    assert [part.pointer for part in transcript.build("").skipped] == ["/0"]
 
 
 def test_files_that_hold_everything_twice_tell_it_once() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.readers.toolkit.span_tree import spans_of
+from planproof.readers.toolkit.span_tree import build_span_tree
 
 
 def span(name: str, start: Any = None, parent: Any = None, **more: Any) -> dict[str, Any]:
@@ -13,7 +13,7 @@ def span(name: str, start: Any = None, parent: Any = None, **more: Any) -> dict[
 
 def names(*spans: dict[str, Any]) -> list[str]:
     skipped: list[str] = []
-    found = spans_of(
+    found = build_span_tree(
         ((f"/{i}", value) for i, value in enumerate(spans)), lambda place, _: skipped.append(place)
     )
     return [span.name for span in found]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from planproof.readers.toolkit.tool_calls import Call, as_call, looks_like_call
+from planproof.readers.toolkit.tool_calls import ToolCall, is_call_like, parse_call
 
 
 @pytest.mark.parametrize(
@@ -12,29 +12,29 @@ from planproof.readers.toolkit.tool_calls import Call, as_call, looks_like_call
     [
         (
             {"id": "1", "type": "function", "function": {"name": "a", "arguments": '{"x": 1}'}},
-            Call("a", {"x": 1}, "", "1"),
+            ToolCall("a", {"x": 1}, "", "1"),
         ),
         (
             {"id": "1", "function": "bash", "arguments": {"cmd": "ls"}},
-            Call("bash", {"cmd": "ls"}, "", "1"),
+            ToolCall("bash", {"cmd": "ls"}, "", "1"),
         ),
-        ({"name": "a", "args": {"x": 1}, "id": 7}, Call("a", {"x": 1}, "", "7")),
-        ({"name": "a", "input": {}}, Call("a", {})),
-        ({"name": "a", "arguments": "not json"}, Call("a", None, "not json")),
-        ({"name": "a", "arguments": "3"}, Call("a", None, "3")),
-        ({"name": "a", "arguments": None}, Call("a")),
-        ({"functionCall": {"name": "a", "args": [1]}}, Call("a", [1])),
-        ({"toolUse": {"toolUseId": "9", "name": "a", "input": {}}}, Call("a", {}, "", "9")),
-        ({"tool.name": "a", "tool.args": '{"x": 1}'}, Call("a", {"x": 1})),
-        ({"type": "local_shell_call", "call_id": "5"}, Call("local_shell_call", None, "", "5")),
+        ({"name": "a", "args": {"x": 1}, "id": 7}, ToolCall("a", {"x": 1}, "", "7")),
+        ({"name": "a", "input": {}}, ToolCall("a", {})),
+        ({"name": "a", "arguments": "not json"}, ToolCall("a", None, "not json")),
+        ({"name": "a", "arguments": "3"}, ToolCall("a", None, "3")),
+        ({"name": "a", "arguments": None}, ToolCall("a")),
+        ({"functionCall": {"name": "a", "args": [1]}}, ToolCall("a", [1])),
+        ({"toolUse": {"toolUseId": "9", "name": "a", "input": {}}}, ToolCall("a", {}, "", "9")),
+        ({"tool.name": "a", "tool.args": '{"x": 1}'}, ToolCall("a", {"x": 1})),
+        ({"type": "local_shell_call", "call_id": "5"}, ToolCall("local_shell_call", None, "", "5")),
         ({"function": {}}, None),
         ({"id": True, "name": ""}, None),
         ("a", None),
         (None, None),
     ],
 )
-def test_the_shapes_of_a_call(value: Any, call: Call | None) -> None:
-    assert as_call(value) == call
+def test_the_shapes_of_a_call(value: Any, call: ToolCall | None) -> None:
+    assert parse_call(value) == call
 
 
 @pytest.mark.parametrize(
@@ -52,4 +52,4 @@ def test_the_shapes_of_a_call(value: Any, call: Call | None) -> None:
     ],
 )
 def test_what_looks_like_a_call(value: dict[str, Any], answer: bool) -> None:
-    assert looks_like_call(value) is answer
+    assert is_call_like(value) is answer

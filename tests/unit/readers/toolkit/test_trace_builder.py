@@ -5,68 +5,68 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from planproof.core.content import Image
-from planproof.core.trace import Event, EventStatus, Kind, Skipped
-from planproof.readers.toolkit.tool_calls import Call
-from planproof.readers.toolkit.trace_builder import Result, Transcript
+from planproof.core.trace import Event, EventStatus, Kind, SkippedPart
+from planproof.readers.toolkit.tool_calls import ToolCall
+from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
 
 def test_a_result_finds_its_call_by_id_also_when_ids_repeat() -> None:
-    transcript = Transcript()
+    transcript = TraceBuilder()
     transcript.begin_turn()
-    first = transcript.call(Call("a", id="1"), "/0", "x")
-    second = transcript.call(Call("b", id="1"), "/1", "x")
-    transcript.answer(Result("for a", "/2", call_id="1"))
-    transcript.answer(Result("for b", "/3", call_id="1"))
-    third = transcript.answer(Result("for nobody", "/4", call_id="1"))
+    first = transcript.add_call(ToolCall("a", id="1"), "/0", "x")
+    second = transcript.add_call(ToolCall("b", id="1"), "/1", "x")
+    transcript.add_result(ToolResult("for a", "/2", call_id="1"))
+    transcript.add_result(ToolResult("for b", "/3", call_id="1"))
+    third = transcript.add_result(ToolResult("for nobody", "/4", call_id="1"))
     assert (first.output, second.output) == ("for a", "for b")
     assert third.kind is Kind.OBSERVATION
 
 
 def test_a_result_without_an_id_goes_to_the_first_open_call_of_the_last_turn() -> None:
-    transcript = Transcript()
+    transcript = TraceBuilder()
     transcript.begin_turn()
-    old = transcript.call(Call("a"), "/0", "x")
+    old = transcript.add_call(ToolCall("a"), "/0", "x")
     transcript.begin_turn()
-    new = transcript.call(Call("a"), "/1", "x")
-    other = transcript.call(Call("b"), "/2", "x")
-    assert transcript.awaits_result()
-    transcript.answer(Result("b", "/3", name="b"))
-    transcript.answer(Result("a", "/4"))
-    assert not transcript.awaits_result()
+    new = transcript.add_call(ToolCall("a"), "/1", "x")
+    other = transcript.add_call(ToolCall("b"), "/2", "x")
+    assert transcript.has_unanswered_calls()
+    transcript.add_result(ToolResult("b", "/3", name="b"))
+    transcript.add_result(ToolResult("a", "/4"))
+    assert not transcript.has_unanswered_calls()
     assert (old.output, new.output, other.output) == ("", "a", "b")
-    assert transcript.answer(Result("c", "/5")).kind is Kind.OBSERVATION
+    assert transcript.add_result(ToolResult("c", "/5")).kind is Kind.OBSERVATION
 
 
 def test_a_result_that_names_its_call_takes_the_place_of_one_that_came_next() -> None:
-    transcript = Transcript()
+    transcript = TraceBuilder()
     transcript.begin_turn()
-    call = transcript.call(Call("a", id="1"), "/0", "x")
-    transcript.answer(Result("a log line", "/1"))
-    transcript.answer(Result("4", "/2", call_id="1"))
+    call = transcript.add_call(ToolCall("a", id="1"), "/0", "x")
+    transcript.add_result(ToolResult("a log line", "/1"))
+    transcript.add_result(ToolResult("4", "/2", call_id="1"))
     assert (call.output, call.output_pointer) == ("4", "/2")
     other = transcript.drafts[-1]
     assert (other.kind, other.text, other.pointer) == (Kind.OBSERVATION, "a log line", "/1")
 
 
 def test_a_result_of_another_tool_is_an_observation() -> None:
-    transcript = Transcript()
+    transcript = TraceBuilder()
     transcript.begin_turn()
-    transcript.call(Call("a"), "/0", "x")
-    assert transcript.answer(Result("b", "/1", name="b")).kind is Kind.OBSERVATION
+    transcript.add_call(ToolCall("a"), "/0", "x")
+    assert transcript.add_result(ToolResult("b", "/1", name="b")).kind is Kind.OBSERVATION
 
 
 def test_observations_are_no_part_of_the_turn_around_them() -> None:
-    transcript = Transcript()
+    transcript = TraceBuilder()
     transcript.begin_turn()
-    before = transcript.call(Call("a", id="1"), "/0", "x")
-    lost = transcript.answer(Result("?", "/1", call_id="9", images=(Image("image/png"),)))
-    after = transcript.call(Call("b"), "/2", "x")
+    before = transcript.add_call(ToolCall("a", id="1"), "/0", "x")
+    lost = transcript.add_result(ToolResult("?", "/1", call_id="9", images=(Image("image/png"),)))
+    after = transcript.add_call(ToolCall("b"), "/2", "x")
     assert before.turn == after.turn != lost.turn
     assert lost.images
 
 
 def test_a_turn_goes_on_under_the_same_key() -> None:
-    transcript = Transcript()
+    transcript = TraceBuilder()
     turns: list[int] = []
     for key in ("a", "b", "a", None, "b", None):
         transcript.begin_turn(key)
@@ -75,35 +75,37 @@ def test_a_turn_goes_on_under_the_same_key() -> None:
 
 
 def test_nothing_said_is_no_event() -> None:
-    transcript = Transcript()
-    assert transcript.say(Kind.MESSAGE, " \n", "/0", "x") is None
+    transcript = TraceBuilder()
+    assert transcript.add_message(Kind.MESSAGE, " \n", "/0", "x") is None
     assert not transcript.drafts
 
 
 def test_the_trace_has_ids_in_order_parents_by_id_and_what_was_skipped() -> None:
-    transcript = Transcript([Skipped("L1", "before")])
-    parent = transcript.call(Call("a"), "/0", "x")
+    transcript = TraceBuilder([SkippedPart("L1", "before")])
+    parent = transcript.add_call(ToolCall("a"), "/0", "x")
     transcript.parent = parent
     transcript.time = "t"
-    transcript.say(Kind.MESSAGE, "hi", "/1", "x")
+    transcript.add_message(Kind.MESSAGE, "hi", "/1", "x")
     transcript.skip("/2", "odd")
-    transcript.answer(Result("r", "/3", status=EventStatus.ERROR, images=(Image("image/png"),)))
-    trace = transcript.trace("test")
+    transcript.add_result(
+        ToolResult("r", "/3", status=EventStatus.ERROR, images=(Image("image/png"),))
+    )
+    trace = transcript.build("test")
     assert [event.id for event in trace.events] == ["e1", "e2"]
     assert trace.events[1].parent == "e1"
     assert trace.events[1].time == "t"
     assert (trace.events[0].status, trace.events[0].output_pointer) == (EventStatus.ERROR, "/3")
     assert trace.events[0].images
-    assert trace.skipped == (Skipped("L1", "before"), Skipped("/2", "odd"))
-    assert transcript.writes == 4
+    assert trace.skipped == (SkippedPart("L1", "before"), SkippedPart("/2", "odd"))
+    assert transcript.change_count == 4
 
 
 def test_a_draft_becomes_an_event_that_nobody_can_change() -> None:
-    transcript = Transcript()
-    first = transcript.call(Call("ls"), "/0", "agent")
+    transcript = TraceBuilder()
+    first = transcript.add_call(ToolCall("ls"), "/0", "agent")
     transcript.parent = first
-    transcript.say(Kind.MESSAGE, "hi", "/1", "agent")
-    events = transcript.trace("x").events
+    transcript.add_message(Kind.MESSAGE, "hi", "/1", "agent")
+    events = transcript.build("x").events
     assert events[1] == Event(
         id="e2", kind=Kind.MESSAGE, pointer="/1", actor="agent", text="hi", parent="e1"
     )

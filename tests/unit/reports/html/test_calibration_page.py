@@ -7,22 +7,24 @@ from typing import Any
 
 import pytest
 
-from planproof.calibration.figures import Figures, figures_of
-from planproof.calibration.followed_cases import built_in
-from planproof.calibration.measurement import measured
+from planproof.calibration.figures import Figures, compute_figures
+from planproof.calibration.followed_cases import load_built_in_cases
+from planproof.calibration.measurement import measure
 from planproof.calibration.variant import Flaw
-from planproof.calibration.variant_set import variants_of
+from planproof.calibration.variant_set import generate_variants
 from planproof.checking.rules import Rules
-from planproof.preparation import Reading
-from planproof.reports.html.calibration_page import CalibrationData, calibration_data
-from planproof.reports.html.report_page import calibration_page
-from planproof.runs.engines.case_judging import Judging
+from planproof.preparation import ReadOptions
+from planproof.reports.html.calibration_page import CalibrationData, build_calibration_data
+from planproof.reports.html.report_page import render_calibration_page
+from planproof.runs.engines.case_judging import CaseEvaluator
 from tests.unit.calibration_rows import ROWS, row
 
 
 @pytest.fixture(scope="module")
 def figures() -> Figures:
-    return figures_of(measured(variants_of(built_in()[:4]), Judging(Rules()), at_once=1))
+    return compute_figures(
+        measure(generate_variants(load_built_in_cases()[:4]), CaseEvaluator(Rules()), concurrency=1)
+    )
 
 
 def found_by(data: CalibrationData) -> Counter[str]:
@@ -31,19 +33,19 @@ def found_by(data: CalibrationData) -> Counter[str]:
 
 
 def test_behind_every_figure_are_as_many_variants_as_it_says(figures: Figures) -> None:
-    data = calibration_data("rules", figures, None, secrets=False)
+    data = build_calibration_data("rules", figures, None, secrets=False)
     found = found_by(data)
     lines = (*data.passed, *data.flaws, *data.attacks)
     for line in lines:
         for cell in line.cells:
-            assert found[cell.key] == cell.spoilt
+            assert found[cell.key] == cell.failure_count
             assert found[line.key] == cell.of
-    assert sum(cell.spoilt for line in lines for cell in line.cells) > 0
+    assert sum(cell.failure_count for line in lines for cell in line.cells) > 0
     assert {line.key for line in lines} == {key for key in found if " " not in key}
 
 
 def test_every_variant_opens_with_what_was_made_of_it(figures: Figures) -> None:
-    page = "".join(calibration_page("rules", figures, Reading()))
+    page = "".join(render_calibration_page("rules", figures, ReadOptions()))
     assert page.count('<script type="application/json" id="case-') == len(figures.rows)
     assert "flight-change, altered (step 2: Lisbon became Lisbdn) with claims" in page
 
@@ -52,7 +54,7 @@ def test_of_repeats_the_worst_is_shown() -> None:
     # What fails the first time, and the second time has a score and nothing else.
     again = [row("c", 0.5, repeat=1), row("c", 0.5, Flaw.MISSING, repeat=1)]
     rows = [*ROWS, row("a", 0.25, repeat=1), *again]
-    data = calibration_data("x", figures_of(rows), {"a": 1.0, "b": 0.5}, secrets=False)
+    data = build_calibration_data("x", compute_figures(rows), {"a": 1.0, "b": 0.5}, secrets=False)
     shown: Any = data.table["rows"]
     (first,) = (each for each in shown if each[1] == "a" and each[2] == "as it is")
     assert first[3:9] == [
@@ -71,7 +73,9 @@ def test_of_repeats_the_worst_is_shown() -> None:
 
 
 def test_text_of_cases_and_names_of_judges_are_shown_as_text(figures: Figures) -> None:
-    page = "".join(calibration_page("</title><script>alert(1)</script>", figures, Reading()))
+    page = "".join(
+        render_calibration_page("</title><script>alert(1)</script>", figures, ReadOptions())
+    )
     assert "<script>alert" not in page
-    hostile = figures_of([row("<img src=x onerror=alert(1)>", 1.0)])
-    assert "<img" not in "".join(calibration_page("x", hostile, Reading()))
+    hostile = compute_figures([row("<img src=x onerror=alert(1)>", 1.0)])
+    assert "<img" not in "".join(render_calibration_page("x", hostile, ReadOptions()))

@@ -11,15 +11,15 @@ from planproof.core.finding import Status
 from planproof.core.trace import Event, Kind, Trace
 from planproof.core.verdict import Outcome, PlanSummary, Verdict
 from planproof.evaluation import evaluate_case
-from planproof.preparation import Reading
-from planproof.reports.html.case_page import JudgedCase, case_data, judged_case
-from planproof.reports.html.size_budget import Room
+from planproof.preparation import ReadOptions
+from planproof.reports.html.case_page import JudgedCase, build_case_data, read_judged_case
+from planproof.reports.html.size_budget import SizeBudget
 from tests.judged_cases import EVENTS, EVERY_STATUS, STEPS, long_case, step
 from tests.small_cases import FOLLOWED, TASK
 
 
-def data_of(case: JudgedCase, room: Room | None = None) -> dict[str, Any]:
-    return case_data(case, room=room or Room(), secrets=False)
+def data_of(case: JudgedCase, room: SizeBudget | None = None) -> dict[str, Any]:
+    return build_case_data(case, budget=room or SizeBudget(), secrets=False)
 
 
 def test_evidence_names_the_place_of_its_event_and_is_marked_there() -> None:
@@ -83,7 +83,7 @@ def test_the_event_that_declares_the_plan_is_named() -> None:
 
 
 def test_events_that_find_no_room_are_counted() -> None:
-    data = data_of(long_case(2_000), Room(characters=160, share=0.1))
+    data = data_of(long_case(2_000), SizeBudget(max_characters=160, event_share=0.1))
     shown = [event for event in data["events"] if not isinstance(event, int)]
     assert len(shown) == 200
     assert sum(event for event in data["events"] if isinstance(event, int)) == 1_800
@@ -104,7 +104,7 @@ def test_a_case_is_read_again_as_it_was_judged() -> None:
     case = Case(
         task=None, plan=FOLLOWED["agent_plan"], trace=FOLLOWED["execution_trace"], id="followed"
     )
-    again = judged_case(case, evaluate_case(case), Reading())
+    again = read_judged_case(case, evaluate_case(case), ReadOptions())
     assert again.task.text == TASK
     assert again.trace is not None
     assert [event.name for event in again.trace.events if event.kind is Kind.ACTION] == [
@@ -117,7 +117,7 @@ def test_a_case_is_read_again_as_it_was_judged() -> None:
 def test_a_case_that_can_not_be_read_is_shown_without_events() -> None:
     case = Case(task=Content("Do it."), plan="1. Do it", trace="", id="empty")
     verdict = Verdict(outcome=Outcome.INVALID_INPUT, reason="It is empty.", id="empty")
-    data = data_of(judged_case(case, verdict, Reading(reader="no-such")))
+    data = data_of(read_judged_case(case, verdict, ReadOptions(reader="no-such")))
     assert (data["score"], data["events"], data["task"]) == (None, [], ["Do it."])
     assert data["headline"] == "not judged: the input is invalid"
 

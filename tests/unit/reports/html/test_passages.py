@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from planproof.reports.html.passages import Passage, Quote, passage, where_quoted
+from planproof.reports.html.passages import FindingQuote, MarkedText, find_quote_spans, mark_quotes
 from planproof.reports.redaction import MASK
 
 
-def made(text: str, *words: str, room: int = 1_000, secrets: bool = False) -> Passage:
-    quotes = [Quote(f"s{place}", quote) for place, quote in enumerate(words)]
-    return passage(text, quotes, room=room, secrets=secrets)
+def made(text: str, *words: str, room: int = 1_000, secrets: bool = False) -> MarkedText:
+    quotes = [FindingQuote(f"s{place}", quote) for place, quote in enumerate(words)]
+    return mark_quotes(text, quotes, max_characters=room, secrets=secrets)
 
 
 @pytest.mark.parametrize(
@@ -31,23 +31,23 @@ def made(text: str, *words: str, room: int = 1_000, secrets: bool = False) -> Pa
     ],
 )
 def test_a_quote_is_found_as_evidence_is_checked(words: str, text: str, found: list[str]) -> None:
-    assert [text[start:end] for start, end in where_quoted(words, text)] == found
+    assert [text[start:end] for start, end in find_quote_spans(words, text)] == found
 
 
 def test_quotes_are_marked_with_the_findings_that_give_them() -> None:
     made_ = made("one two three four", "two three", "three four", "five")
-    assert made_.pieces == [
+    assert made_.segments == [
         "one ",
         ["two ", ["s0"]],
         ["three", ["s0", "s1"]],
         [" four", ["s1"]],
     ]
-    assert made_.quoted_by == {"s0", "s1"}
+    assert made_.quoting_findings == {"s0", "s1"}
 
 
 def test_a_long_text_keeps_its_beginning_and_what_is_quoted() -> None:
     text = f"{'a' * 500}needle{'b' * 494}"
-    assert made(text, "needle", room=40).pieces == [
+    assert made(text, "needle", room=40).segments == [
         "a" * 40,
         450,
         "a" * 10,
@@ -55,29 +55,29 @@ def test_a_long_text_keeps_its_beginning_and_what_is_quoted() -> None:
         "b" * 10,
         484,
     ]
-    assert made(text, room=40).pieces == ["a" * 40, 960]
+    assert made(text, room=40).segments == ["a" * 40, 960]
 
 
 def test_secrets_are_masked_and_so_are_quotes_out_of_them() -> None:
     text = "login password: hunter2hunter2 done"
     masked = made(text, "hunter2", "done")
-    assert masked.pieces == [f"login password: {MASK} ", ["done", ["s1"]]]
-    assert masked.secret_to == {"s0"}
+    assert masked.segments == [f"login password: {MASK} ", ["done", ["s1"]]]
+    assert masked.redacted_findings == {"s0"}
     shown = made(text, "hunter2hunter2", secrets=True)
-    assert shown.pieces == ["login password: ", ["hunter2hunter2", ["s0"]], " done"]
-    assert shown.secret_to == set()
+    assert shown.segments == ["login password: ", ["hunter2hunter2", ["s0"]], " done"]
+    assert shown.redacted_findings == set()
 
 
 def test_no_cut_shows_a_part_of_a_secret() -> None:
     key = "-----BEGIN PRIVATE KEY-----\n" + "k3y" * 1_000 + "\n-----END PRIVATE KEY-----"
     for room in (10, 100, 1_000):
-        pieces = made(f"x {key} needle", "needle", room=room).pieces
+        pieces = made(f"x {key} needle", "needle", room=room).segments
         assert "k3y" not in str(pieces)
-        assert "k3y" not in str(made(f"x {key}", room=room).pieces)
+        assert "k3y" not in str(made(f"x {key}", room=room).segments)
 
 
 def test_what_can_not_be_shown_is_escaped_and_lines_are_kept() -> None:
-    assert made("a\r\n\tb\x00\ud800\u202e").pieces == ["a\\x0d\n\tb\\x00\\ud800\\u202e"]
+    assert made("a\r\n\tb\x00\ud800\u202e").segments == ["a\\x0d\n\tb\\x00\\ud800\\u202e"]
 
 
 def test_a_megabyte_takes_no_longer_than_its_length() -> None:

@@ -11,11 +11,11 @@ from importlib.resources import files
 
 import pytest
 
-from planproof.reports.html.page_templates import embeddable
-from planproof.reports.html.report_page import case_page
+from planproof.reports.html.page_templates import to_embeddable_json
+from planproof.reports.html.report_page import render_case_page
 from tests.judged_cases import EVERY_STATUS
 
-PAGE = "".join(case_page(EVERY_STATUS))
+PAGE = "".join(render_case_page(EVERY_STATUS))
 
 
 class Elements(HTMLParser):
@@ -89,7 +89,7 @@ def test_scripts_set_text_and_never_markup() -> None:
 
 @pytest.mark.parametrize("text", ["</script>", "<!--", "]]>", "&amp;", "\u2028", "'\"\\"])
 def test_embedded_data_stays_inside_its_element(text: str) -> None:
-    written = embeddable({"text": text})
+    written = to_embeddable_json({"text": text})
     assert not set("<>&") & set(written)
     assert json.loads(written) == {"text": text}
 

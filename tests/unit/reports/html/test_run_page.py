@@ -7,14 +7,14 @@ from typing import Any
 
 from planproof.core.usage import Usage
 from planproof.core.verdict import Coverage
-from planproof.reports.html.run_page import RunData, run_data
+from planproof.reports.html.run_page import RunData, build_run_data
 from planproof.runs.run_records import Result
 from tests.hand_made_runs import RUN, failed, found, result, run_of, run_scoring, scored
 from tests.unit.findings_made import findings
 
 
 def made_of(results: list[Result], *, secrets: bool = False) -> RunData:
-    return run_data(RUN, results, min_score=0.75, secrets=secrets)
+    return build_run_data(RUN, results, min_score=0.75, secrets=secrets)
 
 
 def rows_of(results: list[Result]) -> list[list[Any]]:
@@ -38,7 +38,7 @@ def test_a_case_without_a_score_says_why() -> None:
 
 def test_scores_steps_and_causes_are_counted() -> None:
     data = made_of(run_of({"a": found(findings("EL")), "b": 1.0, "c": None}))
-    assert [(bar.key, bar.count) for bar in data.boards.bars] == [
+    assert [(bar.key, bar.count) for bar in data.summary_view.bars] == [
         ("1", 1),
         ("0.75", 0),
         ("0.5", 1),
@@ -46,17 +46,17 @@ def test_scores_steps_and_causes_are_counted() -> None:
         ("0", 0),
         ("none", 1),
     ]
-    assert data.boards.causes == (("judge_failed", 1),)
-    assert data.boards.steps == 2
-    assert [(each.status, each.count) for each in data.boards.counts] == [
+    assert data.summary_view.causes == (("judge_failed", 1),)
+    assert data.summary_view.steps == 2
+    assert [(each.status, each.count) for each in data.summary_view.counts] == [
         ("executed", 1),
         ("missing", 1),
     ]
-    assert [(part.key, part.start, part.width) for part in data.boards.whole] == [
+    assert [(part.key, part.start, part.width) for part in data.summary_view.status_segments] == [
         ("executed", 0, 50),
         ("missing", 50, 50),
     ]
-    (broken,) = data.boards.broke
+    (broken,) = data.summary_view.failed_steps
     assert (broken.total, [each.label for each in broken.counts]) == (1, ["missing"])
     assert data.facts[:2] == ["mean 0.750", "1 of 3 cases at 0.75 or above"]
 

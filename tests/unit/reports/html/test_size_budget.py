@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from planproof.core.trace import Event, Kind
-from planproof.reports.html.size_budget import Room
+from planproof.reports.html.size_budget import SizeBudget
 
 
 def events(count: int) -> list[Event]:
     return [Event(id=f"e{n}", kind=Kind.ACTION, pointer=f"/{n}") for n in range(1, count + 1)]
 
 
-def shown(room: Room, count: int, *named: str) -> list[str | int]:
+def shown(room: SizeBudget, count: int, *named: str) -> list[str | int]:
     return [
-        each if isinstance(each, int) else each.id for each in room.shown(events(count), set(named))
+        each if isinstance(each, int) else each.id
+        for each in room.select_events(events(count), set(named))
     ]
 
 
 def test_a_single_case_is_shown_whole() -> None:
-    room = Room.among(5_000)
-    assert room.share == 1
+    room = SizeBudget.for_event_count(5_000)
+    assert room.event_share == 1
     assert len(shown(room, 5_000)) == 5_000
 
 
 def test_texts_get_shorter_the_more_events_there_are_but_never_vanish() -> None:
-    rooms = [Room.among(count).characters for count in (0, 1, 1_000, 100_000, 10_000_000)]
+    rooms = [
+        SizeBudget.for_event_count(count).max_characters
+        for count in (0, 1, 1_000, 100_000, 10_000_000)
+    ]
     assert rooms == sorted(rooms, reverse=True)
     assert rooms[0] == rooms[1] > rooms[3] > rooms[4] >= 160
 
 
 def test_a_million_events_are_counted_where_they_are_not_shown() -> None:
-    room = Room.among(1_000_000)
+    room = SizeBudget.for_event_count(1_000_000)
     given = shown(room, 1_000, "e500", "e900")
     assert [each for each in given if isinstance(each, int)] == [301, 399, 100]
     assert {"e500", "e900", "e198"} <= set(given)
@@ -39,4 +43,4 @@ def test_a_million_events_are_counted_where_they_are_not_shown() -> None:
 
 
 def test_a_short_case_is_shown_whole_among_a_million() -> None:
-    assert shown(Room.among(10_000_000), 5) == ["e1", "e2", "e3", "e4", "e5"]
+    assert shown(SizeBudget.for_event_count(10_000_000), 5) == ["e1", "e2", "e3", "e4", "e5"]

@@ -9,27 +9,34 @@ import pytest
 
 from planproof.core.usage import Usage
 from planproof.core.verdict import Outcome
-from planproof.reports.terminal.comparison_lines import comparison_lines, gate_lines
-from planproof.reports.terminal.lines import Line, bar, columns, cut, plain, titled
+from planproof.reports.terminal.comparison_lines import format_comparison, format_gate
+from planproof.reports.terminal.lines import (
+    Line,
+    draw_bar,
+    format_columns,
+    format_section,
+    to_plain_text,
+    truncate,
+)
 from planproof.reports.terminal.run_lines import (
-    run_summary_lines,
-    runs_lines,
+    format_run_list,
+    format_run_summary,
     source_name,
 )
-from planproof.reports.wording import shows
+from planproof.reports.wording import make_sanitizer
 from planproof.runs.compare import compare
-from planproof.runs.gate import Conditions, checks
+from planproof.runs.gate import GateConditions, check_gate
 from planproof.runs.run_records import RunState
 from planproof.runs.summary import summarize
 from tests.hand_made_runs import RUN, failed, found, result, run_of, run_scoring
 from tests.unit.findings_made import findings
 
-SHOW = shows(secrets=False)
+SHOW = make_sanitizer(secrets=False)
 OTHER = replace(RUN, id="20260102-030000-def456", fingerprint="g")
 
 
 def _told(lines: Iterable[Line]) -> list[str]:
-    told = [plain(line) for line in lines]
+    told = [to_plain_text(line) for line in lines]
     assert all(len(line) <= 80 for line in told)
     return told
 
@@ -43,7 +50,7 @@ def test_a_run_shows_all_that_it_comes_to() -> None:
         result(3, failed(Outcome.NO_PLAN), id="d"),
         result(4, failed(cause="timeout", cost=usage), seconds=30),
     ]
-    assert _told(run_summary_lines(RUN, summarize(run), SHOW)) == [
+    assert _told(format_run_summary(RUN, summarize(run), SHOW)) == [
         "20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
         "",
         "mean 0.750 over 3 scored cases; 2 of them at 0.75 or above",
@@ -75,19 +82,19 @@ def test_a_run_shows_all_that_it_comes_to() -> None:
 
 
 def test_an_empty_run_and_one_without_scores() -> None:
-    empty = _told(run_summary_lines(RUN, summarize([]), SHOW))
+    empty = _told(format_run_summary(RUN, summarize([]), SHOW))
     assert empty[2:] == ["0 cases, none with a score"]
-    unscored = _told(run_summary_lines(RUN, summarize(run_scoring([None])), SHOW))
+    unscored = _told(format_run_summary(RUN, summarize(run_scoring([None])), SHOW))
     assert unscored[2:4] == ["1 case, none with a score", "not scored: 1 judge_failed"]
 
 
 def test_runs_are_listed_in_columns() -> None:
     second = replace(OTHER, state=RunState.INTERRUPTED, cases=12_000, source="s" * 100, tags={})
-    first, other = _told(runs_lines([RUN, second], SHOW))
+    first, other = _told(format_run_list([RUN, second], SHOW))
     assert first == ("20260101-030000-abc123  finished     2       rules  cases.jsonl branch=main")
     assert other.startswith("20260102-030000-def456  interrupted  12,000  rules  sssss")
     assert other.endswith("s…")
-    assert list(runs_lines([], SHOW)) == []
+    assert list(format_run_list([], SHOW)) == []
 
 
 @pytest.mark.parametrize(
@@ -128,7 +135,7 @@ def test_a_comparison_shows_all_that_changed() -> None:
         }
     )
     new[1] = replace(new[1], case="another trace")
-    told = _told(comparison_lines(RUN, OTHER, compare(base, new), SHOW))
+    told = _told(format_comparison(RUN, OTHER, compare(base, new), SHOW))
     assert told == [
         "base  20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
         "new   20260102-030000-def456  finished  rules  cases.jsonl  branch=main",
@@ -165,7 +172,7 @@ def test_a_comparison_shows_all_that_changed() -> None:
 
 def test_a_comparison_of_nothing_says_so() -> None:
     running = replace(RUN, state=RunState.RUNNING)
-    told = _told(comparison_lines(running, RUN, compare([], []), SHOW))
+    told = _told(format_comparison(running, RUN, compare([], []), SHOW))
     assert told[2:] == [
         "The base is running: not all of its cases are here.",
         "",
@@ -175,17 +182,17 @@ def test_a_comparison_of_nothing_says_so() -> None:
 
 def test_of_many_changes_a_few_are_shown_and_all_are_counted() -> None:
     comparison = compare(run_scoring([1.0] * 1_200), run_scoring([0.5] * 1_200))
-    told = _told(comparison_lines(RUN, RUN, comparison, SHOW))
+    told = _told(format_comparison(RUN, RUN, comparison, SHOW))
     assert "worse, 10 of 1,200" in told
     assert sum("1.0 → 0.5" in line for line in told) == 10
     left = compare(run_scoring([1.0] * 30), [])
-    assert "only in the base, 10 of 30" in _told(comparison_lines(RUN, RUN, left, SHOW))
+    assert "only in the base, 10 of 30" in _told(format_comparison(RUN, RUN, left, SHOW))
 
 
 def test_a_gate_shows_every_condition() -> None:
     summary = summarize(run_scoring([1.0, 0.5, None]))
-    asked = Conditions(min_mean=0.8, min_pass_rate=0.5)
-    assert _told(gate_lines(RUN, checks(asked, RUN, summary), SHOW)) == [
+    asked = GateConditions(min_mean=0.8, min_pass_rate=0.5)
+    assert _told(format_gate(RUN, check_gate(asked, RUN, summary), SHOW)) == [
         "gate failed: 20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
         "  ✓ the run is finished: it is finished",
         "  ✓ the run has results: 3",
@@ -198,7 +205,9 @@ def test_a_gate_shows_every_condition() -> None:
 def test_long_conditions_are_wrapped() -> None:
     scores = run_scoring([0.5] * 10)
     against = compare(run_scoring([1.0] * 12), scores)
-    told = _told(gate_lines(RUN, checks(Conditions(), RUN, summarize(scores), against), SHOW))
+    told = _told(
+        format_gate(RUN, check_gate(GateConditions(), RUN, summarize(scores), against), SHOW)
+    )
     assert told[-2].startswith("  ✗ mean no lower than in the base: -0.5000 over 10 pairs")
     assert told[-1].startswith("    ")
 
@@ -213,9 +222,9 @@ def test_text_from_a_case_stays_one_line_of_text() -> None:
     before = [result(0, found(findings("EE")), id=HOSTILE)]
     named = replace(RUN, source=HOSTILE, tags={HOSTILE: HOSTILE})
     told = [
-        *_told(run_summary_lines(named, summarize(run), SHOW)),
-        *_told(comparison_lines(named, named, compare(before, run), SHOW)),
-        *_told(runs_lines([named], SHOW)),
+        *_told(format_run_summary(named, summarize(run), SHOW)),
+        *_told(format_comparison(named, named, compare(before, run), SHOW)),
+        *_told(format_run_list([named], SHOW)),
     ]
     assert all(line.isprintable() for line in told)
     assert any("\\x1b[31mred" in line for line in told)
@@ -225,8 +234,8 @@ def test_secrets_are_masked_unless_asked_for() -> None:
     token = "sk-" + "a1" * 9
     verdict = replace(found(findings("EL")), reason=f"It used {token}.")
     summary = summarize([result(0, verdict, id="a")])
-    assert token not in "".join(_told(run_summary_lines(RUN, summary, SHOW)))
-    assert token in "".join(_told(run_summary_lines(RUN, summary, shows(secrets=True))))
+    assert token not in "".join(_told(format_run_summary(RUN, summary, SHOW)))
+    assert token in "".join(_told(format_run_summary(RUN, summary, make_sanitizer(secrets=True))))
 
 
 @pytest.mark.parametrize(
@@ -235,13 +244,15 @@ def test_secrets_are_masked_unless_asked_for() -> None:
 def test_a_bar_is_as_long_as_its_share_and_something_is_never_nothing(
     count: int, most: int, length: int
 ) -> None:
-    assert bar(count, most) == "█" * length
+    assert draw_bar(count, most) == "█" * length
 
 
 def test_columns_are_cut_and_a_title_without_rows_is_not_shown() -> None:
-    assert [plain(line) for line in columns([("a", "x" * 100), ("bcd", ("y", "red"))])] == [
+    assert [
+        to_plain_text(line) for line in format_columns([("a", "x" * 100), ("bcd", ("y", "red"))])
+    ] == [
         f"a    {'x' * 74}…",
         "bcd  y",
     ]
-    assert list(titled("nothing", [])) == []
-    assert (cut("abc", 3), cut("abcd", 3)) == ("abc", "ab…")
+    assert list(format_section("nothing", [])) == []
+    assert (truncate("abc", 3), truncate("abcd", 3)) == ("abc", "ab…")

@@ -11,8 +11,8 @@ from rich.text import Text
 
 from planproof.core.finding import Severity, Status
 from planproof.core.verdict import Coverage, Verdict
-from planproof.reports.terminal.verdict_lines import picture
-from planproof.reports.wording import LEVELS
+from planproof.reports.terminal.verdict_lines import render_verdict
+from planproof.reports.wording import LEVEL_LABELS
 from tests.unit.reports.verdicts import SCORED, UNJUDGED, extra, step
 
 
@@ -20,7 +20,7 @@ def _drawn(verdict: Verdict, *, colour: bool = False, secrets: bool = False) -> 
     stream = io.StringIO()
     colours = "truecolor" if colour else None
     console = Console(file=stream, width=80, force_terminal=colour, color_system=colours)
-    console.print(picture(verdict, secrets=secrets))
+    console.print(render_verdict(verdict, secrets=secrets))
     return stream.getvalue()
 
 
@@ -65,13 +65,13 @@ def test_a_case_that_could_not_be_judged_says_why() -> None:
     assert "events read" not in drawn
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", LEVEL_LABELS)
 def test_each_level_has_its_words_and_its_colour(level: float) -> None:
     drawn = _drawn(replace(SCORED, score=level, level=level), colour=True)
-    assert LEVELS[level] in drawn
+    assert LEVEL_LABELS[level] in drawn
     others = [
         _drawn(replace(SCORED, score=other, level=other), colour=True).split("┏")[0]
-        for other in LEVELS
+        for other in LEVEL_LABELS
         if other != level
     ]
     assert drawn.split("┏")[0] not in others

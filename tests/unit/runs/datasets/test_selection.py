@@ -24,7 +24,7 @@ def _lines(count: int = 20) -> Iterator[CaseLine]:
 
 
 def _places(selection: Selection, *, can_repeat: bool = True) -> list[int]:
-    found = list(selection.chosen(_lines, can_repeat=can_repeat))
+    found = list(selection.select(_lines, can_repeat=can_repeat))
     assert all(line.where == str(place) for place, line in found)
     return [place for place, _ in found]
 
@@ -84,7 +84,7 @@ def test_a_seed_chooses_the_sample() -> None:
 
 def test_a_line_that_is_no_json_is_told_whatever_the_conditions() -> None:
     broken = CaseLine("x", error=InvalidInput("is not valid JSON."))
-    found = Selection(where=(EVEN,)).chosen(lambda: iter([broken]), can_repeat=True)
+    found = Selection(where=(EVEN,)).select(lambda: iter([broken]), can_repeat=True)
     assert list(found) == [(0, broken)]
 
 

@@ -75,13 +75,13 @@ RECORD: dict[str, Any] = {
     ],
 )
 def test_a_condition_holds_or_not(condition: str, holds: bool) -> None:
-    assert parse_condition(condition).holds(RECORD) is holds
+    assert parse_condition(condition).matches(RECORD) is holds
 
 
 @pytest.mark.parametrize("record", [None, 7, [1], "text"])
 def test_a_record_without_fields_has_none(record: Any) -> None:
-    assert not parse_condition("team=search").holds(record)
-    assert parse_condition("team!=search").holds(record)
+    assert not parse_condition("team=search").matches(record)
+    assert parse_condition("team!=search").matches(record)
 
 
 @pytest.mark.parametrize("text", ["", "=x", "!team", "<5", "~"])

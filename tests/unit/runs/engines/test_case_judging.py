@@ -10,26 +10,28 @@ from planproof.core.limits import Limits
 from planproof.core.vocabulary import Vocabulary
 from planproof.llm.judge_registry import find_judge
 from planproof.runs.engines import case_judging as judging
-from planproof.runs.engines.case_judging import Judging
+from planproof.runs.engines.case_judging import CaseEvaluator
 
 RULES = find_judge()
 
 
 def test_the_same_judging_has_the_same_fingerprint() -> None:
-    assert Judging(RULES).fingerprint == Judging(find_judge()).fingerprint
+    assert CaseEvaluator(RULES).fingerprint == CaseEvaluator(find_judge()).fingerprint
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        Judging(RULES, reader="general"),
-        Judging(RULES, limits=Limits(bytes=10)),
-        Judging(find_judge(vocabulary=Vocabulary().declaring(closing=frozenset({"bye"})))),
+        CaseEvaluator(RULES, reader="general"),
+        CaseEvaluator(RULES, limits=Limits(bytes=10)),
+        CaseEvaluator(
+            find_judge(vocabulary=Vocabulary().with_declared(closing=frozenset({"bye"})))
+        ),
     ],
     ids=["reader", "limits", "vocabulary"],
 )
-def test_what_a_verdict_rests_on_changes_the_fingerprint(other: Judging) -> None:
-    assert other.fingerprint != Judging(RULES).fingerprint
+def test_what_a_verdict_rests_on_changes_the_fingerprint(other: CaseEvaluator) -> None:
+    assert other.fingerprint != CaseEvaluator(RULES).fingerprint
 
 
 def test_the_program_is_a_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -45,8 +47,8 @@ def test_the_program_is_a_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(judging, "__file__", str(tmp_path / "runs" / "engines" / "case_judging.py"))
 
     def seen() -> str:
-        judging._program.cache_clear()  # pyright: ignore[reportPrivateUsage]
-        return Judging(RULES).fingerprint
+        judging._hash_program.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        return CaseEvaluator(RULES).fingerprint
 
     try:
         before = seen()
@@ -58,4 +60,4 @@ def test_the_program_is_a_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyP
         (tmp_path / "readers" / "other.py").write_text("1")
         assert seen() not in {before, changed}
     finally:
-        judging._program.cache_clear()  # pyright: ignore[reportPrivateUsage]
+        judging._hash_program.cache_clear()  # pyright: ignore[reportPrivateUsage]

@@ -21,16 +21,16 @@ from planproof.core.verdict import Outcome, Verdict
 from planproof.errors import InvalidInput
 from planproof.llm.judge_registry import find_judge
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.engines.local import Task, judged_locally
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.engines.local import JudgeTask, judge_locally
 from planproof.runs.run_records import Result
 from tests.hand_written import did, noted, trace
 from tests.local_tasks import know_nothing, results_of, task_of
 
 
 @pytest.fixture
-def rules() -> Judging:
-    return Judging(find_judge())
+def rules() -> CaseEvaluator:
+    return CaseEvaluator(find_judge())
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class Counting:
 
 def test_questions_are_asked_many_at_once_and_answered_in_order() -> None:
     judge = Counting()
-    results = results_of(map(task_of, range(40)), Judging(judge), 4)
+    results = results_of(map(task_of, range(40)), CaseEvaluator(judge), 4)
     assert [result.position for result in results] == [*range(40)]
     assert [result.id for result in results] == [f"case-{number}" for number in range(40)]
     assert 1 < judge.most <= 4
@@ -71,29 +71,30 @@ def test_questions_are_asked_many_at_once_and_answered_in_order() -> None:
 
 def test_a_judge_that_fails_costs_one_case() -> None:
     outcomes = [
-        r.verdict.outcome for r in results_of(map(task_of, range(12, 15)), Judging(Counting()))
+        r.verdict.outcome
+        for r in results_of(map(task_of, range(12, 15)), CaseEvaluator(Counting()))
     ]
     assert outcomes == [Outcome.SCORED, Outcome.JUDGE_FAILED, Outcome.SCORED]
 
 
 def test_what_is_under_way_is_called_off_when_nobody_waits_for_it() -> None:
     judge = Counting()
-    results = judged_locally(map(task_of, range(100)), Judging(judge), know_nothing, 3)
+    results = judge_locally(map(task_of, range(100)), CaseEvaluator(judge), know_nothing, 3)
     assert len([*islice(results, 5)]) == 5
     cast("Iterator[object]", results).close()  # type: ignore[attr-defined] # a generator has it
     assert judge.judged < 40
 
 
-def test_no_more_is_read_than_can_be_worked_on(rules: Judging) -> None:
+def test_no_more_is_read_than_can_be_worked_on(rules: CaseEvaluator) -> None:
     read = 0
 
-    def tasks() -> Iterator[Task]:
+    def tasks() -> Iterator[JudgeTask]:
         nonlocal read
         for number in range(1_000):
             read += 1
             yield task_of(number)
 
-    results = judged_locally(tasks(), rules, know_nothing, 1)
+    results = judge_locally(tasks(), rules, know_nothing, 1)
     for given in range(1, 20):
         next(results)
         assert read <= given + 4
@@ -108,7 +109,7 @@ def test_a_case_that_comes_twice_is_judged_once() -> None:
         return {result.case: result.verdict for result in results if result.case in cases}
 
     # Under way or done by the time it comes again: either way it is not judged anew.
-    for result, _ in judged_locally(tasks, Judging(judge), known, 5):
+    for result, _ in judge_locally(tasks, CaseEvaluator(judge), known, 5):
         results.append(result)
     assert judge.judged == 3
     assert [(r.id, r.verdict.id, r.verdict.metadata) for r in results] == [
@@ -120,7 +121,7 @@ def test_a_case_that_comes_twice_is_judged_once() -> None:
 
 def test_a_failure_is_tried_again_for_the_next_that_is_like_it() -> None:
     judge = Counting()
-    results = results_of([task_of(13), task_of(14, same_as=13)], Judging(judge), 2)
+    results = results_of([task_of(13), task_of(14, same_as=13)], CaseEvaluator(judge), 2)
     assert judge.judged == 2
     assert [result.verdict.outcome for result in results] == [Outcome.JUDGE_FAILED] * 2
 
@@ -133,31 +134,31 @@ def test_what_is_known_is_not_judged() -> None:
         return {hash_: known for hash_ in cases if hash_ == task_of(1).hash}
 
     tasks = [task_of(0), task_of(1), task_of(2)]
-    results = [result for result, _ in judged_locally(tasks, Judging(judge), look, 2)]
+    results = [result for result, _ in judge_locally(tasks, CaseEvaluator(judge), look, 2)]
     assert judge.judged == 2
     assert results[1].verdict == replace(known, id="case-1", metadata={"number": 1})
 
 
-def test_results_that_are_there_already_keep_their_place(rules: Judging) -> None:
+def test_results_that_are_there_already_keep_their_place(rules: CaseEvaluator) -> None:
     there = replace(results_of([task_of(1)], rules)[0], seconds=7.0)
     results = results_of([task_of(0), there, task_of(2)], rules)
     assert [result.position for result in results] == [0, 1, 2]
     assert results[1] is there
 
 
-def test_a_line_without_a_case_has_a_verdict_too(rules: Judging) -> None:
+def test_a_line_without_a_case_has_a_verdict_too(rules: CaseEvaluator) -> None:
     broken = CaseLine("line 7", error=InvalidInput("is not JSON.", where="line 7"), id="x")
-    results = results_of([task_of(0), Task(1, broken, None)], rules)
+    results = results_of([task_of(0), JudgeTask(1, broken, None)], rules)
     assert results[1].verdict.outcome is Outcome.INVALID_INPUT
     assert (results[1].id, results[1].case) == ("x", "")
 
 
 def test_the_plan_in_force_is_part_of_how_a_case_is_judged() -> None:
-    first, latest = Judging(find_judge()), Judging(find_judge(), plan_in_force="latest")
+    first, latest = CaseEvaluator(find_judge()), CaseEvaluator(find_judge(), plan_in_force="latest")
     assert first.fingerprint != latest.fingerprint
     listed = [noted("TodoWrite", todos=steps) for steps in (["Read a.txt", "Sing"], ["Read a.txt"])]
     events = trace(*listed, did("read_file", path="a.txt"))
     case = Case(task=Content(""), plan=None, trace=events)
     line = CaseLine("line 1", case)
-    assert (first.verdict(line).score, latest.verdict(line).score) == (0.5, 1.0)
-    assert asyncio.run(latest.awaited_verdict(line)).score == 1.0
+    assert (first.evaluate(line).score, latest.evaluate(line).score) == (0.5, 1.0)
+    assert asyncio.run(latest.aevaluate(line)).score == 1.0

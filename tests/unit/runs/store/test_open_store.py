@@ -11,8 +11,8 @@ import pytest
 
 from planproof.core.verdict import JudgeSummary
 from planproof.errors import InvalidInput, PlanproofError, StoreFailed, UnknownName
-from planproof.runs.run_records import RunState, new_run
-from planproof.runs.store.open_store import file_of, open_sql_store, open_store
+from planproof.runs.run_records import RunState, create_run
+from planproof.runs.store.open_store import open_sql_store, open_store, resolve_store_file
 
 
 def test_the_default_is_a_file_that_keeps_to_itself(
@@ -37,28 +37,32 @@ def test_the_default_is_a_file_that_keeps_to_itself(
     ],
 )
 def test_which_file_is_meant(url: str, file: str | None) -> None:
-    assert file_of(url) == (None if file is None else Path(file).absolute())
+    assert resolve_store_file(url) == (None if file is None else Path(file).absolute())
 
 
 def test_a_url_and_a_path_are_the_same_store(tmp_path: Path) -> None:
-    run = new_run(source="x", judge=JudgeSummary(name="r", fingerprint="f"), fingerprint="f")
+    run = create_run(source="x", judge=JudgeSummary(name="r", fingerprint="f"), fingerprint="f")
     with closing(open_store(str(tmp_path / "a.db"))) as store:
         store.begin(run)
     with closing(open_store(f"sqlite:///{tmp_path}/a.db")) as store:
-        assert store.find("latest").id == run.id
+        assert store.find_run("latest").id == run.id
 
 
 def test_none_keeps_nothing() -> None:
     store = open_store("none")
-    run = new_run(source="x", judge=JudgeSummary(name="r", fingerprint="f"), fingerprint="f")
+    run = create_run(source="x", judge=JudgeSummary(name="r", fingerprint="f"), fingerprint="f")
     store.begin(run)
     store.add(run.id, [], [])
     store.close_run(run.id, RunState.FINISHED)
-    assert (store.runs(), list(store.results(run.id)), store.judged(["h"], "f")) == ([], [], {})
+    assert (
+        store.list_runs(),
+        list(store.iter_results(run.id)),
+        store.find_verdicts(["h"], "f"),
+    ) == ([], [], {})
     for look in (
-        lambda: store.find("latest"),
-        lambda: store.case("h"),
-        lambda: store.result("r", 0),
+        lambda: store.find_run("latest"),
+        lambda: store.get_case("h"),
+        lambda: store.get_result("r", 0),
     ):
         with pytest.raises(InvalidInput, match="keeps nothing"):
             look()
@@ -68,7 +72,10 @@ def test_none_keeps_nothing() -> None:
 def test_a_store_that_is_no_database_is_refused_to_who_needs_one(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="`none` is no database"):
         open_sql_store("none")
-    with closing(open_sql_store(str(tmp_path / "a.db"))) as store, store.database.reading() as here:
+    with (
+        closing(open_sql_store(str(tmp_path / "a.db"))) as store,
+        store.database.begin_read() as here,
+    ):
         assert here.exec_driver_sql("SELECT count(*) FROM traces").scalar() == 0
 
 

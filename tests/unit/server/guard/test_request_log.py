@@ -11,7 +11,7 @@ import pytest
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
-from planproof.server.guard.request_log import Watching
+from planproof.server.guard.request_log import RequestLogger
 from planproof.server.prometheus_metrics import Metrics
 
 SCOPE: dict[str, Any] = {"type": "http", "method": "BREW", "path": "/secret", "headers": []}
@@ -32,8 +32,8 @@ def _asked(error: Exception) -> tuple[list[Message], str]:
         sent.append(message)
 
     metrics = Metrics()
-    asyncio.run(Watching(breaks, metrics)(dict(SCOPE), receive, send))
-    return sent, metrics.written().decode()
+    asyncio.run(RequestLogger(breaks, metrics)(dict(SCOPE), receive, send))
+    return sent, metrics.render().decode()
 
 
 def test_a_fault_is_told_without_its_words(caplog: pytest.LogCaptureFixture) -> None:

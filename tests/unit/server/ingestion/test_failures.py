@@ -15,16 +15,16 @@ from sqlalchemy import func, select, update
 from planproof.core.verdict import Outcome, Verdict
 from planproof.errors import StoreFailed
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.engines.case_judging import Judging
-from planproof.runs.engines.process_pool import Timed
+from planproof.runs.engines.case_judging import CaseEvaluator
+from planproof.runs.engines.process_pool import TimedVerdict
 from planproof.runs.run_records import Result
 from planproof.runs.store.open_store import open_sql_store
 from planproof.runs.store.schema import spans, traces
 from planproof.runs.store.sql_store import SqlStore
-from planproof.server.ingestion.finished_traces import Finishing, Judged
+from planproof.server.ingestion.finished_traces import FinishedTrace, TraceQueue
 from planproof.server.ingestion.span_inbox import Inbox
-from planproof.server.ingestion.trace_judging import TraceVerdicts
-from planproof.server.judge_queue import Desk
+from planproof.server.ingestion.trace_judging import TraceJudge
+from planproof.server.judge_queue import JudgeQueue
 from planproof.server.server_settings import ServerLimits
 from tests.otlp_traces import spans_of
 from tests.serving import settings
@@ -61,10 +61,10 @@ class Judge:
         self.unfit = {f"{number:032x}" for number in unfit}
         self.tried: list[str] = []
 
-    def judging(self) -> Judging:
-        return settings("unused").judging
+    def get_evaluator(self) -> CaseEvaluator:
+        return settings("unused").evaluator
 
-    async def verdict(self, line: CaseLine) -> Timed:
+    async def submit(self, line: CaseLine) -> TimedVerdict:
         self.tried.append(line.id or "")
         if line.id in self.unfit:
             raise TypeError("unfit")
@@ -76,15 +76,15 @@ async def _at_work(
     store: SqlStore, judge: Judge, clock: Clock
 ) -> AsyncGenerator[Callable[[Callable[[], bool]], Awaitable[None]], None]:
     """A server that judges; what is given waits until something is so."""
-    inbox = Inbox(store.database, quiet=QUIET, oldest=OLDEST, limits=ServerLimits())
-    verdicts = TraceVerdicts(settings("unused"), store, cast("Desk", judge), inbox, clock=clock)
+    inbox = Inbox(store.database, quiet_seconds=QUIET, oldest_seconds=OLDEST, limits=ServerLimits())
+    verdicts = TraceJudge(settings("unused"), store, cast("JudgeQueue", judge), inbox, clock=clock)
 
     async def until(is_so: Callable[[], bool]) -> None:
         async with asyncio.timeout(PATIENCE):
             while not await asyncio.to_thread(is_so):
                 await asyncio.sleep(0.01)
 
-    async with verdicts.at_work():
+    async with verdicts.run():
         yield until
     await inbox.close()
 
@@ -93,24 +93,26 @@ def _came(store: SqlStore, *numbers: int) -> None:
     """Let these traces be due, and no others."""
     take(store, *(came(*spans_of(number)) for number in numbers))
     new = update(traces).where(traces.c.trace.in_([f"{number:032x}" for number in numbers]))
-    with store.database.writing() as connection:
+    with store.database.begin_write() as connection:
         connection.execute(new.values(due=1.0))
 
 
 def _results(store: SqlStore) -> dict[int, Result]:
     return {
-        int(result.id or "", 16): result for run in store.runs() for result in store.results(run.id)
+        int(result.id or "", 16): result
+        for run in store.list_runs()
+        for result in store.iter_results(run.id)
     }
 
 
 def _count(store: SqlStore, failures: int) -> int:
     query = select(func.count()).where(traces.c.failures == failures)
-    with store.database.reading() as connection:
+    with store.database.begin_read() as connection:
         return connection.scalar(query) or 0
 
 
 def _spoil_rows(store: SqlStore, content: bytes) -> None:
-    with store.database.writing() as connection:
+    with store.database.begin_write() as connection:
         connection.execute(update(spans).values(content=content))
 
 
@@ -139,7 +141,7 @@ def test_after_three_tries_the_verdict_says_that_a_trace_can_not_be_judged(
         async with _at_work(store, judge, clock) as until:
             for failures, pause in ((1, 1.0), (2, 5.0)):
                 await until(lambda failures=failures: _count(store, failures) == 1)
-                with store.database.reading() as connection:
+                with store.database.begin_read() as connection:
                     due = connection.scalar(select(traces.c.due))
                 assert due == pytest.approx(clock.now + pause)
                 clock.now += pause
@@ -151,7 +153,7 @@ def test_after_three_tries_the_verdict_says_that_a_trace_can_not_be_judged(
     assert result.verdict.outcome is Outcome.JUDGE_FAILED
     assert "could not be judged in 3 tries (TypeError)" in result.verdict.reason
     assert result.verdict.metadata == {"service": "desk"}
-    assert "look_up" in store.case(result.case).text
+    assert "look_up" in store.get_case(result.case).text
     assert _count(store, 0) == 1, "should spans come late, it begins again"
 
 
@@ -181,7 +183,7 @@ def test_rows_that_can_not_be_read_get_a_verdict_after_a_restart(
 @pytest.mark.parametrize("attributes", [b"null", b"5", b'[null,5,{"key":5}]'])
 def test_a_row_that_an_older_version_kept_is_judged(store: SqlStore, attributes: bytes) -> None:
     _came(store, 1)
-    with store.database.reading() as connection:
+    with store.database.begin_read() as connection:
         held = connection.scalar(select(spans.c.content)) or b""
     around = b'{"resource":{"attributes":' + attributes + b'},"scopeSpans":[{"scope":{},"spans":['
     start, end = held.index(b'{"resource"'), held.index(b'"spans":[') + len(b'"spans":[')
@@ -199,14 +201,14 @@ def test_a_row_that_an_older_version_kept_is_judged(store: SqlStore, attributes:
 def test_one_whose_verdict_can_not_be_kept_costs_no_other(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    finish = Finishing.finish
+    finish = TraceQueue.finish
 
-    def refuses(self: Finishing, judged: list[Judged]) -> list[bool]:
-        if any(one.taken.trace == f"{1:032x}" and one.size > 200 for one in judged):
+    def refuses(self: TraceQueue, judged: list[FinishedTrace]) -> list[bool]:
+        if any(one.claim.trace == f"{1:032x}" and one.size > 200 for one in judged):
             raise StoreFailed("too much")
         return finish(self, judged)
 
-    monkeypatch.setattr(Finishing, "finish", refuses)
+    monkeypatch.setattr(TraceQueue, "finish", refuses)
 
     async def work() -> None:
         clock = Clock()
@@ -219,4 +221,4 @@ def test_one_whose_verdict_can_not_be_kept_costs_no_other(
     asyncio.run(work())
     # It is kept without its spans, after that failed with them.
     assert _results(store)[1].verdict.outcome is Outcome.JUDGE_FAILED
-    assert "look_up" not in store.case(_results(store)[1].case).text
+    assert "look_up" not in store.get_case(_results(store)[1].case).text

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from planproof.server.ingestion.otlp_requests import received
-from planproof.server.ingestion.received_spans import document_of
+from planproof.server.ingestion.otlp_requests import parse_request
+from planproof.server.ingestion.received_spans import build_document
 from planproof.server.server_settings import ServerLimits
 from tests.otlp_traces import attribute, export, protobuf, span
 
@@ -46,7 +46,7 @@ def test_values_are_written_as_the_general_way_writes_them(
     given["links"] = [{"traceId": f"{3:032x}", "spanId": f"{4:016x}", "attributes": told}]
     given |= {"traceState": "a=b", "flags": 257, "droppedAttributesCount": 3}
     body = protobuf(export([given]))
-    ours = json.loads(document_of(received(body, "protobuf", ServerLimits()).spans))
+    ours = json.loads(build_document(parse_request(body, "protobuf", ServerLimits()).spans))
     assert protobuf(ours) == body
 
 
@@ -63,6 +63,6 @@ def test_numbers_that_json_has_no_word_for_and_bytes() -> None:
         "scope": {"name": "a", "version": "2", "attributes": [attribute("b", "c")]},
     }
     body = protobuf(request)
-    ours = json.loads(document_of(received(body, "protobuf", ServerLimits()).spans))
+    ours = json.loads(build_document(parse_request(body, "protobuf", ServerLimits()).spans))
     general = MessageToDict(ExportTraceServiceRequest.FromString(protobuf(ours)))
     assert general == MessageToDict(ExportTraceServiceRequest.FromString(body))

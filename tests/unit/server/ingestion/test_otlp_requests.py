@@ -14,10 +14,15 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from planproof.core.json_values import is_object
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.server.http_problems import Refused
+from planproof.server.http_problems import RequestRefused
 from planproof.server.ingestion.otlp_protobuf import count_messages
-from planproof.server.ingestion.otlp_requests import Form, form_of, received, spans_in
-from planproof.server.ingestion.received_spans import document_of, service_of
+from planproof.server.ingestion.otlp_requests import (
+    OtlpEncoding,
+    parse_content_type,
+    parse_request,
+    parse_spans,
+)
+from planproof.server.ingestion.received_spans import build_document, find_service_name
 from planproof.server.server_settings import ServerLimits
 from tests.otlp_traces import attribute, export, protobuf, span, spans_of, tool
 
@@ -37,54 +42,56 @@ def _json(request: Any) -> bytes:
     ],
 )
 def test_the_form_is_what_the_request_says(content_type: str, form: str) -> None:
-    assert form_of(content_type) == form
+    assert parse_content_type(content_type) == form
 
 
 @pytest.mark.parametrize("content_type", [None, "", "text/plain", "application/grpc"])
 def test_other_forms_are_refused(content_type: str | None) -> None:
-    with pytest.raises(Refused) as refused:
-        form_of(content_type)
+    with pytest.raises(RequestRefused) as refused:
+        parse_content_type(content_type)
     assert refused.value.status == 415
 
 
 @pytest.mark.parametrize("form", ["json", "protobuf"])
-def test_both_forms_give_the_same_spans(form: Form) -> None:
+def test_both_forms_give_the_same_spans(form: OtlpEncoding) -> None:
     request = export(spans_of(7))
     body = _json(request) if form == "json" else protobuf(request)
-    found = received(body, form, LIMITS)
-    assert not found.unfit
+    found = parse_request(body, form, LIMITS)
+    assert not found.rejected
     assert [(s.trace, s.id, s.ends_root) for s in found.spans] == [
         (f"{7:032x}", f"{number:016x}", number == 1) for number in (2, 3, 4, 1)
     ]
-    assert json.loads(document_of(found.spans)) == export(
+    assert json.loads(build_document(found.spans)) == export(
         sorted(spans_of(7), key=lambda s: s["startTimeUnixNano"])
     )
-    assert service_of(found.spans) == "desk"
+    assert find_service_name(found.spans) == "desk"
 
 
 def test_a_document_does_not_depend_on_the_order_or_on_doubles() -> None:
-    spans = received(_json(export(spans_of(7))), "json", LIMITS).spans
-    other = received(_json(export([tool(7, 9, "late")], service="other")), "json", LIMITS).spans
-    document = document_of([*spans, *other])
-    assert document_of([*reversed(other + spans), *spans]) == document
-    assert document_of(spans_in(document)) == document
-    assert len(spans_in(document)) == 5
+    spans = parse_request(_json(export(spans_of(7))), "json", LIMITS).spans
+    other = parse_request(
+        _json(export([tool(7, 9, "late")], service="other")), "json", LIMITS
+    ).spans
+    document = build_document([*spans, *other])
+    assert build_document([*reversed(other + spans), *spans]) == document
+    assert build_document(parse_spans(document)) == document
+    assert len(parse_spans(document)) == 5
 
 
 def test_of_two_that_differ_and_bear_one_id_the_one_that_tells_more_is_taken() -> None:
     short, long = span(1, 2, "a", {}), span(1, 2, "a", {"more": "told"})
-    kept = [received(_json(export([each])), "json", LIMITS).spans[0] for each in (short, long)]
+    kept = [parse_request(_json(export([each])), "json", LIMITS).spans[0] for each in (short, long)]
     for order in (kept, kept[::-1]):
-        assert json.loads(document_of(order)) == export([long])
+        assert json.loads(build_document(order)) == export([long])
 
 
 def test_ids_and_times_in_other_spellings_are_the_same() -> None:
     given = span(0xABC, 0xDEF, "a", {}, parent=0xFED)
     loud = given | {key: given[key].upper() for key in ("traceId", "spanId", "parentSpanId")}
     loud["startTimeUnixNano"] = int(given["startTimeUnixNano"])
-    (one,) = received(_json(export([given])), "json", LIMITS).spans
-    (other,) = received(_json(export([loud])), "json", LIMITS).spans
-    assert (one.trace, one.id, one.started) == (other.trace, other.id, other.started)
+    (one,) = parse_request(_json(export([given])), "json", LIMITS).spans
+    (other,) = parse_request(_json(export([loud])), "json", LIMITS).spans
+    assert (one.trace, one.id, one.start_time) == (other.trace, other.id, other.start_time)
     assert json.loads(other.content)["parentSpanId"] == f"{0xFED:016x}"
 
 
@@ -101,10 +108,10 @@ def test_ids_and_times_in_other_spellings_are_the_same() -> None:
 )
 def test_a_span_without_ids_is_left_out_and_the_others_are_taken(wrong: dict[str, Any]) -> None:
     good, bad = tool(1, 2, "a"), tool(1, 3, "b") | wrong
-    found = received(_json(export([bad, good])), "json", LIMITS)
+    found = parse_request(_json(export([bad, good])), "json", LIMITS)
     assert [span.id for span in found.spans] == [good["spanId"]]
-    assert len(found.unfit) == 1
-    assert "hexadecimal" in found.unfit[0]
+    assert len(found.rejected) == 1
+    assert "hexadecimal" in found.rejected[0]
 
 
 def _everywhere(value: Any, replacement: Any) -> Iterator[Any]:
@@ -142,10 +149,10 @@ def _fields_replaced(replacement: Any) -> list[Any]:
 def test_null_is_an_absent_field() -> None:
     for changed in _everywhere(FULL, None):
         without = json.loads(json.dumps(changed), object_hook=_without_nulls)
-        found = received(_json(export([changed, tool(2, 5, "other")])), "json", LIMITS)
-        same = received(_json(export([without, tool(2, 5, "other")])), "json", LIMITS)
+        found = parse_request(_json(export([changed, tool(2, 5, "other")])), "json", LIMITS)
+        same = parse_request(_json(export([without, tool(2, 5, "other")])), "json", LIMITS)
         assert found == same
-        assert len(found.spans) + len(found.unfit) == 2
+        assert len(found.spans) + len(found.rejected) == 2
         assert b"null" not in b"".join(span.content for span in found.spans)
 
 
@@ -157,13 +164,13 @@ def _without_nulls(value: dict[str, Any]) -> dict[str, Any]:
 def test_a_value_of_another_type_costs_its_span_and_no_other(wrong: Any) -> None:
     rejected = 0
     for request in _fields_replaced(wrong):
-        found = received(_json(request), "json", LIMITS)
+        found = parse_request(_json(request), "json", LIMITS)
         assert found.spans[-1].id == f"{5:016x}"
-        assert len(found.spans) + len(found.unfit) == 2
-        rejected += len(found.unfit)
+        assert len(found.spans) + len(found.rejected) == 2
+        rejected += len(found.rejected)
         for kept in found.spans:
-            assert service_of([kept]) == "desk"
-            read_trace(Source.of_text(document_of([kept])))
+            assert find_service_name([kept]) == "desk"
+            read_trace(Source.from_text(build_document([kept])))
     assert rejected > 20
 
 
@@ -176,32 +183,34 @@ def test_a_resource_or_scope_of_another_type_costs_its_spans(key: str, described
     held = bad["resourceSpans"][0]
     (held if key == "resource" else held["scopeSpans"][0])[key] = described
     good["resourceSpans"] += bad["resourceSpans"]
-    found = received(_json(good), "json", LIMITS)
+    found = parse_request(_json(good), "json", LIMITS)
     assert {span.trace for span in found.spans} == {f"{1:032x}"}
-    assert len(found.unfit) == len(spans_of(2))
-    assert f"a {key} that is not valid OTLP" in found.unfit[0]
+    assert len(found.rejected) == len(spans_of(2))
+    assert f"a {key} that is not valid OTLP" in found.rejected[0]
 
 
 @pytest.mark.parametrize("resource", [None, {"attributes": None}, {}])
 def test_a_resource_without_attributes_has_no_service(resource: Any) -> None:
     request = export(spans_of(1))
     request["resourceSpans"][0] |= {"resource": resource, "schemaUrl": None}
-    found = received(_json(request), "json", LIMITS)
-    assert not found.unfit
-    assert service_of(found.spans) is None
+    found = parse_request(_json(request), "json", LIMITS)
+    assert not found.rejected
+    assert find_service_name(found.spans) is None
 
 
 @pytest.mark.parametrize("span", [None, 5, [], "span"])
 def test_a_span_that_is_no_object_is_left_out(span: Any) -> None:
-    found = received(_json(export([span, tool(1, 2, "a")])), "json", LIMITS)
-    assert (len(found.spans), found.unfit) == (1, ["a span that is not an object"])
+    found = parse_request(_json(export([span, tool(1, 2, "a")])), "json", LIMITS)
+    assert (len(found.spans), found.rejected) == (1, ["a span that is not an object"])
 
 
 def test_in_protocol_buffers_too() -> None:
     good, bad = tool(1, 2, "a"), tool(1, 3, "b") | {"traceId": "12"}
-    found = received(protobuf(export([bad, good, good | {"spanId": "00" * 8}])), "protobuf", LIMITS)
+    found = parse_request(
+        protobuf(export([bad, good, good | {"spanId": "00" * 8}])), "protobuf", LIMITS
+    )
     assert [span.id for span in found.spans] == [good["spanId"]]
-    assert len(found.unfit) == 2
+    assert len(found.rejected) == 2
 
 
 @pytest.mark.parametrize(
@@ -221,29 +230,29 @@ def test_in_protocol_buffers_too() -> None:
         (b'{"resourceSpans": []}', "protobuf", 400),
     ],
 )
-def test_what_is_no_such_request_is_refused(body: bytes, form: Form, status: int) -> None:
-    with pytest.raises(Refused) as refused:
-        received(body, form, LIMITS)
+def test_what_is_no_such_request_is_refused(body: bytes, form: OtlpEncoding, status: int) -> None:
+    with pytest.raises(RequestRefused) as refused:
+        parse_request(body, form, LIMITS)
     assert refused.value.status == status
 
 
 @pytest.mark.parametrize(("body", "form"), [(b"{}", "json"), (b"", "protobuf")])
-def test_a_request_may_be_empty(body: bytes, form: Form) -> None:
-    assert received(body, form, LIMITS).spans == []
+def test_a_request_may_be_empty(body: bytes, form: OtlpEncoding) -> None:
+    assert parse_request(body, form, LIMITS).spans == []
 
 
 def test_halves_of_characters_do_not_cost_the_others() -> None:
     body = _json(export([span(1, 2, "a", {"cut": "\ud83d"}), tool(1, 3, "b")]))
-    assert len(received(body, "json", LIMITS).spans) == 2
+    assert len(parse_request(body, "json", LIMITS).spans) == 2
 
 
 @pytest.mark.parametrize("form", ["json", "protobuf"])
-def test_too_many_spans_are_refused(form: Form) -> None:
+def test_too_many_spans_are_refused(form: OtlpEncoding) -> None:
     nothing: dict[str, Any] = {}
     request = export([nothing] * 50_001)
     body = _json(request) if form == "json" else protobuf(request)
-    with pytest.raises(Refused) as refused:
-        received(body, form, LIMITS)
+    with pytest.raises(RequestRefused) as refused:
+        parse_request(body, form, LIMITS)
     assert refused.value.status == 413
 
 
@@ -260,17 +269,17 @@ EMPTY = {
 @pytest.mark.parametrize("form", ["json", "protobuf"])
 @pytest.mark.parametrize("name", EMPTY)
 def test_a_multitude_of_empty_messages_is_refused_before_any_is_an_object(
-    name: str, form: Form, monkeypatch: pytest.MonkeyPatch
+    name: str, form: OtlpEncoding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body = _json(EMPTY[name]) if form == "json" else protobuf(EMPTY[name])
-    received(body, form, ServerLimits(values=50_000))
+    parse_request(body, form, ServerLimits(values=50_000))
     for parse in (
         "readers.decoding.json_parsing.parse_strict",
         "server.ingestion.otlp_protobuf.ExportTraceServiceRequest.FromString",
     ):
         monkeypatch.setattr(f"planproof.{parse}", None)
-    with pytest.raises(Refused, match="more than 2,000 values") as refused:
-        received(body, form, ServerLimits(values=2_000))
+    with pytest.raises(RequestRefused, match="more than 2,000 values") as refused:
+        parse_request(body, form, ServerLimits(values=2_000))
     assert refused.value.status == 413
     assert "max_values" in (refused.value.advice or "")
 
@@ -294,6 +303,6 @@ def _count(message: Any) -> int:
 
 @pytest.mark.parametrize("body", [b"\x0b", b"\x0a\x05\x00", b"\x0a\xff", b"\xff" * 12])
 def test_what_can_not_be_counted_is_no_request(body: bytes) -> None:
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         count_messages(body, 10)
     assert refused.value.status == 400

@@ -7,12 +7,12 @@ from threading import Event
 
 import pytest
 
-from planproof.server.pages.timed_cache import Remembered
+from planproof.server.pages.timed_cache import ThreadSafeCache
 from tests.patience import PATIENCE
 
 
 def test_a_value_is_made_once_for_all_who_ask_at_once() -> None:
-    remembered: Remembered[int] = Remembered(2)
+    remembered: ThreadSafeCache[int] = ThreadSafeCache(2)
     going, made = Event(), list[int]()
 
     def make() -> int:
@@ -21,26 +21,26 @@ def test_a_value_is_made_once_for_all_who_ask_at_once() -> None:
         return 7
 
     with ThreadPoolExecutor(4) as threads:
-        asked = [threads.submit(remembered.get, "key", make) for _ in range(4)]
+        asked = [threads.submit(remembered.get_or_compute, "key", make) for _ in range(4)]
         going.set()
         assert [each.result() for each in asked] == [7] * 4
     assert made == [1]
 
 
 def test_the_one_that_nobody_asked_for_longest_is_forgotten() -> None:
-    remembered: Remembered[str] = Remembered(2)
+    remembered: ThreadSafeCache[str] = ThreadSafeCache(2)
     for key in ("a", "b", "a", "c"):
-        remembered.get(key, lambda: "old")
-    assert remembered.get("a", lambda: "new") == "old"
-    assert remembered.get("b", lambda: "new") == "new"
+        remembered.get_or_compute(key, lambda: "old")
+    assert remembered.get_or_compute("a", lambda: "new") == "old"
+    assert remembered.get_or_compute("b", lambda: "new") == "new"
 
 
 def test_a_failure_is_not_remembered() -> None:
-    remembered: Remembered[int] = Remembered(2)
+    remembered: ThreadSafeCache[int] = ThreadSafeCache(2)
 
     def fails() -> int:
         raise ValueError("no")
 
     with pytest.raises(ValueError, match="no"):
-        remembered.get("key", fails)
-    assert remembered.get("key", lambda: 3) == 3
+        remembered.get_or_compute("key", fails)
+    assert remembered.get_or_compute("key", lambda: 3) == 3

@@ -7,17 +7,17 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from planproof.runs.store.queries import Tally
+from planproof.runs.store.queries import RunTally
 from planproof.scoring import LEVELS
-from planproof.server.pages.rendering import ago, query, signed
-from planproof.server.pages.trend_chart import trend
+from planproof.server.pages.rendering import build_query_string, format_age, format_change
+from planproof.server.pages.trend_chart import build_trend
 from tests.hand_made_runs import RUN
 
 
-def tally(**levels: int) -> Tally:
+def tally(**levels: int) -> RunTally:
     counts = {level: levels.get(f"at_{int(level * 100)}", 0) for level in LEVELS}
     total = sum(level * count for level, count in counts.items())
-    return Tally(counts, {}, total, 0)
+    return RunTally(counts, {}, total, 0)
 
 
 def test_runs_go_from_left_to_right_and_lines_bind_those_over_the_same_data() -> None:
@@ -27,15 +27,15 @@ def test_runs_go_from_left_to_right_and_lines_bind_those_over_the_same_data() ->
         replace(RUN, id="b"),
         replace(RUN, id="a"),
     ]
-    tallies = {"a": tally(at_100=1), "b": Tally(), "c": tally(at_0=1), "d": tally(at_50=3)}
-    made = trend(runs, tallies)
-    assert [(dot.run.id, dot.x, dot.y) for dot in made.dots] == [
+    tallies = {"a": tally(at_100=1), "b": RunTally(), "c": tally(at_0=1), "d": tally(at_50=3)}
+    made = build_trend(runs, tallies)
+    assert [(dot.run.id, dot.x, dot.y) for dot in made.points] == [
         ("a", 12.5, 0),
         ("b", 37.5, None),
         ("c", 62.5, 100),
         ("d", 87.5, 50),
     ]
-    (stroke,) = made.strokes
+    (stroke,) = made.lines
     assert (stroke.x1, stroke.y1, stroke.x2, stroke.y2) == (12.5, 0, 87.5, 50)
     assert made.series == ("cases.jsonl", "other")
     assert [run.id for run in made.ends] == ["a", "d"]
@@ -56,15 +56,18 @@ NOW = datetime(2026, 1, 2, tzinfo=UTC)
     ],
 )
 def test_how_long_ago_it_was(passed: timedelta, told: str) -> None:
-    assert ago(NOW - passed, NOW) == told
+    assert format_age(NOW - passed, NOW) == told
 
 
 def test_changes_and_queries_are_written() -> None:
-    assert [signed(each) for each in (0.0312, -0.0312, 0.0004, -0.0004)] == [
+    assert [format_change(each) for each in (0.0312, -0.0312, 0.0004, -0.0004)] == [
         "+0.031",
         "−0.031",
         "0.000",
         "0.000",
     ]
-    assert query(score=["0", "none"], find="", first=0, by="a&b") == "?score=0&score=none&by=a%26b"
-    assert query() == "?"
+    assert (
+        build_query_string(score=["0", "none"], find="", first=0, by="a&b")
+        == "?score=0&score=none&by=a%26b"
+    )
+    assert build_query_string() == "?"
