@@ -24,8 +24,7 @@ from planproof.evaluation import evaluate_case
 from planproof.preparation import ReadOptions
 from planproof.reports.html.case_page import read_judged_case
 from planproof.reports.html.report_page import render_case_page, render_run_page
-from planproof.runs.case_json import serialize_case
-from planproof.runs.run_records import Result, RunState, create_run
+from planproof.runs.run_records import Result, RunState, create_run, serialize_case
 from planproof.runs.store.open_store import open_store
 from scripts.chromium import open_chromium
 

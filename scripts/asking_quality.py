@@ -13,8 +13,7 @@ from functools import partial
 from typing import Any
 
 from planproof.core.content import Content
-from planproof.core.judge import ModelOptions
-from planproof.core.judgement import Judgement
+from planproof.core.judge import Judgement, ModelOptions
 from planproof.core.model import Answer, Model, Question
 from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit.audit_judge import Audit

@@ -25,7 +25,7 @@ from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.case_files import parse_case
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.write_native import serialize_trace
+from planproof.readers.native import serialize_trace
 from planproof.scoring import compute_score
 from planproof.verification import verify
 from scripts import monitoring

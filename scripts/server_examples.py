@@ -17,7 +17,7 @@ from starlette.testclient import TestClient
 from planproof.core.json_values import is_list, is_object
 from planproof.llm.judge_registry import find_judge
 from planproof.runs.engines.case_judging import CaseEvaluator
-from planproof.server.application import make_app
+from planproof.server.lifecycle import make_app
 from planproof.server.server_settings import ServerSettings
 
 FILE = Path(__file__).parents[1] / "src" / "planproof" / "server" / "api" / "examples.json"

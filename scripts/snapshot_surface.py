@@ -29,9 +29,8 @@ from planproof import Case, Outcome, Verdict
 from planproof.cli import exit_codes
 from planproof.cli.app import app
 from planproof.core.usage import Usage
-from planproof.reports.result_rows import COLUMNS
-from planproof.runs.case_json import serialize_case
-from planproof.runs.run_records import Result
+from planproof.reports.result_files import COLUMNS
+from planproof.runs.run_records import Result, serialize_case
 from planproof.runs.store.row_mapping import result_to_row, verdict_to_row
 from planproof.runs.store.schema import tables
 from scripts import schemas

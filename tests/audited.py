@@ -7,8 +7,7 @@ from typing import Any
 
 from planproof.core.content import Content
 from planproof.core.finding import Status
-from planproof.core.judge import ModelOptions
-from planproof.core.judgement import Judgement
+from planproof.core.judge import Judgement, ModelOptions
 from planproof.core.plan import Plan
 from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit.audit_judge import Audit

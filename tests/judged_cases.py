@@ -15,10 +15,9 @@ from planproof.core.verdict import Coverage, JudgeSummary, NearestBetter, Outcom
 from planproof.evaluation import evaluate_case
 from planproof.preparation import ReadOptions
 from planproof.readers.decoding.case_files import read_case
-from planproof.readers.write_native import serialize_trace
+from planproof.readers.native import serialize_trace
 from planproof.reports.html.case_page import JudgedCase, read_judged_case
-from planproof.runs.case_json import serialize_case
-from planproof.runs.run_records import Result, Run, RunState, StoredCase
+from planproof.runs.run_records import Result, Run, RunState, StoredCase, serialize_case
 from planproof.runs.store.store_protocol import Store
 from tests.hand_made_runs import RUN
 

@@ -8,10 +8,9 @@ from planproof.core.case import Case
 from planproof.core.content import Content
 from planproof.core.verdict import Verdict
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.case_json import serialize_case
 from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.runs.engines.local import JudgeTask, judge_locally
-from planproof.runs.run_records import Result
+from planproof.runs.run_records import Result, serialize_case
 from tests.small_cases import FOLLOWED
 
 

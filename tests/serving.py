@@ -21,7 +21,7 @@ from starlette.testclient import TestClient
 
 from planproof.llm.judge_registry import find_judge
 from planproof.runs.engines.case_judging import CaseEvaluator
-from planproof.server.application import make_app
+from planproof.server.lifecycle import make_app
 from planproof.server.server_settings import ServerSettings
 from tests.patience import PATIENCE
 

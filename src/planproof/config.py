@@ -11,9 +11,8 @@ from typing import Any
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object
 from planproof.core.limits import Limits
-from planproof.core.suggestions import did_you_mean
 from planproof.core.vocabulary import Vocabulary
-from planproof.errors import InvalidConfiguration
+from planproof.errors import InvalidConfiguration, did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class PlanproofError(Exception):
     """Base of every error that planproof raises on purpose."""
@@ -46,3 +49,14 @@ def _rebuild(
     kind: type[PlanproofError], what: str, where: str | None, advice: str | None
 ) -> PlanproofError:
     return kind(what, where=where, advice=advice)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Say which known name is the nearest, and name them all."""
+    names = sorted(known)
+    if not names:
+        return "None is registered."
+    by_lower_case = {known_name.lower(): known_name for known_name in names}
+    nearest = get_close_matches(name.lower(), by_lower_case, n=1)
+    guess = f"Did you mean `{by_lower_case[nearest[0]]}`? " if nearest else ""
+    return f"{guess}Known: {', '.join(names)}."

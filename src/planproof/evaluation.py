@@ -13,15 +13,13 @@ from planproof.checking.plan_periods import PlanPeriods, findings_required_error
 from planproof.core.case import Case
 from planproof.core.content import Content, Json
 from planproof.core.finding import Findings
-from planproof.core.judge import AnyJudge, Judge, ModelJudge
-from planproof.core.judgement import PROMPT, Judgement
+from planproof.core.judge import PROMPT, AnyJudge, Judge, Judgement, ModelJudge
 from planproof.core.model import Cause, ModelFailed
 from planproof.core.plan import InForce, Plan
-from planproof.core.suggestions import did_you_mean
 from planproof.core.trace import Trace
 from planproof.core.verdict import Outcome, Verdict
 from planproof.core.vocabulary import Vocabulary
-from planproof.errors import InvalidInput, PlanproofError, UnknownName
+from planproof.errors import InvalidInput, PlanproofError, UnknownName, did_you_mean
 from planproof.llm.judge_registry import DEFAULT_JUDGE, find_judge
 from planproof.preparation import LoadedCase, ReadOptions, build_case, load_case
 from planproof.readers.decoding.source import Source
@@ -29,7 +27,7 @@ from planproof.reasons import write_reason
 from planproof.scoring import compute_score, find_nearest_better, floor_to_level
 
 if TYPE_CHECKING:
-    from planproof.core.loop_resources import LoopThrottle, OnePerLoop
+    from planproof.core.async_bridge import LoopThrottle, OnePerLoop
 
 _SHORT = 200_000
 """Characters of a trace that are read in some milliseconds."""
@@ -206,7 +204,7 @@ async def _awaited_verdict(case: Case, judge: AnyJudge, reading: ReadOptions) ->
 
 @cache
 def _turns() -> OnePerLoop[LoopThrottle]:
-    from planproof.core.loop_resources import LoopThrottle, OnePerLoop  # noqa: PLC0415 - loads asyncio
+    from planproof.core.async_bridge import LoopThrottle, OnePerLoop  # noqa: PLC0415 - loads asyncio
 
     return OnePerLoop(LoopThrottle)
 

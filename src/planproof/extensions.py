@@ -6,8 +6,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from planproof.core.suggestions import did_you_mean
-from planproof.errors import UnknownName
+from planproof.errors import UnknownName, did_you_mean
 
 
 def list_names(kind: str) -> tuple[str, ...]:

@@ -11,8 +11,7 @@ from planproof.checking.plan_periods import PlanPeriods, findings_required_error
 from planproof.core.case import Case
 from planproof.core.content import Content, Json
 from planproof.core.digests import plan_digest, task_digest
-from planproof.core.judge import AnyJudge, ModelJudge
-from planproof.core.judgement import PROMPT
+from planproof.core.judge import PROMPT, AnyJudge, ModelJudge
 from planproof.core.limits import Limits
 from planproof.core.model import Question
 from planproof.core.plan import InForce, Plan
@@ -22,14 +21,14 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
 from planproof.planning.given_plan import parse_given_plan
 from planproof.planning.locate_plan import find_declared_plan
-from planproof.planning.plan_summary import explain_missing_plan, summarize_plan
+from planproof.planning.located_plan import explain_missing_plan, summarize_plan
 from planproof.planning.plan_timeline import PlanTimeline, build_timeline
 from planproof.readers.accounting import explain_not_understood
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import select_trace
 from planproof.readers.detect import read_trace
+from planproof.readers.native import serialize_trace
 from planproof.readers.task_content import find_task, read_task
-from planproof.readers.write_native import serialize_trace
 
 _MOST_NOTES = 5
 _NO_EVENTS = (

@@ -11,18 +11,16 @@ from planproof.checking.step_order import find_out_of_order
 from planproof.core.content import Json
 from planproof.core.digests import plan_digest
 from planproof.core.finding import Evidence, Extra, Status, StepFinding
-from planproof.core.judgement import PROMPT
+from planproof.core.judge import PROMPT
 from planproof.core.plan import InForce, Origin, Plan
 from planproof.core.pointer import resolve
 from planproof.core.quotes import is_quote_in, to_searchable_text
 from planproof.core.trace import Kind, Trace
-from planproof.core.verdict import Outcome, PlanSummary, Verdict
-from planproof.core.verdict_json import validate_verdict
+from planproof.core.verdict import Outcome, PlanSummary, Verdict, validate_verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import PlanproofError
 from planproof.planning.locate_plan import find_declared_plan
-from planproof.planning.located_plan import PlanSearch
-from planproof.planning.plan_summary import summarize_plan
+from planproof.planning.located_plan import PlanSearch, summarize_plan
 from planproof.planning.plan_timeline import PlanTimeline, build_timeline
 from planproof.readers.accounting import explain_not_understood
 from planproof.readers.decoding.source import Source

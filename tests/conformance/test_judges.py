@@ -20,7 +20,7 @@ from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.case_files import read_case
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.write_native import serialize_trace
+from planproof.readers.native import serialize_trace
 from planproof.verification import verify
 from tests.auditing_models import honest, model_that_is
 from tests.fake_model import FakeModel

@@ -9,7 +9,7 @@ import pytest
 
 from planproof import Verdict, evaluate
 from planproof.llm.open_judge import open_judge
-from planproof.llm.prompting.show_question import count_characters
+from planproof.llm.prompting.case_prompt import count_characters
 from tests.fake_model import FakeModel
 from tests.hand_written import did, trace
 

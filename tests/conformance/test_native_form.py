@@ -14,7 +14,7 @@ from planproof.core.trace import Event, Trace
 from planproof.core.verdict import Verdict
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.write_native import serialize_trace
+from planproof.readers.native import serialize_trace
 from tests.golden_files import GOLDENS, Golden
 from tests.third_party import one_case_a_trace, with_bench
 from tests.unit.readers.samples import ALL

@@ -13,8 +13,14 @@ from planproof.core.usage import Usage
 from planproof.core.verdict import JudgeSummary, Outcome, Verdict
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate_case
-from planproof.runs.case_json import deserialize_case, serialize_case
-from planproof.runs.run_records import Result, Run, RunState, create_run
+from planproof.runs.run_records import (
+    Result,
+    Run,
+    RunState,
+    create_run,
+    deserialize_case,
+    serialize_case,
+)
 from planproof.runs.store.open_store import open_store
 from planproof.runs.store.store_protocol import Store
 from tests.small_cases import FOLLOWED

@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.calibration.attacks import apply_attack
 from planproof.calibration.flaws import OPERATORS, Operator, copy_unchanged, use_foreign_plan
 from planproof.calibration.followed_cases import load_built_in_cases
 from planproof.calibration.variant import Attack, Flaw, FollowedCase, Rewording, Variant
-from planproof.calibration.variant_set import generate_variants
+from planproof.calibration.variant_set import apply_attack, generate_variants
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.reports.html.passages import FindingQuote, TextSegment, mark_quotes
+from planproof.reports.html.case_page import FindingQuote, TextSegment, mark_quotes
 
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=300)
 

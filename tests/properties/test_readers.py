@@ -17,7 +17,7 @@ from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.write_native import serialize_trace
+from planproof.readers.native import serialize_trace
 from tests.unit.readers.samples import ALL
 from tests.unit.readers.samples import lines as as_lines
 

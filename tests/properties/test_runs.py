@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from planproof.core.finding import Status
 from planproof.core.verdict import Verdict
-from planproof.reports.run_json import comparison_to_json, summary_to_json
+from planproof.reports.json import comparison_to_json, summary_to_json
 from planproof.runs import statistics
 from planproof.runs.compare import compare
 from planproof.runs.run_records import Result

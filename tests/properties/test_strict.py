@@ -10,9 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planproof.core import strict_json as strict
-from planproof.core.json_values import is_list, is_object
-from planproof.core.strict_json import NOT_STRICT_ERRORS, has_more_values, parse_strict
+from planproof.core import json_values as strict
+from planproof.core.json_values import (
+    NOT_STRICT_ERRORS,
+    has_more_values,
+    is_list,
+    is_object,
+    parse_strict,
+)
 
 _SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
 _VALUES = st.recursive(

@@ -217,7 +217,7 @@ def test_who_asks_too_often_is_told_when_to_come_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However long the requests take, no time passes between them.
-    monkeypatch.setattr("planproof.server.guard.client_rates.monotonic", VirtualTime())
+    monkeypatch.setattr("planproof.server.guard.access.monotonic", VirtualTime())
     with in_process(settings(tmp_path / "runs.db", limits=ServerLimits(rate=3))) as client:
         answers = [client.get("/healthz") for _ in range(6)]
     assert [answer.status_code for answer in answers[:3]] == [200, 200, 200]

@@ -10,7 +10,7 @@ import pytest
 
 from planproof.core.case import Case
 from planproof.core.content import Content
-from planproof.core.judgement import Judgement, PromptCoverage
+from planproof.core.judge import Judgement, PromptCoverage
 from planproof.core.model import Cause, ModelFailed, Question, Usage
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace

@@ -7,8 +7,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from planproof import extensions
-from planproof.core.suggestions import did_you_mean
-from planproof.errors import UnknownName
+from planproof.errors import UnknownName, did_you_mean
 from planproof.llm.judge_registry import find_judge
 
 

@@ -9,12 +9,12 @@ from inspect import isawaitable
 from typing import Any, TypeAlias, cast
 
 from planproof.core.content import Content
-from planproof.core.judgement import Judgement
+from planproof.core.judge import Judgement
 from planproof.core.model import Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.errors import InvalidInput
-from planproof.readers.write_native import serialize_trace
+from planproof.readers.native import serialize_trace
 
 ScoreResult: TypeAlias = float | Mapping[str, Any]
 """A score, or an object with `score` and `reason`."""

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
+from importlib.resources import files
 from random import Random
 from typing import TypeAlias, TypeVar
 
-from planproof.calibration.material import choose_unrelated
 from planproof.calibration.variant import (
     EventRecord,
     Flaw,
@@ -22,7 +23,7 @@ from planproof.calibration.variant import (
     Variant,
 )
 from planproof.checking.step_order import find_out_of_order
-from planproof.contracts.terms import extract_words
+from planproof.contracts.terms import extract_terms, extract_words
 from planproof.contracts.values import extract_literals, fold
 from planproof.core.finding import Severity, Status
 from planproof.core.vocabulary import Vocabulary
@@ -296,3 +297,34 @@ def _mutate_value(value: str, random: Random) -> str | None:
         other = drawn.upper() if character.isupper() else drawn
     changed = f"{value[:position]}{other}{value[position + 1 :]}"
     return None if changed == value else changed
+
+
+@cache
+def load_material(section: str) -> tuple[str, ...]:
+    """The lines of one section of the file beside this module."""
+    text = files("planproof.calibration").joinpath("material.txt").read_text("utf-8")
+    sections: dict[str, list[str]] = {}
+    current: list[str] = []
+    for line in text.splitlines():
+        if line.startswith("["):
+            current = sections.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("#"):
+            current.append(line)
+    return tuple(sections[section])
+
+
+def choose_unrelated(
+    section: str, plan: Sequence[str], events: Iterable[EventRecord], random: Random
+) -> str | None:
+    """A line of a section that has no word in common with a case; None where all have."""
+    case_terms = extract_terms(" ".join((*plan, json.dumps(list(events), ensure_ascii=False))))
+    lines = list(load_material(section))
+    random.shuffle(lines)
+    return next((line for line in lines if case_terms.isdisjoint(_distinctive_terms(line))), None)
+
+
+def _distinctive_terms(line: str) -> frozenset[str]:
+    """The words of a line, but for concepts, which nearly any text has some of."""
+    return frozenset(
+        term for term in extract_terms(line) if not term.startswith("~") and len(term) > 3
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any, cast
@@ -14,7 +15,7 @@ from planproof.core.judge import AnyJudge
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput
 from planproof.preparation import ReadOptions, load_case
-from planproof.readers.write_native import serialize_trace
+from planproof.readers.native import serialize_trace
 
 BUILT_IN_NOTE = "The 16 built-in cases were used to develop planproof: expect less on your own."
 """What to say wherever figures on the built-in cases are shown."""
@@ -53,3 +54,31 @@ def build_followed_case(case: Case, judge: AnyJudge, options: ReadOptions, id: s
     written = cast("dict[str, Any]", serialize_trace(loaded.timeline.trace))
     steps = tuple(step.text for step in loaded.timeline.last_plan.leaves)
     return FollowedCase(case.id or id, loaded.task, steps, tuple(written["events"]))
+
+
+_FORM = 'A label is {"id": "case-1", "score": 0.75}.'
+
+
+def read_labels(lines: Iterable[str], name: str) -> dict[str, float]:
+    """The scores by the ids of the cases."""
+    labels: dict[str, float] = {}
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{name}, line {number}"
+        try:
+            label: Any = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput(f"is not valid JSON: {error}.", where=where, advice=_FORM) from error
+        fields = cast("dict[str, Any]", label) if isinstance(label, dict) else {}
+        case, score = fields.get("id"), fields.get("score")
+        if not isinstance(case, str) or isinstance(score, bool):
+            raise InvalidInput("holds no label.", where=where, advice=_FORM)
+        if not isinstance(score, int | float) or not 0 <= score <= 1:
+            raise InvalidInput("the score must be from 0 to 1.", where=where, advice=_FORM)
+        if case in labels:
+            raise InvalidInput(
+                f"`{case}` has a label already.", where=where, advice="Keep one of them."
+            )
+        labels[case] = float(score)
+    return labels

@@ -10,9 +10,9 @@ from planproof.core.finding import Severity, Status
 from planproof.core.usage import Usage
 from planproof.core.verdict import Verdict
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.case_json import serialize_case
 from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.runs.engines.local import JudgeTask, judge_locally
+from planproof.runs.run_records import serialize_case
 
 
 @dataclass(frozen=True, slots=True)

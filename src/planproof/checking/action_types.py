@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from planproof.checking.distinct_actions import find_exclusive_types
 from planproof.contracts.terms import read_knowledge, split_identifier, stem
 from planproof.core.plan import Step
 from planproof.core.trace import Event, Kind
@@ -193,3 +193,31 @@ def _load_command_types() -> dict[str, frozenset[str]]:
         name: _find_action_types([stem(word) for word in words])
         for name, words in read_knowledge("commands.txt")
     }
+
+
+@cache
+def _load_exclusive_types() -> tuple[
+    dict[str, frozenset[str]], dict[tuple[str, str], frozenset[str]]
+]:
+    """Stem, and pair of stems ("call off") -> the deeds in whose lines it stands."""
+    single: dict[str, set[str]] = {}
+    pairs: dict[tuple[str, str], set[str]] = {}
+    for action_type, words in read_knowledge("distinct.txt"):
+        for word in words:
+            first, *rest = map(stem, word.split("_"))
+            if rest:
+                pairs.setdefault((first, rest[0]), set()).add(action_type)
+            else:
+                single.setdefault(first, set()).add(action_type)
+    return (
+        {word: frozenset(action_types) for word, action_types in single.items()},
+        {pair: frozenset(action_types) for pair, action_types in pairs.items()},
+    )
+
+
+def find_exclusive_types(stems: Sequence[str]) -> frozenset[str]:
+    """The deeds that words name, of those that do not stand for one another."""
+    single, pairs = _load_exclusive_types()
+    matches = [single[word] for word in stems if word in single]
+    matches += [pairs[pair] for pair in pairwise(stems) if pair in pairs]
+    return frozenset[str]().union(*matches)

@@ -8,6 +8,7 @@ that the trace shows, a step that nothing matches is more telling than where it 
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,11 +16,11 @@ from itertools import chain
 from typing import NamedTuple
 
 from planproof.checking.candidates import Candidate
-from planproof.checking.repeated_actions import find_repeats
+from planproof.checking.features import WordOverlap
 from planproof.checking.requirements import Requirement
 from planproof.checking.segmentation import align_any_order, align_monotonic
-from planproof.checking.similarity import Similarity
-from planproof.checking.unrelated_actions import remove_unrelated_actions
+from planproof.checking.similarity import Similarity, compute_max_score, load_shipped_weights
+from planproof.checking.unrelated_actions import is_unrelated, remove_unrelated_actions
 from planproof.core.trace import Kind
 
 
@@ -306,4 +307,97 @@ def _has_several_commands(candidate: Candidate) -> bool:
     return (
         candidate.event.kind is Kind.ACTION
         and _SEVERAL_COMMANDS.search(candidate.call_text) is not None
+    )
+
+
+_LOOKBACK = 20
+_MIN_JACCARD = 0.7
+
+
+class Repeats(NamedTuple):
+    """The indices of the actions that repeat an earlier one, and of those that were repeated."""
+
+    repeat_indices: frozenset[int]
+    original_indices: frozenset[int]
+
+
+class RecentCalls:
+    """The last calls of each tool, to hold the next one against."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str | None, deque[tuple[int, frozenset[str]]]] = {}
+
+    def match_and_add(self, index: int, candidate: Candidate) -> list[int]:
+        """The indices of the last calls that this one repeats; from now on it is one of them."""
+        recent = self._calls.setdefault(candidate.event.name, deque(maxlen=_LOOKBACK))
+        originals = [other for other, terms in recent if _is_similar(candidate.terms, terms)]
+        recent.append((index, candidate.terms))
+        return originals
+
+
+def find_repeats(candidates: Sequence[Candidate]) -> Repeats:
+    """Compare each action with the last ones of the same tool."""
+    repeats: set[int] = set()
+    originals: set[int] = set()
+    calls = RecentCalls()
+    for index, candidate in enumerate(candidates):
+        if candidate.event.kind is not Kind.ACTION or candidate.is_print_only:
+            continue
+        if matches := calls.match_and_add(index, candidate):
+            repeats.add(index)
+            originals.update(matches)
+    return Repeats(frozenset(repeats), frozenset(originals))
+
+
+def _is_similar(terms: frozenset[str], others: frozenset[str]) -> bool:
+    common = len(terms & others)
+    return common >= _MIN_JACCARD * (len(terms) + len(others) - common)
+
+
+def find_possible_steps(
+    candidate: Candidate, requirements: Sequence[Requirement], *, has_result: bool = True
+) -> set[int]:
+    """The steps that in some trace cover this event and are executed, be it in part.
+
+    Not `answered` is a call whose result is yet to come: it could be anything.
+    """
+    shares_no_terms = all(
+        requirement.terms.isdisjoint(candidate.terms) for requirement in requirements
+    )
+    return {
+        step
+        for step, requirement in enumerate(requirements)
+        if _may_cover(
+            candidate, requirement, shares_no_terms=shares_no_terms, has_result=has_result
+        )
+    }
+
+
+def _may_cover(
+    candidate: Candidate, requirement: Requirement, *, shares_no_terms: bool, has_result: bool
+) -> bool:
+    if requirement.call is not None:
+        # Nothing that is saved by taking in another call is worth the price of it.
+        return (candidate.event.name or "").lower() == requirement.call.tool
+    if candidate.event.kind is Kind.REASONING:
+        # A thought is taken in where a step would else be skipped, and then it stands alone.
+        return requirement.accepts_reasoning or not requirement.requires_action
+    if candidate.event.kind is not Kind.ACTION or candidate.required_names is not None:
+        return True
+    weights = load_shipped_weights()
+    repetition_bonus = REPETITION_BONUS if requirement.is_repetition else 0
+    if not may_be_aligned(
+        repetition_bonus
+        + compute_max_score(candidate, requirement, weights, words=WordOverlap.THIS_STEP)
+    ):
+        return False
+    if not has_result or not is_unrelated(candidate, requirement):
+        return True
+    # The alignment may put it there, but then it is taken out again. What is left over is
+    # given to a step without events only if it fits well.
+    words = WordOverlap.NONE if shares_no_terms else WordOverlap.OTHER_STEPS
+    return may_be_shared(
+        candidate,
+        requirement,
+        repetition_bonus + compute_max_score(candidate, requirement, weights, words=words),
     )

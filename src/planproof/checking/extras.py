@@ -6,13 +6,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from planproof.checking.alignment import OTHER_CALL_SCORE, Alignment
+from planproof.checking.alignment import OTHER_CALL_SCORE, Alignment, find_repeats
 from planproof.checking.candidates import Candidate
 from planproof.checking.confidence import compute_extra_features, estimate_confidence
 from planproof.checking.effects import find_idle_names, only_prints
+from planproof.checking.plan_findings import find_replies_to_user
 from planproof.checking.quoting import cite
-from planproof.checking.repeated_actions import find_repeats
-from planproof.checking.user_turns import find_replies_to_user
 from planproof.contracts.terms import extract_terms
 from planproof.core.finding import Extra, Severity, StepFinding
 from planproof.core.trace import Event, EventStatus, Kind, Trace

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planproof.checking.step_order import find_out_of_order
-from planproof.checking.user_turns import find_replies_to_user
 from planproof.core.finding import Status, StepFinding
 from planproof.core.plan import Plan
-from planproof.core.trace import Trace
+from planproof.core.trace import Kind, Trace
 
 _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL})
 
@@ -88,3 +87,27 @@ def add_parent_findings(plan: Plan, findings: dict[str, StepFinding]) -> tuple[S
             parent=step.parent,
         )
     return tuple(findings[step.number] for step in plan.steps)
+
+
+_ACTS = frozenset({Kind.ACTION, Kind.MESSAGE})
+
+
+def find_replies_to_user(trace: Trace) -> dict[str, str]:
+    """What the agent did or said right after the user spoke -> the event of the user.
+
+    Calls and words of one turn answer together. What began the run is nothing to note.
+    """
+    user_event_by_reply: dict[str, str] = {}
+    has_started = False
+    speaker, turn = None, None
+    for event in trace.events:
+        if event.actor == "user":
+            speaker, turn = (event.id if has_started else None), None
+        elif event.kind in _ACTS:
+            has_started = True
+            turn = event.turn if turn is None else turn
+            if speaker is not None and event.turn == turn:
+                user_event_by_reply[event.id] = speaker
+            if event.turn != turn or not turn:
+                speaker = None
+    return user_event_by_reply

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from planproof.checking.plan_findings import add_parent_findings, mark_out_of_order, reset_order
 from planproof.core.finding import Evidence, Extra, Findings, Status, StepFinding
-from planproof.core.judgement import Judgement, PromptCoverage, with_totals
+from planproof.core.judge import Judgement, PromptCoverage, with_totals
 from planproof.core.plan import Plan
 from planproof.core.trace import Kind, Trace
 from planproof.core.usage import Usage

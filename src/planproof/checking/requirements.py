@@ -11,11 +11,11 @@ from itertools import chain
 from planproof.checking.action_types import (
     ALTER,
     classify_step_parts,
+    find_exclusive_types,
     find_part_exclusive_types,
     load_action_verbs,
     stem_words,
 )
-from planproof.checking.distinct_actions import find_exclusive_types
 from planproof.contracts.terms import Word, extract_words
 from planproof.contracts.values import Literal, LiteralKind, extract_literals, fold
 from planproof.core.content import Json

@@ -13,7 +13,7 @@ from planproof.checking.confidence import compute_step_features, estimate_confid
 from planproof.checking.grounding import find_unmet_requirements
 from planproof.checking.quoting import cite
 from planproof.checking.requirements import Requirement
-from planproof.checking.step_conditions import find_contradiction
+from planproof.contracts.terms import extract_words, stem
 from planproof.core.finding import Evidence, Status, StepFinding
 from planproof.core.trace import EventStatus, Kind
 
@@ -180,3 +180,60 @@ def _select_nearby(
         last += 1
     own = frozenset(indices)
     return [candidates[i] for i in range(first, last + 1) if i in own or i not in assigned_indices]
+
+
+_SENTENCE = re.compile(r"[^\n.!?]+")
+_NEGATION = re.compile(
+    r"\b(?:no|not|none|never|nothing|without|0|zero|false|empty|neither|\w+n't)\b", re.IGNORECASE
+)
+_OPPOSITES = (
+    ("fail", "pass"),
+    ("fail", "succeed"),
+    ("fail", "ok"),
+    ("error", "success"),
+    ("miss", "exist"),
+    ("miss", "found"),
+    ("missing", "present"),
+    ("unavailable", "available"),
+    ("invalid", "valid"),
+    ("closed", "open"),
+    ("disabled", "enabled"),
+    ("different", "same"),
+    ("delayed", "on time"),
+)
+_MAX_OUTPUT_CHARS = 20_000
+_MIN_COMMON_SHARE = 0.6
+
+
+def find_contradiction(condition: str, candidates: Sequence[Candidate]) -> Evidence | None:
+    """A sentence of an output that says the contrary; what the agent itself says proves nothing."""
+    condition_stems = frozenset(part for word in extract_words(condition) for part in word.stems)
+    if not condition_stems:
+        return None
+    is_negated = _NEGATION.search(condition) is not None
+    for candidate in candidates:
+        event = candidate.event
+        text, pointer = event.output, event.output_pointer
+        if candidate.is_text_only or not text or pointer is None:
+            continue
+        for match in _SENTENCE.finditer(text[:_MAX_OUTPUT_CHARS]):
+            if _contradicts(match[0], condition_stems, is_negated=is_negated):
+                return Evidence(event.id, pointer, match[0].strip()[:120].strip())
+    return None
+
+
+def _contradicts(sentence: str, condition_stems: frozenset[str], *, is_negated: bool) -> bool:
+    sentence_stems = frozenset(part for word in extract_words(sentence) for part in word.stems)
+    common = condition_stems & sentence_stems
+    negated = (_NEGATION.search(sentence) is not None) != is_negated
+    if negated and len(common) >= _MIN_COMMON_SHARE * len(condition_stems):
+        return True
+    for first_word, second_word in _OPPOSITES:
+        for here, there in (
+            (stem(first_word), stem(second_word)),
+            (stem(second_word), stem(first_word)),
+        ):
+            rest = condition_stems - {here}
+            if here in condition_stems and there in sentence_stems and not rest - sentence_stems:
+                return not is_negated and _NEGATION.search(sentence) is None
+    return False

@@ -17,8 +17,7 @@ from planproof.cli.inputs import (
     load_config,
     read_text,
 )
-from planproof.cli.model_options import ModelJudgeOptions
-from planproof.cli.option_groups import option_groups
+from planproof.cli.options import ModelJudgeOptions, option_groups
 from planproof.cli.outputs import (
     NoRedactOption,
     OutputOption,
@@ -107,8 +106,7 @@ def calibrate(
     """
     from planproof.calibration.callables import load_callable_judge
     from planproof.calibration.figures import compute_figures, is_followed
-    from planproof.calibration.followed_cases import BUILT_IN_NOTE
-    from planproof.calibration.labels import read_labels
+    from planproof.calibration.followed_cases import BUILT_IN_NOTE, read_labels
     from planproof.calibration.measurement import measure
     from planproof.preparation import ReadOptions
     from planproof.reports.terminal.calibration_lines import (

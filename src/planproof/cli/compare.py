@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO, TypeAlias
 import typer
 
 from planproof.cli.inputs import ConfigOption, MinPassOption, load_config, resolve_passing_score
+from planproof.cli.options import StoreOption, open_existing_store
 from planproof.cli.outputs import (
     NoRedactOption,
     OutputOption,
@@ -16,7 +17,6 @@ from planproof.cli.outputs import (
     open_text_output,
     render_lines,
 )
-from planproof.cli.store_options import StoreOption, open_existing_store
 
 if TYPE_CHECKING:
     from planproof.runs.compare import Comparison
@@ -99,11 +99,11 @@ def _render_comparison(
     secrets: bool,
 ) -> str:
     if form is ReportFormat.JSON:
-        from planproof.reports.run_json import comparison_to_json
+        from planproof.reports.json import comparison_to_json
 
         return comparison_to_json(base, new, comparison) + "\n"
     if form is ReportFormat.MARKDOWN:
-        from planproof.reports.run_markdown import comparison_to_markdown
+        from planproof.reports.markdown import comparison_to_markdown
 
         return comparison_to_markdown(base, new, comparison, secrets=secrets)
     from planproof.reports.terminal.comparison_lines import format_comparison

@@ -10,6 +10,7 @@ import typer
 from planproof.cli.compare import ReportFormat, ReportFormatOption
 from planproof.cli.exit_codes import GATE_FAILED
 from planproof.cli.inputs import ConfigOption, MinPassOption, load_config, resolve_passing_score
+from planproof.cli.options import RunArgument, StoreOption, open_existing_store
 from planproof.cli.outputs import (
     NoRedactOption,
     OutputOption,
@@ -17,7 +18,6 @@ from planproof.cli.outputs import (
     open_text_output,
     render_lines,
 )
-from planproof.cli.store_options import RunArgument, StoreOption, open_existing_store
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,11 +134,11 @@ def _render_gate(
     secrets: bool,
 ) -> str:
     if form is ReportFormat.JSON:
-        from planproof.reports.run_json import gate_to_json
+        from planproof.reports.json import gate_to_json
 
         return gate_to_json(run, check_results) + "\n"
     if form is ReportFormat.MARKDOWN:
-        from planproof.reports.run_markdown import gate_to_markdown
+        from planproof.reports.markdown import gate_to_markdown
 
         return gate_to_markdown(run, check_results, secrets=secrets)
     from planproof.reports.terminal.comparison_lines import format_gate

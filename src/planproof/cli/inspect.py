@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from planproof.core.vocabulary import Vocabulary
     from planproof.readers.decoding.source import Source
     from planproof.readers.decoding.split_traces import ContainedTrace
-    from planproof.reports.terminal.trace_listing import TraceEntry
+    from planproof.reports.terminal.trace_lines import TraceEntry
 
 
 class InspectFormat(StrEnum):
@@ -101,7 +101,7 @@ def _read_trace(source: Source, reader: str | None, vocabulary: Vocabulary) -> T
 
 
 def _render_native(trace: Trace) -> str:
-    from planproof.readers.write_native import serialize_trace
+    from planproof.readers.native import serialize_trace
 
     return json.dumps(serialize_trace(trace), indent=1) + "\n"
 
@@ -122,7 +122,7 @@ def _render_listing(
     *,
     secrets: bool,
 ) -> Iterator[str]:
-    from planproof.reports.terminal.trace_listing import format_trace_list
+    from planproof.reports.terminal.trace_lines import format_trace_list
 
     traces = (_summarize_trace(member, reader, vocabulary) for member in traces_found)
     return format_trace_list(name, traces, secrets=secrets)
@@ -133,7 +133,7 @@ def _summarize_trace(
 ) -> TraceEntry:
     from planproof.errors import InvalidInput
     from planproof.readers.task_content import find_task
-    from planproof.reports.terminal.trace_listing import TraceEntry
+    from planproof.reports.terminal.trace_lines import TraceEntry
 
     try:
         trace = _read_trace(member.source, reader, vocabulary)

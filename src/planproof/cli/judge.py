@@ -27,8 +27,7 @@ from planproof.cli.inputs import (
     read_source,
     read_text,
 )
-from planproof.cli.model_options import ModelJudgeOptions
-from planproof.cli.option_groups import option_groups
+from planproof.cli.options import ModelJudgeOptions, option_groups
 from planproof.cli.outputs import (
     Format,
     NoRedactOption,
@@ -206,7 +205,7 @@ class _JudgeInput:
     def render_questions(self, judge: AnyJudge) -> Iterator[str]:
         """What the judge would ask about it, in words."""
         from planproof.core.verdict import Verdict
-        from planproof.llm.prompting.show_question import format_question
+        from planproof.llm.prompting.case_prompt import format_question
         from planproof.preparation import build_questions, load_case
 
         loaded = self.failed_verdict or load_case(self.case, judge, self.reading)

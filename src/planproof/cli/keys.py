@@ -10,7 +10,7 @@ import typer
 
 from planproof.cli.exit_codes import handle_errors
 from planproof.cli.inputs import ConfigOption, load_config
-from planproof.cli.store_options import StoreOption
+from planproof.cli.options import StoreOption
 
 if TYPE_CHECKING:
     from planproof.server.guard.api_keys import Keys

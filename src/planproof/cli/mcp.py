@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from planproof.cli.inputs import ConfigOption, JudgeOption, load_config
-from planproof.cli.model_options import ModelJudgeOptions
-from planproof.cli.option_groups import option_groups
+from planproof.cli.options import ModelJudgeOptions, option_groups
 from planproof.errors import InvalidConfiguration, InvalidInput
 
 

@@ -16,7 +16,7 @@ from planproof.cli.inputs import (
     load_config,
     read_source,
 )
-from planproof.cli.model_options import (
+from planproof.cli.options import (
     BaseUrlOption,
     BudgetOption,
     DeadlineOption,

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from planproof.cli.inputs import ConfigOption, MinPassOption, load_config, resolve_passing_score
+from planproof.cli.options import RunArgument, StoreOption, open_existing_store
 from planproof.cli.outputs import NoRedactOption, open_text_output
-from planproof.cli.store_options import RunArgument, StoreOption, open_existing_store
 
 
 def report(

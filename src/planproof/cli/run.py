@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from planproof.cli.data_options import DataArgument, DataOptions
-from planproof.cli.engine_options import EngineOptions, EvaluatorFactory
-from planproof.cli.estimate import Estimate
 from planproof.cli.exit_codes import BELOW_MINIMUM, INTERRUPTED, NOT_JUDGED
 from planproof.cli.inputs import (
     ConfigOption,
@@ -26,11 +23,19 @@ from planproof.cli.inputs import (
     load_config,
     resolve_passing_score,
 )
-from planproof.cli.model_options import ModelJudgeOptions
-from planproof.cli.option_groups import option_groups
+from planproof.cli.options import (
+    DataArgument,
+    DataOptions,
+    EngineOptions,
+    EvaluatorFactory,
+    ModelJudgeOptions,
+    StoreOption,
+    TagOption,
+    open_or_create_store,
+    option_groups,
+)
 from planproof.cli.outputs import OutputOption, open_binary_output, render_lines
 from planproof.cli.progress import show_progress
-from planproof.cli.store_options import StoreOption, TagOption, open_or_create_store
 from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -40,6 +45,15 @@ if TYPE_CHECKING:
     from planproof.runs.run_records import Result, Run
     from planproof.runs.store.store_protocol import Store
     from planproof.runs.summary import SummaryBuilder
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from planproof.core.judge import AnyJudge, ModelJudge
+    from planproof.preparation import ReadOptions
+    from planproof.readers.decoding.case_files import CaseLine
+
 
 _PASSWORD = re.compile(r"(://[^/:@\s]*):[^/@\s]*@")
 
@@ -195,8 +209,7 @@ def _open_result_writer(output: Path | None) -> Generator[Callable[[Result], Non
     if output is None and sys.stdout.isatty():
         yield _discard_result
         return
-    from planproof.reports.result_files import open_result_writer
-    from planproof.reports.result_formats import detect_result_format
+    from planproof.reports.result_files import detect_result_format, open_result_writer
 
     with (
         open_binary_output(output) as file,
@@ -247,3 +260,51 @@ def _print_interrupted(tally: SummaryBuilder, run_store: Store, output: Path | N
 
 def _is_same_file(output: Path, path: Path) -> bool:
     return output.exists() and path.exists() and output.samefile(path)
+
+
+_CHARACTERS_A_TOKEN = 4
+
+
+@dataclass(slots=True)
+class Estimate:
+    """Counts questions and their length; `settled` are cases about which nothing is asked."""
+
+    cases: int = 0
+    calls: int = 0
+    characters: int = 0
+    without_questions: int = 0
+    unreadable: int = 0
+
+    def add_case(self, line: CaseLine, judge: AnyJudge, reading: ReadOptions) -> None:
+        """Count what would be asked about one case."""
+        from planproof.core.verdict import Verdict
+        from planproof.errors import PlanproofError
+        from planproof.llm.prompting.case_prompt import count_characters
+        from planproof.preparation import build_questions, load_case
+
+        self.cases += 1
+        try:
+            if line.case is None:
+                self.unreadable += 1
+                return
+            loaded = load_case(line.case, judge, reading)
+            if isinstance(loaded, Verdict):
+                self.unreadable += 1
+                return
+            questions = build_questions(loaded, cast("ModelJudge", judge))
+        except PlanproofError:
+            self.unreadable += 1
+            return
+        self.without_questions += not questions
+        self.calls += len(questions)
+        self.characters += sum(map(count_characters, questions))
+
+    def format_lines(self) -> Iterator[str]:
+        """The estimate, for people."""
+        tokens = self.characters // _CHARACTERS_A_TOKEN
+        yield f"{self.cases:,} cases, {self.calls:,} calls"
+        yield f"{self.characters:,} characters, about {tokens:,} tokens in"
+        if self.without_questions:
+            yield f"{self.without_questions:,} cases are settled without asking"
+        if self.unreadable:
+            yield f"{self.unreadable:,} cases can't be judged"

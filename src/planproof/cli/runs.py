@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from planproof.cli.inputs import ConfigOption, load_config
+from planproof.cli.options import StoreOption, TagOption, open_existing_store
 from planproof.cli.outputs import NoRedactOption, render_lines
-from planproof.cli.store_options import StoreOption, TagOption, open_existing_store
 
 
 class RunsFormat(StrEnum):
@@ -44,7 +44,7 @@ def runs(
 
     Exit code: 0 listed, 2 bad usage or input.
     """
-    from planproof.reports.run_json import runs_to_json
+    from planproof.reports.json import runs_to_json
     from planproof.reports.terminal.run_lines import format_run_list
     from planproof.reports.wording import make_sanitizer
     from planproof.runs.run_names import parse_tags

@@ -10,7 +10,6 @@ from urllib.parse import unquote, urlsplit
 
 import typer
 
-from planproof.cli.engine_options import EvaluatorFactory
 from planproof.cli.inputs import (
     ConfigOption,
     InForceOption,
@@ -20,9 +19,7 @@ from planproof.cli.inputs import (
     load_config,
     resolve_passing_score,
 )
-from planproof.cli.model_options import ModelJudgeOptions
-from planproof.cli.option_groups import option_groups
-from planproof.cli.store_options import StoreOption
+from planproof.cli.options import EvaluatorFactory, ModelJudgeOptions, StoreOption, option_groups
 from planproof.errors import InvalidConfiguration
 
 if TYPE_CHECKING:
@@ -198,7 +195,7 @@ def serve(
     evaluator_factory = EvaluatorFactory(
         judge_options, judge_name, reader, plan_in_force, configuration
     )
-    at_once = "questions" if judge_options.models else "processes"
+    at_once = "model_concurrency" if judge_options.models else "processes"
     settings = ServerSettings(
         store=store or configuration.store,
         evaluator=evaluator_factory(),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from planproof.cli.inputs import ConfigOption, MinPassOption, load_config, resolve_passing_score
+from planproof.cli.options import RunArgument, StoreOption, open_existing_store
 from planproof.cli.outputs import (
     Format,
     NoRedactOption,
@@ -19,7 +20,6 @@ from planproof.cli.outputs import (
     open_text_output,
     render_lines,
 )
-from planproof.cli.store_options import RunArgument, StoreOption, open_existing_store
 
 if TYPE_CHECKING:
     from planproof.runs.run_records import Run
@@ -110,11 +110,11 @@ def _render_run(
 
     summary = summarize(store.iter_results(run.id), min_score=min_score)
     if form is ShowFormat.JSON:
-        from planproof.reports.run_json import summary_to_json
+        from planproof.reports.json import summary_to_json
 
         return (summary_to_json(run, summary), "\n")
     if form is ShowFormat.MARKDOWN:
-        from planproof.reports.run_markdown import summary_to_markdown
+        from planproof.reports.markdown import summary_to_markdown
 
         return (summary_to_markdown(run, summary, secrets=secrets),)
     if form is ShowFormat.JUNIT:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planproof.core.json_values import MAX_DEPTH
-from planproof.core.strict_json import MAX_VALUES
+from planproof.core.json_values import MAX_DEPTH, MAX_VALUES
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from planproof.core.judge import AnyJudge
     from planproof.core.model import Model
     from planproof.core.plan import Plan
+from importlib import import_module
+from types import new_class
+from typing import Any
+
+from planproof.errors import InvalidConfiguration
 
 PlanInput: TypeAlias = "str | Path | Plan | Json"
 
@@ -60,3 +65,18 @@ def extract_trace(outputs: object) -> Json:
     if is_object(value) and "trace" in value:
         return value["trace"]
     return {"answer": value} if isinstance(value, str) else value
+
+
+def import_framework(module: str, package: str) -> Any:
+    """A module of a framework; says which package to install where it is missing."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise InvalidConfiguration(
+            f"{package} can't be used: {error}.", advice=f"pip install {package}"
+        ) from error
+
+
+def make_subclass(base: type[Any], methods: type[Any]) -> type[Any]:
+    """A class of the framework's with these methods, which stand in front of its own."""
+    return new_class(methods.__name__.lstrip("_"), (methods, base))

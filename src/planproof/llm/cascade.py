@@ -10,13 +10,13 @@ from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings
 from planproof.core.content import Content
 from planproof.core.finding import Extra, Findings, Severity, StepFinding
-from planproof.core.judgement import Judgement
+from planproof.core.judge import Judgement
 from planproof.core.model import Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.llm.audit.audit_answers import ClaimedExtra
+from planproof.llm.audit.audit_judge import AuditingJudge
 from planproof.llm.audit.audit_questions import AuditScope
-from planproof.llm.audit.auditing import AuditingJudge
 from planproof.llm.audit.citations import warn_about_instructions
 
 RULES, MODEL = "rules", "audit"

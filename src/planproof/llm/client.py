@@ -10,26 +10,32 @@ from pydantic import BaseModel
 from pydantic_ai.direct import model_request
 from pydantic_ai.messages import ModelResponse
 
+from planproof.core.async_bridge import OnePerLoop, OpenWhileLoopRuns
 from planproof.core.digests import compute_fingerprint
-from planproof.core.loop_resources import OnePerLoop, OpenWhileLoopRuns
 from planproof.core.model import Answer, Cause, ModelFailed, Question, Usage
 from planproof.llm.answer_cache import AnswerCache, compute_key
-from planproof.llm.answer_parsing import InvalidAnswer, is_refusal, parse_answer
 from planproof.llm.http_connections import ModelConnection
-from planproof.llm.key_masking import collect_secrets
 from planproof.llm.model_settings import ModelSettings
 from planproof.llm.prices import estimate_cost, estimate_tokens
-from planproof.llm.provider_errors import AttemptFailed, Failure, RetryMode, classify_error
+from planproof.llm.provider_errors import (
+    AttemptFailed,
+    Failure,
+    RetryMode,
+    classify_error,
+    collect_secrets,
+)
 from planproof.llm.provider_requests import (
+    InvalidAnswer,
     build_messages,
     build_request_parameters,
     build_settings,
     extract_text,
     extract_usage,
     find_refusal,
+    is_refusal,
+    parse_answer,
 )
-from planproof.llm.rate_limits import DeadlineExceeded, RateLimiter
-from planproof.llm.retries import RetryPolicy
+from planproof.llm.rate_limits import DeadlineExceeded, RateLimiter, RetryPolicy
 
 
 @dataclass(frozen=True, slots=True)

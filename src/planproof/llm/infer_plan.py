@@ -13,9 +13,9 @@ from typing import cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from planproof.core.async_bridge import gather_or_cancel
 from planproof.core.content import Content
 from planproof.core.finding import Evidence
-from planproof.core.gather import gather_or_cancel
 from planproof.core.judge import ModelOptions
 from planproof.core.model import Answer, Cause, Model, ModelFailed, Question
 from planproof.core.plan import Origin, Plan

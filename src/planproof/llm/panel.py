@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from statistics import median_low
 
 from planproof.checking.plan_findings import assemble_findings, reset_order
+from planproof.core.async_bridge import gather_or_cancel
 from planproof.core.content import Content
 from planproof.core.digests import compute_fingerprint
 from planproof.core.finding import Extra, Findings, Severity, Status, StepFinding
-from planproof.core.gather import gather_or_cancel
-from planproof.core.judge import ModelJudge
-from planproof.core.judgement import Judgement, with_totals
+from planproof.core.judge import Judgement, ModelJudge, with_totals
 from planproof.core.model import ModelFailed, Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from planproof.checking.alignment import RecentCalls, find_possible_steps
 from planproof.checking.candidates import Candidate, build_candidates
-from planproof.checking.possible_steps import find_possible_steps
-from planproof.checking.repeated_actions import RecentCalls
 from planproof.checking.requirements import Requirement, compile_steps
 from planproof.checking.restatements import remove_restatements
 from planproof.core.finding import Severity

@@ -21,8 +21,7 @@ from planproof.monitor.outlook import IncrementalJudge
 from planproof.planning.given_plan import parse_given_plan
 from planproof.preparation import read_json_or_text
 from planproof.readers.decoding.source import Source
-from planproof.readers.native import parse_event
-from planproof.readers.write_native import serialize_event
+from planproof.readers.native import parse_event, serialize_event
 
 
 class Monitor:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from planproof.core.plan import Origin, Plan
 from planproof.core.trace import Event, Kind, Trace
 from planproof.planning.announcements import comes_from_manager
+from planproof.planning.declared_plans import (
+    extract_task_item,
+    find_json_plan,
+    find_prompt_plan,
+    find_text_plan,
+    is_planning_call,
+    parse_call_plan,
+    parse_planning_step,
+)
 from planproof.planning.located_plan import (
     Declaration,
     DeclarationKind,
@@ -17,12 +27,8 @@ from planproof.planning.located_plan import (
     Replan,
     SearchedCounts,
 )
-from planproof.planning.plan_changes import diff_plans, restore_earlier_steps
 from planproof.planning.plan_parser import parse_plan
-from planproof.planning.plans_in_calls import extract_task_item, is_planning_call, parse_call_plan
-from planproof.planning.plans_in_prompts import find_prompt_plan
-from planproof.planning.plans_in_text import find_json_plan, find_text_plan, parse_planning_step
-from planproof.planning.rejections import find_rejection
+from planproof.planning.plan_timeline import diff_plans, restore_earlier_steps
 
 _PLANNERS = ("planner", "orchestrator", "manager", "planning", "supervisor")
 _TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
@@ -209,3 +215,30 @@ def _count_searched(events: Sequence[Event]) -> SearchedCounts:
         elif event.kind is Kind.ACTION:
             calls += 1
     return SearchedCounts(prompts, messages, notes, calls)
+
+
+_REFUSED = re.compile(
+    r"\b(?:user\s+(?:doesn['’]t|does\s+not|did\s+not|didn['’]t)\s+want\s+to\s+proceed|"
+    r"(?:was|been)\s+rejected|user\s+(?:has\s+)?(?:rejected|declined|denied|cancelled|canceled)|"
+    r"rejected\s+by\s+(?:the\s+)?user|plan\s+(?:was\s+)?rejected|not\s+approved|"
+    r"user\s+chose\s+to\s+stay\s+in\s+plan\s+mode|keep\s+planning)\b",
+    re.IGNORECASE,
+)
+_INTERRUPTED = re.compile(
+    r"\W{0,5}request\s+(?:was\s+)?interrupted\s+by\s+(?:the\s+)?user", re.IGNORECASE
+)
+_LONGEST = 2_000
+
+
+def find_rejection(events: Sequence[Event], event_index: int) -> str | None:
+    """The id of the event that says that the user refused the plan declared at this place."""
+    event = events[event_index]
+    if _REFUSED.search(event.output[:_LONGEST]):
+        return event.id
+    for index in range(event_index + 1, len(events)):
+        later = events[index]
+        if later.actor == "user":
+            return later.id if _INTERRUPTED.match(later.text) else None
+        if later.kind is Kind.ACTION or later.kind is Kind.MESSAGE:
+            return None
+    return None

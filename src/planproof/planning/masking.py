@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 _CLOSERS = {"(": ")", "[": "]", "{": "}", "“": "”", "«": "»"}
 _BRACKETS_END = frozenset(_CLOSERS.values())
@@ -69,3 +70,23 @@ def _blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
             parts += [text[done:begin], BLANK * (end - begin)]
             done = end
     return "".join([*parts, text[done:]])
+
+
+@dataclass(frozen=True, slots=True)
+class HintedPattern:
+    """An expression that can match only where one of its hints, in lower case, stands."""
+
+    pattern: re.Pattern[str]
+    hints: tuple[str, ...]
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first match, as the expression itself would find it."""
+        lowered = text.lower()
+        if not any(map(lowered.__contains__, self.hints)):
+            return None
+        return self.pattern.search(text)
+
+
+def compile_hinted(pattern: str, hints: str) -> HintedPattern:
+    """The expression, with hints parted by spaces; upper and lower case are alike."""
+    return HintedPattern(re.compile(pattern, re.IGNORECASE | re.DOTALL), tuple(hints.split()))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import cast
 
@@ -10,9 +11,8 @@ from planproof.core.content import Json
 from planproof.core.phrases import find_step_ranges
 from planproof.core.plan import Plan, Step
 from planproof.planning.json_plans import parse_plan_value
-from planproof.planning.numbering import number_steps
-from planproof.planning.plan_entry import PlanDraft
 from planproof.planning.step_builder import leaves_order_open, make_step
+from planproof.planning.text_plans import PlanDraft
 
 _MAX_CACHED_CHARS = 20_000
 
@@ -95,3 +95,39 @@ def _replace_surrogates(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def number_steps(labels: Sequence[str | None], parents: Sequence[int | None]) -> list[str]:
+    """A number for each item, from its printed label and the place of the item it refines."""
+    printed = _assign_numbers(labels, parents)
+    if len(set(printed)) == len(printed):
+        return printed
+    return _assign_numbers([None] * len(labels), parents)
+
+
+def _assign_numbers(labels: Sequence[str | None], parents: Sequence[int | None]) -> list[str]:
+    siblings: defaultdict[int | None, list[int]] = defaultdict(list)
+    for index, parent in enumerate(parents):
+        siblings[parent].append(index)
+    has_unique_labels = {
+        parent: _all_differ([labels[index] for index in indexes])
+        for parent, indexes in siblings.items()
+    }
+    counts: defaultdict[int | None, int] = defaultdict(int)
+    numbers: list[str] = []
+    for index, parent in enumerate(parents):
+        counts[parent] += 1
+        label = labels[index] if has_unique_labels[parent] else None
+        above = numbers[parent] if parent is not None else None
+        numbers.append(_join_number(above, label or str(counts[parent])))
+    return numbers
+
+
+def _all_differ(labels: Sequence[str | None]) -> bool:
+    return None not in labels and len(set(labels)) == len(labels)
+
+
+def _join_number(above: str | None, label: str) -> str:
+    if above is None or label.startswith(f"{above}."):
+        return label
+    return f"{above}{label}" if label.isalpha() else f"{above}.{label}"

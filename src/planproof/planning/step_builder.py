@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from planproof.core.plan import Step
-from planproof.planning.alternatives import find_choices
-from planproof.planning.hinted_patterns import compile_hinted
+from planproof.planning.masking import compile_hinted
 from planproof.planning.step_parts import (
+    find_choices,
     is_optional,
     opens_subordinate,
     split_required_parts,

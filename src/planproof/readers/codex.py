@@ -16,9 +16,8 @@ from planproof.core.json_values import (
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.content_parts import extract_text, parse_parts
-from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.entries import first_entries, iter_entries, key_pointer
 from planproof.readers.toolkit.response_items import ResponseItems
-from planproof.readers.toolkit.text_pointers import key_pointer
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
 _LINE_TYPES = frozenset(("session_meta", "response_item", "event_msg", "turn_context", "compacted"))

@@ -11,11 +11,9 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError
 from planproof.extensions import find_package
 from planproof.readers.accounting import account_chat, account_records
-from planproof.readers.decoding.gc_pause import gc_paused
-from planproof.readers.decoding.source import Source
+from planproof.readers.decoding.source import Source, gc_paused
 from planproof.readers.decoding.split_traces import multiple_traces_error, split_traces
-from planproof.readers.reader_protocol import Reader
-from planproof.readers.recognition import FALLBACK_READER, detect_reader, load_reader
+from planproof.readers.recognition import FALLBACK_READER, Reader, detect_reader, load_reader
 
 _BUILT_IN_VOCABULARY = Vocabulary()
 _NO_RECORDS_NOTE = "nothing in it is what this reader reads"

@@ -6,8 +6,7 @@ from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_object, key_with_list, text_at
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.command_tools import get_command_name
-from planproof.readers.toolkit.tool_calls import ToolCall, parse_call
+from planproof.readers.toolkit.tool_calls import ToolCall, get_command_name, parse_call
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 _WRAPPER_KEYS = ("turn_history", "logs")

@@ -7,9 +7,8 @@ import re
 from planproof.core.json_values import is_object, parse_time
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.entries import first_entries, iter_entries, make_constant_pointer
 from planproof.readers.toolkit.speakers import Speakers
-from planproof.readers.toolkit.text_pointers import make_constant_pointer
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
 _LIST_KEYS = ("history", "messages", "chat_history")

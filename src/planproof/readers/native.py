@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 from planproof.core.content import Image, Json
 from planproof.core.json_values import is_list, is_object, text_at
 from planproof.core.trace import Event, EventStatus, Kind, Trace
@@ -125,3 +127,23 @@ def _check_parents(events: list[Event], source: str) -> None:
 
 def _field_error(source: str, pointer: str, what: str) -> InvalidInput:
     return InvalidInput(f"{what}.", where=f"{source}#{pointer}")
+
+
+_PLAIN_FIELDS = ("name", "actor", "text", "output", "time", "parent", "turn")
+
+
+def serialize_trace(trace: Trace) -> Json:
+    """A trace as JSON values. Pointers are left out: in the new document they are others."""
+    return {"events": [serialize_event(event) for event in trace.events]}
+
+
+def serialize_event(event: Event) -> Json:
+    """One event as a JSON object."""
+    fields: dict[str, Json] = {"id": event.id, "kind": event.kind.value}
+    fields |= {key: value for key in _PLAIN_FIELDS if (value := getattr(event, key))}
+    if event.arguments is not None:
+        fields["arguments"] = event.arguments
+    fields["status"] = event.status.value
+    if event.images:
+        fields["images"] = [asdict(image) for image in event.images]
+    return fields

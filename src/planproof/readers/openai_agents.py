@@ -17,7 +17,7 @@ from planproof.readers.toolkit.handoffs import Handoffs, get_receiver
 from planproof.readers.toolkit.repeated_prompts import PromptHistory
 from planproof.readers.toolkit.response_items import ResponseItems
 from planproof.readers.toolkit.span import Span
-from planproof.readers.toolkit.span_tree import build_span_tree
+from planproof.readers.toolkit.span_source import build_span_tree
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 

@@ -15,8 +15,7 @@ from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.flat_messages import FlatMessageKeys
 from planproof.readers.toolkit.nested_messages import MessagePart, parse_message, parse_messages
-from planproof.readers.toolkit.span import Span, SpanLogEvent
-from planproof.readers.toolkit.span_dialect import SpanConvention, SpanKind
+from planproof.readers.toolkit.span import Span, SpanConvention, SpanKind, SpanLogEvent
 from planproof.readers.toolkit.span_reading import SpanWriter
 from planproof.readers.toolkit.span_source import SPAN_KIND_KEY, detect_convention, read_spans
 from planproof.readers.toolkit.trace_builder import TraceBuilder

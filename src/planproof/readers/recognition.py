@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import logging
 from functools import cache
+from typing import Protocol
 
+from planproof.core.trace import Trace
 from planproof.errors import UnknownName
 from planproof.extensions import find_package, list_names, load
 from planproof.readers.decoding.source import Source
-from planproof.readers.reader_protocol import Reader
 
 FALLBACK_READER = "general"
 _log = logging.getLogger("planproof")
@@ -54,3 +55,17 @@ def _load_dedicated_readers() -> tuple[Reader, ...]:
 def _warn_once(reader: str, what: str) -> None:
     """Say once what is wrong with a reader."""
     _log.warning("the reader `%s` is left out: %s", reader, what)
+
+
+class Reader(Protocol):
+    """Knows one format: whether a source is of it, and which events are in it."""
+
+    name: str
+
+    def sniff(self, source: Source) -> bool:
+        """Whether this source looks like the format; cheap, and never raises."""
+        ...
+
+    def read(self, source: Source) -> Trace:
+        """The events in the order in which they began, with pointers into the source."""
+        ...

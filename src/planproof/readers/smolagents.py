@@ -15,7 +15,7 @@ from planproof.core.json_values import (
 )
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.code_agent import split_facts_and_plan, split_thought_and_code
+from planproof.readers.toolkit.code_fences import split_facts_and_plan, split_thought_and_code
 from planproof.readers.toolkit.content_parts import extract_text
 from planproof.readers.toolkit.entries import first_entries, iter_entries
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_call

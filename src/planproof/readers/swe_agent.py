@@ -11,11 +11,9 @@ from planproof.core.json_values import is_list, is_object, text_at
 from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.chat_dialects import is_swe_agent_message
-from planproof.readers.toolkit.command_tools import get_command_name
 from planproof.readers.toolkit.content_parts import extract_text
-from planproof.readers.toolkit.entries import SNIFF_LIMIT, first_entries, iter_entries
-from planproof.readers.toolkit.text_pointers import key_pointer
-from planproof.readers.toolkit.tool_calls import ToolCall, parse_call
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, first_entries, iter_entries, key_pointer
+from planproof.readers.toolkit.tool_calls import ToolCall, get_command_name, parse_call
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
 _STEP_KEYS = frozenset(("action", "observation", "thought", "response"))

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
 from planproof.core.finding import Extra, Severity, Status, StepFinding
 from planproof.core.verdict import Verdict
-from planproof.reports.markdown_text import escape, escape_truncated, format_code
+from planproof.reports.terminal.comparison_lines import (
+    format_altered_count,
+    format_change_reason,
+    format_means,
+    format_not_compared,
+    format_pass_counts,
+    format_score_change,
+    format_significance,
+    list_cautions,
+)
+from planproof.reports.terminal.lines import draw_bar, truncate
+from planproof.reports.terminal.run_lines import format_deviation_counts, format_run
 from planproof.reports.timeline import order_by_time
 from planproof.reports.wording import (
+    LEVEL_LABELS,
     STATUS_LABELS,
     TextSanitizer,
+    format_cost,
     format_coverage,
     format_headline,
     format_model_notes,
@@ -18,7 +32,12 @@ from planproof.reports.wording import (
     format_score,
     format_tally,
     make_sanitizer,
+    pluralize,
 )
+from planproof.runs.compare import Comparison, ScoreChange
+from planproof.runs.gate import GateCheck
+from planproof.runs.run_records import Run
+from planproof.runs.summary import StepCount, Summary
 
 _GLYPHS = {
     Status.EXECUTED: "✅",
@@ -47,7 +66,7 @@ def _format_blocks(verdict: Verdict, show: TextSanitizer) -> Iterator[str]:
     yield escape(show(verdict.reason))
     if verdict.steps or verdict.extras:
         yield format_tally(verdict) + "."
-        yield "\n".join(_format_table(verdict, show))
+        yield "\n".join(_format_steps_table(verdict, show))
     if better := verdict.nearest_better:
         yield f"**{format_score(better.score)}** {escape(show(better.change))}"
     if coverage := verdict.coverage:
@@ -59,7 +78,7 @@ def _format_blocks(verdict: Verdict, show: TextSanitizer) -> Iterator[str]:
         yield f"<sub>{'<br>'.join(lines)}</sub>"
 
 
-def _format_table(verdict: Verdict, show: TextSanitizer) -> Iterator[str]:
+def _format_steps_table(verdict: Verdict, show: TextSanitizer) -> Iterator[str]:
     yield "| | step | | evidence |"
     yield "|---|---|---|---|"
     findings = order_by_time(verdict)
@@ -91,3 +110,179 @@ def _format_extra_row(extra: Extra, show: TextSanitizer) -> str:
     glyph = _SEVERITY_GLYPHS[extra.severity]
     quote = f"{format_code(extra.event, show)} {format_code(extra.quote, show)}"
     return f"| {glyph} | {escape_truncated(show(extra.what))} | {extra.severity} extra | {quote} |"
+
+
+_LONGEST_TEXT = 240
+
+# As character references these are text and nothing else: no emphasis, link, HTML, table or math.
+_STRUCTURAL = re.compile(r"[\\`*_{}\[\]<>#|~&@$^!]|:(?=\S)|^[^\w\s(]|(?<=www)\.", re.IGNORECASE)
+# Even as text, `@name` notifies somebody and `#12` links an issue.
+_MENTION = re.compile(r"([@#])(?=\w)")
+
+
+def escape(text: str) -> str:
+    """The text with everything that Markdown or HTML could act on as character references."""
+    separated = _MENTION.sub("\\1\u200b", text)
+    return _STRUCTURAL.sub(lambda match: f"&#{ord(match.group())};", separated)
+
+
+def escape_truncated(text: str) -> str:
+    """As much of the text as belongs into a cell, escaped."""
+    return escape(truncate(text, _LONGEST_TEXT))
+
+
+def format_code(text: str, show: TextSanitizer) -> str:
+    """A name or a quote, set as code."""
+    return f"<code>{escape_truncated(show(text))}</code>"
+
+
+# A comment has a length limit; the rest is in the store.
+_MOST_CHANGES = 20
+_BAR_PART = 2
+
+
+def summary_to_markdown(run: Run, summary: Summary, *, secrets: bool = False) -> str:
+    """A run: the mean, the five levels, what was missed, the lowest and what was not judged."""
+    return _join_blocks(_format_summary(run, summary, make_sanitizer(secrets=secrets)))
+
+
+def comparison_to_markdown(
+    base: Run, new: Run, comparison: Comparison, *, secrets: bool = False
+) -> str:
+    """Two runs: better and worse, means and chance, which steps broke, and in which cases."""
+    return _join_blocks(_format_comparison(base, new, comparison, make_sanitizer(secrets=secrets)))
+
+
+def gate_to_markdown(run: Run, checks: Sequence[GateCheck], *, secrets: bool = False) -> str:
+    """Whether a run passes, and every condition with its figures."""
+    show = make_sanitizer(secrets=secrets)
+    passed = all(check.held for check in checks)
+    rows = [("✅" if c.held else "❌", escape(c.condition), escape(show(c.told))) for c in checks]
+    return _join_blocks(
+        (
+            f"### planproof: gate {'passed' if passed else 'failed'}",
+            _format_table(("", "condition", "found"), rows),
+            f"<sub>{escape(format_run(run, show))}</sub>",
+        )
+    )
+
+
+def _format_summary(run: Run, summary: Summary, show: TextSanitizer) -> Iterator[str]:
+    if summary.mean is None:
+        yield f"### planproof: {pluralize(summary.cases, 'case')}, none with a score"
+    else:
+        yield (
+            f"### planproof: mean {summary.mean:.3f} over "
+            f"{pluralize(summary.scored, 'scored case')}"
+        )
+        yield f"{summary.passed:,} of {summary.scored:,} at {summary.min_score:g} or above."
+        largest = max(summary.levels.values())
+        rows = [
+            (f"{level}", LEVEL_LABELS[level], f"{count:,}", draw_bar(count, largest)[::_BAR_PART])
+            for level, count in summary.levels.items()
+        ]
+        yield _format_table(("score", "", "cases", ""), rows)
+    if summary.unscored:
+        rows = [(escape(show(cause)), f"{count:,}") for cause, count in summary.unscored.items()]
+        yield _format_table(("not scored", "cases"), rows)
+    yield from _format_step_counts("steps most often missed", summary.missed, show)
+    low = [
+        (
+            format_score(case.score or 0.0),
+            format_code(case.name, show),
+            escape_truncated(show(case.reason)),
+        )
+        for case in summary.lowest
+    ]
+    if low:
+        yield _format_table(("lowest", "case", "reason"), low)
+    unjudged = [
+        (format_code(case.name, show), escape_truncated(show(case.reason)))
+        for case in summary.unjudged
+    ]
+    if unjudged:
+        yield _format_table(("not judged", "reason"), unjudged)
+    cost = "" if summary.cost is None else f"<br>asked: {format_cost(summary.cost)}"
+    yield f"<sub>{escape(format_run(run, show))}{cost}</sub>"
+
+
+def _format_comparison(
+    base: Run, new: Run, comparison: Comparison, show: TextSanitizer
+) -> Iterator[str]:
+    counts = (
+        f"{comparison.better:,} better, {comparison.worse:,} worse, {comparison.same:,} the same"
+    )
+    yield f"### planproof: {counts}"
+    if comparison.mean_change is None:
+        yield "No case has a score in both runs."
+    else:
+        figures = (
+            format_means(comparison),
+            format_pass_counts(comparison),
+            format_significance(comparison),
+        )
+        yield "<br>".join(map(_to_sentence, figures))
+    if left := format_not_compared(comparison):
+        yield f"Not compared: {left}."
+    if comparison.altered:
+        yield _to_sentence(format_altered_count(comparison))
+    for caution in list_cautions(base, new):
+        yield f"⚠️ {caution}"
+    yield from _format_step_counts("steps that broke", comparison.broken, show)
+    yield from _format_changes("worse", comparison.worst, comparison.worse, show)
+    yield from _format_changes(
+        "no longer scored", comparison.lost, comparison.no_longer_scored, show
+    )
+    yield from _format_changes("better", comparison.best, comparison.better, show)
+    runs = (f"base: {format_run(base, show)}", f"new: {format_run(new, show)}")
+    yield f"<sub>{'<br>'.join(map(escape, runs))}</sub>"
+
+
+def _to_sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _format_step_counts(
+    title: str, steps: Sequence[StepCount], show: TextSanitizer
+) -> Iterator[str]:
+    rows = [
+        (
+            escape_truncated(show(step.text)),
+            f"{step.deviations:,} of {step.total:,}",
+            format_deviation_counts(step),
+        )
+        for step in steps
+    ]
+    if rows:
+        yield _format_table((title, "cases", ""), rows)
+
+
+def _format_changes(
+    title: str, changes: Sequence[ScoreChange], count: int, show: TextSanitizer
+) -> Iterator[str]:
+    rows = [
+        (
+            format_score_change(change),
+            format_code(change.new.name, show),
+            escape_truncated(format_change_reason(change, show)),
+        )
+        for change in changes[:_MOST_CHANGES]
+    ]
+    if not rows:
+        return
+    if count > len(rows):
+        rows.append(("", f"and {count - len(rows):,} more", ""))
+    yield _format_table((title, "case", ""), rows)
+
+
+def _format_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [_format_row(head), f"|{'---|' * len(head)}", *map(_format_row, rows)]
+    return "\n".join(lines)
+
+
+def _format_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _join_blocks(blocks: Iterable[str]) -> str:
+    return "\n\n".join(blocks) + "\n"

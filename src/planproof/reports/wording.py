@@ -10,8 +10,7 @@ from planproof.core.phrases import quote_text
 from planproof.core.plan import Origin
 from planproof.core.usage import Usage
 from planproof.core.verdict import Coverage, Outcome, PlanSummary, Verdict
-from planproof.reports.plain_text import to_one_line
-from planproof.reports.redaction import redact
+from planproof.reports.plain_text import redact, to_one_line
 
 LEVEL_LABELS = {
     1.0: "perfect adherence",

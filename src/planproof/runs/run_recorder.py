@@ -12,9 +12,8 @@ from typing import Protocol, Self, TypeVar
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput, StoreFailed
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.case_json import serialize_case
 from planproof.runs.engines.local import JudgeTask, ResultWithCase
-from planproof.runs.run_records import Result, Run, RunState, StoredCase, is_final
+from planproof.runs.run_records import Result, Run, RunState, StoredCase, is_final, serialize_case
 from planproof.runs.store.store_protocol import Store
 
 _MAX_BUFFERED = 64

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from hashlib import sha256
 from secrets import token_hex
 
+from planproof.core.case import Case
+from planproof.core.content import Content, Json
 from planproof.core.verdict import JudgeSummary, Outcome, Verdict
+from planproof.readers.decoding.source import Source
+from planproof.readers.task_content import read_task
 
 _FAILURES = frozenset({Outcome.INVALID_INPUT, Outcome.JUDGE_FAILED})
 
@@ -96,3 +102,48 @@ def create_run(
 def is_final(verdict: Verdict) -> bool:
     """Whether a case need not be judged again: a failure may be over next time."""
     return verdict.outcome not in _FAILURES
+
+
+def serialize_case(case: Case) -> StoredCase:
+    """The case as JSON text, with its content hash."""
+    trace: Json = case.trace
+    # ASCII only: lone surrogates can be written, and every database can hold it.
+    text = json.dumps(
+        {
+            "user_task": None if case.task is None else _task_to_json(case.task),
+            "agent_plan": case.plan,
+            "execution_trace": trace.raw_value if isinstance(trace, Source) else trace,
+        },
+        separators=(",", ":"),
+    )
+    return StoredCase(sha256(text.encode("ascii")).hexdigest(), text)
+
+
+def deserialize_case(
+    stored: StoredCase,
+    *,
+    id: str | None = None,  # noqa: A002 - the name of the field
+    metadata: dict[str, Json] | None = None,
+) -> Case:
+    """The case that was kept, ready to be read again."""
+    fields: dict[str, Json] = json.loads(stored.text)
+    task = fields["user_task"]
+    return Case(
+        task=None if task is None else read_task(task),
+        plan=fields["agent_plan"],
+        trace=fields["execution_trace"],
+        id=id,
+        metadata=metadata or {},
+    )
+
+
+def _task_to_json(task: Content) -> Json:
+    if not task.images:
+        return task.text
+    images: list[Json] = [
+        {"type": "image_url", "image_url": image.url}
+        if image.data is None
+        else {"type": "image", "source": {"media_type": image.media_type, "data": image.data}}
+        for image in task.images
+    ]
+    return [{"type": "text", "text": task.text}, *images]

@@ -22,9 +22,8 @@ from planproof.runs.run_records import Run
 from planproof.runs.store.sql_store import SqlStore
 from planproof.runs.summary import SummaryBuilder
 from planproof.server.http_problems import ServerBusy
-from planproof.server.json_logs import log_error, log_event
 from planproof.server.judge_queue import JudgeQueue, RunWorker
-from planproof.server.prometheus_metrics import Metrics
+from planproof.server.observability import Metrics, log_error, log_event
 from planproof.server.server_settings import ServerSettings
 
 _MAX_REMEMBERED_RUNS = 100

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
+
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import iter_route_contexts
@@ -10,8 +13,7 @@ from starlette.responses import Response
 
 from planproof.core.content import Json
 from planproof.errors import InvalidInput, PlanproofError, StoreFailed, UnknownName
-from planproof.server.json_logs import log_error
-from planproof.server.json_responses import make_json_response
+from planproof.server.observability import log_error
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 _STORE_RETRY_SECONDS = 5
@@ -120,3 +122,22 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(PlanproofError, handle_planproof_error)
     app.add_exception_handler(RequestValidationError, handle_validation_error)
     app.add_exception_handler(HTTPException, handle_http_exception)
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+
+
+def make_json_response(
+    value: Json,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+    media_type: str = "application/json",
+) -> Response:
+    """A JSON value as an answer. ASCII only: halves of characters in a trace can be written."""
+    try:
+        text = _ENCODER.encode(value)
+    except ValueError:
+        # Python's JSON knows numbers that are none; others could not read them.
+        text = _ENCODER.encode(json.loads(json.dumps(value), parse_constant=str))
+    return Response(text.encode("ascii"), status, headers=headers, media_type=media_type)

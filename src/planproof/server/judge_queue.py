@@ -11,15 +11,14 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from planproof.core.suggestions import did_you_mean
-from planproof.errors import UnknownName
+from planproof.errors import UnknownName, did_you_mean
 from planproof.evaluation import is_async_judge
 from planproof.readers.decoding.case_files import CaseLine
 from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.runs.engines.local import DEFAULT_MODEL_CONCURRENCY
 from planproof.runs.engines.process_pool import TimedVerdict
 from planproof.server.http_problems import ServerBusy
-from planproof.server.prometheus_metrics import Metrics
+from planproof.server.observability import Metrics
 from planproof.server.worker_pool import AsyncPool, ProcessPool, WorkerPool
 
 

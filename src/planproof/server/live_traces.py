@@ -25,7 +25,7 @@ from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.runs.store.schema import spans, traces
 from planproof.runs.store.sql_store import SqlStore
 from planproof.server.ingestion.received_spans import build_document, find_service_name, read_row
-from planproof.server.json_logs import log_error
+from planproof.server.observability import log_error
 
 MAX_TRACES = 50
 TO_COME = "to_come"

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 
-from planproof.core.json_values import MAX_DEPTH
-from planproof.core.strict_json import MAX_VALUES
+from planproof.core.json_values import MAX_DEPTH, MAX_VALUES
 from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.runs.engines.local import DEFAULT_MODEL_CONCURRENCY
 from planproof.runs.engines.process_pool import count_cores

@@ -15,8 +15,7 @@ from deepeval.test_case import LLMTestCase, ToolCall
 from deepeval.tracing import observe, update_current_trace
 
 from planproof.calibration.callables import CallableJudge
-from planproof.integrations.deepeval import PlanAdherenceMetric
-from planproof.integrations.deepeval_trace import build_trace
+from planproof.integrations.deepeval import PlanAdherenceMetric, build_trace
 from scripts.doc_blocks import DocBlock, find_blocks_for
 from tests.frameworks.refunds import BY_NAME, CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, Call
 

@@ -12,7 +12,7 @@ from tests.patience import PATIENCE
 
 _LEFT_OPEN = """
 import asyncio
-from planproof.core.async_bridge import start, wait_for
+from planproof.core.async_bridge import run_sync, submit
 
 async def inside():
     try:
@@ -26,10 +26,10 @@ opened = inside()
 async def enter():
     await anext(opened)
 
-wait_for(enter())
+run_sync(enter())
 {hanging}
 """
-_HANGS = "start(asyncio.sleep(600))"
+_HANGS = "submit(asyncio.sleep(600))"
 _HOLDS_ON = """
 async def stays():
     while True:
@@ -37,7 +37,7 @@ async def stays():
             await asyncio.sleep(600)
         except asyncio.CancelledError:
             pass
-start(stays())
+submit(stays())
 """
 
 
@@ -60,11 +60,11 @@ def test_what_does_not_let_itself_be_closed_holds_nobody_up() -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
 def test_a_forked_process_has_a_loop_of_its_own() -> None:
     program = (
-        "import os\nfrom planproof.core.async_bridge import wait_for\n"
+        "import os\nfrom planproof.core.async_bridge import run_sync\n"
         "async def two(): return 2\n"
-        "wait_for(two())\n"
+        "run_sync(two())\n"
         "child = os.fork()\n"
-        "if not child: os._exit(wait_for(two()))\n"
+        "if not child: os._exit(run_sync(two()))\n"
         "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
     )
 

@@ -192,7 +192,7 @@ def always_good(_: Asked) -> str:
 def waits_take_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only waiting between attempts brings the deadline nearer, not how long an attempt takes."""
     VirtualTime(monotonic()).patch_asyncio(
-        monkeypatch, "planproof.llm.rate_limits.monotonic", "planproof.llm.retries.monotonic"
+        monkeypatch, "planproof.llm.rate_limits.monotonic", "planproof.llm.rate_limits.monotonic"
     )
 
 

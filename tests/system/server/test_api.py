@@ -227,8 +227,8 @@ def test_a_case_that_is_nested_too_deeply_does_not_end_the_run(client: TestClien
 def test_one_run_too_many_is_told_to_come_back_before_it_is_taken_in(client: TestClient) -> None:
     app: Any = client.app
     runs = app.state.services.runs
-    runs.take_place()
-    runs.take_place()
+    runs.reserve_slot()
+    runs.reserve_slot()
     try:
         answer = client.post("/v1/runs", content=LINES)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")

@@ -16,7 +16,7 @@ from planproof.readers.decoding.case_files import CaseLine
 from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.server.http_problems import ServerBusy
 from planproof.server.judge_queue import JudgeQueue
-from planproof.server.prometheus_metrics import Metrics
+from planproof.server.observability import Metrics
 from planproof.server.worker_pool import ProcessPool
 from tests.obedient_judge import DIE, HANG, Obedient
 from tests.patience import PATIENCE

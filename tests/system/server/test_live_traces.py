@@ -17,7 +17,7 @@ def test_a_trace_that_is_judged_shows_its_verdict(tmp_path: Path) -> None:
         views: list[LiveTrace] = []
 
         def judged() -> bool:
-            views[:] = client.portal.call(live.snapshot)  # pyright: ignore
+            views[:] = client.portal.call(live.get_snapshot)  # pyright: ignore
             return bool(views) and views[0].outcome is not None
 
         wait_until(judged)

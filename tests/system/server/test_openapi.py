@@ -9,9 +9,7 @@ import pytest
 from fastapi.openapi.utils import get_openapi
 
 from planproof.server.api import (
-    compare_routes,
     health,
-    metrics_route,
     result_routes,
     run_routes,
     verdict_routes,
@@ -19,7 +17,7 @@ from planproof.server.api import (
 from scripts import server_examples
 from scripts.server_examples import TAGS
 
-_ROUTERS = (compare_routes, health, metrics_route, result_routes, run_routes, verdict_routes)
+_ROUTERS = (health, result_routes, run_routes, verdict_routes)
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 
 from planproof import evaluate
-from planproof.calibration.attacks import apply_attack
 from planproof.calibration.callables import CallableJudge, load_callable_judge
 from planproof.calibration.figures import compute_figures
 from planproof.calibration.followed_cases import build_followed_case, load_built_in_cases
 from planproof.calibration.measurement import Measurement, measure
 from planproof.calibration.variant import Attack, Flaw
-from planproof.calibration.variant_set import generate_variants
+from planproof.calibration.variant_set import apply_attack, generate_variants
 from planproof.checking.rules import Rules
 from planproof.core.case import Case
 from planproof.core.content import Content

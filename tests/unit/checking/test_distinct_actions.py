@@ -6,11 +6,11 @@ import pytest
 
 from planproof import evaluate
 from planproof.checking.action_types import (
+    find_exclusive_types,
     find_part_exclusive_types,
     find_tool_exclusive_types,
     stem_words,
 )
-from planproof.checking.distinct_actions import find_exclusive_types
 from planproof.contracts.terms import stem
 from planproof.core.finding import Status
 from tests.hand_written import did, trace

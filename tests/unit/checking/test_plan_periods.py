@@ -14,7 +14,7 @@ from planproof import Verdict, aevaluate, evaluate
 from planproof.checking.rules import Rules
 from planproof.core.content import Content
 from planproof.core.finding import Status
-from planproof.core.judgement import Judgement, PromptCoverage
+from planproof.core.judge import Judgement, PromptCoverage
 from planproof.core.model import Cause, ModelFailed, Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace

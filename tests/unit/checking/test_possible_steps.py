@@ -10,9 +10,9 @@ from planproof.checking.alignment import (
     MAX_CLAIM_SCORE,
     OTHER_CALL_SCORE,
     Costs,
+    find_possible_steps,
     may_be_shared,
 )
-from planproof.checking.possible_steps import find_possible_steps
 from planproof.checking.similarity import FEATURE_SIGNS, load_shipped_weights
 from tests.hand_written import Event, did, said, thought
 from tests.unit.checking.judge_cases import demand, units

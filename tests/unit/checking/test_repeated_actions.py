@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planproof.checking.repeated_actions import find_repeats
+from planproof.checking.alignment import find_repeats
 from planproof.core.trace import Event
 from tests.unit.checking.alignment_cases import call, says, units
 

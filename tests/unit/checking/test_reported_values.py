@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.checking.reported_values import find_missing_reported_values
+from planproof.checking.grounding import find_missing_reported_values
 from tests.hand_written import Event, did, said
 from tests.unit.checking.judge_cases import demand, units
 

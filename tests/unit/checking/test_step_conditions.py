@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.checking.step_conditions import find_contradiction
+from planproof.checking.step_status import find_contradiction
 from tests.hand_written import did, said
 from tests.unit.checking.judge_cases import units
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from planproof.calibration.followed_cases import BUILT_IN_NOTE, load_built_in_cases
-from planproof.calibration.labels import read_labels
+from planproof.calibration.followed_cases import BUILT_IN_NOTE, load_built_in_cases, read_labels
 from planproof.errors import InvalidInput
 from tests.command_line import CommandLine
 from tests.hand_written import asked, did, trace

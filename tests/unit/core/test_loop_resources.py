@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from planproof.core.loop_resources import LoopThrottle, OnePerLoop
+from planproof.core.async_bridge import LoopThrottle, OnePerLoop
 
 WORKERS = 4
 

@@ -11,8 +11,14 @@ import pytest
 
 from planproof import evaluate
 from planproof.core.usage import Usage
-from planproof.core.verdict import Opinion, Outcome, RejectedEvidence, Samples, Verdict
-from planproof.core.verdict_json import parse_verdict
+from planproof.core.verdict import (
+    Opinion,
+    Outcome,
+    RejectedEvidence,
+    Samples,
+    Verdict,
+    parse_verdict,
+)
 from planproof.errors import InvalidInput
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 

@@ -13,7 +13,7 @@ from planproof.core.judge import ModelOptions
 from planproof.core.verdict import Outcome
 from planproof.llm.judge_registry import find_judge
 from planproof.llm.prompt import Prompt, ScoreAndReason
-from planproof.llm.prompting.show_question import count_characters, format_question
+from planproof.llm.prompting.case_prompt import count_characters, format_question
 from tests.fake_model import FakeModel
 from tests.small_cases import FOLLOWED, IDLE
 from tests.third_party import BENCH

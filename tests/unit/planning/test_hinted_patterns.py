@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planproof.planning import step_builder, step_parts
-from planproof.planning.hinted_patterns import HintedPattern, compile_hinted
+from planproof.planning.masking import HintedPattern, compile_hinted
 
 EXPRESSIONS = {
     name: value

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from planproof.planning.plan_changes import diff_plans, match_unchanged_steps, restore_earlier_steps
 from planproof.planning.plan_parser import parse_plan
+from planproof.planning.plan_timeline import (
+    diff_plans,
+    match_unchanged_steps,
+    restore_earlier_steps,
+)
 
 
 def test_the_same_items_in_another_order_are_reordered() -> None:

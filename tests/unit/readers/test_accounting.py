@@ -12,7 +12,7 @@ from planproof.core.trace import RecordCounts, Trace
 from planproof.readers.accounting import explain_not_understood
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from planproof.readers.write_native import serialize_trace
+from planproof.readers.native import serialize_trace
 from tests.unit.readers.samples import ALL, read
 
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from planproof.reports.redaction import MASK, redact
+from planproof.reports.plain_text import MASK, redact
 
 TOKEN = "Zm9vYmFyYmF6cXV4MDEyMzQ1Njc4OQ"
 

@@ -18,11 +18,13 @@ from planproof.core.usage import Usage
 from planproof.errors import InvalidInput
 from planproof.evaluation import evaluate_case, invalid_input_verdict
 from planproof.readers.decoding.case_files import parse_case
-from planproof.reports.result_files import open_result_writer
-from planproof.reports.result_formats import ResultFormat, detect_result_format
-from planproof.reports.result_rows import COLUMNS
-from planproof.runs.case_json import serialize_case
-from planproof.runs.run_records import Result
+from planproof.reports.result_files import (
+    COLUMNS,
+    ResultFormat,
+    detect_result_format,
+    open_result_writer,
+)
+from planproof.runs.run_records import Result, serialize_case
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
 # Neither has types that pyright could use.

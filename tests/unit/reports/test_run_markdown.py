@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from planproof.core.usage import Usage
 from planproof.core.verdict import Verdict
-from planproof.reports.run_markdown import (
+from planproof.reports.markdown import (
     comparison_to_markdown,
     gate_to_markdown,
     summary_to_markdown,

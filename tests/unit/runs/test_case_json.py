@@ -12,7 +12,7 @@ from planproof.core.content import Content, Image
 from planproof.evaluation import evaluate_case
 from planproof.readers.decoding.case_files import parse_case
 from planproof.readers.decoding.source import Source
-from planproof.runs.case_json import deserialize_case, serialize_case
+from planproof.runs.run_records import deserialize_case, serialize_case
 from tests.small_cases import FOLLOWED, PLAN, TASK
 
 TRACE = FOLLOWED["execution_trace"]

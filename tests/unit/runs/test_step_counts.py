@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planproof.core.finding import Status
-from planproof.runs.step_counts import StepCount, StepCounts
+from planproof.runs.summary import StepCount, StepCounts
 
 
 def test_steps_are_the_same_by_their_words_and_ranked_by_lapses() -> None:

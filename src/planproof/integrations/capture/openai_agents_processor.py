@@ -7,9 +7,8 @@ from threading import RLock
 from typing import Any
 
 from planproof.core.content import Json
-from planproof.integrations.capture.framework_import import import_framework, make_subclass
 from planproof.integrations.capture.recorder import Recorder
-from planproof.integrations.hosts import to_json_value
+from planproof.integrations.hosts import import_framework, make_subclass, to_json_value
 from planproof.monitor import OffPlan
 
 

@@ -7,8 +7,8 @@ from threading import RLock
 from typing import Any
 
 from planproof.core.content import Json
-from planproof.integrations.capture.framework_import import import_framework, make_subclass
 from planproof.integrations.capture.recorder import Recorder
+from planproof.integrations.hosts import import_framework, make_subclass
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.span_source import ConventionName, detect_convention
 

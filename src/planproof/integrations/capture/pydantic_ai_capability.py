@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from planproof.integrations.capture.framework_import import import_framework, make_subclass
 from planproof.integrations.capture.recorder import Recorder
+from planproof.integrations.hosts import import_framework, make_subclass
 
 
 def capability(recorder: Recorder) -> Any:

@@ -3,14 +3,68 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from planproof.checking.analysis import analyze
+from planproof.checking.analysis import Analysis, analyze
+from planproof.checking.rules import Rules
 from planproof.core.content import Content
-from planproof.core.judgement import Judgement
-from planproof.core.model import Question
+from planproof.core.digests import compute_fingerprint
+from planproof.core.finding import Findings
+from planproof.core.judge import Judgement, ModelOptions
+from planproof.core.model import Model, Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
-from planproof.llm.audit.auditing import AuditingJudge
+from planproof.core.vocabulary import Vocabulary
+from planproof.llm.audit.audit_findings import ClaimVerifier, VerifiedClaims
+from planproof.llm.audit.audit_questions import Auditor, AuditResponse, AuditScope
+from planproof.llm.audit.citations import warn_about_instructions
+from planproof.llm.prompting.templates import compute_prompts_digest
+
+
+@dataclass(frozen=True, slots=True)
+class AuditingJudge:
+    """Knows what the rules know, and asks a model in a certain way."""
+
+    asks_model: ClassVar[bool] = True
+
+    vocabulary: Vocabulary
+    model: Model
+    options: ModelOptions
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes with the prompts, the rules, the model, and what a model is asked and shown."""
+        options = self.options
+        return compute_fingerprint(
+            type(self).__name__,
+            compute_prompts_digest(),
+            Rules(self.vocabulary).fingerprint,
+            self.model.fingerprint,
+            *(options.budget, options.doubt, options.image_urls),
+        )
+
+    def _build_auditor(
+        self,
+        case: tuple[Content, Plan, Trace],
+        analysis: Analysis,
+        scope: AuditScope | None = None,
+    ) -> Auditor:
+        _, plan, trace = case
+        return Auditor(self.model, self.options, case, ClaimVerifier(plan, trace, analysis), scope)
+
+    def _build_judgement(
+        self, trace: Trace, response: AuditResponse, verified: VerifiedClaims, findings: Findings
+    ) -> Judgement:
+        """The findings, with how they came about."""
+        return Judgement(
+            findings=findings,
+            models=(self.model.name,),
+            usage=response.usage,
+            shown=response.shown,
+            notes=response.notes,
+            rejected=verified.rejected,
+            warnings=(*response.warnings, *warn_about_instructions(trace)),
+        )
 
 
 @dataclass(frozen=True, slots=True)

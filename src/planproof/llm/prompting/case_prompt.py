@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from planproof.core.content import Content, Image
+from planproof.core.model import Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Event, Trace
-from planproof.llm.prompting.escaping import clip_middle, wrap_in_guillemets, write_name
-from planproof.llm.prompting.event_lines import EventWriter
-from planproof.llm.prompting.fence import compute_mark, wrap_in_fence
-from planproof.llm.prompting.plan_relevance import PlanTerms
+from planproof.llm.prompting.escaping import (
+    clip_middle,
+    compute_mark,
+    wrap_in_fence,
+    wrap_in_guillemets,
+    write_name,
+)
+from planproof.llm.prompting.event_lines import EventWriter, PlanTerms
 from planproof.llm.prompting.prompt_images import ImageGallery, ImageRules
 from planproof.llm.prompting.templates import UserTemplate, render
 from planproof.llm.prompting.trace_prompt import TraceText, write_json, write_trace
-from planproof.llm.prompting.windows import split_into_windows
 
 _TASK_BUDGET_DIVISOR = 8
 
@@ -158,3 +162,57 @@ class CaseWriter:
 
     def _fence(self, name: str, text: str) -> str:
         return wrap_in_fence(name, text, self.mark)
+
+
+def format_question(question: Question) -> str:
+    """The instructions and the case, word for word; images by their kind and size."""
+    case = "\n".join(
+        _describe_image(part) if isinstance(part, Image) else part for part in question.parts
+    )
+    return f"{question.instructions}\n\n{case}\n"
+
+
+def count_characters(question: Question) -> int:
+    """How long a question is, without its images."""
+    texts = (part for part in question.parts if isinstance(part, str))
+    return len(question.instructions) + sum(map(len, texts))
+
+
+def _describe_image(image: Image) -> str:
+    if image.data is None:
+        return f"<{image.media_type} at {image.url}>"
+    return f"<{image.media_type}, {len(image.data) * 3 // 4:,} bytes>"
+
+
+_OVERLAP_DIVISOR = 20
+_MAX_OVERLAP = 25
+
+
+def split_into_windows(
+    trace: Trace, write: Callable[[Trace], CasePrompt]
+) -> tuple[CasePrompt, ...]:
+    """The trace written in as few windows as it takes, each of which fits.
+
+    Neighbours share some events, so that what belongs together is seen together at least once.
+    When not even single events fit, what does not fit is returned as it is.
+    """
+    number = 1
+    while True:
+        written: list[CasePrompt] = []
+        for part in _split_trace(trace, number):
+            written.append(write(part))
+            if not written[-1].within_budget and number < len(trace.events):
+                break  # no need to write the others: more windows are needed
+        else:
+            return tuple(written)
+        number = min(number + -(-number // 2), len(trace.events))
+
+
+def _split_trace(trace: Trace, number: int) -> list[Trace]:
+    events = trace.events
+    size = max(1, -(-len(events) // number))
+    overlap = min(_MAX_OVERLAP, size // _OVERLAP_DIVISOR) if number > 1 else 0
+    return [
+        Trace(events[max(0, start - overlap) : start + size + overlap], trace.reader)
+        for start in range(0, len(events), size)
+    ] or [trace]

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import re
+from hashlib import sha256
 
-from planproof.core.content import Json
+from planproof.core.content import Content, Json
 from planproof.core.phrases import ELLIPSIS
+from planproof.core.plan import Plan
+from planproof.core.trace import Trace
 
 # Control tokens of chat formats: servers of open models may take them for the end of a message.
 _CONTROL_TOKEN = re.compile(
@@ -81,3 +84,24 @@ def _escape_match(match: re.Match[str]) -> str:
 def _escape_character(character: str) -> str:
     hex_digits = character.encode("utf-16-be", "surrogatepass").hex()
     return "".join(f"\\u{hex_digits[start : start + 4]}" for start in range(0, len(hex_digits), 4))
+
+
+_DIGITS = 20
+
+
+def compute_mark(task: Content, plan: Plan, trace: Trace) -> str:
+    """The mark of a case: digits that follow from all of it."""
+    texts = [task.text]
+    for step in plan.steps:
+        texts += (step.number, step.text)
+    for event in trace.events:
+        texts += (event.id, event.name or "", event.actor or "", event.text, event.output)
+        if event.arguments is not None:
+            texts.append(repr(event.arguments))
+    texts.append("")
+    return sha256("\0".join(texts).encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
+
+
+def wrap_in_fence(name: str, text: str, mark: str) -> str:
+    """The text between two lines that name it and bear the mark."""
+    return f"[begin {name} {mark}]\n{text}\n[end {name} {mark}]"

@@ -10,9 +10,8 @@ from typing import Protocol
 
 from planproof.core.case import Case
 from planproof.core.content import Json
-from planproof.core.json_values import MAX_DEPTH, is_deeper_than, is_object
+from planproof.core.json_values import MAX_DEPTH, has_more_values, is_deeper_than, is_object
 from planproof.core.limits import Limits
-from planproof.core.strict_json import has_more_values
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.json_parsing import too_many_values_error
 from planproof.readers.decoding.rewinding import Readable

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from planproof.core.content import Json
 from planproof.core.json_values import (
+    NOT_STRICT_ERRORS,
+    has_more_values,
     is_deeper_than,
     is_list,
     is_object,
+    parse_strict,
 )
 from planproof.core.limits import Limits
-from planproof.core.strict_json import NOT_STRICT_ERRORS, has_more_values, parse_strict
 from planproof.core.trace import SkippedPart
 from planproof.errors import InvalidInput
-from planproof.readers.decoding.indented_json import iter_indented_values
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _BEGINS_LIKE_JSON = re.compile(r'\s*(?:\{\s*"|\[\s*[\[{"])')
@@ -233,3 +234,22 @@ def _is_event_stream(filled: list[str]) -> bool:
     return any(line.startswith("data:") for line in head) and all(
         _STREAM_FIELD.match(line) for line in head
     )
+
+
+_CLOSING_BRACKETS = {"{": "}", "[": "]"}
+
+
+def iter_indented_values(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Each stretch from a line with an opening bracket alone to one that closes it alone.
+
+    With the number of its first line. What stands between stretches is passed over, and so is
+    one that is not closed before the next begins.
+    """
+    first, end = 0, ""
+    for number, line in enumerate(lines, 1):
+        bare = line.rstrip()
+        if bare in _CLOSING_BRACKETS:
+            first, end = number, _CLOSING_BRACKETS[bare]
+        elif first and bare == end:
+            yield first, "\n".join(lines[first - 1 : number])
+            first = 0

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import gc
 import hashlib
 import json
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -14,8 +17,25 @@ from planproof.core.limits import Limits
 from planproof.core.trace import SkippedPart
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.archives import Archive, is_archive
-from planproof.readers.decoding.gc_pause import gc_paused
 from planproof.readers.decoding.json_parsing import Parser, replace_lone_surrogates
+
+
+@contextmanager
+def gc_paused() -> Generator[None, None, None]:
+    """Let the collector rest while much is made that is all kept, and that has no circles.
+
+    It would look at all of it again and again: that takes a sixth of the reading of 50 MB. Who has
+    switched it off finds it so afterwards.
+    """
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
 
 SourceForm: TypeAlias = Literal["json", "jsonl", "text", "archive"]
 

@@ -31,8 +31,7 @@ from planproof.readers.decoding.case_files import (
 from planproof.readers.decoding.json_array import ArrayElements
 from planproof.readers.decoding.rewinding import Readable, RecordingFile, RewoundFile
 from planproof.readers.decoding.source import Source
-from planproof.readers.decoding.split_traces import find_trace_id, split_traces
-from planproof.readers.decoding.trace_ids import split_by_trace_id
+from planproof.readers.decoding.split_traces import find_trace_id, split_by_trace_id, split_traces
 from planproof.readers.recognition import detect_reader
 from planproof.readers.toolkit.entries import SNIFF_LIMIT
 

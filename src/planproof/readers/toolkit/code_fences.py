@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+
+from planproof.core.json_values import is_object, parse_embedded_json
 
 _FENCE = "```"
 _INTERPRETERS = {
@@ -56,3 +59,50 @@ def find_code_blocks(text: str) -> Iterator[CodeBlock]:
                 yield CodeBlock(start, line_end, language, text[code_start:line_start].rstrip("\n"))
                 opened = None
         position = text.find(_FENCE, line_end)
+
+
+_FENCED_CODE = re.compile(r"\bCode:\s{0,8}\n\s{0,8}```|```\s{0,8}<end_code>")
+_TAG, _CLOSING_TAG = "<code>", "</code>"
+_PLAN_HEADING = re.compile(
+    r"^[ \t]{0,3}(?:#{1,4}[ \t]{0,3}(?:\d{1,2}[.)]?[ \t]{0,3})?|\d{1,2}[.)][ \t]{0,3})"
+    r"\*{0,3}(?:updated |the )?plan\b[ \t:*]{0,8}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HEAD_LENGTH = 400
+_END_MARKS = ("```", "<end_plan>")
+
+
+def split_thought_and_code(text: str) -> tuple[str, str] | None:
+    """What such an answer thinks and what it runs; None when no code in it was meant to run."""
+    if _FENCED_CODE.search(text):
+        block = next(find_code_blocks(text), None)
+        if block is not None:
+            return text[: block.start].strip().removesuffix("Code:").strip(), block.code
+    opened = text.find(_TAG)
+    if opened >= 0:
+        start = opened + len(_TAG)
+        # The closing tag is the stop word of the model and often left out.
+        closed = text.find(_CLOSING_TAG, start)
+        code = text[start : closed if closed >= 0 else len(text)].strip("\n")
+        return (text[:opened].strip(), code) if code.strip() else None
+    value = (
+        parse_embedded_json(text)
+        if "code" in text[:_HEAD_LENGTH] or '"thought"' in text[:_HEAD_LENGTH]
+        else None
+    )
+    if is_object(value) and isinstance(value.get("code"), str) and value["code"]:
+        thought = value.get("thought")
+        return thought if isinstance(thought, str) else "", value["code"]
+    return None
+
+
+def split_facts_and_plan(text: str) -> tuple[str, str]:
+    """The survey of facts that comes first in some plans, and the plan without its end mark."""
+    heading = _PLAN_HEADING.search(text)
+    facts = ""
+    if heading is not None and "facts" in text[: heading.start()].lower():
+        facts, text = text[: heading.start()], text[heading.start() :]
+    text = text.strip()
+    for mark in _END_MARKS:
+        text = text.removesuffix(mark).rstrip()
+    return facts.strip(), text

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import TypeAlias
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, key_with_list
@@ -60,3 +63,28 @@ def iter_items(value: Json, pointer: str) -> Iterator[tuple[str, Json]]:
     """The items of a list with their pointers; nothing when it is no list."""
     for index, item in enumerate(value if is_list(value) else ()):
         yield f"{pointer}/{index}", item
+
+
+PointerFactory: TypeAlias = Callable[[int, int], str]
+"""Makes a pointer of where a stretch of a text begins and ends."""
+
+
+def make_constant_pointer(pointer: str) -> PointerFactory:
+    """The same pointer for all of a text: a JSON string has no pointers into it."""
+    return lambda start, end: pointer
+
+
+def make_line_pointer(pointer: str, lines: Sequence[str]) -> PointerFactory:
+    """Places in the text that a list of lines makes: one of them, or the list for several."""
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+
+    def pointer_for(start: int, end: int) -> str:
+        first, last = bisect_right(starts, start) - 1, bisect_right(starts, max(start, end - 1)) - 1
+        return f"{pointer}/{first}" if first == last else pointer
+
+    return pointer_for
+
+
+def key_pointer(holder: dict[str, Json], key: str, pointer: str) -> str:
+    """Where what an object holds under a key stands; the object itself when it has no such key."""
+    return f"{pointer}/{key}" if key in holder else pointer

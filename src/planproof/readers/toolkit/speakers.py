@@ -15,16 +15,17 @@ from planproof.core.json_values import is_object, parse_embedded_json, text_at
 from planproof.core.trace import Kind
 from planproof.readers.toolkit.call_markup import Segment, is_plain_text, split_segments
 from planproof.readers.toolkit.checklists import find_checklists
-from planproof.readers.toolkit.code_runs import CodeRuns, is_executor, is_run_result
 from planproof.readers.toolkit.conversation import SYSTEM_ROLES, TOOL_ROLES, USER_ROLES
+from planproof.readers.toolkit.entries import PointerFactory
 from planproof.readers.toolkit.json_answers import add_structured_answer
-from planproof.readers.toolkit.ledgers import add_ledger, is_ledger
-from planproof.readers.toolkit.narrated_actions import (
+from planproof.readers.toolkit.prose_actions import (
+    CodeRuns,
     add_reported_action,
     is_browser_agent,
+    is_executor,
+    is_run_result,
     parse_reported_action,
 )
-from planproof.readers.toolkit.text_pointers import PointerFactory
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
 _STAGE_DIRECTION = re.compile(r"(?P<who>[^()]{1,80})\((?P<how>[^()]{1,80})\)\s{0,8}")
@@ -197,3 +198,32 @@ class Speakers:
         self._builder.add_message(
             kind, text[slice(*text_range)].strip(), pointer_for(*text_range), who
         )
+
+
+_LEDGER = re.compile(
+    r"\s{0,8}(?:(?:initial|updated|new|current) (?:plan|ledger|facts?)\b|next speaker\b"
+    r"|we are working to address the following user request\b)",
+    re.IGNORECASE,
+)
+_PLAN_INTRODUCTION = re.compile(r"Here is the plan to follow as best as possible:", re.IGNORECASE)
+_PLAN_LABEL = re.compile(r"\s{0,8}(?:initial|updated|new|current) plan:", re.IGNORECASE)
+# What the program's libraries complain of may stand behind its own words.
+_WARNING = re.compile(r"^/[^\s:]{1,400}:\d{1,7}: \w{0,40}Warning: ", re.MULTILINE)
+
+
+def is_ledger(text: str) -> bool:
+    """Whether a text is the orchestrator's bookkeeping and not meant for anybody."""
+    return _LEDGER.match(text) is not None
+
+
+def add_ledger(builder: TraceBuilder, text: str, pointer_for: PointerFactory, actor: str) -> None:
+    """Write a ledger; a plan in it is an event of its own."""
+    # Looking for plain words first is much the quicker way through long ledgers.
+    marked = _PLAN_INTRODUCTION.search(text) if "as best as possible" in text else None
+    marked = marked or _PLAN_LABEL.match(text)
+    start = marked.end() if marked is not None else len(text)
+    before = text[: marked.start() if marked is not None else start].strip()
+    builder.add_message(Kind.BOOKKEEPING, before, pointer_for(0, start), actor)
+    warning = _WARNING.search(text, start) if "Warning: " in text else None
+    end = warning.start() if warning is not None else len(text)
+    builder.add_plan(text[start:end].strip(), pointer_for(start, end), actor)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from heapq import nsmallest
 from importlib.resources import files
 
 from planproof.calibration.figures import Figures
@@ -24,11 +25,18 @@ from planproof.reports.html.calibration_page import (
 )
 from planproof.reports.html.case_page import JudgedCase, build_case_data, read_judged_case
 from planproof.reports.html.page_templates import get_environment
-from planproof.reports.html.run_page import RunData, build_run_data
 from planproof.reports.html.size_budget import SizeBudget
-from planproof.runs.case_json import deserialize_case
-from planproof.runs.run_records import Result, Run
+from planproof.reports.html.summary_view import (
+    STATUS_LETTERS,
+    CaseRow,
+    RunSummaryView,
+    build_summary_view,
+    describe_run,
+)
+from planproof.reports.wording import STATUS_LABELS, make_sanitizer
+from planproof.runs.run_records import Result, Run, deserialize_case
 from planproof.runs.store.store_protocol import Store
+from planproof.runs.summary import SummaryBuilder
 
 _STYLES = ("page.css", "case.css", "overview.css", "calibration.css")
 _SCRIPTS = (
@@ -138,3 +146,63 @@ def _hash(text: str) -> str:
 def _join_assets(names: tuple[str, ...]) -> str:
     assets = files("planproof.reports.html").joinpath("assets")
     return "\n".join(assets.joinpath(name).read_text(encoding="utf-8") for name in names)
+
+
+# So many cases get a page of their own; where there are more, the lowest scores do.
+_MOST_PAGES = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunData:
+    """The head of the page, its rows, the positions that have a page, and the room on those."""
+
+    title: str
+    facts: list[str]
+    summary_view: RunSummaryView
+    table: dict[str, Json]
+    pages: frozenset[int]
+    budget: SizeBudget
+
+
+@dataclass(frozen=True, slots=True)
+class _RankedRow:
+    """One case in the table: how low it ranks, how many events it has, and its cells."""
+
+    rank: tuple[float, int]
+    events: int
+    cells: list[Json]
+
+
+def build_run_data(
+    run: Run, results: Iterable[Result], *, min_score: float, secrets: bool
+) -> RunData:
+    """The scores and what broke most, and a row for every case."""
+    show = make_sanitizer(secrets=secrets)
+    builder = SummaryBuilder(min_score)
+    rows: list[_RankedRow] = []
+    for result in results:
+        builder.add(result)
+        row = CaseRow.from_result(result, show)
+        rank = -1.0 if result.verdict.score is None else result.verdict.score
+        rows.append(_RankedRow((rank, result.position), row.events, [*row.to_cells(), None]))
+    paged = sorted(
+        nsmallest(_MOST_PAGES, rows, key=lambda row: row.rank), key=lambda row: row.rank[1]
+    )
+    for page, row in enumerate(paged):
+        row.cells[-1] = page
+    summary = builder.build()
+    return RunData(
+        title=show(run.id),
+        facts=[show(fact) for fact in describe_run(run, summary)],
+        summary_view=build_summary_view(summary, show),
+        table={
+            "statuses": [
+                [letter, status.value, STATUS_LABELS[status]]
+                for status, letter in STATUS_LETTERS.items()
+            ],
+            "rows": [row.cells for row in rows],
+            "paged": len(paged),
+        },
+        pages=frozenset(row.rank[1] for row in paged),
+        budget=SizeBudget.for_event_count(sum(row.events for row in paged)),
+    )

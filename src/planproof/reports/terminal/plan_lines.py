@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING
 from planproof.core.content import Json
 from planproof.core.finding import Evidence
 from planproof.core.plan import Plan
-from planproof.planning.located_plan import Declaration, PlanSearch, Rejection, Replan
-from planproof.planning.plan_summary import explain_missing_plan
+from planproof.planning.located_plan import (
+    Declaration,
+    PlanSearch,
+    Rejection,
+    Replan,
+    explain_missing_plan,
+)
 from planproof.reports.terminal.lines import truncate
 from planproof.reports.wording import DECLARATION_LABELS, TextSanitizer, format_cost
 

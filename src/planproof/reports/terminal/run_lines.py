@@ -24,8 +24,7 @@ from planproof.reports.wording import (
     pluralize,
 )
 from planproof.runs.run_records import Run, RunState
-from planproof.runs.step_counts import StepCount
-from planproof.runs.summary import CaseSummary, Summary
+from planproof.runs.summary import CaseSummary, StepCount, Summary
 
 LEVEL_STYLES = {1.0: "bright_green", 0.75: "green", 0.5: "yellow", 0.25: "dark_orange", 0.0: "red"}
 STATE_STYLES = {RunState.RUNNING: "cyan", RunState.FINISHED: "green", RunState.INTERRUPTED: "red"}

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from planproof.core.finding import Extra, Severity, Status, StepFinding
 from planproof.core.verdict import Verdict
-from planproof.reports.terminal.big_digits import render_big_digits
 from planproof.reports.timeline import order_by_time
 from planproof.reports.wording import (
     STATUS_LABELS,
@@ -164,3 +163,24 @@ def _truncate_no_wrap(text: str, style: str) -> Text:
 
 def _truncate_text(text: str) -> Text:
     return Text(text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…")
+
+
+_DIGITS = {
+    "0": ("┏━┓", "┃ ┃", "┗━┛"),
+    "1": ("╺┓ ", " ┃ ", "╺┻╸"),
+    "2": ("╺━┓", "┏━┛", "┗━╸"),
+    "3": ("╺━┓", " ━┫", "╺━┛"),
+    "4": ("╻ ╻", "┗━┫", "  ╹"),
+    "5": ("┏━╸", "┗━┓", "╺━┛"),
+    "6": ("┏━╸", "┣━┓", "┗━┛"),
+    "7": ("╺━┓", "  ┃", "  ╹"),
+    "8": ("┏━┓", "┣━┫", "┗━┛"),
+    "9": ("┏━┓", "┗━┫", "╺━┛"),
+    ".": (" ", " ", "▖"),
+}
+
+
+def render_big_digits(digits: str) -> tuple[str, str, str]:
+    """Three lines that show a number."""
+    top, middle, bottom = zip(*(_DIGITS[digit] for digit in digits), strict=True)
+    return " ".join(top), " ".join(middle), " ".join(bottom)

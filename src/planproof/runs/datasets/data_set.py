@@ -15,17 +15,18 @@ from planproof.readers.decoding.case_files import CaseLine
 from planproof.readers.decoding.rewinding import RewoundFile
 from planproof.readers.decoding.trace_files import read_cases, read_to_first_byte, read_trace_file
 from planproof.readers.task_content import read_task
-from planproof.runs.datasets.compressed_files import open_data_file
 from planproof.runs.datasets.dataset_files import (
     TABLE_SUFFIXES,
     TEXT_SUFFIXES,
     DataFile,
+    ReadProgress,
     can_be_read_again,
     find_files,
+    get_file_size,
     is_single,
+    open_data_file,
 )
 from planproof.runs.datasets.field_mapping import FIELDS, FieldMap
-from planproof.runs.datasets.read_extent import ReadProgress, get_file_size
 from planproof.runs.datasets.selection import Selection
 
 

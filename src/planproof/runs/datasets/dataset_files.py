@@ -2,13 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import gzip
+import sys
+import zlib
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from glob import has_magic, iglob
 from pathlib import Path
+from typing import IO, Any, cast
 
 from planproof.errors import InvalidInput
-from planproof.runs.datasets.read_extent import ReadProgress
+from planproof.readers.decoding.rewinding import Readable, RewoundFile
+
+
+@dataclass(slots=True)
+class ReadProgress:
+    """Counts the bytes of the files that were read, and of the one that is being read."""
+
+    bytes_done: int = 0
+    _open: IO[bytes] | None = None
+
+    @contextmanager
+    def track(self, file: IO[bytes]) -> Generator[None, None, None]:
+        """Look how far a file has been read, for as long as it is open."""
+        self._open = file
+        try:
+            yield
+        finally:
+            self._open = None
+
+    @property
+    def bytes_read(self) -> int:
+        """The bytes that have been read."""
+        return self.bytes_done + (0 if self._open is None else self._open.tell())
+
+
+def get_file_size(path: Path) -> int:
+    """The bytes of a file; none where it can't be looked at."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
 
 STANDARD_INPUT = "-"
 COMPRESSED_SUFFIXES = (".gz", ".zst")
@@ -148,3 +184,62 @@ def _strip_compression_suffix(path: Path) -> Path:
 
 def _strip_suffixes(path: Path) -> Path:
     return _strip_compression_suffix(path).with_suffix("")
+
+
+_GZIP = b"\x1f\x8b"
+_ZSTD = b"\x28\xb5\x2f\xfd"
+
+
+@contextmanager
+def open_data_file(file: DataFile) -> Generator[Readable, None, None]:
+    """A file, to be read once from its beginning; what goes wrong with it is `InvalidInput`."""
+    try:
+        if file.is_standard_input:
+            yield _decompress(sys.stdin.buffer, file.name)
+            return
+        with file.path.open("rb") as raw, file.progress.track(raw):
+            yield _decompress(raw, file.name)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise _make_decompression_error(file.name, error) from error
+    except OSError as error:
+        raise InvalidInput(
+            f"can't be read: {error.strerror or error}.", where=file.name, advice="Check the path."
+        ) from error
+    except Exception as error:
+        # The module is there only where it was needed, and its error has no base of its own.
+        if type(error).__name__ == "ZstdError":
+            raise _make_decompression_error(file.name, error) from error
+        raise
+
+
+def _decompress(file: IO[bytes], name: str) -> Readable:
+    head = file.read(len(_ZSTD))
+    rewound = RewoundFile(head, file)
+    if head.startswith(_GZIP):
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=cast("Any", rewound)))
+    if head.startswith(_ZSTD):
+        return _open_zstd(rewound, name)
+    return rewound
+
+
+def _open_zstd(file: Readable, name: str) -> Readable:
+    try:
+        if sys.version_info >= (3, 14):
+            from compression.zstd import ZstdFile  # noqa: PLC0415 - when used
+        else:
+            from backports.zstd import ZstdFile  # noqa: PLC0415 - in an extra
+    except ImportError as error:
+        raise InvalidInput(
+            "is packed with zstd.",
+            where=name,
+            advice="Install what unpacks it: pip install 'planproof[zstd]'.",
+        ) from error
+    return cast("IO[bytes]", ZstdFile(cast("Any", file)))
+
+
+def _make_decompression_error(name: str, error: Exception) -> InvalidInput:
+    return InvalidInput(
+        f"can't be unpacked: {error}.",
+        where=name,
+        advice="Copy it again; it may have been cut off.",
+    )

@@ -10,8 +10,7 @@ from planproof.core.case import Case
 from planproof.core.content import Json
 from planproof.core.json_values import is_object
 from planproof.core.pointer import resolve
-from planproof.core.suggestions import did_you_mean
-from planproof.errors import InvalidInput
+from planproof.errors import InvalidInput, did_you_mean
 from planproof.readers.decoding.case_files import parse_case
 
 FIELDS = {

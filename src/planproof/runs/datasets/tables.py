@@ -20,8 +20,7 @@ from planproof.readers.decoding.case_files import (
     parse_case_line,
 )
 from planproof.readers.decoding.rewinding import Readable
-from planproof.runs.datasets.compressed_files import open_data_file
-from planproof.runs.datasets.dataset_files import DataFile
+from planproof.runs.datasets.dataset_files import DataFile, open_data_file
 from planproof.runs.datasets.field_mapping import FieldMap
 
 if TYPE_CHECKING:

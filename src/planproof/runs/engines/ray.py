@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput, PlanproofError, RunFailed
-from planproof.runs.case_json import serialize_case
 from planproof.runs.datasets.data_set import DataSet
 from planproof.runs.datasets.dataset_files import STANDARD_INPUT
 from planproof.runs.engines.case_judging import CaseEvaluator
@@ -34,7 +33,7 @@ from planproof.runs.engines.row_transport import (
     row_to_task,
     task_to_row,
 )
-from planproof.runs.run_records import Result
+from planproof.runs.run_records import Result, serialize_case
 from planproof.runs.store.open_store import open_store
 
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from planproof.core.verdict_json import parse_verdict
+from planproof.core.verdict import parse_verdict
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.case_json import deserialize_case
 from planproof.runs.engines.local import JudgeTask, ResultWithCase
-from planproof.runs.run_records import Result, StoredCase
+from planproof.runs.run_records import Result, StoredCase, deserialize_case
 
 TransportRow: TypeAlias = dict[str, Any]
 

@@ -12,9 +12,9 @@ from sqlalchemy import ColumnElement, Select, and_, case, exists, func, or_, sel
 from planproof.core.finding import Status
 from planproof.core.verdict import Outcome
 from planproof.runs.run_records import Result
-from planproof.runs.step_counts import LONGEST_TEXT
 from planproof.runs.store import row_mapping, schema
 from planproof.runs.store.database import Database
+from planproof.runs.summary import LONGEST_TEXT
 from planproof.scoring import LEVELS
 
 _UNSCORED_RANK = -1.0

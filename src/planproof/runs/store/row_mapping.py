@@ -13,8 +13,7 @@ from msgspec import to_builtins
 
 from planproof.core.content import Json
 from planproof.core.usage import Usage
-from planproof.core.verdict import JudgeSummary, Verdict
-from planproof.core.verdict_json import parse_verdict
+from planproof.core.verdict import JudgeSummary, Verdict, parse_verdict
 from planproof.runs.run_records import Result, Run, RunState
 
 _RESULT_FIELDS = ("id", "metadata", "cost")

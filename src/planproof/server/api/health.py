@@ -5,16 +5,27 @@ from __future__ import annotations
 import asyncio
 
 from fastapi import APIRouter
-from starlette.responses import Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.responses import PlainTextResponse, Response
 
 from planproof.core.content import Json
-from planproof.server.api.route_docs import describe_responses
-from planproof.server.api.schemas import Health
-from planproof.server.http_problems import ServerBusy
-from planproof.server.json_responses import make_json_response
+from planproof.server.api.schemas import Health, describe_errors, describe_responses
+from planproof.server.http_problems import ServerBusy, make_json_response
 from planproof.server.services import ServicesDep
 
 router = APIRouter(tags=["health"])
+
+
+@router.get(
+    "/metrics",
+    summary="Figures, as Prometheus collects them.",
+    response_class=PlainTextResponse,
+    responses=describe_errors(()),
+)
+async def figures(services: ServicesDep) -> Response:
+    """All figures of this server."""
+    return Response(services.metrics.render(), media_type=CONTENT_TYPE_LATEST)
+
 
 _WITHOUT_KEY: dict[str, Json] = {"security": []}
 

@@ -14,10 +14,15 @@ from planproof.core.verdict import Outcome, Verdict, to_json_values
 from planproof.runs.run_records import Result
 from planproof.runs.store.queries import ResultFilter, ResultOrder, count_results, query_results
 from planproof.runs.summary import CaseSummary
-from planproof.server.api.lookup import CasePath, FirstQuery, RunDep, find_or_404
-from planproof.server.api.route_docs import READ_ERRORS, describe_responses
-from planproof.server.api.schemas import CasesPage, RunCase, VerdictsPage
-from planproof.server.json_responses import make_json_response
+from planproof.server.api.run_routes import CasePath, FirstQuery, RunDep, find_or_404
+from planproof.server.api.schemas import (
+    READ_ERRORS,
+    CasesPage,
+    RunCase,
+    VerdictsPage,
+    describe_responses,
+)
+from planproof.server.http_problems import make_json_response
 from planproof.server.services import Services, ServicesDep
 
 router = APIRouter(prefix="/v1/runs/{run}", tags=["results"])

@@ -5,34 +5,71 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
-from collections.abc import AsyncIterator
-from typing import Annotated, Any, BinaryIO, cast
+from collections.abc import AsyncIterator, Callable
+from typing import Annotated, Any, BinaryIO, TypeVar, cast
 
-from fastapi import APIRouter, Query, Request
-from pydantic import Field
+from fastapi import APIRouter, Depends, Path, Query, Request
+from pydantic import Field, StringConstraints
 from starlette.responses import Response, StreamingResponse
 
 from planproof.core.content import Json
-from planproof.reports.run_json import run_to_dict, summary_to_json
-from planproof.runs.run_names import parse_tags
+from planproof.errors import InvalidInput
+from planproof.reports.json import comparison_to_json, run_to_dict, summary_to_json
+from planproof.runs.run_names import find_base_run, find_run_by_name, parse_tags
 from planproof.runs.run_records import Run, RunState
 from planproof.server.active_runs import RunRequest
-from planproof.server.api.lookup import FirstQuery, RunDep, TagQuery
-from planproof.server.api.route_docs import (
+from planproof.server.api.schemas import (
     EVENT_STREAM,
     READ_ERRORS,
     WRITE_ERRORS,
+    PostedCase,
+    RunComparison,
+    RunsPage,
+    RunWithSummary,
+    StartedRun,
     build_openapi_schema,
     describe_body,
     describe_responses,
     load_demo_case,
 )
-from planproof.server.api.schemas import PostedCase, RunsPage, RunWithSummary, StartedRun
 from planproof.server.api.verdict_routes import JudgeQuery
-from planproof.server.json_responses import make_json_response
+from planproof.server.http_problems import RequestRefused, make_json_response
 from planproof.server.services import Services, ServicesDep
 
 router = APIRouter(prefix="/v1", tags=["runs"])
+
+
+@router.get(
+    "/compare",
+    summary="What changed from one run to another.",
+    responses=describe_responses(
+        "compare_runs", RunComparison, "Two runs, and what changed.", READ_ERRORS
+    ),
+)
+async def compare_runs(
+    services: ServicesDep,
+    base: Annotated[
+        str,
+        Query(
+            description="A run as in `/v1/runs/{run}`, or `previous`: the last over the same data.",
+            examples=["previous"],
+        ),
+    ],
+    new: Annotated[
+        str, Query(description="A run as in `/v1/runs/{run}`.", examples=["latest"])
+    ] = "latest",
+) -> Response:
+    """Pair the cases of two runs, and say what became better, what worse, and if it is chance."""
+    store = services.store
+
+    def render_comparison() -> str:
+        later = find_run_by_name(store, new)
+        earlier = find_base_run(store, base, later)
+        return comparison_to_json(earlier, later, services.queries.get_comparison(earlier, later))
+
+    text = await find_or_404("base or new", render_comparison)
+    return Response(text.encode("ascii"), media_type="application/json")
+
 
 _POLL_SECONDS = 0.2
 _KEEP_ALIVE_SECONDS = 15.0
@@ -173,3 +210,40 @@ async def _stream_progress(services: Services, run: Run) -> AsyncIterator[bytes]
 
 def _encode_event(name: str, figures: dict[str, Json]) -> bytes:
     return f"event: {name}\ndata: {json.dumps(figures)}\n\n".encode("ascii")
+
+
+_T = TypeVar("_T")
+_MAX_INT32 = 2**31 - 1
+
+FirstQuery = Annotated[
+    int, Query(ge=0, le=_MAX_INT32, description="How many are left out before.", examples=[0])
+]
+TagQuery = Annotated[
+    list[Annotated[str, StringConstraints(pattern="^[^=]+=")]] | None,
+    Query(description="A tag, as NAME=VALUE; several all have to fit."),
+]
+CasePath = Annotated[str, Path(description="Its id, or its position from 0 up.", examples=["0"])]
+
+
+async def find_or_404(where: str, find: Callable[[], _T]) -> _T:
+    """What is found in the store; 404 where there is no such thing."""
+    try:
+        return await asyncio.to_thread(find)
+    except InvalidInput as error:
+        raise RequestRefused(404, error.what, where=where, advice=error.advice) from error
+
+
+async def _find_run(
+    services: ServicesDep,
+    run: Annotated[
+        str,
+        Path(
+            description="An id, the beginning of one, `latest`, or NAME=VALUE: the last with it.",
+            examples=["latest"],
+        ),
+    ],
+) -> Run:
+    return await find_or_404("run", lambda: find_run_by_name(services.store, run))
+
+
+RunDep = Annotated[Run, Depends(_find_run)]

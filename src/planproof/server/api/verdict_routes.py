@@ -9,16 +9,16 @@ from starlette.responses import Response
 
 from planproof.core.verdict import Verdict
 from planproof.readers.decoding.case_files import CaseLine, parse_case
-from planproof.server.api.route_docs import (
+from planproof.server.api.schemas import (
     WRITE_ERRORS,
+    PostedCase,
     build_openapi_schema,
     describe_body,
     describe_responses,
     load_demo_case,
 )
-from planproof.server.api.schemas import PostedCase
-from planproof.server.guard.json_bodies import read_json_body
-from planproof.server.json_responses import make_json_response
+from planproof.server.guard.body_limits import read_json_body
+from planproof.server.http_problems import make_json_response
 from planproof.server.services import ServicesDep
 
 router = APIRouter(prefix="/v1", tags=["verdicts"])

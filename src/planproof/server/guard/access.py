@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from asyncio import sleep
+from collections import OrderedDict
 from http.cookies import CookieError, SimpleCookie
+from time import monotonic
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
@@ -12,12 +16,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from planproof.errors import PlanproofError
 from planproof.server.guard import sign_in
 from planproof.server.guard.api_keys import Key, Role, hash_secret
-from planproof.server.guard.client_rates import ClientRateLimiter, WrongKeyBackoff
-from planproof.server.guard.origins import SAFE_METHODS, check_host, check_origin
-from planproof.server.guard.sessions import Sessions
+from planproof.server.guard.sign_in import Sessions
 from planproof.server.http_problems import RequestRefused, make_problem_response
 from planproof.server.pages.rendering import accepts_html, respond_to_error
-from planproof.server.server_settings import ServerSettings
+from planproof.server.server_settings import ServerSettings, is_loopback
 from planproof.server.services import Services
 
 PATHS_WITHOUT_KEY = frozenset(("/healthz", "/readyz"))
@@ -176,3 +178,95 @@ async def _read_form_body(receive: Receive) -> bytes:
             )
         if not message.get("more_body", False):
             return body
+
+
+SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+_OWN_SITES = frozenset(("same-origin", "none"))
+
+
+def check_host(headers: Headers) -> None:
+    """Refuse a request that was made under a name which is not this machine's own."""
+    host = headers.get("host", "")
+    if not is_loopback(_strip_port(host)):
+        raise RequestRefused(
+            403,
+            f"the host `{host}` is not loopback.",
+            where="Host",
+            advice="Ask http://127.0.0.1 or localhost; with --demand-keys other names do.",
+        )
+
+
+def check_origin(method: str, headers: Headers) -> None:
+    """Refuse what a browser sends on behalf of another site; its links may be followed."""
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
+        raise _make_origin_error("Origin")
+    site = headers.get("sec-fetch-site", "none")
+    if site in _OWN_SITES:
+        return
+    followed = headers.get("sec-fetch-mode") == "navigate"
+    is_document = headers.get("sec-fetch-dest", "document") == "document"
+    if not (followed and is_document and method in SAFE_METHODS):
+        raise _make_origin_error("Sec-Fetch-Site")
+
+
+def _strip_port(host: str) -> str:
+    """The name in a `Host`, without the port."""
+    if host.startswith("["):
+        return host.partition("]")[0][1:]
+    return host.partition(":")[0]
+
+
+def _make_origin_error(header: str) -> RequestRefused:
+    return RequestRefused(
+        403,
+        "it is sent on behalf of another site.",
+        where=header,
+        advice="Requests from other sites are not served.",
+    )
+
+
+_MAX_CLIENTS = 10_000
+_RESET_SECONDS = 600.0
+_FIRST_DELAY = 0.25
+_MAX_DELAY = 8.0
+
+
+class ClientRateLimiter:
+    """So many requests a second from each client, and as many at once after a second of rest."""
+
+    def __init__(self, rate: float) -> None:
+        self._rate = rate
+        self._burst = max(1.0, rate)
+        self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def acquire(self, client: str) -> int | None:
+        """The seconds that a client has to wait; None for one that may ask, which is counted."""
+        now = monotonic()
+        left, then = self._clients.get(client, (self._burst, now))
+        left = min(self._burst, left + (now - then) * self._rate)
+        may = left >= 1
+        self._clients[client] = (left - 1 if may else left), now
+        self._clients.move_to_end(client)
+        if len(self._clients) > _MAX_CLIENTS:
+            self._clients.popitem(last=False)
+        return None if may else math.ceil((1 - left) / self._rate)
+
+
+class WrongKeyBackoff:
+    """Counts wrong keys by where they came from; each is answered later than the one before."""
+
+    def __init__(self) -> None:
+        self._attempts: OrderedDict[str, tuple[int, float]] = OrderedDict()
+
+    def next_delay(self, address: str) -> float:
+        """The seconds after which another wrong key from there is to be answered."""
+        now = monotonic()
+        tries, then = self._attempts.get(address, (0, now))
+        if now - then > _RESET_SECONDS:
+            tries = 0
+        self._attempts[address] = tries + 1, now
+        self._attempts.move_to_end(address)
+        if len(self._attempts) > _MAX_CLIENTS:
+            self._attempts.popitem(last=False)
+        return min(_MAX_DELAY, _FIRST_DELAY * 2.0 ** min(tries, 10))

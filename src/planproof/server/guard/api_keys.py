@@ -13,8 +13,7 @@ from time import monotonic
 
 from sqlalchemy import delete, select
 
-from planproof.core.suggestions import did_you_mean
-from planproof.errors import InvalidInput
+from planproof.errors import InvalidInput, did_you_mean
 from planproof.runs.store import schema
 from planproof.runs.store.database import Database, insert_new
 from planproof.runs.store.row_mapping import format_time

@@ -25,8 +25,8 @@ from sqlalchemy import (
 )
 
 from planproof.runs.store.database import Database, upsert
-from planproof.runs.store.insert_results import ResultRows, write_results
 from planproof.runs.store.schema import runs, servers, spans, traces
+from planproof.runs.store.sql_store import ResultRows, write_results
 from planproof.server.ingestion.received_spans import ReceivedSpan, read_row
 
 SERVER_TIMEOUT_SECONDS = 5.0

@@ -18,7 +18,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span
 
 from planproof.core.content import Json
-from planproof.server.guard.json_bodies import make_too_many_values_error
+from planproof.server.guard.body_limits import make_too_many_values_error
 from planproof.server.http_problems import RequestRefused
 from planproof.server.ingestion.received_spans import ReceivedSpan, build_header
 from planproof.server.server_settings import ServerLimits

@@ -11,16 +11,16 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
+from planproof.core.content import Json
 from planproof.errors import PlanproofError
-from planproof.server.api.route_docs import describe_errors, describe_responses
-from planproof.server.http_problems import to_request_refused
+from planproof.server.api.schemas import describe_errors, describe_responses
+from planproof.server.http_problems import RequestRefused, make_json_response, to_request_refused
 from planproof.server.ingestion.otlp_requests import (
     OtlpEncoding,
     ParsedRequest,
     parse_content_type,
     parse_request,
 )
-from planproof.server.ingestion.otlp_responses import make_error_response, make_success_response
 from planproof.server.live_traces import LiveTrace, mask_secrets
 from planproof.server.services import Services, ServicesDep
 
@@ -138,3 +138,45 @@ async def _stream_events(
     async for views in changes:
         data = json.dumps([asdict(mask_secrets(view)) for view in views], separators=(",", ":"))
         yield f"event: traces\ndata: {data}\n\n".encode("ascii")
+
+
+_PROTOBUF = "application/x-protobuf"
+# Of google.rpc.Code, which OTLP says to answer with.
+_RPC_CODES = {400: 3, 401: 16, 403: 7, 413: 8, 415: 3, 429: 8, 503: 14}
+_RPC_INTERNAL = 13
+
+
+def make_success_response(encoding: OtlpEncoding, rejected: int, why: str) -> Response:
+    """The answer that all spans, or all but some, were taken."""
+    if encoding == "json":
+        body: dict[str, Json] = {}
+        if rejected:
+            body["partialSuccess"] = {"rejectedSpans": str(rejected), "errorMessage": why}
+        return make_json_response(body)
+    from opentelemetry.proto.collector.trace.v1 import (  # noqa: PLC0415 - loads protobuf
+        trace_service_pb2 as service,
+    )
+
+    answer = service.ExportTraceServiceResponse()
+    if rejected:
+        answer.partial_success.rejected_spans = rejected
+        answer.partial_success.error_message = why
+    return Response(answer.SerializeToString(), media_type=_PROTOBUF)
+
+
+def make_error_response(encoding: OtlpEncoding, error: RequestRefused) -> Response:
+    """The answer that nothing was taken; whether it may be sent again is in the status."""
+    code = _RPC_CODES.get(error.status, _RPC_INTERNAL)
+    retry_after = error.retry_after
+    headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+    if encoding == "json":
+        return make_json_response(
+            {"code": code, "message": str(error)}, status=error.status, headers=headers
+        )
+    from opentelemetry.proto.collector.trace.v1 import (  # noqa: PLC0415 - loads protobuf
+        trace_service_pb2 as service,
+    )
+
+    # A google.rpc.Status has the same fields under the same numbers: a code, and a message.
+    status = service.ExportTracePartialSuccess(rejected_spans=code, error_message=str(error))
+    return Response(status.SerializeToString(), error.status, headers=headers, media_type=_PROTOBUF)

@@ -16,10 +16,16 @@ from planproof.core.verdict import JudgeSummary, Outcome, Verdict
 from planproof.errors import InvalidInput, StoreFailed
 from planproof.evaluation import is_async_judge
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.case_json import deserialize_case, serialize_case
 from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.runs.engines.process_pool import TimedVerdict
-from planproof.runs.run_records import Result, Run, RunState, StoredCase
+from planproof.runs.run_records import (
+    Result,
+    Run,
+    RunState,
+    StoredCase,
+    deserialize_case,
+    serialize_case,
+)
 from planproof.runs.store.sql_store import SqlStore
 from planproof.server.http_problems import ServerBusy
 from planproof.server.ingestion.batching import Batcher
@@ -32,8 +38,8 @@ from planproof.server.ingestion.finished_traces import (
 from planproof.server.ingestion.otlp_requests import parse_spans
 from planproof.server.ingestion.received_spans import build_document, find_service_name
 from planproof.server.ingestion.span_inbox import Inbox
-from planproof.server.json_logs import log_error
 from planproof.server.judge_queue import JudgeQueue
+from planproof.server.observability import log_error
 from planproof.server.server_settings import ServerSettings
 
 SOURCE_TAG = "opentelemetry"

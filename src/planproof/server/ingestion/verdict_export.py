@@ -23,11 +23,11 @@ from sqlalchemy import select, update
 import planproof
 from planproof.core.verdict import Outcome, Verdict
 from planproof.errors import InvalidInput
-from planproof.reports.redaction import redact
+from planproof.reports.plain_text import redact
 from planproof.reports.wording import LEVEL_LABELS
 from planproof.runs.store.schema import traces
 from planproof.runs.store.sql_store import SqlStore
-from planproof.server.json_logs import log_error, log_event
+from planproof.server.observability import log_error, log_event
 
 EVENT_NAME = "gen_ai.evaluation.result"
 EVALUATION_NAME = "planproof.plan_adherence"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from threading import Lock
+from typing import Generic, TypeVar
 
 from planproof.preparation import ReadOptions
 from planproof.reports.html.case_page import JudgedCase
@@ -19,7 +23,6 @@ from planproof.runs.store.queries import (
 )
 from planproof.runs.store.sql_store import SqlStore
 from planproof.runs.summary import Summary, summarize
-from planproof.server.pages.timed_cache import ThreadSafeCache
 
 _MAX_RUNS = 200
 _MAX_TALLIES = 2_000
@@ -94,3 +97,38 @@ class RunQueries:
     def _cache_key(self, run: Run) -> tuple[object, ...]:
         tally = self.get_tally(run)
         return (run.id, *tally.levels.values(), *sorted(tally.unscored.items()), tally.total)
+
+
+Value = TypeVar("Value")
+
+
+class ThreadSafeCache(Generic[Value]):
+    """Values by what they depend on; the ones that nobody asked for longest are forgotten.
+
+    Threads may ask at once: a value is made by the first, and the others wait for it.
+    """
+
+    def __init__(self, max_size: int) -> None:
+        self._max_size = max_size
+        self._futures: OrderedDict[Hashable, Future[Value]] = OrderedDict()
+        self._lock = Lock()
+
+    def get_or_compute(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """The value of the key, made if need be."""
+        new_future: Future[Value] = Future()
+        with self._lock:
+            known = self._futures.get(key)
+            self._futures[key] = known or new_future
+            self._futures.move_to_end(key)
+            if len(self._futures) > self._max_size:
+                self._futures.popitem(last=False)
+        if known is not None:
+            return known.result()
+        try:
+            new_future.set_result(compute())
+        except BaseException as error:
+            new_future.set_exception(error)
+            with self._lock:
+                self._futures.pop(key, None)
+            raise
+        return new_future.result()

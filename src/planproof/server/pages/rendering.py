@@ -5,11 +5,16 @@ from __future__ import annotations
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from os import PathLike, stat_result
 from typing import Any
 from urllib.parse import urlencode
 
 from starlette.datastructures import Headers
 from starlette.responses import HTMLResponse, Response
+from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 import planproof
@@ -17,7 +22,6 @@ from planproof.errors import PlanproofError
 from planproof.reports.html.page_templates import get_environment
 from planproof.reports.wording import make_sanitizer, pluralize
 from planproof.server.http_problems import RequestRefused, make_problem_response, to_request_refused
-from planproof.server.pages.static_files import compute_assets_digest
 
 mask_text = make_sanitizer(secrets=False)
 """Text of a case on a page: what looks like a secret is masked."""
@@ -137,3 +141,36 @@ def classify_change(change: float | None) -> str:
     if change is None or abs(change) < _SMALLEST_CHANGE:
         return ""
     return "yes" if change > 0 else "no"
+
+
+_PACKAGES = ("planproof.reports.html", "planproof.server.pages")
+_FOLDER = "assets"
+
+
+class Assets(StaticFiles):
+    """The files; browsers keep them, for an address never stands for another content."""
+
+    def __init__(self) -> None:
+        super().__init__(packages=[(package, _FOLDER) for package in _PACKAGES])
+
+    def file_response(
+        self,
+        full_path: str | PathLike[str],
+        stat_result: stat_result,
+        scope: Scope,
+        status_code: int = 200,
+    ) -> Response:
+        """A file as an answer."""
+        answer = super().file_response(full_path, stat_result, scope, status_code)
+        answer.headers["Cache-Control"] = "private, max-age=31536000, immutable"
+        return answer
+
+
+@cache
+def compute_assets_digest() -> str:
+    """Changes with any of the files; it is part of their addresses."""
+    hasher = sha256()
+    for package in _PACKAGES:
+        for asset in sorted(files(package).joinpath(_FOLDER).iterdir(), key=lambda file: file.name):
+            hasher.update(asset.name.encode() + b"\0" + asset.read_bytes())
+    return hasher.hexdigest()[:12]

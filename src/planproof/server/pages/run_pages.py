@@ -10,9 +10,14 @@ from starlette.responses import HTMLResponse
 
 from planproof.preparation import ReadOptions
 from planproof.reports.html.case_page import build_case_data
-from planproof.reports.html.case_rows import CaseRow
 from planproof.reports.html.size_budget import SizeBudget
-from planproof.reports.html.summary_view import UNSCORED, build_summary_view, describe_run, step_key
+from planproof.reports.html.summary_view import (
+    UNSCORED,
+    CaseRow,
+    build_summary_view,
+    describe_run,
+    step_key,
+)
 from planproof.reports.terminal.run_lines import source_name
 from planproof.runs.run_names import find_previous_run
 from planproof.runs.run_records import Run

@@ -9,8 +9,7 @@ from sqlalchemy import select
 
 from planproof.core.case import Case
 from planproof.core.verdict import JudgeSummary, Outcome, Verdict
-from planproof.runs.case_json import serialize_case
-from planproof.runs.run_records import Result, Run, create_run
+from planproof.runs.run_records import Result, Run, create_run, serialize_case
 from planproof.runs.store.schema import spans
 from planproof.runs.store.sql_store import SqlStore
 from planproof.server.ingestion.finished_traces import (

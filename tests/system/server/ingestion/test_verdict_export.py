@@ -11,8 +11,7 @@ from sqlalchemy import update
 from planproof.core.case import Case
 from planproof.core.finding import Status, StepFinding
 from planproof.core.verdict import JudgeSummary, Outcome, Verdict
-from planproof.runs.case_json import serialize_case
-from planproof.runs.run_records import Result, create_run
+from planproof.runs.run_records import Result, create_run, serialize_case
 from planproof.runs.store.schema import traces
 from planproof.runs.store.sql_store import SqlStore
 from planproof.server.ingestion.finished_traces import FinishedTrace, TraceQueue

@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from planproof.evaluation import evaluate
-from planproof.server.pages.try_page import parse_form_fields
+from planproof.server.pages.page_routes import parse_form_fields
 from tests.serving import in_process, settings
 from tests.small_cases import FOLLOWED, PLAN
 

@@ -11,7 +11,7 @@ from planproof import evaluate
 from planproof.core.content import Json
 from planproof.errors import InvalidConfiguration, InvalidInput
 from planproof.integrations.capture import Recorder
-from planproof.integrations.capture.framework_import import import_framework
+from planproof.integrations.hosts import import_framework
 from planproof.monitor import Deviation, OffPlan
 
 PLAN = ["Read the file report-12.txt", "Delete the file draft-7.txt"]

@@ -10,8 +10,7 @@ import pytest
 
 from planproof.core.content import Content
 from planproof.core.finding import Severity, Status
-from planproof.core.judge import ModelOptions
-from planproof.core.judgement import Judgement
+from planproof.core.judge import Judgement, ModelOptions
 from planproof.core.model import Answer, Cause, ModelFailed, Question
 from planproof.core.plan import Plan
 from planproof.core.usage import Usage
@@ -19,7 +18,7 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit import citations
 from planproof.llm.audit.audit_judge import Audit
 from planproof.llm.cascade import Cascade
-from planproof.llm.prompting.show_question import count_characters
+from planproof.llm.prompting.case_prompt import count_characters
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planproof.core.finding import Status
-from planproof.core.judgement import Judgement
+from planproof.core.judge import Judgement
 from planproof.llm.audit import citations
 from planproof.planning.plan_parser import parse_plan
 from tests.audited import answer, audited_by, statuses, step

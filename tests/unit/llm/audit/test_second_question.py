@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from planproof.core.finding import Status
-from planproof.core.judgement import Judgement
+from planproof.core.judge import Judgement
 from planproof.planning.plan_parser import parse_plan
 from tests.audited import answer, audited_by, statuses, step
 from tests.fake_model import FakeModel

@@ -8,8 +8,7 @@ from planproof.core.content import Content
 from planproof.core.plan import Plan
 from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.llm.prompting.case_prompt import CaseWriter
-from planproof.llm.prompting.event_lines import EventWriter
-from planproof.llm.prompting.plan_relevance import PlanTerms
+from planproof.llm.prompting.event_lines import EventWriter, PlanTerms
 from planproof.llm.prompting.prompt_images import ImageGallery, ImageRules
 from planproof.planning.plan_parser import parse_plan
 

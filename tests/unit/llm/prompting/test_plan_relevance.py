@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.llm.prompting.plan_relevance import PlanTerms
+from planproof.llm.prompting.event_lines import PlanTerms
 from planproof.planning.plan_parser import parse_plan
 from tests.unit.llm.prompting.events_made import did, said
 

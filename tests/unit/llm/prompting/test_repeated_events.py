@@ -8,7 +8,7 @@ import pytest
 
 from planproof.core.content import Image
 from planproof.core.trace import Event, EventStatus, Kind, Trace
-from planproof.llm.prompting.repeated_events import (
+from planproof.llm.prompting.trace_prompt import (
     GROUP_DETAIL_LEVELS,
     format_id_ranges,
     group_similar_events,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from planproof.readers.decoding.gc_pause import gc_paused
+from planproof.readers.decoding.source import gc_paused
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.readers.toolkit.code_agent import split_facts_and_plan, split_thought_and_code
+from planproof.readers.toolkit.code_fences import split_facts_and_plan, split_thought_and_code
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.readers.toolkit.command_tools import get_command_name
+from planproof.readers.toolkit.tool_calls import get_command_name
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from planproof.reports.html.passages import FindingQuote, MarkedText, find_quote_spans, mark_quotes
-from planproof.reports.redaction import MASK
+from planproof.reports.html.case_page import FindingQuote, MarkedText, find_quote_spans, mark_quotes
+from planproof.reports.plain_text import MASK
 
 
 def made(text: str, *words: str, room: int = 1_000, secrets: bool = False) -> MarkedText:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planproof.reports.terminal.trace_listing import TraceEntry, format_trace_list
+from planproof.reports.terminal.trace_lines import TraceEntry, format_trace_list
 
 
 def test_a_line_says_number_id_reader_events_and_task() -> None:

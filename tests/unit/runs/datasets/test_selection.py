@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.datasets.selection import Selection, parse_shard
-from planproof.runs.datasets.where_conditions import parse_condition
+from planproof.runs.datasets.selection import Selection, parse_condition, parse_shard
 
 EVEN = parse_condition("even=true")
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planproof.errors import InvalidInput
-from planproof.runs.datasets.where_conditions import parse_condition
+from planproof.runs.datasets.selection import parse_condition
 
 RECORD: dict[str, Any] = {
     "team": "search",

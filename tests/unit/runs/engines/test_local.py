@@ -13,7 +13,7 @@ import pytest
 from planproof.core.case import Case
 from planproof.core.content import Content
 from planproof.core.finding import Findings, Status, StepFinding
-from planproof.core.judgement import Judgement
+from planproof.core.judge import Judgement
 from planproof.core.model import Question
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.server.guard import client_rates, sessions
-from planproof.server.guard.client_rates import ClientRateLimiter, WrongKeyBackoff
-from planproof.server.guard.sessions import Sessions
+from planproof.server.guard import access, sign_in
+from planproof.server.guard.access import ClientRateLimiter, WrongKeyBackoff
+from planproof.server.guard.sign_in import Sessions
 
 
 class Clock:
@@ -20,8 +20,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(client_rates, "monotonic", made)
-    monkeypatch.setattr(sessions, "monotonic", made)
+    monkeypatch.setattr(access, "monotonic", made)
+    monkeypatch.setattr(sign_in, "monotonic", made)
     return made
 
 
@@ -45,7 +45,7 @@ def test_a_rate_below_one_a_second_holds_too(clock: Clock) -> None:
 def test_many_clients_take_no_more_memory_than_some(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client_rates, "_MAX_CLIENTS", 3)
+    monkeypatch.setattr(access, "_MAX_CLIENTS", 3)
     limited, wrong = ClientRateLimiter(1), WrongKeyBackoff()
     for number in range(10):
         assert limited.acquire(str(number)) is None
@@ -66,7 +66,7 @@ def test_wrong_keys_wait_longer_each_time_and_are_forgotten(clock: Clock) -> Non
 def test_a_session_ends_by_itself_or_when_it_is_told_to(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "_MAX_SESSIONS", 2)
+    monkeypatch.setattr(sign_in, "_MAX_SESSIONS", 2)
     held = Sessions()
     first = held.begin("digest")
     assert held.key_digest(first) == "digest"

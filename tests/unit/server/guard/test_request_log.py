@@ -12,7 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
 from planproof.server.guard.request_log import RequestLogger
-from planproof.server.prometheus_metrics import Metrics
+from planproof.server.observability import Metrics
 
 SCOPE: dict[str, Any] = {"type": "http", "method": "BREW", "path": "/secret", "headers": []}
 

@@ -7,7 +7,7 @@ from threading import Event
 
 import pytest
 
-from planproof.server.pages.timed_cache import ThreadSafeCache
+from planproof.server.pages.page_queries import ThreadSafeCache
 from tests.patience import PATIENCE
 
 

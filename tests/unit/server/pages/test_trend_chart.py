@@ -9,8 +9,8 @@ import pytest
 
 from planproof.runs.store.queries import RunTally
 from planproof.scoring import LEVELS
+from planproof.server.pages.overview_page import build_trend
 from planproof.server.pages.rendering import build_query_string, format_age, format_change
-from planproof.server.pages.trend_chart import build_trend
 from tests.hand_made_runs import RUN
 
 

@@ -1,0 +1,502 @@
+"""Options of the judges that ask a model, and what they come to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from planproof.cli.inputs import read_text
+
+if TYPE_CHECKING:
+    from planproof.config import Configuration
+    from planproof.core.judge import AnyJudge, ModelOptions
+    from planproof.core.model import Model
+    from planproof.llm.model_settings import ModelSettings
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import fields
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any, TypeVar, get_type_hints
+
+from planproof.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from planproof.config import Configuration
+    from planproof.runs.store.store_protocol import Store
+import shlex
+
+if TYPE_CHECKING:
+    from planproof.core.limits import Limits
+    from planproof.runs.datasets.data_set import DataSet
+    from planproof.runs.summary import SummaryBuilder
+from enum import StrEnum
+from functools import partial
+
+if TYPE_CHECKING:
+    from planproof.config import Configuration
+    from planproof.core.plan import InForce
+    from planproof.runs.datasets.data_set import DataSet
+    from planproof.runs.engines.case_judging import CaseEvaluator
+    from planproof.runs.execution import RemoteEngine
+    from planproof.runs.run_records import Run
+
+
+ModelOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER:NAME",
+        help="Model to ask, such as openai:NAME, anthropic:NAME or ollama:NAME; of several the "
+        "lower verdict stands. Keys come from the environment.",
+    ),
+]
+BaseUrlOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--base-url", metavar="URL", help="Address of a server that is like OpenAI's."),
+]
+SamplesOption: TypeAlias = Annotated[
+    int,
+    typer.Option(
+        "--samples", metavar="N", min=1, max=25, help="Ask so many times; disagreement is doubt."
+    ),
+]
+BudgetOption: TypeAlias = Annotated[
+    int,
+    typer.Option("--budget", metavar="N", min=4_000, help="Characters of a request, at the most."),
+]
+DeadlineOption: TypeAlias = Annotated[
+    float, typer.Option("--deadline", metavar="S", min=1, help="Seconds for a case, at the most.")
+]
+ConcurrencyOption: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        "--concurrency",
+        metavar="N",
+        min=1,
+        help="Questions to a model at once (8); with `rules`, processes (one a core).",
+    ),
+]
+RpmOption: TypeAlias = Annotated[
+    float | None, typer.Option("--rpm", metavar="N", min=0.1, help="Questions a minute.")
+]
+TpmOption: TypeAlias = Annotated[
+    float | None, typer.Option("--tpm", metavar="N", min=1, help="Tokens a minute.")
+]
+NoCacheOption: TypeAlias = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache",
+        help="Judge anew: take no answer from the cache and no verdict from the store.",
+    ),
+]
+MaxCostOption: TypeAlias = Annotated[
+    float | None,
+    typer.Option("--max-cost", metavar="USD", min=0, help="Ask no further beyond this price."),
+]
+DoubtOption: TypeAlias = Annotated[
+    float,
+    typer.Option(
+        "--doubt", metavar="X", min=0, help="How much doubt `cascade` leaves without asking."
+    ),
+]
+ImageUrlsOption: TypeAlias = Annotated[
+    bool,
+    typer.Option("--allow-image-urls", help="Pass on addresses of images; they are not fetched."),
+]
+TemplateOption: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--template", metavar="FILE", help="Template of your own, for `prompt`."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelJudgeOptions:
+    """What was said on the command line about asking."""
+
+    model: ModelOption = None
+    base_url: BaseUrlOption = None
+    samples: SamplesOption = 1
+    budget: BudgetOption = 120_000
+    deadline: DeadlineOption = 120
+    concurrency: ConcurrencyOption = None
+    rpm: RpmOption = None
+    tpm: TpmOption = None
+    no_cache: NoCacheOption = False
+    max_cost: MaxCostOption = None
+    doubt: DoubtOption = 0.03
+    allow_image_urls: ImageUrlsOption = False
+    template: TemplateOption = None
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models that were named."""
+        return tuple(self.model or ())
+
+    def make_judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
+        """The judge that was named: as an option or in the configuration; `audit` for a model."""
+        from planproof.llm.judge_registry import asks_model
+        from planproof.llm.open_judge import open_judge
+
+        chosen = self._resolve_judge_name(name, configuration)
+        return open_judge(
+            chosen,
+            self.models,
+            vocabulary=configuration.vocabulary,
+            options=self._make_model_options(chosen, configuration),
+            samples=self.samples,
+            base_url=self.base_url,
+            settings=self._make_model_settings() if asks_model(chosen) else None,
+        )
+
+    def open_model(self) -> Model:
+        """The model that was named, for whoever asks it without a judge."""
+        from planproof.llm.providers import open_model
+
+        (name,) = self.models
+        return open_model(name, base_url=self.base_url, settings=self._make_model_settings())
+
+    def make_offline_judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
+        """The same judge for looking at its questions: no model is opened, and no key needed."""
+        from planproof.llm.judge_registry import asks_model
+        from planproof.llm.open_judge import UnopenedModel, open_judge
+
+        chosen = self._resolve_judge_name(name, configuration)
+        if not asks_model(chosen):
+            raise typer.BadParameter(f"the judge `{chosen}` asks no model.")
+        models = [UnopenedModel(model) for model in self.models or ("none",)]
+        return open_judge(
+            chosen,
+            models,
+            vocabulary=configuration.vocabulary,
+            options=self._make_model_options(chosen, configuration),
+            samples=self.samples,
+        )
+
+    def _resolve_judge_name(self, name: str | None, configuration: Configuration) -> str:
+        from planproof.llm.judge_registry import DEFAULT_JUDGE
+
+        return name or configuration.judge or ("audit" if self.models else DEFAULT_JUDGE)
+
+    def _make_model_options(self, judge: str, configuration: Configuration) -> ModelOptions:
+        from planproof.core.judge import ModelOptions
+
+        options = ModelOptions(
+            budget=self.budget,
+            deadline=self.deadline,
+            doubt=self.doubt,
+            image_urls=self.allow_image_urls,
+        )
+        if self.template is None:
+            return options
+        if judge != "prompt":
+            raise typer.BadParameter("--template goes with --judge prompt.")
+        return replace(options, template=read_text(self.template, configuration.limits))
+
+    def _make_model_settings(self) -> ModelSettings:
+        from planproof.llm.model_settings import ModelSettings, SpendingLimit
+        from planproof.runs.engines.local import DEFAULT_MODEL_CONCURRENCY
+
+        cache = None
+        if not self.no_cache:
+            from planproof.llm.answer_cache import default_cache_path
+
+            cache = default_cache_path()
+        return ModelSettings(
+            concurrency=self.concurrency or DEFAULT_MODEL_CONCURRENCY,
+            rpm=self.rpm,
+            tpm=self.tpm,
+            cache=cache,
+            spending=SpendingLimit(self.max_cost),
+        )
+
+
+_T = TypeVar("_T")
+
+
+def option_groups(**groups: type[Any]) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
+    """Let a command have the fields of a dataclass as options, in place of one parameter.
+
+    Every field is an option of the command, and the command is given the dataclass.
+    """
+
+    def decorate(command: Callable[..., _T]) -> Callable[..., _T]:
+        @wraps(command)
+        def wrapper(*args: Any, **options: Any) -> _T:
+            for name, group in groups.items():
+                options[name] = group(
+                    **{part.name: options.pop(part.name) for part in fields(group)}
+                )
+            return command(*args, **options)
+
+        command_signature = signature(command, eval_str=True)
+        options: list[Parameter] = []
+        for parameter in command_signature.parameters.values():
+            group = groups.get(parameter.name)
+            options += [parameter] if group is None else _make_option_parameters(group)
+        wrapper.__dict__["__signature__"] = command_signature.replace(parameters=options)
+        return wrapper
+
+    return decorate
+
+
+def _make_option_parameters(group: type[Any]) -> list[Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        Parameter(
+            part.name, Parameter.KEYWORD_ONLY, default=part.default, annotation=hints[part.name]
+        )
+        for part in fields(group)
+    ]
+
+
+StoreOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="URL",
+        envvar="PLANPROOF_STORE",
+        help="Where runs are kept: a file, postgresql://USER@HOST/NAME, or `none`. "
+        "Without it: `store` of the configuration, or .planproof/planproof.db.",
+    ),
+]
+TagOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--tag", metavar="NAME=VALUE", help="Tag of a run; can be given several times."),
+]
+RunArgument: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        metavar="RUN",
+        help="Id of a run, the beginning of it, `latest`, or NAME=VALUE: the last with this tag.",
+    ),
+]
+
+
+@contextmanager
+def open_or_create_store(
+    url: str | None, configuration: Configuration
+) -> Generator[Store, None, None]:
+    """The store in which a run is kept; it is made if need be."""
+    from planproof.runs.store.open_store import open_store
+
+    store = open_store(url or configuration.store)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+@contextmanager
+def open_existing_store(
+    url: str | None, configuration: Configuration
+) -> Generator[Store, None, None]:
+    """The store in which runs are looked up; one that is a file must be there already."""
+    from planproof.runs.store.open_store import resolve_store_file
+
+    file = resolve_store_file(url or configuration.store)
+    if file is not None and not file.exists():
+        raise InvalidInput(
+            "there is no store.",
+            where=str(file),
+            advice="`planproof run DATA` makes one; --store names another.",
+        )
+    with open_or_create_store(url, configuration) as store:
+        yield store
+
+
+DataArgument: TypeAlias = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA...",
+        help="Files, folders or globs of cases or traces; - reads standard input.",
+    ),
+]
+MapOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="FIELD=POINTER",
+        help="Where task, plan, trace, id or metadata stand in a record, as plan=/meta/plan.",
+    ),
+]
+WhereOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Only records like this: team=search, /meta/turns>=10, task~refund, /meta/label.",
+    ),
+]
+SampleOption: TypeAlias = Annotated[
+    int | None, typer.Option("--sample", metavar="N", min=1, help="So many of them, by chance.")
+]
+SeedOption: TypeAlias = Annotated[
+    int, typer.Option("--seed", metavar="N", help="Another seed draws another sample.")
+]
+LimitOption: TypeAlias = Annotated[
+    int | None, typer.Option("--limit", metavar="N", min=0, help="The first so many.")
+]
+ShardOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--shard", metavar="I/N", help="The I-th of N shares, for several machines."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOptions:
+    """What was said on the command line about the data set."""
+
+    map_: MapOption = None
+    where: WhereOption = None
+    sample: SampleOption = None
+    seed: SeedOption = 0
+    limit: LimitOption = None
+    shard: ShardOption = None
+
+    def make_data_set(self, paths: list[str], limits: Limits) -> DataSet:
+        """The data set that is meant."""
+        from planproof.runs.datasets.data_set import DataSet
+        from planproof.runs.datasets.field_mapping import parse_map
+        from planproof.runs.datasets.selection import Selection, parse_condition, parse_shard
+
+        files, mapped = self._split_paths_and_mappings(paths)
+        return DataSet(
+            paths=tuple(files),
+            mapping=parse_map(mapped),
+            selection=Selection(
+                where=tuple(map(parse_condition, self.where or ())),
+                sample=self.sample,
+                seed=self.seed,
+                limit=self.limit,
+                shard=None if self.shard is None else parse_shard(self.shard),
+            ),
+            limits=limits,
+        )
+
+    def make_progress_estimate(
+        self, cases: DataSet, tally: SummaryBuilder
+    ) -> Callable[[], float | None]:
+        """Says how much of the data set is done, as far as that can be known."""
+        maximums = [count for count in (self.sample, self.limit) if count is not None]
+        if maximums:
+            shares = int(self.shard.partition("/")[2]) if self.shard else 1
+            return lambda: min(1.0, tally.cases * shares / max(1, min(maximums)))
+        size = cases.size()
+        # On a cluster nothing is read here, and nobody knows.
+        return lambda: cases.bytes_read() / size or None if size else None
+
+    def format_source(self, paths: list[str]) -> str:
+        """What the cases are called in a run: the same words mean the same cases."""
+        files, mapped = self._split_paths_and_mappings(paths)
+        words = [path if path == "-" else str(Path(path).absolute()) for path in files]
+        words += [f"--map={pair}" for pair in mapped]
+        words += [f"--where={condition}" for condition in self.where or ()]
+        words += [] if self.sample is None else [f"--sample={self.sample}", f"--seed={self.seed}"]
+        words += [] if self.limit is None else [f"--limit={self.limit}"]
+        words += [] if self.shard is None else [f"--shard={self.shard}"]
+        return shlex.join(words)
+
+    def _split_paths_and_mappings(self, paths: list[str]) -> tuple[list[str], list[str]]:
+        """Files and mappings: --map may be followed by several, which were taken for files."""
+        from planproof.runs.datasets.field_mapping import is_field_mapping
+
+        mappings = self.map_ or []
+        trailing_mappings = [path for path in paths if mappings and is_field_mapping(path)]
+        return [path for path in paths if path not in trailing_mappings], [
+            *mappings,
+            *trailing_mappings,
+        ]
+
+
+class Engine(StrEnum):
+    """Where cases are judged."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
+EngineOption: TypeAlias = Annotated[
+    Engine, typer.Option("--engine", help="Where cases are judged: here, or on a Ray cluster.")
+]
+RayAddressOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--ray-address",
+        metavar="ADDRESS",
+        envvar="RAY_ADDRESS",
+        show_envvar=False,
+        help="A cluster that is running, as HOST:6379 or auto; without it, one is started here.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineOptions:
+    """What was said on the command line about where to judge."""
+
+    engine: EngineOption = Engine.LOCAL
+    ray_address: RayAddressOption = None
+
+    def make_remote_engine(
+        self, cases: DataSet, evaluator_factory: EvaluatorFactory, run: Run, store: str | None
+    ) -> RemoteEngine | None:
+        """What judges the run on a cluster; None where this machine does."""
+        if self.engine is Engine.LOCAL:
+            return None
+        if evaluator_factory.judge_options.max_cost is not None:
+            raise typer.BadParameter(
+                "--max-cost can't be held over several workers: use --engine local."
+            )
+        from planproof.evaluation import is_async_judge
+        from planproof.runs.engines.ray import RayJob, judge_on_ray
+
+        asks = is_async_judge(evaluator_factory().judge)
+        at_once = evaluator_factory.judge_options.concurrency
+        job = RayJob(
+            data=cases,
+            make_evaluator=evaluator_factory,
+            done_count=run.cases,
+            store=None
+            if evaluator_factory.judge_options.no_cache
+            else self._find_shared_store(store),
+            fingerprint=run.fingerprint,
+            address=self.ray_address,
+            workers=None if asks else at_once,
+            concurrency=at_once if asks else 1,
+        )
+        return partial(judge_on_ray, job)
+
+    def _find_shared_store(self, store: str | None) -> str | None:
+        """The address of the store, if the workers can open it as well."""
+        from planproof.runs.store.open_store import NULL_STORE, resolve_store_file
+
+        if (file := resolve_store_file(store)) is not None:
+            return str(file) if self.ray_address is None else None
+        return None if store == NULL_STORE else store
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluatorFactory:
+    """Makes the judge of a run, here and on every worker of a cluster."""
+
+    judge_options: ModelJudgeOptions
+    name: str | None
+    reader: str | None
+    plan_in_force: InForce
+    configuration: Configuration
+
+    def __call__(self) -> CaseEvaluator:
+        """The judge, and how it reads cases."""
+        from planproof.runs.engines.case_judging import CaseEvaluator
+
+        return CaseEvaluator(
+            self.judge_options.make_judge(self.name, self.configuration),
+            self.reader,
+            self.configuration.vocabulary,
+            self.configuration.limits,
+            self.plan_in_force,
+        )

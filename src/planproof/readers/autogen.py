@@ -1,0 +1,304 @@
+"""AutoGen: the group chats of 0.2, where the speaker is `name`, and the messages of 0.4 and on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import takewhile
+
+from planproof.core.content import Image, Json
+from planproof.core.json_values import format_value, is_list, is_object, parse_time, text_at
+from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.conversation import Conversation
+from planproof.readers.toolkit.entries import (
+    PointerFactory,
+    first_entries,
+    iter_entries,
+    key_pointer,
+    make_constant_pointer,
+    make_line_pointer,
+)
+from planproof.readers.toolkit.prose_actions import is_execution_report, is_executor
+from planproof.readers.toolkit.speakers import Speakers, is_group_chat
+from planproof.readers.toolkit.tool_calls import parse_call
+from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
+
+_LIST_KEYS = ("messages", "chat_history", "history", "trajectory")
+_GROUP_CHAT_KEYS = frozenset(("name", "tool_responses"))
+_ROLES = frozenset(("system", "user", "assistant", "tool", "function"))
+
+
+class AutoGenReader:
+    """Reads lists of messages, bare, as JSON Lines, or under a key such as `messages`."""
+
+    name = "autogen"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether the messages are of known types, or roles are shared by several names."""
+        chat: list[dict[str, Json]] = []
+        team = False
+        for message in first_entries(source, _LIST_KEYS):
+            if not is_object(message):
+                return False
+            role = message.get("role")
+            if "source" in message and is_team_message(message):
+                team = True
+            elif team or not isinstance(role, str) or role not in _ROLES:
+                return False
+            elif not _GROUP_CHAT_KEYS.isdisjoint(message):
+                chat.append(message)
+        return team != is_group_chat(chat)
+
+    def read(self, source: Source) -> Trace:
+        """What the agents said, the code that was run, and the calls with their results."""
+        builder = TraceBuilder(source.skipped)
+        speakers = Speakers(builder)
+        messages = list(iter_entries(source, _LIST_KEYS))
+        team = Team(builder, speakers)
+        chat = GroupChat(builder, speakers, find_proxies(messages))
+        for pointer, message in messages:
+            if not is_object(message):
+                builder.skip(pointer, "is no message")
+            elif "source" in message and is_team_message(message):
+                team.add_message(message, pointer)
+            elif text_at(message, "role") in _ROLES:
+                chat.add_message(message, pointer)
+            else:
+                builder.skip(pointer, "is no message")
+        speakers.flush()
+        return builder.build(self.name)
+
+
+_TASK_PREFIX = "You are given: (1) a task"
+_PLAN_HEADING = re.compile(r"^## Plan for solving the task[^\n]{0,80}\n", re.MULTILINE)
+_NEXT_SECTION = re.compile(r"^#", re.MULTILINE)
+
+
+def find_proxies(messages: Iterable[tuple[str, Json]]) -> frozenset[str]:
+    """The names under which the results of calls come: programs that stand in for the user."""
+    names = (
+        text_at(message, "name")
+        for _, message in messages
+        if is_object(message) and "tool_responses" in message
+    )
+    return frozenset(name for name in names if name is not None)
+
+
+class GroupChat:
+    """Writes the messages of a chat, in order, into a transcript."""
+
+    def __init__(
+        self, builder: TraceBuilder, speakers: Speakers, proxies: frozenset[str] = frozenset()
+    ) -> None:
+        self._builder = builder
+        self._proxies = proxies
+        self._conversation = Conversation(builder)
+        self._speakers = speakers
+
+    def add_message(self, message: dict[str, Json], pointer: str) -> None:
+        """Write one message."""
+        role = message.get("role")
+        content, pointer_for = _join_content_lines(message.get("content"), f"{pointer}/content")
+        responses = message.get("tool_responses")
+        moment = message.get("timestamp")
+        self._builder.time = parse_time(moment) if moment else None
+        if responses and is_list(responses):
+            self._speakers.flush()
+            for index, response in enumerate(responses):
+                if is_object(response):
+                    where = f"{pointer}/tool_responses/{index}"
+                    self._conversation.add_message({**response, "role": "tool"}, where)
+        elif (
+            role in ("tool", "function")
+            or not isinstance(content, str)
+            or message.get("tool_calls")
+            or message.get("function_call")
+        ):
+            self._speakers.flush()
+            self._conversation.add_message(message, pointer)
+        elif not content or content.isspace():
+            return
+        else:
+            name = text_at(message, "name", "role") or "assistant"
+            if self._is_task(content, name):
+                self._add_task(content, f"{pointer}/content")
+            else:
+                self._speakers.add_turn(content, pointer_for, name)
+
+    def _is_task(self, text: str, name: str) -> bool:
+        if text.startswith(_TASK_PREFIX):
+            return True
+        # The proxy that runs what the others ask for also opens the chat, with the user's words.
+        return not self._builder.drafts and (
+            name in self._proxies or (is_executor(name) and not is_execution_report(text))
+        )
+
+    def _add_task(self, text: str, pointer: str) -> None:
+        """Write the task that opens a chat; some managers give the plan together with it."""
+        self._speakers.flush()
+        self._builder.begin_turn()
+        self._builder.add_message(Kind.MESSAGE, text, pointer, "user")
+        heading = _PLAN_HEADING.search(text)
+        if heading is not None:
+            end = _NEXT_SECTION.search(text, heading.end())
+            plan = text[heading.end() : end.start() if end is not None else len(text)]
+            self._builder.add_plan(plan.strip(), pointer, "manager")
+
+
+def _join_content_lines(content: Json, pointer: str) -> tuple[Json, PointerFactory]:
+    """What was said, with places in it; some chats are kept as lists of their lines."""
+    if not is_list(content) or not all(isinstance(line, str) for line in content):
+        return content, make_constant_pointer(pointer)
+    lines = [line.rstrip("\n") for line in content]
+    return "\n".join(lines), make_line_pointer(pointer, lines)
+
+
+_TEXT_TYPES = frozenset(("TextMessage", "StopMessage", "MultiModalMessage", "CodeGenerationEvent"))
+# The pieces of a message that comes whole after them.
+_CHUNK_TYPE = "ModelClientStreamingChunkEvent"
+_NOTICE_TYPES = frozenset(
+    "UserInputRequestedEvent SelectSpeakerEvent SelectorEvent MemoryQueryEvent".split()
+)
+_MESSAGE_TYPES = (
+    _TEXT_TYPES
+    | _NOTICE_TYPES
+    | frozenset(
+        "HandoffMessage ToolCallRequestEvent ToolCallExecutionEvent ToolCallSummaryMessage "
+        "ThoughtEvent CodeExecutionEvent".split()
+    )
+    | {_CHUNK_TYPE}
+)
+
+
+def is_team_message(value: dict[str, Json]) -> bool:
+    """Whether this is a message of a team: of a known type, and with a source."""
+    kind = value.get("type")
+    if not isinstance(kind, str) or not isinstance(value.get("source"), str):
+        return False
+    return kind in _MESSAGE_TYPES or kind.startswith("StructuredMessage")
+
+
+class Team:
+    """Writes the messages of a team, in order, into a transcript."""
+
+    def __init__(self, builder: TraceBuilder, speakers: Speakers) -> None:
+        self._builder = builder
+        self._speakers = speakers
+
+    def add_message(self, message: dict[str, Json], pointer: str) -> None:
+        """Write one message."""
+        kind = message["type"]
+        source = message["source"]
+        self._builder.time = parse_time(message.get("created_at"))
+        if kind == _CHUNK_TYPE:
+            return
+        if kind == "CodeExecutionEvent":
+            self._add_code_result(message, pointer, source)
+        elif kind in _TEXT_TYPES:
+            self._add_text(message.get("content"), f"{pointer}/content", source)
+        else:
+            self._speakers.flush()
+            self._add_other(kind, message, pointer)
+
+    def _add_other(self, kind: str, message: dict[str, Json], pointer: str) -> None:
+        source, content = message["source"], message.get("content")
+        content_pointer = f"{pointer}/content"
+        if kind == "ToolCallExecutionEvent":
+            self._add_results(content, content_pointer)
+            return
+        self._builder.begin_turn()
+        if kind == "ToolCallRequestEvent":
+            self._add_calls(content, content_pointer, source)
+        elif kind == "ThoughtEvent":
+            self._builder.add_message(
+                Kind.REASONING, format_value(content), content_pointer, source
+            )
+        elif kind == "HandoffMessage":
+            self._add_handoff(message, pointer)
+        elif kind in _NOTICE_TYPES:
+            self._builder.add_message(Kind.SYSTEM, format_value(content), content_pointer, "system")
+        elif kind == "ToolCallSummaryMessage" and self._is_repeated_output(
+            format_value(content), source
+        ):
+            # Made by the framework, not by the model: nothing is said that was not there before.
+            self._builder.skip(pointer, "repeats what the calls just before gave back")
+        else:
+            self._builder.add_message(Kind.MESSAGE, format_value(content), content_pointer, source)
+
+    def _add_text(self, content: Json, pointer: str, source: str) -> None:
+        if isinstance(content, str):
+            self._speakers.add_turn(content, make_constant_pointer(pointer), source)
+            return
+        images: list[Image] = []
+        for index, part in enumerate(content if is_list(content) else ()):
+            data = text_at(part, "data") if is_object(part) else None
+            if isinstance(part, str):
+                self._speakers.add_turn(part, make_constant_pointer(f"{pointer}/{index}"), source)
+            elif data is not None:
+                images.append(Image("image/*", data=data))
+        if images and self._builder.drafts:
+            self._builder.drafts[-1].images += tuple(images)
+
+    def _add_calls(self, content: Json, pointer: str, source: str) -> None:
+        for index, entry in enumerate(content if is_list(content) else ()):
+            call = parse_call(entry)
+            if call is None:
+                self._builder.skip(f"{pointer}/{index}", "a call without a name")
+            else:
+                self._builder.add_call(call, f"{pointer}/{index}", source)
+
+    def _add_results(self, content: Json, pointer: str) -> None:
+        for index, entry in enumerate(content if is_list(content) else ()):
+            if not is_object(entry):
+                self._builder.skip(f"{pointer}/{index}", "is no result")
+                continue
+            self._builder.add_result(
+                ToolResult(
+                    format_value(entry.get("content")),
+                    key_pointer(entry, "content", f"{pointer}/{index}"),
+                    call_id=text_at(entry, "call_id"),
+                    name=text_at(entry, "name"),
+                    actor="tool",
+                    status=EventStatus.ERROR if entry.get("is_error") is True else None,
+                )
+            )
+
+    def _add_code_result(self, message: dict[str, Json], pointer: str, source: str) -> None:
+        result = message.get("result")
+        if not is_object(result) or not isinstance(result.get("output"), str):
+            self._builder.skip(pointer, "a run without an output")
+            return
+        status = EventStatus.OK if result.get("exit_code") == 0 else EventStatus.ERROR
+        self._speakers.code_runs.add_report(
+            result["output"], f"{pointer}/result/output", source, status
+        )
+
+    def _add_handoff(self, message: dict[str, Json], pointer: str) -> None:
+        source, text = message["source"], format_value(message.get("content"))
+        receiver = text_at(message, "target") or ""
+        if source == "user":
+            self._builder.add_message(Kind.MESSAGE, text, f"{pointer}/content", "user")
+        elif self._is_called_handoff(text, source):
+            # The agent called the tool that hands over: that was the hand-off.
+            self._builder.skip(pointer, "the hand-off that was called for just before")
+        else:
+            self._speakers.add_handoff(
+                receiver, text, key_pointer(message, "content", pointer), source
+            )
+
+    def _is_repeated_output(self, text: str, source: str) -> bool:
+        drafts = self._builder.drafts
+        last_turn = takewhile(lambda draft: draft.turn == drafts[-1].turn, reversed(drafts))
+        return bool(drafts) and all(
+            draft.kind is Kind.ACTION and draft.actor == source and draft.output in text
+            for draft in last_turn
+        )
+
+    def _is_called_handoff(self, text: str, source: str) -> bool:
+        for draft in reversed(self._builder.drafts):
+            if draft.kind is not Kind.ACTION or draft.actor != source:
+                return False
+            if draft.output == text:
+                return True
+        return False

@@ -1,0 +1,419 @@
+"""The general reader: makes sensible events of traces whose format nobody has a reader for.
+
+It looks for a few shapes: messages, calls, records of events, spans and parallel arrays, and says
+how much of the source it accounted for. A text is one message, of which it understood nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from planproof.core.content import Json
+from planproof.core.json_values import (
+    format_value,
+    is_list,
+    is_object,
+    key_with_text,
+    parse_time,
+    text_at,
+)
+from planproof.core.pointer import escape
+from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.errors import InvalidInput
+from planproof.readers.accounting import NON_RUN_KEYS, account_lines, account_records
+from planproof.readers.decoding.source import Source
+from planproof.readers.intercode import add_arrays
+from planproof.readers.openinference import OPENINFERENCE
+from planproof.readers.opentelemetry import GEN_AI
+from planproof.readers.toolkit.call_outcomes import parse_status
+from planproof.readers.toolkit.conversation import (
+    AGENT_ROLES,
+    ROLES,
+    TOOL_ROLES,
+    USER_ROLES,
+    Conversation,
+    get_role,
+    is_message,
+)
+from planproof.readers.toolkit.entries import make_constant_pointer
+from planproof.readers.toolkit.nested_messages import MessagePart, parse_messages
+from planproof.readers.toolkit.prose_actions import is_run_result
+from planproof.readers.toolkit.response_items import ITEM_TYPES, ResponseItems
+from planproof.readers.toolkit.span import Span, SpanConvention, SpanKind, is_span
+from planproof.readers.toolkit.span_reading import SpanWriter
+from planproof.readers.toolkit.span_source import build_span_tree
+from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.tool_calls import (
+    ToolCall,
+    get_command_name,
+    is_call_like,
+    parse_arguments,
+    parse_call,
+    raw_arguments,
+)
+from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
+
+
+class GeneralReader:
+    """Reads anything; takes what looks like calls, messages, commands and results."""
+
+    name = "general"
+
+    def sniff(self, source: Source) -> bool:
+        """Always: this reader is the last resort."""
+        return True
+
+    def read(self, source: Source) -> Trace:
+        """The events that were recognised, in the order in which they began."""
+        builder = TraceBuilder(source.skipped)
+        document = source.document
+        if source.form == "text":
+            last = document.count("\n") + 1
+            pointer = "L1" if last == 1 else f"L1-{last}"
+            builder.add_message(Kind.MESSAGE, document.strip(), pointer, "assistant")
+            trace = builder.build(self.name)
+            return replace(trace, record_counts=account_lines(trace.events, last, 0))
+        if is_list(document) and document and all(isinstance(item, str) for item in document):
+            raise InvalidInput(
+                "holds a list of strings, in which nothing looks like an event.",
+                where=source.name,
+                advice="Give a list of messages, spans or events, or an object that holds one.",
+            )
+        walk = Walk(builder)
+        if source.form == "jsonl":
+            walk.add_entries([(f"L{line}", value) for line, value in document])
+        else:
+            walk.add_value(document, "")
+        walk.finish()
+        trace = builder.build(self.name)
+        return replace(trace, record_counts=account_records(source, trace))
+
+
+_KIND_ATTRIBUTES = ("mlflow.spanType", "span.type", "type")
+_KIND_FIELDS = ("run_type", "span_type", "type")
+_SPAN_KINDS: dict[str, SpanKind] = {
+    "tool": "tool",
+    "execute_tool": "tool",
+    "llm": "model",
+    "chat": "model",
+    "chat_model": "model",
+    "completion": "model",
+    "generation": "model",
+}
+_SPAN_OUTPUT_KEYS = ("tool_response", "output.value", "mlflow.spanOutputs", "outputs", "output")
+
+
+def add_spans(builder: TraceBuilder, entries: list[tuple[str, Json]]) -> None:
+    """Write what the spans did, in the order in which they began."""
+    for pointer, value in entries:
+        if not is_span(value):
+            builder.skip(pointer, "is no span")
+    spans = [(pointer, value) for pointer, value in entries if is_span(value)]
+    # Those that have readers of their own are also found where nobody expects them.
+    writer = SpanWriter(builder, (OPENINFERENCE, GEN_AI, _RUN_CONVENTION))
+    writer.add_spans(build_span_tree(spans, builder.skip))
+
+
+def _classify_span(span: Span) -> SpanKind | None:
+    kind = text_at(span.attributes, *_KIND_ATTRIBUTES) or text_at(span.value, *_KIND_FIELDS)
+    return _SPAN_KINDS.get((kind or "").strip('"').lower(), "")
+
+
+def _parse_answer(span: Span) -> Iterator[MessagePart]:
+    key = span.find_key(_SPAN_OUTPUT_KEYS)
+    if key is not None:
+        yield from parse_messages(span.attributes[key], span.pointer_to(key))
+
+
+def _parse_prompt(_: Span) -> Iterator[MessagePart]:
+    return iter(())
+
+
+_RUN_CONVENTION = SpanConvention(
+    classify=_classify_span,
+    parse_answer=_parse_answer,
+    parse_prompt=_parse_prompt,
+    tool_names=("tool.name", "tool_name", "name"),
+    call_ids=("tool_call_id",),
+    inputs=(
+        "tool_arguments",
+        "tool.arguments",
+        "input.value",
+        "mlflow.spanInputs",
+        "inputs",
+        "input",
+    ),
+    outputs=_SPAN_OUTPUT_KEYS,
+    agent_names=("name",),
+)
+
+
+_CONTAINER_KEYS = (
+    "messages traj trajectory turn_history history chat_history conversation turns steps events "
+    "spans child_spans resourceSpans scopeSpans execution_trace trace traces logs log values "
+    "records runs samples items data actions output outputs".split()
+)
+_SNIFF_LIMIT = 20
+
+
+class Walk:
+    """One walk through one document."""
+
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
+        self._chat = Chat(builder)
+        self._records = RecordWriter(builder, self._chat)
+
+    def add_value(self, value: Json, pointer: str) -> None:
+        """Take what is recognised in a value, or look further inside it."""
+        if is_list(value):
+            self.add_entries([(f"{pointer}/{index}", item) for index, item in enumerate(value)])
+        elif is_object(value) and not self._add_object(value, pointer):
+            self._add_children(value, pointer)
+
+    def add_entries(self, entries: list[tuple[str, Json]]) -> None:
+        """Take the entries of a list or the lines of a file."""
+        head = [value for _, value in entries[:_SNIFF_LIMIT]]
+        if any(is_span(value) for value in head):
+            add_spans(self._builder, entries)
+            return
+        silent: list[str] = []
+        for pointer, value in entries:
+            before = self._builder.change_count
+            self.add_value(value, pointer)
+            if self._builder.change_count == before and is_object(value):
+                silent.append(pointer)
+        if len(silent) < len(entries):
+            for pointer in silent:
+                self._builder.skip(pointer, "nothing in it looks like an event")
+
+    def finish(self) -> None:
+        """Write what still waited for the next entry."""
+        self._chat.flush()
+
+    def _add_object(self, value: dict[str, Json], pointer: str) -> bool:
+        if is_span(value):
+            add_spans(self._builder, [(pointer, value)])
+            return True
+        if is_message(value) or is_turn(value):
+            self._chat.add_turn(value, pointer)
+            return True
+        return add_arrays(self._builder, value, pointer) or self._records.add_record(value, pointer)
+
+    def _add_children(self, value: dict[str, Json], pointer: str) -> None:
+        if value and all(key.isascii() and key.isdigit() and len(key) < 10 for key in value):
+            keys = sorted(value, key=int)
+            self.add_entries([(f"{pointer}/{key}", value[key]) for key in keys])
+            return
+        before = len(self._builder.drafts)
+        for key in _CONTAINER_KEYS:
+            if isinstance(value.get(key), (dict, list)):
+                self.add_value(value[key], f"{pointer}/{key}")
+                self.finish()
+                # The same run is often told twice, under two keys.
+                if len(self._builder.drafts) > before:
+                    return
+        for key, child in value.items():
+            if (
+                key not in NON_RUN_KEYS
+                and key not in _CONTAINER_KEYS
+                and isinstance(child, (dict, list))
+            ):
+                self.add_value(child, f"{pointer}/{escape(key)}")
+
+
+_SPEAKER_KEYS = ("name", "source", "speaker", "agent", "sender")
+_MESSAGE_TEXT_KEYS = ("content", "text", "message")
+
+
+def is_turn(value: dict[str, Json]) -> bool:
+    """Whether this is what somebody said in a chat: a speaker of any name, and text."""
+    speaks = isinstance(value.get("role"), str) or key_with_text(value, _SPEAKER_KEYS) is not None
+    return speaks and key_with_text(value, _MESSAGE_TEXT_KEYS) is not None
+
+
+class Chat:
+    """Writes the turns of a chat, in order, into a transcript."""
+
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
+        self.conversation = Conversation(builder)
+        self._speakers = Speakers(builder)
+
+    def add_turn(self, value: dict[str, Json], pointer: str, turn: str | None = None) -> None:
+        """Write one turn; code in it waits to see whether the next one runs it."""
+        moment = value.get("timestamp") or value.get("created_at")
+        if moment is not None:
+            self._builder.time = parse_time(moment)
+        role = get_role(value)
+        speaker = text_at(value, *_SPEAKER_KEYS)
+        key = key_with_text(value, _MESSAGE_TEXT_KEYS)
+        if role in TOOL_ROLES or key is None:
+            self.flush()
+            self.conversation.add_message(value, pointer, turn)
+        elif key != "message" and role in ROLES and speaker in (None, role):
+            self._add_message(value, pointer, key, turn)
+        else:
+            self._speakers.add_turn(
+                value[key], make_constant_pointer(f"{pointer}/{key}"), speaker or value["role"]
+            )
+
+    def flush(self) -> None:
+        """Write what still waited for the next turn."""
+        self._speakers.flush()
+
+    def _add_message(
+        self, value: dict[str, Json], pointer: str, key: str, turn: str | None
+    ) -> None:
+        role = get_role(value)
+        text, text_pointer = value[key], f"{pointer}/{key}"
+        code = self._speakers.code_runs
+        if role in USER_ROLES and code.has_pending and is_run_result(text):
+            code.add_report(text, text_pointer, "user")
+            return
+        self.flush()
+        if role in AGENT_ROLES and not (value.get("tool_calls") or value.get("function_call")):
+            self._builder.begin_turn(turn)
+            if code.defer_code(text, make_constant_pointer(text_pointer), "assistant"):
+                return
+        self.conversation.add_message(value, pointer, turn)
+
+
+_ENVELOPE_KEYS = ("message", "payload", "item", "record", "event", "content")
+_TIME_KEYS = ("timestamp", "time", "created_at", "ts", "start_time")
+_RESULT_TYPES = frozenset(
+    "tool_result tool_output tool_call_result tool_call_output tool-result".split()
+)
+_CALL_TYPES = frozenset("tool_call tool_use tool-call".split())
+_OUTPUT_KEYS = ("output", "result", "observation", "response", "tool_output", "tool_response")
+_NOTICE_TYPES = frozenset(("system", "summary", "notice"))
+_TEXT_KEYS = ("content", "summary", "text", "message")
+
+
+class RecordWriter:
+    """Writes records, in order, into a transcript."""
+
+    def __init__(self, builder: TraceBuilder, chat: Chat) -> None:
+        self._builder = builder
+        self._chat = chat
+        self._items = ResponseItems(builder, chat.conversation)
+        self._in_model_turn = False
+
+    def add_record(self, value: dict[str, Json], pointer: str) -> bool:
+        """Write what a record holds; False when it is no record of a known shape."""
+        before = self._builder.time
+        self._builder.time = _record_time(value) or before
+        taken = self._add_by_shape(value, pointer)
+        if not taken:
+            self._builder.time = before
+        return taken
+
+    def _add_by_shape(self, value: dict[str, Json], pointer: str) -> bool:
+        for key in _ENVELOPE_KEYS:
+            inner = value.get(key)
+            if is_object(inner) and self._add_enveloped(inner, f"{pointer}/{key}"):
+                return True
+        kind = text_at(value, "type")
+        if kind in ITEM_TYPES:
+            self._chat.flush()
+            return self._items.add_item(value, pointer)
+        self._items.end_turn()
+        if kind == "thinking":
+            self._add_thought(value, pointer)
+        elif kind in _RESULT_TYPES:
+            self._chat.flush()
+            self._in_model_turn = False
+            self._chat.conversation.add_result(value, pointer)
+        elif kind in _CALL_TYPES or is_call_like(value):
+            return self._add_call(parse_call(value), value, pointer)
+        else:
+            return self._add_step(value, pointer) or self._add_notice(value, pointer)
+        return True
+
+    def _add_enveloped(self, inner: dict[str, Json], pointer: str) -> bool:
+        if not is_message(inner):
+            return self._add_by_shape(inner, pointer)
+        self._in_model_turn = False
+        self._items.end_turn()
+        self._chat.add_turn(inner, pointer, text_at(inner, "id"))
+        return True
+
+    def _begin_turn(self) -> None:
+        # Thoughts and calls with no result in between are one turn of the model.
+        if not self._in_model_turn:
+            self._builder.begin_turn()
+            self._in_model_turn = True
+
+    def _add_thought(self, value: dict[str, Json], pointer: str) -> None:
+        self._begin_turn()
+        key = key_with_text(value, ("thinking", "content", "text"))
+        if key is not None:
+            self._builder.add_message(Kind.REASONING, value[key], f"{pointer}/{key}", "assistant")
+        else:
+            self._builder.skip(pointer, "encrypted or empty reasoning")
+
+    def _add_call(self, call: ToolCall | None, value: dict[str, Json], pointer: str) -> bool:
+        if call is None:
+            return False
+        self._chat.flush()
+        self._begin_turn()
+        actor = text_at(value, "agent", "agent_name", "actor", "source") or "assistant"
+        draft = self._builder.add_call(call, pointer, actor)
+        self._set_own_result(draft, value, pointer)
+        return True
+
+    def _set_own_result(self, draft: EventDraft, value: dict[str, Json], pointer: str) -> None:
+        status = EventStatus.ERROR if value.get("error") else parse_status(value.get("status"))
+        key = next((key for key in _OUTPUT_KEYS if value.get(key) is not None), None)
+        if key is None and value.get("error"):
+            key = "error"
+        if key is not None:
+            self._in_model_turn = False
+            draft.set_output(format_value(value[key]), f"{pointer}/{key}", status)
+        elif status is not None:
+            draft.status = status
+
+    def _add_step(self, value: dict[str, Json], pointer: str) -> bool:
+        key = "action" if "action" in value else "command"
+        action = value.get(key)
+        if not (isinstance(action, str) or is_object(action)) or not action:
+            return False
+        raw = raw_arguments(value)
+        if raw is None and not any(name in value for name in (*_OUTPUT_KEYS, "thought")):
+            return False
+        self._chat.flush()
+        self._builder.begin_turn()
+        thought = key_with_text(value, ("thought", "reasoning"))
+        if thought is not None:
+            self._builder.add_message(
+                Kind.REASONING, value[thought], f"{pointer}/{thought}", "assistant"
+            )
+        call, action_pointer = parse_call(action), f"{pointer}/{key}"
+        if call is None:
+            text = format_value(action)
+            call = ToolCall(get_command_name(text), text=text)
+            if raw is not None:
+                call.name, action_pointer = text[:80], pointer
+                call.arguments, call.text = parse_arguments(raw)
+        draft = self._builder.add_call(call, action_pointer, "assistant")
+        self._set_own_result(draft, value, pointer)
+        return True
+
+    def _add_notice(self, value: dict[str, Json], pointer: str) -> bool:
+        kind = text_at(value, "type")
+        if kind is None:
+            return False
+        key = key_with_text(value, _TEXT_KEYS)
+        if kind in _NOTICE_TYPES and key is not None:
+            self._builder.begin_turn()
+            self._builder.add_message(Kind.SYSTEM, value[key], f"{pointer}/{key}", "system")
+            return True
+        if "uuid" in value or "timestamp" in value:
+            self._builder.skip(pointer, f"a record of the type {kind!r}")
+            return True
+        return False
+
+
+def _record_time(value: dict[str, Json]) -> str | None:
+    return next((parse_time(value[key]) for key in _TIME_KEYS if key in value), None)

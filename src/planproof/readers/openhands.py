@@ -1,0 +1,328 @@
+"""OpenHands: its list of events, of the first generation and of the agent SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+
+from planproof.core.content import Image, Json
+from planproof.core.json_values import (
+    format_value,
+    is_list,
+    is_object,
+    key_with_text,
+    parse_time,
+    text_at,
+)
+from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.content_parts import extract_text, parse_image, parse_parts
+from planproof.readers.toolkit.entries import SNIFF_LIMIT, iter_entries, key_pointer
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
+from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
+
+_LIST_KEYS = ("history", "trajectory", "events", "items")
+
+
+class OpenHandsReader:
+    """Reads a list of events, bare or as the `history` of an instance that was evaluated."""
+
+    name = "openhands"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether the entries are actions and observations with a source."""
+        if source.form == "text":
+            return False
+        has_events = False
+        for _, event in islice(_iter_events(source), SNIFF_LIMIT):
+            if not is_object(event) or not _is_known(event):
+                return False
+            has_events = True
+        return has_events
+
+    def read(self, source: Source) -> Trace:
+        """Actions, what was observed after them, and messages."""
+        builder = TraceBuilder(source.skipped)
+        first, second = OpenHandsEventWriter(builder), SdkEventWriter(builder)
+        for pointer, event in _iter_events(source):
+            if not is_object(event):
+                builder.skip(pointer, "is no event")
+                continue
+            moment = event.get("timestamp")
+            builder.time = parse_time(moment) if moment is not None else None
+            (second if text_at(event, "kind") else first).add_event(event, pointer)
+        return builder.build(self.name)
+
+
+def _is_known(event: dict[str, Json]) -> bool:
+    return is_event(event) or is_sdk_event(event)
+
+
+def _iter_events(source: Source) -> Iterator[tuple[str, Json]]:
+    for pointer, entry in iter_entries(source, _LIST_KEYS, _is_known):
+        if is_list(entry):
+            # The first versions wrote an action and its observation as a pair.
+            for index, event in enumerate(entry):
+                yield f"{pointer}/{index}", event
+        else:
+            yield pointer, entry
+
+
+_SOURCES = frozenset(("agent", "user", "environment"))
+_EVENT_KEYS = frozenset(("action", "observation"))
+_TEXT_KEYS = ("content", "message", "text")
+# The program's own business: states, prompts to go on, what it looked up for the agent.
+_IGNORED_TYPES = frozenset(
+    "null change_agent_state agent_state_changed recall loop_recovery condensation_request "
+    "pause resume start stop server_ready status".split()
+)
+# How a call was carried out, not what it asked for.
+_RUNTIME_ARGUMENTS = frozenset(
+    "thought hidden blocking is_input is_static confirmation_state security_risk keep_prompt "
+    "kernel_init_code include_extra impl_source translated_ipython_code return_axtree".split()
+)
+
+
+def is_event(event: dict[str, Json]) -> bool:
+    """Whether this is an action or an observation, with a source."""
+    if "source" in event and text_at(event, "source") not in _SOURCES:
+        return False
+    if isinstance(event.get("action"), str):
+        return is_object(event.get("args")) and ("id" in event or "source" in event)
+    if isinstance(event.get("observation"), str):
+        return "content" in event and ("cause" in event or "extras" in event)
+    return "source" in event and "message" in event and "timestamp" in event
+
+
+class OpenHandsEventWriter:
+    """Writes events, in order, into a transcript."""
+
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
+        self._call_by_id: dict[str, EventDraft] = {}
+        self._seen_ids: set[str] = set()
+        self._delegations: list[EventDraft] = []
+
+    def add_event(self, event: dict[str, Json], pointer: str) -> None:
+        """Write one event."""
+        identity = event.get("id")
+        if identity is not None:
+            if str(identity) in self._seen_ids:
+                self._builder.skip(pointer, "the same event again")
+                return
+            self._seen_ids.add(str(identity))
+        action, observation = event.get("action"), event.get("observation")
+        self._builder.parent = self._delegations[-1] if self._delegations else None
+        if isinstance(action, str):
+            self._add_action(action, event, pointer)
+        elif isinstance(observation, str):
+            self._add_observation(observation, event, pointer)
+        elif action is not None or observation is not None or _EVENT_KEYS.isdisjoint(event):
+            self._builder.skip(pointer, "neither an action nor an observation")
+
+    def _add_action(self, action: str, event: dict[str, Json], pointer: str) -> None:
+        args = event.get("args")
+        args = args if is_object(args) else {}
+        actor = text_at(event, "source") or "agent"
+        if action in _IGNORED_TYPES:
+            return
+        self._builder.begin_turn(_response_id(event))
+        if action in ("message", "system", "condensation") or actor != "agent":
+            kind = Kind.MESSAGE if action == "message" else Kind.SYSTEM
+            self._add_text(kind, args, key_pointer(event, "args", pointer), actor, action)
+            return
+        if action != "think":
+            thought = text_at(args, "thought") or ""
+            self._builder.add_message(Kind.REASONING, thought, f"{pointer}/args/thought", actor)
+        call = ToolCall(
+            action, {k: v for k, v in args.items() if k not in _RUNTIME_ARGUMENTS and v is not None}
+        )
+        if action == "think":
+            call.arguments = {"thought": args.get("thought")}
+        elif action == "call_tool_mcp" and text_at(args, "name"):
+            call.name, call.arguments = args["name"], args.get("arguments")
+        call.id = str(event["id"]) if event.get("id") is not None else None
+        # All of the event: the name of the action stands beside its arguments.
+        draft = self._builder.add_call(call, pointer, actor)
+        if call.id is not None:
+            self._call_by_id[call.id] = draft
+        if action == "delegate":
+            self._delegations.append(draft)
+
+    def _add_text(
+        self, kind: Kind, args: dict[str, Json], pointer: str, actor: str, action: str
+    ) -> None:
+        key = key_with_text(args, (*_TEXT_KEYS, "summary"))
+        if key is None:
+            self._builder.skip(pointer, f"{action!r} without text")
+            return
+        draft = self._builder.add_message(kind, args[key], f"{pointer}/{key}", actor)
+        if draft is not None:
+            draft.images = _parse_images(args.get("image_urls"))
+
+    def _add_observation(self, observation: str, event: dict[str, Json], pointer: str) -> None:
+        if observation in _IGNORED_TYPES:
+            return
+        cause = event.get("cause")
+        draft = self._call_by_id.get(str(cause)) if cause is not None else None
+        if observation == "delegate" and draft is not None and draft in self._delegations:
+            del self._delegations[self._delegations.index(draft) :]
+        text, content_pointer = (
+            format_value(event.get("content")),
+            key_pointer(event, "content", pointer),
+        )
+        status = _parse_status(observation, event)
+        if draft is not None and draft.output_pointer is None:
+            draft.set_output(text, content_pointer, status)
+        else:
+            self._builder.add_result(
+                ToolResult(
+                    text, content_pointer, str(cause or pointer), actor="environment", status=status
+                )
+            )
+
+
+def _response_id(event: dict[str, Json]) -> str | None:
+    """The model's answer that an action came from: what it asked for at once is one turn."""
+    metadata = event.get("tool_call_metadata")
+    response = metadata.get("model_response") if is_object(metadata) else None
+    return text_at(response, "id") if is_object(response) else None
+
+
+def _parse_status(observation: str, event: dict[str, Json]) -> EventStatus | None:
+    if observation in ("error", "user_rejected") or event.get("success") is False:
+        return EventStatus.ERROR
+    extras = event.get("extras")
+    if not is_object(extras):
+        return None
+    metadata = extras.get("metadata")
+    code = metadata.get("exit_code") if is_object(metadata) else extras.get("exit_code")
+    if isinstance(code, int) and not isinstance(code, bool) and code >= 0:
+        return EventStatus.OK if code == 0 else EventStatus.ERROR
+    return None
+
+
+def _parse_images(urls: Json) -> tuple[Image, ...]:
+    images = [parse_image({"image_url": url}) for url in urls] if is_list(urls) else []
+    return tuple(image for image in images if image is not None)
+
+
+_RESULT_KINDS = frozenset(("ObservationEvent", "AgentErrorEvent", "UserRejectObservation"))
+_IGNORED_KINDS = frozenset(
+    "ConversationStateUpdateEvent CondensationRequest PauseEvent TokenEvent "
+    "LLMCompletionLogEvent".split()
+)
+_NOTICE_KEYS = {
+    "SystemPromptEvent": "system_prompt",
+    "Condensation": "summary",
+    "CondensationSummaryEvent": "summary",
+    "ConversationErrorEvent": "detail",
+}
+_KINDS = _RESULT_KINDS | _IGNORED_KINDS | _NOTICE_KEYS.keys() | {"ActionEvent", "MessageEvent"}
+_OUTPUT_KEYS = ("content", "output", "error", "message", "result")
+
+
+def is_sdk_event(event: dict[str, Json]) -> bool:
+    """Whether this is an event of the SDK."""
+    return text_at(event, "kind") in _KINDS and "source" in event
+
+
+class SdkEventWriter:
+    """Writes events, in order, into a transcript."""
+
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
+        self._seen_ids: set[str] = set()
+
+    def add_event(self, event: dict[str, Json], pointer: str) -> None:
+        """Write one event."""
+        identity = text_at(event, "id")
+        if identity is not None:
+            if identity in self._seen_ids:
+                self._builder.skip(pointer, "the same event again")
+                return
+            self._seen_ids.add(identity)
+        kind = text_at(event, "kind") or ""
+        if kind == "ActionEvent":
+            self._add_action(event, pointer)
+        elif kind == "MessageEvent":
+            self._add_message(event, pointer)
+        elif kind in _RESULT_KINDS:
+            self._add_result(event, pointer)
+        elif kind in _NOTICE_KEYS:
+            key = _NOTICE_KEYS[kind]
+            self._builder.begin_turn()
+            text, text_pointer, _ = extract_text(event.get(key), f"{pointer}/{key}")
+            self._builder.add_message(Kind.SYSTEM, text, text_pointer, "system")
+        elif kind not in _IGNORED_KINDS:
+            self._builder.skip(pointer, f"an event of the kind {kind!r}")
+
+    def _add_action(self, event: dict[str, Json], pointer: str) -> None:
+        self._builder.begin_turn(text_at(event, "llm_response_id"))
+        for key in ("reasoning_content", "thought", "thinking_blocks"):
+            self._add_thoughts(event.get(key), f"{pointer}/{key}")
+        action, tool_call = event.get("action"), event.get("tool_call")
+        if is_object(action):
+            call = ToolCall("", {key: value for key, value in action.items() if key != "kind"})
+        else:
+            # A call that could not be carried out stands only as the model wrote it.
+            tool_call = tool_call if is_object(tool_call) else {}
+            arguments, text = parse_arguments(tool_call.get("arguments"))
+            call = ToolCall("", arguments, text)
+        call.name = text_at(event, "tool_name") or "tool"
+        call.id = text_at(event, "tool_call_id")
+        # All of the event: the name of the tool stands beside its arguments.
+        self._builder.add_call(call, pointer, "agent")
+
+    def _add_thoughts(self, content: Json, pointer: str) -> None:
+        parts, _ = parse_parts(content, pointer)
+        for part in parts:
+            if part.kind in ("text", "thought"):
+                self._builder.add_message(Kind.REASONING, part.value, part.pointer, "agent")
+
+    def _add_message(self, event: dict[str, Json], pointer: str) -> None:
+        message = event.get("llm_message")
+        if not is_object(message):
+            self._builder.skip(pointer, "a message without its content")
+            return
+        message_pointer = f"{pointer}/llm_message"
+        actor = text_at(event, "source") or "agent"
+        self._builder.begin_turn(text_at(event, "llm_response_id"))
+        if actor == "agent":
+            for key in ("reasoning_content", "thinking_blocks"):
+                self._add_thoughts(message.get(key), f"{message_pointer}/{key}")
+        parts, images = parse_parts(message.get("content"), f"{message_pointer}/content")
+        for part in parts:
+            if part.kind == "text":
+                draft = EventDraft(Kind.MESSAGE, part.pointer, actor=actor, text=part.value)
+                draft.images, images = images, ()
+                self._builder.add_draft(draft)
+
+    def _add_result(self, event: dict[str, Json], pointer: str) -> None:
+        observation, output_pointer = event.get("observation"), f"{pointer}/observation"
+        status: EventStatus | None = None
+        if not is_object(observation):
+            observation, output_pointer, status = event, pointer, EventStatus.ERROR
+        elif observation.get("is_error") is True or observation.get("error") is True:
+            status = EventStatus.ERROR
+        else:
+            code = observation.get("exit_code")
+            if isinstance(code, int) and code >= 0:
+                status = EventStatus.OK if code == 0 else EventStatus.ERROR
+        keys = _OUTPUT_KEYS if observation is not event else ("error", "rejection_reason")
+        key = key_with_text(observation, keys) or next(
+            (k for k in keys if is_list(observation.get(k))), None
+        )
+        text = ""
+        if key is not None:
+            text, output_pointer, _ = extract_text(observation[key], f"{output_pointer}/{key}")
+        self._builder.add_result(
+            ToolResult(
+                text,
+                output_pointer,
+                text_at(event, "tool_call_id"),
+                text_at(event, "tool_name"),
+                actor="environment",
+                status=status,
+            )
+        )

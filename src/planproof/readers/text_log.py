@@ -1,0 +1,496 @@
+"""Text logs: turns under headers, records of a logger, thoughts and actions, as plain text."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from planproof.core.content import Json
+from planproof.core.json_values import is_list, is_object, key_with_list
+from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.readers.accounting import account_lines
+from planproof.readers.decoding.source import Source
+from planproof.readers.toolkit.call_markup import split_segments
+from planproof.readers.toolkit.checklists import find_checklists
+from planproof.readers.toolkit.conversation import AGENT_ROLES, ROLES, TOOL_ROLES, USER_ROLES
+from planproof.readers.toolkit.entries import PointerFactory
+from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
+from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
+
+_LIST_KEYS = ("trajectory", "log", "logs", "lines")
+_SNIFF_LINES = 400
+
+
+class TextLogReader:
+    """Reads text, or a JSON list of the lines of a text, bare or under a key."""
+
+    name = "text-log"
+
+    def sniff(self, source: Source) -> bool:
+        """Whether there are turns, calls or records of a logger in the text."""
+        if source.form == "text":
+            return _has_structure(source.document)
+        if source.form != "json":
+            return False
+        lines, _ = _find_lines(source.document)
+        head = lines[:_SNIFF_LINES]
+        if not all(isinstance(line, str) for line in head):
+            return False
+        return _has_structure("\n".join(line.rstrip("\n") for line in head))
+
+    def read(self, source: Source) -> Trace:
+        """The events of the turns or records, each with the lines that it stands in."""
+        builder = TraceBuilder(source.skipped)
+        if source.form == "text":
+            lines, read = _add_events(builder, source.document.split("\n"), _line_pointer)
+        else:
+            items, pointer = _find_lines(source.document)
+            once = _find_repeat(items)
+            if once < len(items):
+                builder.skip(f"{pointer}/{once}", "the log is repeated from here on")
+            texts: list[str] = []
+            owners: list[int] = []
+            for index, item in enumerate(items[:once]):
+                item_lines = item.rstrip("\n").split("\n") if isinstance(item, str) else [""]
+                texts += item_lines
+                owners += [index] * len(item_lines)
+
+            def items_at(first: int, last: int) -> str:
+                # What is spread over several strings stands nowhere but in the whole list.
+                one = owners[first - 1]
+                return f"{pointer}/{one}" if one == owners[last - 1] else pointer
+
+            lines, read = _add_events(builder, texts, items_at)
+        trace = builder.build(self.name)
+        return replace(trace, record_counts=account_lines(trace.events, lines, read))
+
+
+def _add_events(
+    builder: TraceBuilder, lines: list[str], pointer_for: PointerFactory
+) -> tuple[int, int]:
+    """Write the events of a text; returns its lines but the user's, and how many were read."""
+    log = find_record_starts(lines)
+    if log is None:
+        return add_turns(builder, lines, pointer_for)
+    add_log_records(builder, lines, log, pointer_for)
+    # A logger's records are anything; where one of them tells a thought, the log is an agent's.
+    thinks = any(draft.kind is Kind.REASONING for draft in builder.drafts)
+    return len(log), len(log) if thinks else 0
+
+
+def _has_structure(text: str) -> bool:
+    return has_records(text) or has_turns(text)
+
+
+def _find_lines(document: Json) -> tuple[list[Json], str]:
+    """The list of lines that a document is or holds, and the pointer to it."""
+    if is_object(document):
+        key = key_with_list(document, _LIST_KEYS)
+        return (document[key], f"/{key}") if key is not None else ([], "")
+    return (document, "") if is_list(document) else ([], "")
+
+
+def _find_repeat(items: list[Json]) -> int:
+    """Where a log that was written into the list more than once begins again."""
+    if items[:1] and items[0] in items[1:]:
+        again = items.index(items[0], 1)
+        if items[again:] == items[: len(items) - again]:
+            return again
+    return len(items)
+
+
+def _line_pointer(first: int, last: int) -> str:
+    return f"L{first}" if first == last else f"L{first}-{last}"
+
+
+_ANSI = re.compile(r"\x1b?\[\d{1,3}(?:;\d{1,3}){0,3}m")
+_LABEL = re.compile(
+    r"(?:#{1,4} {0,2}|\*\*|\[)?(user|human|assistant|ai|agent|system|tool)(?:\*\*|\])? ?:(?:\*\*)?",
+    re.IGNORECASE,
+)
+_LOGGER_PREFIX = r"\S{1,80} - (?:DEBUG|INFO|WARNING|ERROR|CRITICAL) - "
+_RESPONSE = re.compile(
+    rf"(?:{_LOGGER_PREFIX})?([\w. -]{{1,60}})(?:'s [Rr]esponse|(->)[\w. -]{{1,60}}):"
+)
+_HANDOFF = re.compile(r"^Intern Name: ?([\w .-]{1,80})\nSubgoal: ?", re.MULTILINE)
+_NOTICE = re.compile(_LOGGER_PREFIX)
+# What a text of thoughts and actions answers stands above the first of them.
+_QUESTION = re.compile(r"(?:Question|Task) ?: ?")
+_STEP_LABEL = re.compile(r"[ \t*#]{0,8}(?:Thought|Action)(?: \d{1,4})? ?:")
+# Prompts for such texts explain the format, then say that the run begins.
+_BEGIN_MARK = re.compile(r"\s{0,8}Begin!\s{0,8}$")
+_INPUT_ROLES = USER_ROLES | TOOL_ROLES
+_TYPED_HEADER = re.compile(r"(\w{1,60}) \(([\w. -]{1,80})\)")
+_MAX_HEADER_LENGTH = 300
+_MAX_DASHES = 12
+
+
+@dataclass(slots=True)
+class _Header:
+    """Who speaks next, what is said on the same line, and the type that a console prints."""
+
+    speaker: str
+    rest: str = ""
+    type: str = ""
+    is_ruled: bool = False
+    is_relayed: bool = False
+
+
+@dataclass(slots=True)
+class _Turn:
+    """A stretch of lines under one header."""
+
+    header: _Header
+    first: int
+    lines: list[str]
+
+
+def has_turns(text: str) -> bool:
+    """Whether there is a header in a text, an action written as one, or a list printed again."""
+    lines = text.split("\n")
+    if any(_parse_header(line) is not None for line in lines):
+        return True
+    if any(segment.kind != "prose" for segment in split_segments(text)):
+        return True
+    return len(list(islice(find_checklists(text), 2))) > 1
+
+
+def add_turns(
+    builder: TraceBuilder, lines: list[str], pointer_for: PointerFactory
+) -> tuple[int, int]:
+    """Write the turns of a text; `place` makes a pointer of a first and a last line.
+
+    Returns how many lines are not the user's, and how many of these a header gives to an agent.
+    """
+    turns = _split_turns(lines)
+    speakers = Speakers(builder)
+    before: _Turn | None = None
+    for number, turn in enumerate(turns):
+        text = "\n".join(turn.lines)
+        if not text or text.isspace():
+            continue
+        line_pointers = _LinePointers(text, turn, pointer_for)
+        if number == 0 and len(turns) > 1 and turns[1].header.is_ruled and not _has_call(text):
+            # A console prints whatever was installed or warned of before the agents speak.
+            builder.skip(line_pointers.get_pointer(0, len(text)), "stands before the first turn")
+        elif before is not None and before.header == turn.header and before.lines == turn.lines:
+            builder.skip(
+                line_pointers.get_pointer(0, len(text)), "the same turn was logged just before"
+            )
+        else:
+            _add_turn(builder, speakers, turn.header, text, line_pointers.get_pointer)
+        before = turn
+    speakers.flush()
+    return _count_lines(turns)
+
+
+def _count_lines(turns: list[_Turn]) -> tuple[int, int]:
+    lines = read = 0
+    for turn in turns:
+        filled = sum(not line.isspace() for line in turn.lines if line)
+        role = _normalize_actor(turn.header.speaker) if turn.header.speaker else ""
+        lines += filled if role not in ROLES - AGENT_ROLES else 0
+        read += filled if role and role not in ROLES - AGENT_ROLES else 0
+    return lines, read
+
+
+def _add_turn(
+    builder: TraceBuilder,
+    speakers: Speakers,
+    header: _Header,
+    text: str,
+    pointer_for: PointerFactory,
+) -> None:
+    who = _normalize_actor(header.speaker)
+    sent = _HANDOFF.search(text)
+    if header.type:
+        add_console_turn(builder, speakers, text, pointer_for, header.type, who)
+    elif header.is_relayed:
+        # What an agent passes on to another it has done before, if at all.
+        speakers.flush()
+        builder.begin_turn()
+        builder.add_message(Kind.MESSAGE, text.strip(), pointer_for(0, len(text)), who)
+    elif sent is not None:
+        speakers.add_turn(text[: sent.start()], pointer_for, f"{who} (thought)")
+        goal = text[sent.end() :].strip()
+        speakers.add_handoff(sent[1].strip(), goal, pointer_for(sent.start(), len(text)), who)
+    else:
+        speakers.add_turn(text, pointer_for, who)
+
+
+def _has_call(text: str) -> bool:
+    return any(segment.call is not None for segment in split_segments(text))
+
+
+def _normalize_actor(speaker: str) -> str:
+    who = speaker.lower().removesuffix(" message")
+    if who in ROLES:
+        return "assistant" if who in AGENT_ROLES else who
+    return speaker or "assistant"
+
+
+def _split_turns(lines: list[str]) -> list[_Turn]:
+    turns = [_Turn(_Header(""), 1, [])]
+    inside = False
+    above = True
+    headers = list(map(_parse_header, lines))
+    begins = _find_agent_start(lines, headers)
+    for number, line in enumerate(lines, 1):
+        # A header within what came back is part of what came back.
+        header = None if inside else headers[number - 1]
+        if above and header is None and (question := _QUESTION.match(line)):
+            header = _Header("user", line[question.end() :])
+        elif number > begins and _is_input_turn(turns[-1]) and _STEP_LABEL.match(line):
+            # Nobody but the agent thinks and acts, whoever was the last to be named.
+            header = _Header("", line)
+        above = above and not line.strip()
+        if "<observation>" in line:
+            inside = True
+        if "</observation>" in line:
+            inside = False
+        if header is None:
+            turns[-1].lines.append(line)
+        elif header.rest:
+            turns.append(_Turn(header, number, [header.rest]))
+        else:
+            turns.append(_Turn(header, number + 1, []))
+    return turns
+
+
+def _find_agent_start(lines: list[str], headers: list[_Header | None]) -> int:
+    """Return the number of the line after which thoughts and actions are the agent's own.
+
+    Where it acts under headers of its own, what stands under those of others is theirs.
+    """
+    under = ""
+    for line, header in zip(lines, headers, strict=True):
+        under = header.speaker.lower() if header is not None else under
+        if under in AGENT_ROLES and _STEP_LABEL.match(
+            header.rest.lstrip() if header is not None else line
+        ):
+            return len(lines)
+    return max((n for n, line in enumerate(lines, 1) if _BEGIN_MARK.match(line)), default=0)
+
+
+def _is_input_turn(turn: _Turn) -> bool:
+    return turn.header.speaker.lower() in _INPUT_ROLES
+
+
+def _parse_header(line: str) -> _Header | None:
+    if not line or len(line) > _MAX_HEADER_LENGTH:
+        return None
+    if line[0] in "=-#*":
+        bare = _ANSI.sub("", line).strip()
+        name = bare.strip(line[0]).strip()
+        ruled = len(bare) - len(bare.lstrip(line[0]))
+        if ruled > 3 and bare.endswith(line[0] * 4):
+            dashed = line[0] == "-" and ruled <= _MAX_DASHES
+            typed = _TYPED_HEADER.fullmatch(name) if dashed else None
+            if typed is not None:
+                return _Header(typed[2], type=typed[1], is_ruled=True)
+            if name.lower().removesuffix(" message") in ROLES:
+                return _Header(name, is_ruled=dashed)
+            if dashed and name.replace("_", "").isalnum():
+                return _Header(name, is_ruled=True)
+    label = _LABEL.match(line) or _RESPONSE.match(line)
+    if label is not None:
+        relays = label.re is _RESPONSE and label[2] is not None
+        return _Header(label[1], line[label.end() :], is_relayed=relays)
+    notice = _NOTICE.match(line)
+    return _Header("system", line[notice.end() :]) if notice is not None else None
+
+
+class _LinePointers:
+    """Turns offsets in a turn's text into pointers to lines."""
+
+    def __init__(self, text: str, turn: _Turn, pointer_for: PointerFactory) -> None:
+        self._text = text
+        self._pointer_for = pointer_for
+        self._first = turn.first
+        self._starts = [0]
+        for line in turn.lines:
+            self._starts.append(self._starts[-1] + len(line) + 1)
+
+    def get_pointer(self, start: int, end: int) -> str:
+        """The lines that a stretch of the text covers, without blank lines around it."""
+        fragment = self._text[start:end]
+        first = start + len(fragment) - len(fragment.lstrip())
+        last = max(first, end - (len(fragment) - len(fragment.rstrip())) - 1)
+        above = self._first - 1
+        return self._pointer_for(
+            above + bisect_right(self._starts, first), above + bisect_right(self._starts, last)
+        )
+
+
+_LITERAL = r"(?:'((?:[^'\\]|\\.){0,50000})'|\"((?:[^\"\\]|\\.){0,50000})\")"
+_FUNCTION_CALL = re.compile(
+    rf"FunctionCall\(id='([^'\n]{{0,200}})', arguments={_LITERAL}, name='([\w.\-]{{1,80}})'\)",
+    re.DOTALL,
+)
+_FUNCTION_RESULT = re.compile(
+    rf"FunctionExecutionResult\(content={_LITERAL}, (?:name='[\w.\-]{{1,80}}', )?"
+    r"call_id='([^'\n]{0,200})'(?:, is_error=(True|False))?",
+    re.DOTALL,
+)
+_ESCAPE_SEQUENCE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def add_console_turn(
+    builder: TraceBuilder,
+    speakers: Speakers,
+    text: str,
+    pointer_for: PointerFactory,
+    kind: str,
+    source: str,
+) -> None:
+    """Write a turn of a given type."""
+    if kind == "ToolCallRequestEvent":
+        speakers.flush()
+        builder.begin_turn()
+        for match in _FUNCTION_CALL.finditer(text):
+            arguments, bare = parse_arguments(_unescape(match[2] or match[3] or ""))
+            pointer = pointer_for(match.start(), match.end())
+            builder.add_call(ToolCall(match[4], arguments, bare, match[1]), pointer, source)
+    elif kind == "ToolCallExecutionEvent":
+        speakers.flush()
+        for match in _FUNCTION_RESULT.finditer(text):
+            output = _unescape(match[1] or match[2] or "")
+            status = EventStatus.ERROR if match[4] == "True" else None
+            pointer = pointer_for(match.start(), match.end())
+            builder.add_result(ToolResult(output, pointer, match[3], actor="tool", status=status))
+    elif kind == "ThoughtEvent":
+        speakers.flush()
+        builder.begin_turn()
+        builder.add_message(Kind.REASONING, text.strip(), pointer_for(0, len(text)), source)
+    else:
+        speakers.add_turn(text, pointer_for, source)
+
+
+def _unescape(literal: str) -> str:
+    return _ESCAPE_SEQUENCE.sub(lambda found: _ESCAPES.get(found[1], found[1]), literal)
+
+
+_RECORD_START = re.compile(
+    r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]?\d{0,9})\s{0,4}[|\-\[]?\s{0,4}"
+    r"(?:DEBUG|INFO|WARNING|ERROR|CRITICAL|SUCCESS|TRACE)\b\s{0,8}\]?\s{0,4}[|:\-]\s{0,4}"
+    r"(?:[\w.]{1,80}:[\w<>]{1,80}:\d{1,7}\s{0,4}-\s{0,4})?"
+)
+_TOOLS_PREPARED = re.compile(r"Tools being prepared: ")
+_NAME = re.compile(r"'([\w.\-]{1,80})'")
+_TOOL_STARTED = re.compile(
+    r"(?:Activating|Using|Calling) tool\W{1,5}([\w.\-]{1,80})|Tool call: (\w{1,80})"
+)
+_TOOL_ARGUMENTS = re.compile(r"Tool arguments:\s{0,4}")
+_TOOL_COMPLETED = re.compile(r"Tool '([\w.\-]{1,80})' completed[^\n]{0,40}Result:\s{0,4}")
+_THOUGHT = re.compile(r"thoughts?:\s{0,4}", re.IGNORECASE)
+_PROMPT = re.compile(r"Enter your prompt[^:\n]{0,80}:\s{0,4}")
+_HEAD_LENGTH = 200
+
+
+def has_records(text: str) -> bool:
+    """Whether a line of a text begins a record."""
+    return any(
+        _RECORD_START.match(line, 0, _HEAD_LENGTH)
+        for line in text.split("\n")
+        if line[:1].isdigit()
+    )
+
+
+def find_record_starts(lines: list[str]) -> list[tuple[int, re.Match[str]]] | None:
+    """The lines that begin a record; None when this is no log."""
+    starts = [
+        (i, m) for i, line in enumerate(lines) if (m := _RECORD_START.match(line, 0, _HEAD_LENGTH))
+    ]
+    filled = sum(1 for line in lines[: starts[0][0]] if line.strip()) if starts else 0
+    return starts if len(starts) > 1 and filled * 2 <= len(starts) else None
+
+
+def add_log_records(
+    builder: TraceBuilder,
+    lines: list[str],
+    starts: list[tuple[int, re.Match[str]]],
+    pointer_for: PointerFactory,
+) -> None:
+    """Write the records of a log: the calls, thoughts and plans in it, and the rest as notices."""
+    log = _LogWriter(builder, pointer_for)
+    _add_preamble(builder, lines[: starts[0][0]], pointer_for)
+    ends = [start for start, _ in starts[1:]] + [len(lines)]
+    for (start, match), end in zip(starts, ends, strict=True):
+        last = end
+        while last > start + 1 and not lines[last - 1].strip():
+            last -= 1
+        builder.time = match[1]
+        text = "\n".join([lines[start][match.end() :], *lines[start + 1 : last]]).strip()
+        log.add_record(text, start + 1, last)
+
+
+def _add_preamble(builder: TraceBuilder, lines: list[str], pointer_for: PointerFactory) -> None:
+    """What stands above the first record: the user's prompt, and noise."""
+    for number, line in enumerate(lines, 1):
+        prompt = _PROMPT.match(line, 0, _HEAD_LENGTH)
+        if prompt is not None:
+            builder.begin_turn()
+            where = pointer_for(number, len(lines))
+            text = "\n".join([line[prompt.end() :], *lines[number:]]).strip()
+            builder.add_message(Kind.MESSAGE, text, where, "user")
+            return
+    if any(line.strip() for line in lines):
+        builder.skip(pointer_for(1, len(lines)), "stands before the first record of the log")
+
+
+class _LogWriter:
+    """Puts together what a log tells of a call in several records."""
+
+    def __init__(self, builder: TraceBuilder, pointer_for: PointerFactory) -> None:
+        self._builder = builder
+        self._pointer_for = pointer_for
+        self._prepared_tools: list[str] = []
+        self._prepared_line = 0
+        self._announced_call: EventDraft | None = None
+
+    def add_record(self, text: str, first: int, last: int) -> None:
+        """Write one record, which stands in these lines."""
+        builder, pointer = self._builder, self._pointer_for(first, last)
+        head = text[:_HEAD_LENGTH]
+        if prepared := _TOOLS_PREPARED.search(head):
+            builder.begin_turn()
+            self._prepared_tools, self._prepared_line = _NAME.findall(head, prepared.end()), first
+        elif arguments_match := _TOOL_ARGUMENTS.search(head):
+            arguments, bare = parse_arguments(text[arguments_match.end() :])
+            name = self._prepared_tools[0] if self._prepared_tools else "tool"
+            if self._prepared_tools:
+                # From the record that names the tool to the one with its arguments.
+                pointer = self._pointer_for(self._prepared_line, last)
+            self._announced_call = builder.add_call(
+                ToolCall(name, arguments, bare), pointer, "assistant"
+            )
+        elif done := _TOOL_COMPLETED.search(head):
+            self._announced_call = None
+            builder.add_result(ToolResult(text[done.end() :], pointer, name=done[1], actor="tool"))
+            if not self._prepared_tools:
+                # The log names no turns: what follows a result was issued later.
+                builder.begin_turn()
+        elif started := _TOOL_STARTED.search(head):
+            self._add_started_call(started[1] or started[2], pointer)
+        elif thought := _THOUGHT.search(head):
+            builder.begin_turn()
+            builder.add_message(Kind.REASONING, text[thought.end() :], pointer, "assistant")
+        else:
+            self._add_notice(text, pointer)
+
+    def _add_started_call(self, name: str, pointer: str) -> None:
+        """Older versions tell of the arguments of the first call only, or of none."""
+        announced, self._announced_call = self._announced_call, None
+        if announced is None or announced.name != name:
+            self._builder.add_call(ToolCall(name), pointer, "assistant")
+
+    def _add_notice(self, text: str, pointer: str) -> None:
+        lists = list(find_checklists(text))
+        if lists:
+            self._builder.add_plan(text[lists[0][0] : lists[-1][1]], pointer, "log")
+        else:
+            self._builder.add_message(Kind.SYSTEM, text, pointer, "log")

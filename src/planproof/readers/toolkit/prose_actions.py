@@ -1,0 +1,256 @@
+"""Deeds told in prose: "I clicked 'Details'.", and then what was to be seen.
+
+Browsing agents are programs that report so. A model that merely claims to have clicked has
+nothing to show for it: the page that was seen then is what makes it a deed. Only of an agent that
+is known to drive a browser, and that was just sent to work, the program's own words suffice.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from planproof.core.trace import EventStatus, Kind
+from planproof.readers.toolkit.call_outcomes import infer_status
+from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
+from planproof.readers.toolkit.entries import PointerFactory
+from planproof.readers.toolkit.tool_calls import ToolCall
+from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
+
+_VERBS = {
+    "clicked": "click",
+    "downloaded": "download",
+    "entered": "enter",
+    "executed": "execute",
+    "hovered": "hover",
+    "moved": "move",
+    "navigated": "navigate",
+    "opened": "open",
+    "paged": "page",
+    "pressed": "press",
+    "ran": "run",
+    "scrolled": "scroll",
+    "searched": "search",
+    "selected": "select",
+    "submitted": "submit_form",
+    "summarized": "summarize",
+    "typed": "type",
+    "visited": "visit",
+    "waited": "wait",
+    "went": "go",
+}
+# The sentences of the program itself; a model that speaks in its place uses others.
+_PROGRAM_REPORT = re.compile(
+    r"I (?:(?:clicked|hovered over|selected) (?:'.{1,1000}'|the control|the browser back button)"
+    r"|typed '.{1,2000}' into (?:'.{1,1000}'|the browser (?:search|address) bar)"
+    r"|scrolled (?:'.{1,1000}' )?(?:up|down)(?: one page in the browser)?)\.",
+    re.DOTALL,
+)
+_BROWSER_AGENT = re.compile(r"(?:multimodal[_ ]?)?(?:web|file)[_ ]?surfer", re.IGNORECASE)
+# What the program's libraries complain of may stand before its own words.
+_WARNINGS = r"(?:[^\n]{0,400}Warning: [^\n]{0,400}\n(?:[ \t]{1,8}[^\n]{0,400}\n)?){0,4}"
+_ACTION_SENTENCE = rf"\s{{0,8}}(?P<told>I (?P<verb>{'|'.join(_VERBS)})\b)"
+_ACTION_REPORT = re.compile(_ACTION_SENTENCE)
+_ACTION_REPORT_AFTER_WARNINGS = re.compile(_WARNINGS + _ACTION_SENTENCE)
+_SENTENCE_ENDS = tuple(".!?'\"")
+_MAX_BLANKS = 8
+_PAGE_ADDRESS = re.compile(r"\s{0,8}Address: [^\s]{1,2000}[ \t]{0,8}\n")
+_PAGE_MENTION = re.compile(r"\b(?:screenshot|viewport)\b", re.IGNORECASE)
+_SEARCH_LIMIT = 600
+_FINAL_ANSWER = re.compile(r"^FINAL ANSWER:", re.MULTILINE)
+
+
+@dataclass(slots=True)
+class ReportedAction:
+    """What was done, what was seen then, and the answer that may close the log of it."""
+
+    name: str
+    text: str
+    outcome: str
+    answer: str
+
+
+def is_browser_agent(agent: str) -> bool:
+    """Whether an agent of this name is a program that does what it reports."""
+    return _BROWSER_AGENT.fullmatch(agent) is not None
+
+
+def parse_reported_action(text: str, *, by_program: bool = False) -> ReportedAction | None:
+    """The deed that a text begins with; None when it tells of none.
+
+    `by_program` says that the text comes from a program that reports what it did.
+    """
+    initial = text[: _MAX_BLANKS + 1].lstrip()[:1]
+    match = _ACTION_REPORT.match(text) if initial == "I" else None
+    if match is None and "Warning: " in text[:_SEARCH_LIMIT]:
+        match = _ACTION_REPORT_AFTER_WARNINGS.match(text)
+    if match is not None:
+        name, start, cut = (
+            _VERBS[match["verb"]],
+            match.start("told"),
+            _find_sentence_end(text, match.end()),
+        )
+    else:
+        page = _PAGE_ADDRESS.match(text) if initial == "A" else None
+        if page is None:
+            return None
+        name, start, cut = "open", 0, page.end()
+    reported = by_program and _PROGRAM_REPORT.fullmatch(text[start:cut].strip())
+    if not reported and not _mentions_page(text[cut : cut + _SEARCH_LIMIT]):
+        return None
+    answer = _FINAL_ANSWER.search(text, cut) if "FINAL ANSWER:" in text else None
+    close = answer.start() if answer is not None else len(text)
+    return ReportedAction(
+        name, text[start:cut].strip(), text[cut:close].strip(), text[close:].strip()
+    )
+
+
+def _find_sentence_end(text: str, start: int) -> int:
+    """Where the first sentence that ends its line ends, or the first paragraph."""
+    line = text.find("\n", start)
+    while line >= 0:
+        before = max(start, line - _MAX_BLANKS)
+        tail = text[before:line].rstrip(" \t")
+        if tail.endswith(_SENTENCE_ENDS) or (not tail and text[before - 1] in _SENTENCE_ENDS):
+            return before + len(tail)
+        if text[line + 1 : line + 2 + _MAX_BLANKS].lstrip(" \t").startswith("\n"):
+            return line
+        line = text.find("\n", line + 1)
+    return len(text)
+
+
+def _mentions_page(text: str) -> bool:
+    # Plain words first: a pattern that ignores case takes ten times as long to find none.
+    lower = text.lower()
+    return ("screenshot" in lower or "viewport" in lower) and _PAGE_MENTION.search(text) is not None
+
+
+def add_reported_action(
+    builder: TraceBuilder, action: ReportedAction, pointer: str, actor: str
+) -> None:
+    """Write a deed as the action that it is."""
+    draft = builder.add_call(ToolCall(action.name, text=action.text), pointer, actor)
+    draft.set_output(action.outcome, pointer)
+    builder.add_message(Kind.MESSAGE, action.answer, pointer, actor)
+
+
+_EXECUTOR = re.compile(r"terminal|executor|code[_ ]?runner|interpreter|sandbox", re.IGNORECASE)
+_RUN_RESULT_PREFIXES = ("exitcode:", "exit code:", "code output:", "the script ran")
+_NO_CODE_PREFIXES = ("there is no code", "no code block")
+_INITIALS = frozenset("cCeEnNtT")
+
+
+def is_executor(name: str) -> bool:
+    """Whether a speaker of this name is a program that runs code."""
+    return _EXECUTOR.search(name) is not None
+
+
+def is_run_result(text: str) -> bool:
+    """Whether a text begins like the report of a program that ran code."""
+    return _starts_with(text, _RUN_RESULT_PREFIXES)
+
+
+def is_execution_report(text: str) -> bool:
+    """Whether a program that runs code says that it ran some, or that there was none to run."""
+    return _starts_with(text, _RUN_RESULT_PREFIXES) or _starts_with(text, _NO_CODE_PREFIXES)
+
+
+@dataclass(slots=True)
+class _PendingMessage:
+    """A message with code, of which it is not known yet whether it was run."""
+
+    text: str
+    pointer_for: PointerFactory
+    actor: str
+    blocks: list[CodeBlock]
+    turn: int
+    time: str | None
+
+
+class CodeRuns:
+    """Holds the code of a message back until the next turn shows what became of it."""
+
+    def __init__(self, builder: TraceBuilder) -> None:
+        self._builder = builder
+        self._pending: _PendingMessage | None = None
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether there is code that the next turn may have run."""
+        return self._pending is not None
+
+    def is_pending_by(self, actor: str) -> bool:
+        """Return whether the code that waits is this actor's own: nobody reports on that."""
+        return self._pending is not None and self._pending.actor == actor
+
+    def defer_code(self, text: str, pointer_for: PointerFactory, actor: str) -> bool:
+        """Hold a message back if there is code in it; False when there is none."""
+        code_blocks = (
+            [block for block in find_code_blocks(text) if block.interpreter] if "`" in text else []
+        )
+        if not code_blocks:
+            return False
+        builder = self._builder
+        builder.mark_deferred()
+        self._pending = _PendingMessage(
+            text, pointer_for, actor, code_blocks, builder.turn, builder.time
+        )
+        return True
+
+    def flush(self) -> None:
+        """Write the code that nobody ran as what it is: something said."""
+        if self._pending is not None:
+            pending, self._pending = self._pending, None
+            self._add_text(pending, 0, len(pending.text))
+
+    def add_report(
+        self, output: str, pointer: str, executor: str, status: EventStatus | None = None
+    ) -> None:
+        """Take what a program says that runs code; the code that was held back is what it ran."""
+        if self._pending is not None and _starts_with(output, _NO_CODE_PREFIXES):
+            self.flush()
+        pending, self._pending = self._pending, None
+        if pending is not None:
+            self._add_runs(pending, output, pointer, status or infer_status(output))
+        elif status is not None or is_run_result(output):
+            self._builder.add_result(ToolResult(output, pointer, actor=executor, status=status))
+        else:
+            self._builder.begin_turn()
+            self._builder.add_message(Kind.SYSTEM, output, pointer, executor)
+
+    def _add_runs(
+        self, pending: _PendingMessage, output: str, pointer: str, status: EventStatus
+    ) -> None:
+        position = 0
+        draft: EventDraft | None = None
+        for block in pending.blocks:
+            self._add_text(pending, position, block.start)
+            block_pointer = pending.pointer_for(block.start, block.end)
+            draft = EventDraft(
+                Kind.ACTION, block_pointer, block.interpreter, pending.actor, block.code
+            )
+            # One output for all blocks: when it failed, it does not say in which of them.
+            draft.status = status if status is EventStatus.OK else EventStatus.UNKNOWN
+            self._add_draft(pending, draft)
+            position = block.end
+        assert draft is not None
+        draft.set_output(output, pointer, status)
+        self._add_text(pending, position, len(pending.text))
+
+    def _add_text(self, pending: _PendingMessage, start: int, end: int) -> None:
+        text = pending.text[start:end].strip()
+        if text:
+            text_pointer = pending.pointer_for(start, end)
+            self._add_draft(
+                pending, EventDraft(Kind.MESSAGE, text_pointer, actor=pending.actor, text=text)
+            )
+
+    def _add_draft(self, pending: _PendingMessage, draft: EventDraft) -> None:
+        draft.turn, draft.time = pending.turn, pending.time
+        self._builder.add_draft(draft)
+
+
+def _starts_with(text: str, openings: tuple[str, ...]) -> bool:
+    head = text[:80].lstrip()
+    # Most texts begin otherwise, and every turn is asked.
+    return head[:1] in _INITIALS and head.lower().startswith(openings)
