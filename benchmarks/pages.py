@@ -20,8 +20,7 @@ from benchmarks.cases import generate_case
 from benchmarks.measure import BenchmarkRow, format_seconds, print_rows
 from planproof.core.case import Case
 from planproof.core.content import Content
-from planproof.evaluation import evaluate_case
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions, evaluate_case
 from planproof.reports.html.case_page import read_judged_case
 from planproof.reports.html.report_page import render_case_page, render_run_page
 from planproof.runs.run_records import Result, RunState, create_run, serialize_case

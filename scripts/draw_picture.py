@@ -6,8 +6,7 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from planproof.evaluation import evaluate_case
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions, evaluate_case
 from planproof.readers.decoding.case_files import read_case
 from planproof.reports.html.case_page import read_judged_case
 from planproof.reports.html.report_page import render_case_page

@@ -18,9 +18,8 @@ from planproof.core.case import Case
 from planproof.core.judge import AnyJudge
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput
-from planproof.evaluation import evaluate_case, invalid_input_verdict
+from planproof.evaluation import build_case, evaluate_case, invalid_input_verdict
 from planproof.llm.judge_registry import find_judge
-from planproof.preparation import build_case
 from planproof.readers.decoding.case_files import parse_case
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import select_trace

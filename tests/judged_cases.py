@@ -12,8 +12,7 @@ from planproof.core.content import Content
 from planproof.core.finding import Evidence, Extra, Severity, Status, StepFinding
 from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.core.verdict import Coverage, JudgeSummary, NearestBetter, Outcome, Verdict
-from planproof.evaluation import evaluate_case
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions, evaluate_case
 from planproof.readers.decoding.case_files import read_case
 from planproof.readers.native import serialize_trace
 from planproof.reports.html.case_page import JudgedCase, read_judged_case

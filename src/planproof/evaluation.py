@@ -1,37 +1,85 @@
-"""A case and a judge in, a verdict out."""
+"""Judge a case: read the trace, find the plan, ask the judge, compute the score, write the reason.
+
+`_evaluate` is the whole pipeline. Everything else prepares its input or fills in the verdict.
+"""
 
 from __future__ import annotations
 
+import json
 import logging
-from dataclasses import replace
-from functools import cache
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from inspect import iscoroutinefunction
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard, cast, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, TypeVar, get_args
 
-from planproof.checking.plan_periods import PlanPeriods, findings_required_error
+from planproof.checking.plan_periods import (
+    JudgePeriod,
+    findings_required_error,
+    iter_independent_periods,
+    judge_periods,
+)
 from planproof.core.case import Case
 from planproof.core.content import Content, Json
+from planproof.core.digests import plan_digest, task_digest
 from planproof.core.finding import Findings
-from planproof.core.judge import PROMPT, AnyJudge, Judge, Judgement, ModelJudge
-from planproof.core.model import Cause, ModelFailed
+from planproof.core.judge import PROMPT, AnyJudge, Judgement, ModelJudge
+from planproof.core.limits import Limits
+from planproof.core.model import Cause, ModelFailed, Question
 from planproof.core.plan import InForce, Plan
 from planproof.core.trace import Trace
-from planproof.core.verdict import Outcome, Verdict
+from planproof.core.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError, UnknownName, did_you_mean
 from planproof.llm.judge_registry import DEFAULT_JUDGE, find_judge
-from planproof.preparation import LoadedCase, ReadOptions, build_case, load_case
+from planproof.planning.given_plan import parse_given_plan
+from planproof.planning.locate_plan import find_declared_plan
+from planproof.planning.located_plan import explain_missing_plan, summarize_plan
+from planproof.planning.plan_timeline import PlanTimeline, build_timeline
+from planproof.readers.accounting import explain_not_understood
 from planproof.readers.decoding.source import Source
+from planproof.readers.decoding.split_traces import select_trace
+from planproof.readers.detect import read_trace
+from planproof.readers.native import serialize_trace
+from planproof.readers.task_content import find_task, read_task
 from planproof.reasons import write_reason
 from planproof.scoring import compute_score, find_nearest_better, floor_to_level
 
 if TYPE_CHECKING:
     from planproof.core.async_bridge import LoopThrottle, OnePerLoop
 
+_T = TypeVar("_T")
+_Load: TypeAlias = "Callable[[Callable[[], LoadedCase | Verdict]], Awaitable[LoadedCase | Verdict]]"
 _SHORT = 200_000
-"""Characters of a trace that are read in some milliseconds."""
+"""Characters of a trace that take a few milliseconds to read."""
+_MAX_NOTES = 5
+_NO_EVENTS = (
+    "There is no record in the trace, so nothing can be shown to have been done or left undone."
+)
+_NO_STEPS = "The plan that was given has no steps, so there is nothing to hold the trace to."
 _log = logging.getLogger("planproof")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Options for reading a case. `where` is its position in a data set, for error messages."""
+
+    reader: str | None = None
+    vocabulary: Vocabulary | None = None
+    limits: Limits | None = None
+    where: str | None = None
+    in_force: InForce = "first"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedCase:
+    """A case that was read and can be judged; `draft` is its verdict without findings and score."""
+
+    draft: Verdict
+    task: Content
+    timeline: PlanTimeline
 
 
 def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
@@ -46,23 +94,24 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     vocabulary: Vocabulary | None = None,
     plan_in_force: InForce = "first",
 ) -> Verdict:
-    """Judge one case. A `str` is content, a `Path` is a file; parsed JSON and nouns do as well.
+    """Judge one case.
 
-    Without a plan, the trace is searched for the one that was declared; without a task, it is the
-    first thing that the user says there. Of several plans in a trace the first stays in force,
-    unless `plan_in_force` is "latest": then each does until the next. A judge that asks a model
-    does so on a loop of its own, so that this may be called anywhere.
+    A `str` is content and a `Path` is a file; parsed JSON and planproof's own classes work too.
+    Without a plan, the plan that the agent declared in the trace is used; without a task, the first
+    user message. If the trace declares several plans, the first stays in force, unless
+    `plan_in_force` is "latest": then each one applies until the next. Judges that ask a model run
+    on an event loop of their own, so this can be called from anywhere.
 
-    Raises `InvalidInput` for what can't be read at all; what can be read but not judged gives a
-    verdict that says so, and so does a fault of planproof itself.
+    Raises `InvalidInput` if the input can't be read. Input that can be read but not judged, and
+    internal errors, give a verdict that says so.
     """
-    chosen = _judge(judge, vocabulary)
+    chosen = _choose_judge(judge, vocabulary)
     check_in_force(plan_in_force, chosen, plan)
     try:
         case = build_case(task, plan, trace, id, metadata)
     except Exception as error:
         return internal_error_verdict(error, id=id, metadata=metadata)
-    return _verdict(case, chosen, ReadOptions(reader, vocabulary, in_force=plan_in_force))
+    return _run(case, chosen, ReadOptions(reader, vocabulary, in_force=plan_in_force))
 
 
 async def aevaluate(  # noqa: PLR0913 - as above
@@ -78,28 +127,40 @@ async def aevaluate(  # noqa: PLR0913 - as above
     plan_in_force: InForce = "first",
 ) -> Verdict:
     """Judge one case without blocking the event loop."""
-    import asyncio  # noqa: PLC0415 - whoever awaits has it; the command line need not load it
+    import asyncio  # noqa: PLC0415 - not needed by the command line
 
-    chosen = _judge(judge, vocabulary)
+    chosen = _choose_judge(judge, vocabulary)
     check_in_force(plan_in_force, chosen, plan)
-    given = (task, plan, trace, id, metadata)
+    parts = (task, plan, trace, id, metadata)
     try:
-        if any(isinstance(each, Path) for each in given):
-            case = await asyncio.to_thread(build_case, *given)
+        if any(isinstance(part, Path) for part in parts):
+            case = await asyncio.to_thread(build_case, *parts)
         else:
-            case = build_case(*given)
+            case = build_case(*parts)
     except Exception as error:
         return internal_error_verdict(error, id=id, metadata=metadata)
-    reading = ReadOptions(reader, vocabulary, in_force=plan_in_force)
-    return await _awaited_verdict(case, chosen, reading)
+    return await _run_async(case, chosen, ReadOptions(reader, vocabulary, in_force=plan_in_force))
 
 
 def evaluate_case(
     case: Case, *, judge: str | AnyJudge | None = None, options: ReadOptions | None = None
 ) -> Verdict:
-    """Judge one of many cases: what can't be read gives a verdict too."""
+    """Judge one of many cases; input that can't be read gives a verdict too."""
     try:
         return judge_case(case, judge=judge, options=options)
+    except InvalidInput as error:
+        return invalid_input_verdict(error, id=case.id, metadata=case.metadata)
+
+
+async def aevaluate_case(
+    case: Case, *, judge: str | AnyJudge | None = None, options: ReadOptions | None = None
+) -> Verdict:
+    """Judge one of many cases without blocking the event loop."""
+    read_options = options or ReadOptions()
+    chosen = _choose_judge(judge, read_options.vocabulary)
+    check_in_force(read_options.in_force, chosen)
+    try:
+        return await _run_async(case, chosen, read_options)
     except InvalidInput as error:
         return invalid_input_verdict(error, id=case.id, metadata=case.metadata)
 
@@ -107,24 +168,297 @@ def evaluate_case(
 def judge_case(
     case: Case, *, judge: str | AnyJudge | None = None, options: ReadOptions | None = None
 ) -> Verdict:
-    """Judge one case; raise `InvalidInput` for one that can't be read."""
-    how = options or ReadOptions()
-    chosen = _judge(judge, how.vocabulary)
-    check_in_force(how.in_force, chosen)
-    return _verdict(case, chosen, how)
+    """Judge one case; raise `InvalidInput` if it can't be read."""
+    read_options = options or ReadOptions()
+    chosen = _choose_judge(judge, read_options.vocabulary)
+    check_in_force(read_options.in_force, chosen)
+    return _run(case, chosen, read_options)
 
 
-async def aevaluate_case(
-    case: Case, *, judge: str | AnyJudge | None = None, options: ReadOptions | None = None
-) -> Verdict:
-    """Judge one of many cases without blocking the event loop."""
-    how = options or ReadOptions()
-    chosen = _judge(judge, how.vocabulary)
-    check_in_force(how.in_force, chosen)
+async def _evaluate(case: Case, judge: AnyJudge, options: ReadOptions, load: _Load) -> Verdict:
+    """Run the pipeline: read the case, judge it, compute the score and write the reason.
+
+    `load` calls a function here, or in a thread so that an event loop is not blocked.
+    """
     try:
-        return await _awaited_verdict(case, chosen, how)
+        loaded = await load(partial(load_case, case, judge, options))
+    except Exception as error:
+        return internal_error_verdict(error, id=case.id, metadata=case.metadata)
+    if isinstance(loaded, Verdict):
+        return loaded
+
+    async def judge_period(plan: Plan, trace: Trace) -> Findings | Judgement:
+        found = judge.judge(loaded.task, plan, trace)
+        return found if isinstance(found, Findings) else await found
+
+    try:
+        judged = await _judge_timeline(loaded.timeline, judge_period)
+        if isinstance(judged, Findings):
+            return _score(_note_unseen_images(loaded), judged)
+        draft = _add_judgement(loaded.draft, judged)
+        if judged.findings is not None:
+            return _score(draft, judged.findings)
+        return _take_score(draft, judged)
+    except Exception as error:
+        return _judge_failed(loaded.draft, judge, error)
+
+
+async def _judge_timeline(timeline: PlanTimeline, judge: JudgePeriod) -> Findings | Judgement:
+    if len(timeline.plans) > 1:
+        return await judge_periods(timeline, judge)
+    return await judge(timeline.last_plan, timeline.trace)
+
+
+def _run(case: Case, judge: AnyJudge, options: ReadOptions) -> Verdict:
+    """Run the pipeline from synchronous code."""
+    work = _evaluate(case, judge, options, _load_here)
+    if not is_async_judge(judge):
+        return _finish(work)
+    from planproof.core.async_bridge import run_sync  # noqa: PLC0415 - imports asyncio
+
+    return run_sync(work)
+
+
+async def _run_async(case: Case, judge: AnyJudge, options: ReadOptions) -> Verdict:
+    """Run the pipeline on an event loop; whatever computes for long runs in a thread."""
+    import asyncio  # noqa: PLC0415 - already imported by whoever awaits this
+
+    if not is_async_judge(judge):
+        return await asyncio.to_thread(_run, case, judge, options)
+    if isinstance(case.trace, str) and len(case.trace) <= _SHORT:
+        # A thread would compete with the loop for the interpreter, and delay other requests.
+        await _throttles().get().wait()
+        return await _evaluate(case, judge, options, _load_here)
+    return await _evaluate(case, judge, options, asyncio.to_thread)
+
+
+async def _load_here(load: Callable[[], LoadedCase | Verdict]) -> LoadedCase | Verdict:
+    return load()
+
+
+def _finish(work: Coroutine[Any, Any, _T]) -> _T:
+    """Run a coroutine that never waits: without a model there is no need for an event loop."""
+    try:
+        work.send(None)
+    except StopIteration as finished:
+        return finished.value
+    work.close()
+    raise RuntimeError("a judge that is not asynchronous waited for something")
+
+
+@cache
+def _throttles() -> OnePerLoop[LoopThrottle]:
+    from planproof.core.async_bridge import LoopThrottle, OnePerLoop  # noqa: PLC0415 - asyncio
+
+    return OnePerLoop(LoopThrottle)
+
+
+def is_async_judge(judge: AnyJudge) -> TypeGuard[ModelJudge]:
+    """Return whether a judge must be awaited because it asks a model."""
+    return iscoroutinefunction(judge.judge)
+
+
+def build_case(
+    task: str | Path | Content | Json,
+    plan: str | Path | Plan | Json,
+    trace: str | Path | Source | Trace | Json,
+    id: str | None = None,  # noqa: A002 - the name of the field
+    metadata: dict[str, Json] | None = None,
+) -> Case:
+    """Build a case from the arguments of `evaluate`: read files, keep text and JSON."""
+    return Case(
+        task=task if isinstance(task, Content | None) else _read_task(task),
+        plan=read_json_or_text(plan) if isinstance(plan, Path) else plan,
+        trace=select_trace(Source.from_path(trace)) if isinstance(trace, Path) else trace,
+        id=id,
+        metadata=metadata or {},
+    )
+
+
+def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase | Verdict:
+    """Read the trace and find the plan; return a verdict without a score if there is no way on."""
+    source, trace, task = read_trace_and_task(case, options)
+    search = find_declared_plan(trace) if case.plan is None else None
+    if search is None:
+        plan = _parse_plan(case.plan, _name_field(options.where, "agent_plan"))
+        timeline = PlanTimeline((plan,), trace)
+    else:
+        timeline = build_timeline(trace, search, options.in_force)
+    draft = Verdict(
+        outcome=Outcome.NO_PLAN,
+        reason=explain_missing_plan(search) if search else _NO_STEPS,
+        id=case.id,
+        plan=summarize_plan(timeline.last_plan, search, options.in_force),
+        coverage=_measure_coverage(trace, source),
+        judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
+        inputs=Inputs(task=task_digest(task), plan=plan_digest(case.plan), trace=source.digest),
+        metadata=case.metadata,
+    )
+    if search is None and not timeline.last_plan.steps:
+        return draft
+    if why := explain_not_understood(trace):
+        # Checked before a declared plan: the part that was not read may declare another one.
+        return replace(draft, outcome=Outcome.NOT_UNDERSTOOD, reason=why)
+    if not timeline.last_plan.steps:
+        return draft
+    if not trace.events:
+        return replace(draft, outcome=Outcome.NO_EVENTS, reason=_NO_EVENTS)
+    return LoadedCase(draft, task, timeline)
+
+
+def read_trace_and_task(case: Case, options: ReadOptions) -> tuple[Source, Trace, Content]:
+    """Read the source, the trace and the task; without a task, use the first user message."""
+    source = _open_source(case.trace, _name_field(options.where, "execution_trace"), options.limits)
+    reader = "native" if isinstance(case.trace, Trace) else options.reader
+    trace = read_trace(source, reader=reader, vocabulary=options.vocabulary or Vocabulary())
+    return source, trace, find_task(trace) if case.task is None else case.task
+
+
+def build_questions(case: LoadedCase, judge: ModelJudge) -> tuple[Question, ...]:
+    """Return what a model would be asked about a case, each plan on its own."""
+    if judge.name == PROMPT and len(case.timeline.plans) > 1:
+        raise findings_required_error()
+    return tuple(
+        question
+        for plan, trace in iter_independent_periods(case.timeline)
+        for question in judge.questions(case.task, plan, trace)
+    )
+
+
+def _open_source(trace: Source | Trace | Json, name: str, limits: Limits | None) -> Source:
+    if isinstance(trace, Source):
+        return trace
+    value = serialize_trace(trace) if isinstance(trace, Trace) else trace
+    return Source.from_value(value, name=name, limits=limits)
+
+
+def _parse_plan(raw: Json, where: str) -> Plan:
+    try:
+        return parse_given_plan(raw)
     except InvalidInput as error:
-        return invalid_input_verdict(error, id=case.id, metadata=case.metadata)
+        pointer = f"#{error.where}" if (error.where or "").startswith("/") else ""
+        raise InvalidInput(error.what, where=f"{where}{pointer}", advice=error.advice) from error
+
+
+def _name_field(where: str | None, field: str) -> str:
+    return field if where is None else f"{where}, {field}"
+
+
+def _measure_coverage(trace: Trace, source: Source) -> Coverage:
+    kinds = Counter([event.kind for event in trace.events])
+    # A reader may or may not pass on the parts that were skipped in parsing.
+    skipped = tuple(dict.fromkeys((*source.skipped, *trace.skipped)))
+    notes = [f"{part.pointer}: {part.why}" if part.pointer else part.why for part in skipped]
+    if len(notes) > _MAX_NOTES:
+        notes[_MAX_NOTES:] = [f"and {len(notes) - _MAX_NOTES} more"]
+    return Coverage(
+        reader=trace.reader,
+        events=len(trace.events),
+        by_kind={kind.value: kinds[kind] for kind in sorted(kinds)},
+        skipped=len(skipped),
+        notes=tuple(notes),
+    )
+
+
+def _read_task(task: str | Path | Json) -> Content:
+    if isinstance(task, Path):
+        return read_task(read_json_or_text(task), where=str(task))
+    return read_task(task)
+
+
+def read_json_or_text(path: Path) -> Json:
+    """Read a file: JSON if its name ends in `.json`, otherwise text."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+        return json.loads(text) if path.suffix == ".json" else text
+    except OSError as error:
+        raise InvalidInput(f"can't be read: {error.strerror}.", where=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            f"byte {error.start} is not valid UTF-8.",
+            where=str(path),
+            advice="Save the file as UTF-8 text.",
+        ) from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"is not valid JSON: {error}.", where=str(path)) from error
+
+
+def _score(draft: Verdict, findings: Findings) -> Verdict:
+    """Complete a verdict with the score and the reason that follow from the findings."""
+    score = compute_score(findings)
+    return replace(
+        draft,
+        outcome=Outcome.SCORED,
+        score=score,
+        level=floor_to_level(score),
+        reason=write_reason(findings, score),
+        steps=findings.steps,
+        extras=findings.extras,
+        nearest_better=find_nearest_better(findings),
+    )
+
+
+def _take_score(draft: Verdict, judgement: Judgement) -> Verdict:
+    """Complete a verdict with the score and the reason that a model gave."""
+    if judgement.score is None or not 0 <= judgement.score <= 1:
+        raise ModelFailed(
+            Cause.INVALID_ANSWER,
+            f"the score {judgement.score} is no number from 0 to 1.",
+            usage=judgement.usage,
+        )
+    return replace(
+        draft,
+        outcome=Outcome.SCORED,
+        score=judgement.score,
+        level=floor_to_level(judgement.score),
+        reason=judgement.reason,
+    )
+
+
+def _add_judgement(draft: Verdict, judgement: Judgement) -> Verdict:
+    """Add what a judgement says about itself: models, cost, prompt coverage, warnings."""
+    assert draft.coverage is not None
+    assert draft.judge is not None
+    coverage = replace(draft.coverage, notes=(*draft.coverage.notes, *judgement.notes))
+    if judgement.shown is not None:
+        coverage = replace(
+            coverage,
+            shown=judgement.shown.events,
+            shortened=judgement.shown.shortened,
+            windows=judgement.shown.windows,
+        )
+    return replace(
+        draft,
+        coverage=coverage,
+        judge=replace(draft.judge, models=judgement.models),
+        cost=judgement.usage,
+        rejected=judgement.rejected,
+        warnings=judgement.warnings,
+        samples=judgement.samples,
+        panel=judgement.panel,
+    )
+
+
+def _note_unseen_images(loaded: LoadedCase) -> Verdict:
+    """Note in the coverage that a judge without a model does not look at images."""
+    images = len(loaded.task.images) + len(loaded.timeline.last_plan.images)
+    images += sum([len(event.images) for event in loaded.timeline.trace.events])
+    if not images:
+        return loaded.draft
+    assert loaded.draft.coverage is not None
+    notes = (*loaded.draft.coverage.notes, f"images were not looked at: {images}")
+    return replace(loaded.draft, coverage=replace(loaded.draft.coverage, notes=notes))
+
+
+def _judge_failed(draft: Verdict, judge: AnyJudge, error: Exception) -> Verdict:
+    """Return a verdict for a judge that raised: a data set goes on after it."""
+    prefix = f"The judge `{judge.name}` failed: "
+    failed = replace(draft, outcome=Outcome.JUDGE_FAILED)
+    if isinstance(error, ModelFailed):
+        _log.debug("the judge %s failed: %s", judge.name, error)
+        return replace(failed, reason=f"{prefix}{error}", cause=error.cause.value, cost=error.usage)
+    _log.debug("the judge %s failed", judge.name, exc_info=error)
+    return replace(failed, reason=f"{prefix}{type(error).__name__}: {error}")
 
 
 def internal_error_verdict(
@@ -133,9 +467,9 @@ def internal_error_verdict(
     id: str | None = None,  # noqa: A002 - the name of the field
     metadata: dict[str, Json] | None = None,
 ) -> Verdict:
-    """Return the verdict on a case that an internal fault kept from being read.
+    """Return the verdict on a case that an internal error kept from being read.
 
-    Raises the errors that are no fault of planproof: what is wrong with the input or its options.
+    Raises the error again if the input or its options are at fault, not planproof.
     """
     if isinstance(error, PlanproofError):
         raise error
@@ -155,169 +489,18 @@ def invalid_input_verdict(
     id: str | None = None,  # noqa: A002 - the name of the field
     metadata: dict[str, Json] | None = None,
 ) -> Verdict:
-    """The verdict on a case that can't be read."""
+    """Return the verdict on a case that can't be read."""
     return Verdict(outcome=Outcome.INVALID_INPUT, reason=str(error), id=id, metadata=metadata or {})
 
 
-def _prepared(case: Case, judge: AnyJudge, reading: ReadOptions) -> LoadedCase | Verdict:
-    try:
-        return load_case(case, judge, reading)
-    except Exception as error:
-        return internal_error_verdict(error, id=case.id, metadata=case.metadata)
-
-
-def _verdict(case: Case, judge: AnyJudge, reading: ReadOptions) -> Verdict:
-    ready = _prepared(case, judge, reading)
-    if isinstance(ready, Verdict):
-        return ready
-    try:
-        if is_async_judge(judge):
-            from planproof.core.async_bridge import run_sync  # noqa: PLC0415 - loads asyncio
-
-            return _scored(ready, run_sync(_asked(ready, judge)))
-        episodes = PlanPeriods(ready.timeline)
-        for plan, trace in episodes.iter_periods():
-            episodes.add_findings(cast("Judge", judge).judge(ready.task, plan, trace))
-        return _scored(ready, episodes.merge_findings())
-    except Exception as error:
-        return _failed(ready.draft, judge, error)
-
-
-async def _awaited_verdict(case: Case, judge: AnyJudge, reading: ReadOptions) -> Verdict:
-    import asyncio  # noqa: PLC0415 - whoever awaits has it
-
-    if not is_async_judge(judge):
-        return await asyncio.to_thread(_verdict, case, judge, reading)
-    if isinstance(case.trace, str) and len(case.trace) <= _SHORT:
-        # A thread would take the loop's time by turns, and the requests of others with it.
-        await _turns().get().wait()
-        ready = _prepared(case, judge, reading)
-    else:
-        ready = await asyncio.to_thread(_prepared, case, judge, reading)
-    if isinstance(ready, Verdict):
-        return ready
-    try:
-        return _scored(ready, await _asked(ready, judge))
-    except Exception as error:
-        return _failed(ready.draft, judge, error)
-
-
-@cache
-def _turns() -> OnePerLoop[LoopThrottle]:
-    from planproof.core.async_bridge import LoopThrottle, OnePerLoop  # noqa: PLC0415 - loads asyncio
-
-    return OnePerLoop(LoopThrottle)
-
-
-async def _asked(ready: LoadedCase, judge: ModelJudge) -> Findings | Judgement:
-    episodes = PlanPeriods(ready.timeline)
-    for plan, trace in episodes.iter_periods():
-        try:
-            episodes.add_findings(await judge.judge(ready.task, plan, trace))
-        except ModelFailed as failed:
-            # What was asked about the plans before it was paid all the same.
-            paid = episodes.usage + failed.usage
-            raise ModelFailed(
-                failed.cause, failed.detail, model=failed.model, usage=paid
-            ) from failed
-    return episodes.merge_findings()
-
-
-def is_async_judge(judge: AnyJudge) -> TypeGuard[ModelJudge]:
-    """Whether a judge has to be awaited, for it asks a model."""
-    return iscoroutinefunction(judge.judge)
-
-
-def _failed(unjudged: Verdict, judge: AnyJudge, error: Exception) -> Verdict:
-    """A judge may be anybody's code, and a data set goes on after it: a failure is an outcome."""
-    told = f"The judge `{judge.name}` failed: "
-    unscored = replace(unjudged, outcome=Outcome.JUDGE_FAILED)
-    if isinstance(error, ModelFailed):
-        _log.debug("the judge %s failed: %s", judge.name, error)
-        return replace(unscored, reason=f"{told}{error}", cause=error.cause.value, cost=error.usage)
-    _log.debug("the judge %s failed", judge.name, exc_info=error)
-    return replace(unscored, reason=f"{told}{type(error).__name__}: {error}")
-
-
-def _scored(ready: LoadedCase, found: Findings | Judgement) -> Verdict:
-    """Score and reason: computed from the findings, or as a model gave them."""
-    if isinstance(found, Findings):
-        return _by_table(_with_images_unseen(ready), found)
-    unjudged = _told_how(ready.draft, found)
-    if found.findings is not None:
-        return _by_table(unjudged, found.findings)
-    if found.score is None or not 0 <= found.score <= 1:
-        raise ModelFailed(
-            Cause.INVALID_ANSWER,
-            f"the score {found.score} is no number from 0 to 1.",
-            usage=found.usage,
-        )
-    return replace(
-        unjudged,
-        outcome=Outcome.SCORED,
-        score=found.score,
-        level=floor_to_level(found.score),
-        reason=found.reason,
-    )
-
-
-def _by_table(unjudged: Verdict, findings: Findings) -> Verdict:
-    number = compute_score(findings)
-    return replace(
-        unjudged,
-        outcome=Outcome.SCORED,
-        score=number,
-        level=floor_to_level(number),
-        reason=write_reason(findings, number),
-        steps=findings.steps,
-        extras=findings.extras,
-        nearest_better=find_nearest_better(findings),
-    )
-
-
-def _told_how(unjudged: Verdict, found: Judgement) -> Verdict:
-    """The verdict with what a judgement says of itself: who was asked, about what, at what cost."""
-    assert unjudged.coverage is not None
-    assert unjudged.judge is not None
-    coverage = replace(unjudged.coverage, notes=(*unjudged.coverage.notes, *found.notes))
-    if found.shown is not None:
-        coverage = replace(
-            coverage,
-            shown=found.shown.events,
-            shortened=found.shown.shortened,
-            windows=found.shown.windows,
-        )
-    return replace(
-        unjudged,
-        coverage=coverage,
-        judge=replace(unjudged.judge, models=found.models),
-        cost=found.usage,
-        rejected=found.rejected,
-        warnings=found.warnings,
-        samples=found.samples,
-        panel=found.panel,
-    )
-
-
-def _with_images_unseen(ready: LoadedCase) -> Verdict:
-    """The verdict of a judge that asks no model: it says that images were not looked at."""
-    images = len(ready.task.images) + len(ready.timeline.last_plan.images)
-    images += sum([len(event.images) for event in ready.timeline.trace.events])
-    if not images:
-        return ready.draft
-    assert ready.draft.coverage is not None
-    notes = (*ready.draft.coverage.notes, f"images were not looked at: {images}")
-    return replace(ready.draft, coverage=replace(ready.draft.coverage, notes=notes))
-
-
-def _judge(judge: str | AnyJudge | None, vocabulary: Vocabulary | None) -> AnyJudge:
+def _choose_judge(judge: str | AnyJudge | None, vocabulary: Vocabulary | None) -> AnyJudge:
     if judge is None:
         return _default_judge() if vocabulary is None else find_judge(vocabulary=vocabulary)
     return find_judge(judge, vocabulary=vocabulary) if isinstance(judge, str) else judge
 
 
 def check_in_force(in_force: InForce, judge: AnyJudge, plan: object = None) -> None:
-    """Raise an error where there is no such choice, a plan was given, or the judge can't do it."""
+    """Raise an error if `in_force` is unknown, or does not go with this plan or judge."""
     if in_force not in get_args(InForce):
         raise UnknownName(
             f"there is no plan in force called {in_force!r}.",

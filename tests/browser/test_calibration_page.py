@@ -10,7 +10,7 @@ from planproof.calibration.followed_cases import load_built_in_cases
 from planproof.calibration.measurement import measure
 from planproof.calibration.variant_set import generate_variants
 from planproof.checking.rules import Rules
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions
 from planproof.reports.html.report_page import render_calibration_page
 from planproof.runs.engines.case_judging import CaseEvaluator
 from tests.browser.axe import serious

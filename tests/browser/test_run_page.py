@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from planproof.core.verdict import Outcome, Verdict
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions
 from planproof.reports.html.case_page import JudgedCase
 from planproof.reports.html.report_page import render_run_page
 from planproof.runs.store.open_store import open_store

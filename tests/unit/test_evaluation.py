@@ -22,13 +22,13 @@ from planproof.core.verdict import Outcome, Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, UnknownName
 from planproof.evaluation import (
+    ReadOptions,
     aevaluate,
     aevaluate_case,
     evaluate,
     evaluate_case,
     invalid_input_verdict,
 )
-from planproof.preparation import ReadOptions
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from tests.patience import PATIENCE
@@ -258,7 +258,7 @@ def test_of_many_parts_left_out_only_some_are_named(monkeypatch: pytest.MonkeyPa
     def read(source: Source, **_: Any) -> Trace:
         return replace(read_trace(source), skipped=skipped)
 
-    monkeypatch.setattr("planproof.preparation.read_trace", read)
+    monkeypatch.setattr("planproof.evaluation.read_trace", read)
     coverage = _judged().coverage
     assert coverage is not None
     assert coverage.skipped == 12
@@ -316,14 +316,14 @@ def test_one_of_many_cases_gives_a_verdict_whatever_happens() -> None:
     assert "nested more than 1 levels" in tight.reason
 
 
-@pytest.mark.parametrize("place", ["read_trace", "_source"])
+@pytest.mark.parametrize("place", ["read_trace", "_open_source"])
 def test_an_internal_error_in_reading_is_an_outcome(
     monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     def faulty(*_: Any, **__: Any) -> Trace:
         raise KeyError("x")
 
-    monkeypatch.setattr(f"planproof.preparation.{place}", faulty)
+    monkeypatch.setattr(f"planproof.evaluation.{place}", faulty)
     given: Any = {"task": "", "plan": PLAN, "trace": TRACE, "id": "a", "metadata": {"x": 1}}
     case = Case(task=Content(), plan=PLAN, trace=TRACE, id="a", metadata={"x": 1})
     verdicts = (
@@ -345,7 +345,7 @@ def test_an_internal_error_in_a_file_is_an_outcome(
     def faulty(*_: Any, **__: Any) -> Trace:
         raise KeyError("x")
 
-    monkeypatch.setattr("planproof.preparation.select_trace", faulty)
+    monkeypatch.setattr("planproof.evaluation.select_trace", faulty)
     path = tmp_path / "trace.json"
     path.write_text("[]", encoding="utf-8")
     verdicts = (_judged(trace=path), asyncio.run(aevaluate(plan=PLAN, trace=path, judge=Sworn())))

@@ -14,7 +14,7 @@ from planproof.core.content import Content
 from planproof.core.judge import AnyJudge
 from planproof.core.verdict import Verdict
 from planproof.errors import InvalidInput
-from planproof.preparation import ReadOptions, load_case
+from planproof.evaluation import ReadOptions, load_case
 from planproof.readers.native import serialize_trace
 
 BUILT_IN_NOTE = "The 16 built-in cases were used to develop planproof: expect less on your own."

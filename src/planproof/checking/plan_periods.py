@@ -1,173 +1,197 @@
-"""One plan after another: each is judged on what was done under it, and the findings are joined."""
+"""Judge a trace in which the agent changed its plan: each plan on its period, findings merged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Protocol
 
 from planproof.checking.plan_findings import add_parent_findings, mark_out_of_order, reset_order
 from planproof.core.finding import Evidence, Extra, Findings, Status, StepFinding
 from planproof.core.judge import Judgement, PromptCoverage, with_totals
+from planproof.core.model import ModelFailed
 from planproof.core.plan import Plan
 from planproof.core.trace import Kind, Trace
 from planproof.core.usage import Usage
 from planproof.errors import InvalidInput
 from planproof.planning.plan_timeline import PlanTimeline, with_steps_first
 
-_WORTH = {Status.MISSING: 0, Status.AMBIGUOUS: 1, Status.PARTIAL: 2}
+_RANK = {Status.MISSING: 0, Status.AMBIGUOUS: 1, Status.PARTIAL: 2}
 _DONE = frozenset({Status.EXECUTED, Status.OUT_OF_ORDER})
 _PRESENT = _DONE | {Status.PARTIAL}
 
 
-class PlanPeriods:
-    """What is to be judged, one plan in force after the other, and what is found of it all.
+class JudgePeriod(Protocol):
+    """Judges a part of a trace by the plan that was in force."""
 
-    A step that the next plan keeps is the same step: what was done of it counts there, and its
-    evidence is shown again. One that the next plan leaves out is withdrawn if nothing was done
-    of it; otherwise it stays.
+    def __call__(self, plan: Plan, trace: Trace, /) -> Awaitable[Findings | Judgement]:
+        """Return the findings, or raise `ModelFailed`."""
+        ...
+
+
+async def judge_periods(timeline: PlanTimeline, judge: JudgePeriod) -> Findings | Judgement:
+    """Judge each plan on the events of its period, and merge what was found.
+
+    A step that the next plan keeps is the same step: what was done of it still counts, and its
+    evidence is shown again. A step that the next plan drops is withdrawn if nothing was done of it.
     """
+    periods = _PlanPeriods(timeline)
+    results: list[Findings | Judgement] = []
+    for plan, trace in periods:
+        try:
+            result = await judge(plan, trace)
+        except ModelFailed as failed:
+            # The questions about earlier plans were paid for all the same.
+            usage = _sum_usage(results) + failed.usage
+            raise ModelFailed(
+                failed.cause, failed.detail, model=failed.model, usage=usage
+            ) from failed
+        results.append(periods.add(result))
+    findings = periods.merge()
+    judgements = [result for result in results if isinstance(result, Judgement)]
+    if not judgements:
+        return findings
+    return _merge_judgements(findings, judgements, len(timeline.trace.events))
 
-    def __init__(self, timeline: PlanTimeline) -> None:
-        self._held = timeline
-        self._places = {event.id: place for place, event in enumerate(timeline.trace.events)}
-        self._place = 0
-        self._found: dict[str, StepFinding] = {}
-        self._extras: list[Extra] = []
-        self._given: list[Findings | Judgement] = []
 
-    def iter_periods(self) -> Iterator[tuple[Plan, Trace]]:
-        """Each plan with what is held against it; what is found of it is to be added in between."""
-        held = self._held
-        if len(held.plans) == 1:
-            yield held.last_plan, held.trace
-            return
-        taken = set(held.plan_index_by_event.values())
-        for self._place, plan in enumerate(held.plans):
-            if self._place in taken or self._place == len(held.plans) - 1:
-                begun = self._begun(held.numbers[self._place])
-                shown = [one.event for found in begun.values() for one in found.evidence]
-                yield with_steps_first(plan, begun), held.slice_trace(self._place, shown)
-
-    def add_findings(self, result: Findings | Judgement) -> None:
-        """Take in what was found of the part that came last."""
-        if len(self._held.plans) == 1:
-            self._given.append(result)
-            return
-        findings = result.findings if isinstance(result, Judgement) else result
-        if findings is None:
-            raise findings_required_error()
-        numbers = self._held.numbers[self._place]
-        if isinstance(result, Judgement):
-            named = (replace(r, step=numbers.get(r.step or "", r.step)) for r in result.rejected)
-            result = replace(result, rejected=tuple(named))
-        self._given.append(result)
-        for step in findings.steps:
-            if step.number in numbers:
-                number = numbers[step.number]
-                found = self._since_planned(replace(step, number=number))
-                before = self._found.get(number)
-                self._found[number] = found if before is None else self._joined(before, found)
-        homes = self._held.plan_index_by_event
-        self._extras += [e for e in findings.extras if homes[e.event] == self._place]
-
-    def merge_findings(self) -> Findings | Judgement:
-        """What was found of all plans together."""
-        if len(self._held.plans) == 1:
-            return self._given[-1]
-        findings = self._findings()
-        given = [each for each in self._given if isinstance(each, Judgement)]
-        return _together(findings, given, len(self._places)) if given else findings
-
-    @property
-    def usage(self) -> Usage:
-        """What asking took so far."""
-        return sum((each.usage for each in self._given if isinstance(each, Judgement)), Usage())
-
-    def _begun(self, numbers: Mapping[str, str]) -> dict[str, StepFinding]:
-        """The steps of a plan of which something was done before it, in the order of that.
-
-        In front of the others, for what was done before a plan can't be out of order under it.
-        """
-        known = ((number, self._found.get(named)) for number, named in numbers.items())
-        begun = [(n, found) for n, found in known if found and found.status in _PRESENT]
-        begun.sort(key=lambda each: self._places[each[1].evidence[0].event])
-        return dict(begun)
-
-    def _findings(self) -> Findings:
-        began = {
-            number: self._held.plan_index_by_event[event]
-            for number, found in self._found.items()
-            if (event := self._begins(found)) is not None
-        }
-        plan = self._held.merge_plans(began)
-        found = [
-            replace(
-                reset_order(self._found[step.number]),
-                text=step.text,
-                parent=step.parent,
-                free_order=step.free_order,
-            )
-            for step in plan.leaves
-        ]
-        ordered = mark_out_of_order(self._held.trace, found)
-        extras = sorted(self._extras, key=lambda extra: self._places[extra.event])
-        return Findings(
-            add_parent_findings(plan, {one.number: one for one in ordered}), tuple(extras)
-        )
-
-    def _begins(self, found: StepFinding) -> str | None:
-        """The event with which a step began; nothing for one that was left before it had."""
-        events = self._held.trace.by_id
-        acted = any(events[event].kind is Kind.ACTION for event in found.covers)
-        if found.status in _PRESENT or acted or found.number in self._held.numbers[-1]:
-            return next(iter((*(one.event for one in found.evidence), *found.covers)), None)
-        return None
-
-    def _since_planned(self, found: StepFinding) -> StepFinding:
-        """The finding without what happened before the step was planned."""
-        first = self._held.active_ranges[found.number].start
-        homes = self._held.plan_index_by_event
-        evidence = tuple(one for one in found.evidence if homes[one.event] >= first)
-        covers = tuple(event for event in found.covers if homes[event] >= first)
-        kept = replace(found, evidence=evidence, covers=covers)
-        if evidence or not found.evidence:
-            return kept
-        note = "what shows it came before it was planned"
-        return replace(kept, status=Status.AMBIGUOUS, note=note)
-
-    def _joined(self, before: StepFinding, later: StepFinding) -> StepFinding:
-        """A step that was judged under two plans: what was done stays done, what was not may be."""
-        covers = self._in_time({*before.covers, *later.covers})
-        if before.status in _DONE or _WORTH[before.status] > _WORTH.get(later.status, 3):
-            return replace(before, covers=covers)
-        evidence = later.evidence
-        if before.status is Status.PARTIAL:
-            evidence = self._cited((*before.evidence, *later.evidence))
-        return replace(later, evidence=evidence, covers=covers)
-
-    def _in_time(self, events: Iterable[str]) -> tuple[str, ...]:
-        return tuple(sorted(events, key=self._places.__getitem__))
-
-    def _cited(self, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
-        unlike = dict.fromkeys(evidence)
-        return tuple(sorted(unlike, key=lambda one: self._places[one.event]))
+def iter_independent_periods(timeline: PlanTimeline) -> Iterator[tuple[Plan, Trace]]:
+    """Yield each plan with the events of its period, as if nothing had been done before it."""
+    if len(timeline.plans) == 1:
+        yield timeline.last_plan, timeline.trace
+    else:
+        yield from _PlanPeriods(timeline)
 
 
 def findings_required_error() -> InvalidInput:
-    """The error for a judge that can't be asked about one plan after another."""
+    """Return the error for a judge that gives no findings, and so can't judge several plans."""
     return InvalidInput(
         "a judge that gives a score and no findings can't judge one plan after another.",
         advice="Take `rules`, `audit` or `cascade`, or leave the first plan in force.",
     )
 
 
-def _together(findings: Findings, given: Sequence[Judgement], events: int) -> Judgement:
-    """The judgements on all plans as one; what samples and panels scored was never the whole."""
-    shown = [each.shown for each in given if each.shown is not None]
-    joined = Judgement(
+class _PlanPeriods:
+    """The periods of a timeline, and what was found in those before the current one."""
+
+    def __init__(self, timeline: PlanTimeline) -> None:
+        self._timeline = timeline
+        self._index_by_event = {event.id: i for i, event in enumerate(timeline.trace.events)}
+        self._current = 0
+        self._findings: dict[str, StepFinding] = {}
+        self._extras: list[Extra] = []
+
+    def __iter__(self) -> Iterator[tuple[Plan, Trace]]:
+        """Yield each plan with the events to judge; `add` takes the result before the next."""
+        timeline = self._timeline
+        with_events = set(timeline.plan_index_by_event.values())
+        for self._current, plan in enumerate(timeline.plans):
+            if self._current in with_events or self._current == len(timeline.plans) - 1:
+                started = self._find_started(timeline.numbers[self._current])
+                shown = [each.event for found in started.values() for each in found.evidence]
+                yield with_steps_first(plan, started), timeline.slice_trace(self._current, shown)
+
+    def add(self, result: Findings | Judgement) -> Findings | Judgement:
+        """Take in what was found in the current period; return it with the timeline's numbers."""
+        findings = result.findings if isinstance(result, Judgement) else result
+        if findings is None:
+            raise findings_required_error()
+        numbers = self._timeline.numbers[self._current]
+        if isinstance(result, Judgement):
+            rejected = (replace(r, step=numbers.get(r.step or "", r.step)) for r in result.rejected)
+            result = replace(result, rejected=tuple(rejected))
+        for step in findings.steps:
+            if step.number in numbers:
+                number = numbers[step.number]
+                found = self._drop_earlier_evidence(replace(step, number=number))
+                earlier = self._findings.get(number)
+                self._findings[number] = self._merge_step(earlier, found) if earlier else found
+        plan_index = self._timeline.plan_index_by_event
+        self._extras += [e for e in findings.extras if plan_index[e.event] == self._current]
+        return result
+
+    def merge(self) -> Findings:
+        """Return the findings on all plans together, with the order of steps decided again."""
+        started = {
+            number: self._timeline.plan_index_by_event[event]
+            for number, found in self._findings.items()
+            if (event := self._find_start(found)) is not None
+        }
+        plan = self._timeline.merge_plans(started)
+        leaves = [
+            replace(
+                reset_order(self._findings[step.number]),
+                text=step.text,
+                parent=step.parent,
+                free_order=step.free_order,
+            )
+            for step in plan.leaves
+        ]
+        ordered = mark_out_of_order(self._timeline.trace, leaves)
+        extras = sorted(self._extras, key=lambda extra: self._index_by_event[extra.event])
+        steps = add_parent_findings(plan, {found.number: found for found in ordered})
+        return Findings(steps, tuple(extras))
+
+    def _find_started(self, numbers: Mapping[str, str]) -> dict[str, StepFinding]:
+        """Return the steps that were begun under an earlier plan, in the order they were begun.
+
+        They come before the other steps: what was done before a plan can't be out of order in it.
+        """
+        known = ((number, self._findings.get(name)) for number, name in numbers.items())
+        started = [(n, found) for n, found in known if found and found.status in _PRESENT]
+        started.sort(key=lambda each: self._index_by_event[each[1].evidence[0].event])
+        return dict(started)
+
+    def _find_start(self, found: StepFinding) -> str | None:
+        """Return the event with which a step began; None if it was dropped before it had."""
+        events = self._timeline.trace.by_id
+        acted = any(events[event].kind is Kind.ACTION for event in found.covers)
+        if found.status in _PRESENT or acted or found.number in self._timeline.numbers[-1]:
+            return next(iter((*(each.event for each in found.evidence), *found.covers)), None)
+        return None
+
+    def _drop_earlier_evidence(self, found: StepFinding) -> StepFinding:
+        """Return a finding without the events that came before its step was planned."""
+        first = self._timeline.active_ranges[found.number].start
+        plan_index = self._timeline.plan_index_by_event
+        evidence = tuple(each for each in found.evidence if plan_index[each.event] >= first)
+        covers = tuple(event for event in found.covers if plan_index[event] >= first)
+        kept = replace(found, evidence=evidence, covers=covers)
+        if evidence or not found.evidence:
+            return kept
+        note = "what shows it came before it was planned"
+        return replace(kept, status=Status.AMBIGUOUS, note=note)
+
+    def _merge_step(self, earlier: StepFinding, later: StepFinding) -> StepFinding:
+        """Merge findings on one step under two plans: what was done under the first stays done."""
+        covers = self._sort_events({*earlier.covers, *later.covers})
+        if earlier.status in _DONE or _RANK[earlier.status] > _RANK.get(later.status, 3):
+            return replace(earlier, covers=covers)
+        evidence = later.evidence
+        if earlier.status is Status.PARTIAL:
+            evidence = self._sort_evidence((*earlier.evidence, *later.evidence))
+        return replace(later, evidence=evidence, covers=covers)
+
+    def _sort_events(self, events: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted(events, key=self._index_by_event.__getitem__))
+
+    def _sort_evidence(self, evidence: Sequence[Evidence]) -> tuple[Evidence, ...]:
+        distinct = dict.fromkeys(evidence)
+        return tuple(sorted(distinct, key=lambda each: self._index_by_event[each.event]))
+
+
+def _sum_usage(results: Iterable[Findings | Judgement]) -> Usage:
+    return sum((each.usage for each in results if isinstance(each, Judgement)), Usage())
+
+
+def _merge_judgements(
+    findings: Findings, judgements: Sequence[Judgement], events: int
+) -> Judgement:
+    """Merge judgements on several plans; scores of samples and panels are dropped, as partial."""
+    shown = [each.shown for each in judgements if each.shown is not None]
+    merged = Judgement(
         findings=findings,
-        notes=tuple(dict.fromkeys(note for each in given for note in each.notes)),
-        rejected=tuple(one for each in given for one in each.rejected),
+        notes=tuple(dict.fromkeys(note for each in judgements for note in each.notes)),
+        rejected=tuple(rejected for each in judgements for rejected in each.rejected),
         shown=PromptCoverage(
             events=min(sum(each.events for each in shown), events),
             shortened=min(sum(each.shortened for each in shown), events),
@@ -177,4 +201,4 @@ def _together(findings: Findings, given: Sequence[Judgement], events: int) -> Ju
         if shown
         else None,
     )
-    return with_totals(joined, given)
+    return with_totals(merged, judgements)

@@ -108,7 +108,7 @@ def calibrate(
     from planproof.calibration.figures import compute_figures, is_followed
     from planproof.calibration.followed_cases import BUILT_IN_NOTE, read_labels
     from planproof.calibration.measurement import measure
-    from planproof.preparation import ReadOptions
+    from planproof.evaluation import ReadOptions
     from planproof.reports.terminal.calibration_lines import (
         calibration_to_json,
         format_calibration,
@@ -165,7 +165,7 @@ def _load_cases(
 ) -> list[FollowedCase]:
     """The cases that were named, or the built-in ones."""
     from planproof.calibration.followed_cases import build_followed_case, load_built_in_cases
-    from planproof.preparation import ReadOptions
+    from planproof.evaluation import ReadOptions
     from planproof.runs.datasets.data_set import DataSet
 
     if not paths:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from planproof.core.limits import Limits
     from planproof.core.plan import InForce
     from planproof.core.verdict import Verdict
-    from planproof.preparation import ReadOptions
+    from planproof.evaluation import ReadOptions
     from planproof.readers.decoding.source import Source
 
 
@@ -146,8 +146,7 @@ def _load_input(
 ) -> _JudgeInput:
     """What the case file holds, or the files of task, plan and trace."""
     from planproof.core.case import Case
-    from planproof.evaluation import internal_error_verdict
-    from planproof.preparation import ReadOptions, build_case
+    from planproof.evaluation import ReadOptions, build_case, internal_error_verdict
     from planproof.readers.decoding.case_files import read_case
 
     (reader, in_force), limits = reader_and_plan_in_force, configuration.limits
@@ -205,8 +204,8 @@ class _JudgeInput:
     def render_questions(self, judge: AnyJudge) -> Iterator[str]:
         """What the judge would ask about it, in words."""
         from planproof.core.verdict import Verdict
+        from planproof.evaluation import build_questions, load_case
         from planproof.llm.prompting.case_prompt import format_question
-        from planproof.preparation import build_questions, load_case
 
         loaded = self.failed_verdict or load_case(self.case, judge, self.reading)
         if isinstance(loaded, Verdict):

@@ -38,7 +38,7 @@ def report(
 
     Exit code: 0 drawn, 2 bad usage or input.
     """
-    from planproof.preparation import ReadOptions
+    from planproof.evaluation import ReadOptions
     from planproof.reports.html.report_page import render_run_page
     from planproof.reports.wording import pluralize
     from planproof.runs.run_names import find_run_by_name

@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from planproof.core.judge import AnyJudge, ModelJudge
-    from planproof.preparation import ReadOptions
+    from planproof.evaluation import ReadOptions
     from planproof.readers.decoding.case_files import CaseLine
 
 
@@ -190,7 +190,7 @@ def _print_estimate(
     reader_and_plan_in_force: tuple[str | None, InForce],
     configuration: Configuration,
 ) -> None:
-    from planproof.preparation import ReadOptions
+    from planproof.evaluation import ReadOptions
 
     (reader, in_force), estimate = reader_and_plan_in_force, Estimate()
     offline_judge = judge_options.make_offline_judge(judge_name, configuration)
@@ -279,8 +279,8 @@ class Estimate:
         """Count what would be asked about one case."""
         from planproof.core.verdict import Verdict
         from planproof.errors import PlanproofError
+        from planproof.evaluation import build_questions, load_case
         from planproof.llm.prompting.case_prompt import count_characters
-        from planproof.preparation import build_questions, load_case
 
         self.cases += 1
         try:

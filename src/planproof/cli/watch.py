@@ -77,10 +77,9 @@ def watch(
 
     Exit code: 0 judged, 1 below --min-score, 2 bad usage or input, 3 could not be judged.
     """
-    from planproof.evaluation import evaluate
+    from planproof.evaluation import evaluate, read_json_or_text
     from planproof.monitor.growing_file import GrowingFile
     from planproof.monitor.trace_follower import TraceFollower
-    from planproof.preparation import read_json_or_text
     from planproof.readers.decoding.source import Source
     from planproof.readers.decoding.split_traces import select_trace
 

@@ -22,9 +22,8 @@ from planproof.core.json_values import is_list, is_object
 from planproof.core.judge import AnyJudge
 from planproof.core.model import Model
 from planproof.core.verdict import Verdict
-from planproof.evaluation import aevaluate_case, evaluate_case
+from planproof.evaluation import aevaluate_case, build_case, evaluate_case
 from planproof.integrations.hosts import PlanInput, extract_plan, resolve_judge, to_json_value
-from planproof.preparation import build_case
 
 
 class PlanAdherenceMetric(BaseMetric):

@@ -20,9 +20,8 @@ from inspect_ai.scorer import Score, mean, scorer, stderr
 from planproof.core.content import Json
 from planproof.core.judge import AnyJudge
 from planproof.core.model import Model
-from planproof.evaluation import aevaluate_case
+from planproof.evaluation import aevaluate_case, build_case
 from planproof.integrations.hosts import PlanInput, extract_plan, resolve_judge, to_json_value
-from planproof.preparation import build_case
 
 
 @scorer(metrics=[mean(), stderr()])

@@ -94,7 +94,7 @@ def async_plan_adherence(
 
 
 def _build_case(inputs: Any, trace: Json, reference_outputs: Any, plan: PlanInput) -> Case:
-    from planproof.preparation import build_case  # noqa: PLC0415 - not before it is used
+    from planproof.evaluation import build_case  # noqa: PLC0415 - not before it is used
 
     reference_plan = extract_plan(reference_outputs) if plan is None else plan
     return build_case(extract_task(inputs), reference_plan, trace)

@@ -38,8 +38,7 @@ def plan_adherence(
     from mlflow.entities import AssessmentError, Feedback  # noqa: PLC0415 - only where it is used
     from mlflow.genai.scorers import scorer  # noqa: PLC0415
 
-    from planproof.evaluation import evaluate_case  # noqa: PLC0415
-    from planproof.preparation import build_case  # noqa: PLC0415
+    from planproof.evaluation import build_case, evaluate_case  # noqa: PLC0415
 
     chosen = resolve_judge(judge, model)
 

@@ -18,7 +18,7 @@ from pydantic_evals.otel import SpanTreeRecordingError
 
 from planproof.core.content import Json
 from planproof.errors import PlanproofError
-from planproof.evaluation import aevaluate_case
+from planproof.evaluation import aevaluate_case, build_case
 from planproof.integrations.hosts import (
     PlanInput,
     extract_plan,
@@ -27,7 +27,6 @@ from planproof.integrations.hosts import (
     resolve_judge,
     to_json_value,
 )
-from planproof.preparation import build_case
 
 
 @dataclass

@@ -23,33 +23,6 @@ if TYPE_CHECKING:
     from planproof.core.trace import Trace
     from planproof.core.verdict import Verdict
     from planproof.readers.decoding.source import Source
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from tempfile import TemporaryDirectory
-
-from planproof.core.case import Case
-from planproof.core.content import Json
-from planproof.core.finding import Evidence, Extra, Status, StepFinding
-from planproof.core.phrases import quote_text
-from planproof.core.plan import Plan
-from planproof.core.trace import Trace
-from planproof.core.verdict import JudgeSummary, Verdict, parse_verdict
-from planproof.preparation import ReadOptions
-from planproof.readers.native import serialize_trace
-from planproof.reports.html.report_page import render_run_page
-from planproof.reports.terminal.lines import truncate, wrap_text
-from planproof.reports.wording import (
-    STATUS_LABELS,
-    TextSanitizer,
-    format_coverage,
-    format_headline,
-    format_score,
-    format_tally,
-    make_sanitizer,
-)
-from planproof.runs.run_records import Result, RunState, StoredCase, create_run, serialize_case
-from planproof.runs.store.open_store import open_store
 
 DEFAULT_MIN_SCORE = 0.75
 _running_items: list[pytest.Item] = []
@@ -84,9 +57,11 @@ def assert_follows_plan(
     The verdict becomes part of the test's properties, in JUnit reports too.
     """
     __tracebackhide__ = True
-    from planproof.evaluation import evaluate  # noqa: PLC0415 - not before it is used
+    from planproof.evaluation import (
+        build_case,
+        evaluate,
+    )
     from planproof.integrations.hosts import resolve_judge  # noqa: PLC0415
-    from planproof.preparation import build_case  # noqa: PLC0415
 
     if not 0 <= min_score <= 1:
         from planproof.errors import InvalidInput  # noqa: PLC0415
@@ -98,7 +73,7 @@ def assert_follows_plan(
     verdict = evaluate(task=case.task, plan=case.plan, trace=case.trace, judge=chosen)
     _record_verdict(case, verdict, perf_counter() - began)
     if verdict.score is None or verdict.score < min_score:
-        from planproof.integrations.pytest_plugin import format_failure  # noqa: PLC0415
+        from planproof.integrations.assertion_message import format_failure  # noqa: PLC0415
 
         raise PlanNotFollowed(format_failure(verdict, min_score), verdict)
     return verdict
@@ -110,7 +85,7 @@ def _record_verdict(case: Case, verdict: Verdict, seconds: float) -> None:
         return
     item = _running_items[-1]
     if item.config.getoption(_REPORT_OPTION) is not None:
-        from planproof.integrations.pytest_plugin import serialize_result  # noqa: PLC0415 - heavy
+        from planproof.integrations.pytest_report import serialize_result  # noqa: PLC0415 - heavy
 
         item.stash.setdefault(_RECORDS_KEY, []).append(serialize_result(case, verdict, seconds))
     item.user_properties += [
@@ -213,132 +188,9 @@ class _ReportCollector:
         if not self._records:
             terminalreporter.write_line("planproof: no test asserted that a plan was followed")
             return
-        from planproof.integrations.pytest_plugin import write_report  # noqa: PLC0415 - heavy
+        from planproof.integrations.pytest_report import write_report  # noqa: PLC0415 - heavy
 
         # Workers come in any order; the page shall not depend on it.
         self._records.sort(key=lambda record: record[0])
         write_report(self._records, self._file, min_score=DEFAULT_MIN_SCORE)
         terminalreporter.write_line(f"planproof: {len(self._records)} verdicts in {self._file}")
-
-
-_WIDTH = 71
-"""What pytest leaves of 80 columns."""
-_MAX_FINDINGS = 12
-"""Lapses that are shown in full; a plan can have thousands of steps."""
-_MAX_TEXT_LENGTH = 60
-_EXPECTED = {
-    Status.PARTIAL: "the step as written, whole",
-    Status.MISSING: "an event that executes it",
-    Status.AMBIGUOUS: "evidence that it was executed",
-    Status.OUT_OF_ORDER: "the step in its place in the plan",
-}
-
-
-def format_failure(verdict: Verdict, min_score: float) -> str:
-    """Why a verdict is not good enough, in lines that fit a terminal; secrets are masked."""
-    show = make_sanitizer(secrets=False)
-    return "\n".join(_format_lines(verdict, min_score, show))
-
-
-def _format_lines(verdict: Verdict, min_score: float, show: TextSanitizer) -> Iterator[str]:
-    if verdict.score is None:
-        yield format_headline(verdict)
-        yield from wrap_text(show(verdict.reason), _WIDTH, "  ")
-        return
-    yield f"score {format_score(verdict.score)}, below {format_score(min_score)}"
-    yield from wrap_text(format_tally(verdict), _WIDTH, "  ")
-    deviating_steps = [
-        step for step in verdict.findings.counted_steps if step.status is not Status.EXECUTED
-    ]
-    for step in deviating_steps[:_MAX_FINDINGS]:
-        yield ""
-        yield from _format_step(step, show)
-    for extra in verdict.extras[:_MAX_FINDINGS]:
-        yield ""
-        yield from _format_extra(extra, show)
-    left = max(len(deviating_steps) - _MAX_FINDINGS, 0) + max(
-        len(verdict.extras) - _MAX_FINDINGS, 0
-    )
-    if left:
-        yield ""
-        yield f"  and {left:,} more"
-    yield ""
-    yield from wrap_text(show(verdict.reason), _WIDTH, "  ")
-    if verdict.nearest_better:
-        better = verdict.nearest_better
-        yield from wrap_text(f"→ {format_score(better.score)} {show(better.change)}", _WIDTH, "  ")
-    if verdict.coverage:
-        yield from wrap_text(format_coverage(verdict.coverage), _WIDTH, "  ")
-
-
-def _format_step(step: StepFinding, show: TextSanitizer) -> Iterator[str]:
-    yield from wrap_text(f"step {show(step.number)}: {STATUS_LABELS[step.status]}", _WIDTH, "  ")
-    yield from wrap_text(f"- {truncate(show(step.text), _MAX_TEXT_LENGTH)}", _WIDTH, "  ", "    ")
-    yield from wrap_text(f"expected: {_EXPECTED[step.status]}", _WIDTH, "    ", "      ")
-    note = f" ({show(step.note)})" if step.note else ""
-    if not step.evidence:
-        yield from wrap_text(f"shown: nothing{note}", _WIDTH, "    ", "      ")
-    for evidence in step.evidence:
-        yield from wrap_text(
-            f"shown: {_format_evidence(evidence, show)}{note}", _WIDTH, "    ", "      "
-        )
-
-
-def _format_extra(extra: Extra, show: TextSanitizer) -> Iterator[str]:
-    yield from wrap_text(f"{extra.severity} extra: {show(extra.what)}", _WIDTH, "  ")
-    yield from wrap_text("+ no step covers it", _WIDTH, "  ", "    ")
-    cited = Evidence(extra.event, extra.pointer, extra.quote)
-    yield from wrap_text(f"shown: {_format_evidence(cited, show)}", _WIDTH, "    ", "      ")
-
-
-def _format_evidence(evidence: Evidence, show: TextSanitizer) -> str:
-    quote = quote_text(truncate(show(evidence.quote), _MAX_TEXT_LENGTH))
-    return f"{show(evidence.event)} {quote} at {show(evidence.pointer)}"
-
-
-def serialize_result(case: Case, verdict: Verdict, seconds: float) -> Json:
-    """A case and its verdict as JSON values, so that they can go from a worker to whoever reports.
-
-    What is planproof's own in the case is written as JSON, too.
-    """
-    raw = replace(
-        case,
-        plan=[step.text for step in case.plan.leaves] if isinstance(case.plan, Plan) else case.plan,
-        trace=serialize_trace(case.trace) if isinstance(case.trace, Trace) else case.trace,
-    )
-    stored = serialize_case(raw)
-    return {
-        "hash": stored.hash,
-        "case": stored.text,
-        "verdict": json.loads(json.dumps(verdict.full())),
-        "seconds": seconds,
-    }
-
-
-def write_report(records: Sequence[tuple[str, Json]], file: Path, *, min_score: float) -> None:
-    """Write the page of all cases that were noted, each with the id of its test."""
-    verdicts = [replace(parse_verdict(record["verdict"]), id=test) for test, record in records]
-    judges = [verdict.judge for verdict in verdicts if verdict.judge is not None]
-    summary = judges[0] if judges else JudgeSummary(name="rules", fingerprint="")
-    run = create_run(source="pytest", judge=summary, fingerprint="")
-    results = [
-        Result(position, record["hash"], verdict.id, verdict, record["seconds"])
-        for position, (verdict, (_, record)) in enumerate(zip(verdicts, records, strict=True))
-    ]
-    cases = [StoredCase(record["hash"], record["case"]) for _, record in records]
-    partial = file.with_name(f"{file.name}.partial")
-    with TemporaryDirectory() as folder:
-        store = open_store(str(Path(folder, "runs.db")))
-        try:
-            store.begin(run)
-            store.add(run.id, results, cases)
-            store.close_run(run.id, RunState.FINISHED)
-            with partial.open("w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(
-                    render_run_page(
-                        store.find_run(run.id), store, ReadOptions(), min_score=min_score
-                    )
-                )
-        finally:
-            store.close()
-    partial.replace(file)

@@ -14,12 +14,11 @@ from planproof.core.trace import Event, EventStatus, Kind
 from planproof.core.verdict import Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
-from planproof.evaluation import evaluate
+from planproof.evaluation import evaluate, read_json_or_text
 from planproof.monitor.best_possible import DeviationProver
 from planproof.monitor.deviation import Deviation, DeviationKey, OffPlan, RaiseOn
 from planproof.monitor.outlook import IncrementalJudge
 from planproof.planning.given_plan import parse_given_plan
-from planproof.preparation import read_json_or_text
 from planproof.readers.decoding.source import Source
 from planproof.readers.native import parse_event, serialize_event
 

@@ -19,7 +19,7 @@ from planproof.checking.rules import Rules
 from planproof.core.case import Case
 from planproof.core.content import Content
 from planproof.errors import InvalidInput
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions
 from planproof.runs.engines.case_judging import CaseEvaluator
 from scripts.calibration_quality import format_figures
 from scripts.doc_blocks import ROOT

@@ -59,7 +59,7 @@ def test_a_trace_that_is_not_understood_exits_with_3(planproof: CommandLine, fol
 
 
 @pytest.mark.parametrize("form", ["terminal", "full", "html"])
-@pytest.mark.parametrize("place", ["preparation.read_trace", "readers.decoding.source.Parser"])
+@pytest.mark.parametrize("place", ["evaluation.read_trace", "readers.decoding.source.Parser"])
 def test_an_internal_error_in_reading_is_told_in_the_same_way(
     planproof: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, form: str
 ) -> None:

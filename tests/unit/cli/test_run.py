@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from planproof import preparation
+from planproof import evaluation
 from planproof.cli.progress import format_progress
 from planproof.core.usage import Usage
 from planproof.core.verdict import Outcome, Verdict
@@ -125,14 +125,14 @@ def test_a_trace_that_can_not_be_read_is_named_by_its_line(
 def test_a_fault_in_reading_one_case_does_not_cost_the_others(
     planproof: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read_trace = preparation.read_trace
+    read_trace = evaluation.read_trace
 
     def faulty(source: Any, **options: Any) -> Any:
         if "line 1" in source.name:
             raise KeyError("no such thing")
         return read_trace(source, **options)
 
-    monkeypatch.setattr(preparation, "read_trace", faulty)
+    monkeypatch.setattr(evaluation, "read_trace", faulty)
     _data_set(folder, FOLLOWED, FOLLOWED)
     first, second = _verdicts(planproof("run", "cases.jsonl").out)
     assert first["outcome"] == "judge_failed"

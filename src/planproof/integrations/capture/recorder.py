@@ -16,10 +16,9 @@ from planproof.core.plan import Plan
 from planproof.core.verdict import Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput
-from planproof.evaluation import evaluate
+from planproof.evaluation import evaluate, read_json_or_text
 from planproof.monitor import Deviation, Monitor, OffPlan, RaiseOn
 from planproof.monitor.trace_follower import TraceFollower
-from planproof.preparation import read_json_or_text
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 

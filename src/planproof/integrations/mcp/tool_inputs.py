@@ -10,7 +10,7 @@ from planproof.core.content import Content, Json
 from planproof.core.json_values import format_value, is_object
 from planproof.core.limits import Limits
 from planproof.errors import InvalidInput
-from planproof.preparation import read_json_or_text
+from planproof.evaluation import read_json_or_text
 from planproof.readers.decoding.case_files import parse_case
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import ContainedTrace, select_trace, split_traces

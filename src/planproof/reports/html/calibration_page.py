@@ -14,7 +14,7 @@ from planproof.calibration.figures import Agreement, Figure, Figures, Share, cla
 from planproof.calibration.measurement import Measurement
 from planproof.calibration.variant import Attack, Flaw, Rewording, Variant
 from planproof.core.content import Json
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions
 from planproof.reports.html.case_page import JudgedCase, read_judged_case
 from planproof.reports.html.size_budget import SizeBudget
 from planproof.reports.terminal.calibration_lines import format_percent

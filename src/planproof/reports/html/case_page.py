@@ -21,7 +21,7 @@ from planproof.core.quotes import ELLIPSIS
 from planproof.core.trace import Event, Trace
 from planproof.core.verdict import Verdict
 from planproof.errors import UnknownName
-from planproof.preparation import ReadOptions, read_trace_and_task
+from planproof.evaluation import ReadOptions, read_trace_and_task
 from planproof.reports.html.size_budget import SizeBudget
 from planproof.reports.plain_text import MASK, escape_invisible, redact
 from planproof.reports.wording import (

@@ -17,7 +17,7 @@ from importlib.resources import files
 from planproof.calibration.figures import Figures
 from planproof.core.content import Content, Json
 from planproof.errors import InvalidInput
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions
 from planproof.reports.html.calibration_page import (
     CalibrationData,
     build_calibration_data,

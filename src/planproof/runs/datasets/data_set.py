@@ -10,7 +10,7 @@ from typing import Any
 from planproof.core.limits import Limits
 from planproof.core.pointer import unescape
 from planproof.errors import InvalidInput
-from planproof.preparation import read_json_or_text
+from planproof.evaluation import read_json_or_text
 from planproof.readers.decoding.case_files import CaseLine
 from planproof.readers.decoding.rewinding import RewoundFile
 from planproof.readers.decoding.trace_files import read_cases, read_to_first_byte, read_trace_file

@@ -15,12 +15,12 @@ from planproof.core.plan import InForce
 from planproof.core.verdict import Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.evaluation import (
+    ReadOptions,
     aevaluate_case,
     check_in_force,
     evaluate_case,
     invalid_input_verdict,
 )
-from planproof.preparation import ReadOptions
 from planproof.readers.decoding.case_files import CaseLine
 
 # What shows and keeps verdicts has no part in them.

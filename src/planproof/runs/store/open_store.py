@@ -24,8 +24,6 @@ NULL_STORE = "none"
 def open_store(url: str | None = None) -> Store:
     """The store at this address: a file, a URL such as `postgresql://user@host/name`, or `none`."""
     if url == NULL_STORE:
-        from planproof.runs.store.open_store import NullStore  # noqa: PLC0415 - rarely used
-
         return NullStore()
     file = resolve_store_file(url)
     address = f"sqlite:///{file}" if file is not None else url or ""

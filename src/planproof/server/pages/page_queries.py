@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Generic, TypeVar
 
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions
 from planproof.reports.html.case_page import JudgedCase
 from planproof.reports.html.report_page import load_judged_case
 from planproof.runs.compare import Comparison, compare

@@ -20,7 +20,7 @@ from planproof.core.json_values import is_object
 from planproof.core.limits import Limits
 from planproof.core.verdict import Outcome
 from planproof.errors import InvalidInput, PlanproofError
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions
 from planproof.readers.decoding.case_files import CaseLine, read_case
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import select_trace

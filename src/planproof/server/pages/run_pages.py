@@ -8,7 +8,7 @@ from typing import Any
 
 from starlette.responses import HTMLResponse
 
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions
 from planproof.reports.html.case_page import build_case_data
 from planproof.reports.html.size_budget import SizeBudget
 from planproof.reports.html.summary_view import (

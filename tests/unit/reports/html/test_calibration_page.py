@@ -13,7 +13,7 @@ from planproof.calibration.measurement import measure
 from planproof.calibration.variant import Flaw
 from planproof.calibration.variant_set import generate_variants
 from planproof.checking.rules import Rules
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions
 from planproof.reports.html.calibration_page import CalibrationData, build_calibration_data
 from planproof.reports.html.report_page import render_calibration_page
 from planproof.runs.engines.case_judging import CaseEvaluator

@@ -10,8 +10,7 @@ from planproof.core.content import Content, Image
 from planproof.core.finding import Status
 from planproof.core.trace import Event, Kind, Trace
 from planproof.core.verdict import Outcome, PlanSummary, Verdict
-from planproof.evaluation import evaluate_case
-from planproof.preparation import ReadOptions
+from planproof.evaluation import ReadOptions, evaluate_case
 from planproof.reports.html.case_page import JudgedCase, build_case_data, read_judged_case
 from planproof.reports.html.size_budget import SizeBudget
 from tests.judged_cases import EVENTS, EVERY_STATUS, STEPS, long_case, step
