@@ -46,7 +46,7 @@ _MODULE_BY_NAME = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name when it is first used: `import planproof` alone costs next to nothing."""
+    """Load a name on first use, so that `import planproof` alone costs almost nothing."""
     if name == "__version__":
         return import_module("importlib.metadata").version("planproof")
     if name not in _MODULE_BY_NAME:

@@ -1,4 +1,4 @@
-"""`python -m planproof`."""
+"""Run the command line with `python -m planproof`."""
 
 from planproof.cli import main
 

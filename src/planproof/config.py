@@ -17,7 +17,7 @@ from planproof.errors import InvalidConfiguration, did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Configuration:
-    """What a configuration file may say. `path` is the file, if there was one."""
+    """The settings of a configuration file. `path` is the file, if there is one."""
 
     judge: str | None = None
     min_score: float | None = None
@@ -30,14 +30,14 @@ class Configuration:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The built-in knowledge of tool names with what the file declares on top."""
+        """The built-in vocabulary, extended by the declarations of the file."""
         return Vocabulary().with_declared(
             bookkeeping=self.bookkeeping, closing=self.closing, aliases=self.aliases
         )
 
 
 def find_configuration(start: Path) -> Configuration:
-    """The nearest configuration at or above a directory; the defaults when there is none."""
+    """Return the nearest configuration at or above a directory, or the defaults."""
     for directory in (start, *start.parents):
         for name in ("planproof.toml", "pyproject.toml"):
             path = directory / name
@@ -47,7 +47,7 @@ def find_configuration(start: Path) -> Configuration:
 
 
 def read_configuration(path: Path) -> Configuration:
-    """The configuration in this very file."""
+    """Read the configuration from this file."""
     table = _read_table(path)
     if table is None:
         raise InvalidConfiguration(
@@ -92,13 +92,13 @@ def _build_configuration(table: Mapping[str, Any], path: Path) -> Configuration:
                 f"`{key}` must be {error}, not {value!r}.", where=str(path)
             ) from error
     if "://" not in (store := settings.get("store", "://")) and store != "none":
-        # A file is meant from where it is written, not from where somebody stands.
+        # A path is relative to the configuration file, not to the working directory.
         settings["store"] = str(path.absolute().parent / store)
     return Configuration(**settings, path=path)
 
 
 class _InvalidSetting(Exception):
-    """Says what a value must be."""
+    """Raised with a description of what the value must be."""
 
 
 def _parse_name(value: object) -> str:

@@ -1,4 +1,4 @@
-"""The errors that planproof raises: one small tree, each says what, where and what to do."""
+"""The exceptions of planproof: each states the problem, where it is, and what to do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 class PlanproofError(Exception):
-    """Base of every error that planproof raises on purpose."""
+    """Base class of all errors that planproof raises on purpose."""
 
     def __init__(self, what: str, *, where: str | None = None, advice: str | None = None) -> None:
         super().__init__(what)
@@ -21,28 +21,28 @@ class PlanproofError(Exception):
         return f"{location}{self.what}{advice}"
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Keep `where` and `advice` when an error crosses a process boundary."""
+        """Keep `where` and `advice` when pickled."""
         return (_rebuild, (type(self), self.what, self.where, self.advice))
 
 
 class InvalidInput(PlanproofError):
-    """A file, a field or an argument that can't be read as what it should be."""
+    """A file, field or argument cannot be read as what it should be."""
 
 
 class UnknownName(PlanproofError):
-    """A reader, judge or format that nothing is registered under."""
+    """No reader, judge or format is registered under this name."""
 
 
 class InvalidConfiguration(PlanproofError):
-    """A configuration file that says something planproof does not understand."""
+    """A configuration file contains something planproof does not understand."""
 
 
 class StoreFailed(PlanproofError):
-    """A store that can't be reached, opened or written to."""
+    """A store cannot be reached, opened or written to."""
 
 
 class RunFailed(PlanproofError):
-    """A run that can't go on."""
+    """A run cannot continue."""
 
 
 def _rebuild(
@@ -52,7 +52,7 @@ def _rebuild(
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Say which known name is the nearest, and name them all."""
+    """Return advice with the closest known name and the list of all names."""
     names = sorted(known)
     if not names:
         return "None is registered."

@@ -1,4 +1,4 @@
-"""What is registered by name: readers, judges. Built-ins are entry points like anybody else's."""
+"""Registry of readers and judges by entry points; built-ins are registered the same way."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from planproof.errors import UnknownName, did_you_mean
 
 
 def list_names(kind: str) -> tuple[str, ...]:
-    """The names in the entry-point group `planproof.<kind>` (kind: "readers", "judges")."""
+    """Return the names in the entry-point group `planproof.<kind>` (kind: "readers", "judges")."""
     return tuple(sorted(_entries(kind)))
 
 
 def load(kind: str, name: str) -> Any:
-    """What is registered under this name."""
+    """Load the object registered under this name."""
     entries = _entries(kind)
     kind_name = kind.removesuffix("s")
     if name not in entries:
@@ -32,7 +32,7 @@ def load(kind: str, name: str) -> Any:
 
 
 def find_package(kind: str, name: str) -> str | None:
-    """The package that registers a name, with its version; None for what is built in."""
+    """Return the package that registers a name, with its version; None for a built-in."""
     entry = _entries(kind)[name]
     if _is_built_in(entry):
         return None
@@ -44,7 +44,7 @@ def find_package(kind: str, name: str) -> str | None:
 @cache
 def _entries(kind: str) -> dict[str, EntryPoint]:
     points = entry_points(group=f"planproof.{kind}")
-    # Where two have a name in common, the one from elsewhere replaces the built-in one.
+    # If a name is registered twice, the external one replaces the built-in one.
     ordered = sorted(points, key=lambda entry: (not _is_built_in(entry), entry.value))
     return {entry.name: entry for entry in ordered}
 

@@ -1,4 +1,4 @@
-"""The reason of a verdict: one to three sentences from the findings; and the check of any."""
+"""Write the reason of a verdict from its findings, and check reasons written by models."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _NAMES_STEP = re.compile(r"\bsteps?\s+[\w#“\"(]", re.IGNORECASE)
 
 
 def write_reason(findings: Findings, score: float) -> str:
-    """One to three factual sentences: what became of the steps, the extras, what decided."""
+    """Return one to three factual sentences: the steps, the extras, and what decided the score."""
     reasons = (" ".join(_write_sentences(findings, score, detail)) for detail in (2, 1))
     short_enough = (reason for reason in reasons if len(reason) <= _LONGEST)
     return next(short_enough, None) or " ".join(_write_sentences(findings, score, 0))
 
 
 def check_reason(reason: str) -> tuple[str, ...]:
-    """What is wrong with a reason; empty when it keeps to the rules. Quoted text is exempt."""
+    """Return the rules that a reason breaks; empty if none. Quoted text is exempt."""
     if not reason.strip():
         return ("The reason is empty.",)
     bare = _ABBREVIATION.sub("", QUOTED_TEXT.sub("“”", reason))
@@ -65,7 +65,7 @@ def _group_by_status(steps: Sequence[StepFinding]) -> dict[Status, list[StepFind
 
 
 def _describe_deviations(by_status: dict[Status, list[StepFinding]], detail: int) -> Iterator[str]:
-    """What went wrong with the steps, one clause a status."""
+    """Yield one clause per status for the steps that were not executed."""
     displaced = by_status[Status.OUT_OF_ORDER]
     if displaced:
         yield (
@@ -93,7 +93,7 @@ def _describe_deviations(by_status: dict[Status, list[StepFinding]], detail: int
 def _describe_decision(
     findings: Findings, executed: Sequence[StepFinding], score: float, detail: int
 ) -> str:
-    """What decided the score, and which steps were executed where."""
+    """Describe what decided the score, and where the executed steps were found."""
     tally = Tally.of(findings)
     waived = [step.number for step in findings.steps if step.waived]
     decision = f"the score is {round(score, 2)} because {find_row(tally).because}"
@@ -139,7 +139,7 @@ def _format_event(evidence: Evidence, detail: int) -> str:
 
 
 def _format_note(steps: Sequence[StepFinding]) -> str:
-    """The note of a single step, where it is a phrase that can stand in a sentence."""
+    """Return the note of a single step if it is a phrase that fits into a sentence."""
     note = steps[0].note if len(steps) == 1 else ""
     is_phrase = 0 < len(note) <= 80 and note.isprintable() and not _BREAKS_SENTENCE.search(note)
     return f" ({note})" if is_phrase and not DEGREE_WORDS.search(note) else ""
@@ -167,7 +167,7 @@ def _format_extras_of_severity(severity: Severity, extras: Sequence[Extra], deta
 
 
 def _format_extra(extra: Extra, of: int, detail: int) -> str:
-    """What was done and, of a lone extra, the words of the trace."""
+    """Return the action and, for a single extra, a quote from the trace."""
     what = format_name(extra.what)
     has_other_quote = extra.quote.strip() and extra.quote != extra.what
     return (

@@ -1,4 +1,4 @@
-"""From findings to a score by the table, and what would have reached its next level."""
+"""Compute the score from findings, and the smallest change that would raise it."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
 
 
 def floor_to_level(score: float) -> float:
-    """The level of the scale at or below a score."""
+    """Return the level of the scale at or below a score."""
     return next((level for level in LEVELS if level <= score), 0.0)
 
 
 def compute_score(findings: Findings) -> float:
-    """The score that the table gives for these findings."""
+    """Return the score that the table gives for these findings."""
     return _score_tally(Tally.of(findings))
 
 
 def find_nearest_better(findings: Findings) -> NearestBetter | None:
-    """The fewest findings that would have to be otherwise for a better score; none at the top.
+    """Return the smallest change of findings that gives a better score; None at the top.
 
-    Where as few would reach a still better level, that one is told.
+    If the same number of changes reaches several levels, the best one is returned.
     """
     tally = Tally.of(findings)
     now = _score_tally(tally)
@@ -40,7 +40,7 @@ def find_nearest_better(findings: Findings) -> NearestBetter | None:
 
 
 class _Repair(Struct, frozen=True, kw_only=True):
-    """How many findings of each sort are changed: steps made executed, extras dropped."""
+    """The number of findings to change: steps to make executed, extras to drop."""
 
     moved: int = 0
     recovered: int = 0
@@ -73,11 +73,11 @@ def _to_strong(t: Tally) -> _Repair:
 
 
 def _to_partial(t: Tally) -> _Repair:
-    """Nothing out of order, one thing missing or extra at most, half of the steps executed."""
+    """Fix the order, keep at most one missing step or major extra, execute half of the steps."""
     too_many = max(0, t.L + t.M - 1)
     recovered = min(t.L, too_many)
     short = max(0, (t.n + 1) // 2 - (t.E + t.O + recovered))
-    # A step found again serves both ends; a partial one completed serves only the second.
+    # Recovering a step helps both conditions; completing a partial one only the second.
     further = min(t.L - recovered, short)
     return _Repair(
         moved=t.O,
@@ -88,18 +88,18 @@ def _to_partial(t: Tally) -> _Repair:
 
 
 def _to_weak(t: Tally) -> _Repair:
-    """Out of the rows that give 0.0: by so many steps moved, and no more found than needed."""
+    """Leave the rows that give 0.0: move some steps, and recover no more than needed."""
     ways = [
         _Repair(moved=moved, recovered=_count_recoveries_to_leave_zero(t, moved))
         for moved in range(t.O + 1)
     ]
     leaving = [way for way in ways if _score_tally(way.apply_to(t)) > 0]
-    # A partial step completed never helps here more than a missing one found.
+    # Completing a partial step never helps more here than recovering a missing one.
     return min(leaving, key=lambda way: (way.size, way.recovered), default=_Repair())
 
 
 def _count_recoveries_to_leave_zero(t: Tally, moved: int) -> int:
-    """The fewest missing steps that must be found once so many have been moved."""
+    """Return how many missing steps must be recovered after moving `moved` steps."""
     displaced, executed = t.O - moved, t.E + moved
     for_order = displaced + t.L - (2 * t.n - 1) // 3 if displaced else 0
     for_rest = min(t.n // 3 + 1 - executed, t.L - (2 * t.n - 1) // 3)
@@ -114,7 +114,7 @@ def _score_tally(tally: Tally) -> float:
 
 
 def _describe_repair(repair: _Repair, findings: Findings) -> str:
-    """The repair in words, naming the first findings of each sort."""
+    """Describe the repair in words, naming the first findings of each kind."""
     steps = findings.counted_steps
     lost = [s for s in steps if s.status in {Status.MISSING, Status.AMBIGUOUS}][: repair.recovered]
     halved = [s for s in steps if s.status is Status.PARTIAL][: repair.completed]

@@ -1,4 +1,4 @@
-"""The independent checker of a verdict: no judge, no model, only the verdict and its trace."""
+"""Verify a verdict against its trace, without any judge or model."""
 
 from __future__ import annotations
 
@@ -40,11 +40,10 @@ def verify(
     plan: Plan | None = None,
     vocabulary: Vocabulary | None = None,
 ) -> tuple[str, ...]:
-    """What is wrong with a verdict on this trace; empty when it can stand.
+    """Return the errors in a verdict on this trace; empty if there are none.
 
-    With the plan at hand the steps are compared with it; so they are with one that was found in
-    the trace, which is looked for again. `vocabulary` is the one that the trace was judged with,
-    if tools were declared.
+    If `plan` is given, the steps are compared with it; a plan found in the trace is located again
+    for the comparison. `vocabulary` must be the one used for judging, if tools were declared.
     """
     parsed = validate_verdict(verdict)
     if isinstance(parsed, tuple):
@@ -86,7 +85,7 @@ def verify(
 
 def _check_inputs(verdict: Verdict, source: Source) -> Iterator[str]:
     if verdict.inputs is not None:
-        # A trace that stood in a case has no text of its own: there its canonical form was judged.
+        # A trace inside a case file has no text of its own: its canonical form was judged.
         if verdict.inputs.trace not in (source.digest, source.canonical_digest):
             yield _describe_difference(
                 "/inputs/trace", "this is the digest of another trace", source.digest
@@ -112,7 +111,7 @@ def _check_coverage(verdict: Verdict, trace: Trace) -> Iterator[str]:
 
 def _check_understood(verdict: Verdict, trace: Trace, *, plan_given: bool) -> Iterator[str]:
     if verdict.outcome is Outcome.NO_PLAN and plan_given:
-        return  # a plan without steps is found out before anything is read
+        return  # a plan without steps is detected before the trace is read
     claimed = verdict.outcome is Outcome.NOT_UNDERSTOOD
     understood = explain_not_understood(trace) is None
     if claimed and understood:
@@ -139,7 +138,7 @@ def _check_unjudgeable(verdict: Verdict, trace: Trace) -> Iterator[str]:
 
 
 def _find_plan(verdict: Verdict, trace: Trace) -> PlanSearch | None:
-    """The plan in the trace, for a verdict that was given none."""
+    """Search the trace for the plan, for a verdict without a given plan."""
     is_plan_given = verdict.inputs is None or verdict.inputs.plan != plan_digest(None)
     return None if is_plan_given else find_declared_plan(trace)
 
@@ -149,7 +148,10 @@ def _get_in_force(verdict: Verdict) -> InForce:
 
 
 def _map_steps_to_plans(verdict: Verdict, timeline: PlanTimeline) -> dict[str, int]:
-    """During which plan each step began; what had not when it was left behind is asked no more."""
+    """Map each started step to the index of the plan in which it started.
+
+    Steps that had not started when their plan was replaced are no longer required.
+    """
     plan_index_by_step: dict[str, int] = {}
     for step in verdict.steps:
         events = (*(one.event for one in step.evidence), *step.covers)
@@ -159,7 +161,7 @@ def _map_steps_to_plans(verdict: Verdict, timeline: PlanTimeline) -> dict[str, i
 
 
 def _check_plan_summary(verdict: Verdict, search: PlanSearch | None, plan: Plan) -> Iterator[str]:
-    """Whether what is said of the plan is what the trace shows."""
+    """Check that the plan summary matches the trace."""
     if verdict.plan is None:
         yield "/plan: it is not said which plan the trace was held against."
         return
@@ -180,14 +182,14 @@ def _check_plan_summary(verdict: Verdict, search: PlanSearch | None, plan: Plan)
 
 
 def _check_plan(verdict: Verdict, plan: Plan) -> Iterator[str]:
-    """Whether the findings are on the steps of the plan, all of them, as they are written."""
+    """Check that the findings cover all steps of the plan, as they are written."""
     if len(verdict.steps) != len(plan.steps):
         yield _describe_difference(
             "/steps", f"there are {len(verdict.steps)}", f"{len(plan.steps)}, as planned"
         )
     parents = {step.parent for step in plan.steps}
     for index, (finding, step) in enumerate(zip(verdict.steps, plan.steps, strict=False)):
-        # Only what counts has a place in the order.
+        # Only counted steps have a position in the order.
         placed = () if step.number in parents else ("free_order",)
         for name in ("number", "text", "parent", *placed):
             planned: object = getattr(step, name)
@@ -200,7 +202,7 @@ def _check_plan(verdict: Verdict, plan: Plan) -> Iterator[str]:
 
 
 class _Events:
-    """The events of the trace by id, with the text that each of their pointers leads to."""
+    """The events of the trace by id, with the text at each of their pointers."""
 
     def __init__(self, trace: Trace, source: Source, timeline: PlanTimeline) -> None:
         self.trace = trace
@@ -214,7 +216,7 @@ class _Events:
         return index, self.trace.events[index].turn
 
     def check_timing(self, event: str, step: str | None) -> Iterator[str]:
-        """Whether an event came when nothing, or another plan than the step's, was in force."""
+        """Check that the step's plan was in force when the event happened."""
         planned = self.timeline.active_ranges.get(step or "")
         if event not in self.timeline.trace.by_id:
             yield f"{event} came before the plan."
@@ -224,7 +226,7 @@ class _Events:
     def check_citation(
         self, cited: Evidence | Extra, where: str, step: str | None = None
     ) -> Iterator[str]:
-        """What is wrong with a citation: its event, its pointer or its quote."""
+        """Check the event, the pointer and the quote of a citation."""
         event = self.trace.by_id.get(cited.event)
         if event is None:
             yield f"{where}/event: the trace has no event {cited.event!r}."
@@ -284,7 +286,7 @@ def _check_step(
 
 
 def _check_parents(verdict: Verdict) -> Iterator[str]:
-    """A step with refinements can't have been executed when one of them was not."""
+    """Check that no parent is executed while one of its sub-steps is not."""
     index_by_number = {step.number: index for index, step in enumerate(verdict.steps)}
     seen: set[int] = set()
     for step in verdict.findings.counted_steps:
@@ -298,7 +300,7 @@ def _check_parents(verdict: Verdict) -> Iterator[str]:
 
 
 def _check_order(verdict: Verdict, events: _Events) -> Iterator[str]:
-    """As many steps out of order as must be, and the others in plan order."""
+    """Check that as few steps as possible are out of order, and the others in plan order."""
     counted = {id(step) for step in verdict.findings.counted_steps}
     placed = [
         (index, step, events.position(step.evidence[0].event))
@@ -337,7 +339,7 @@ def _check_extras(verdict: Verdict, events: _Events) -> Iterator[str]:
 
 
 def _check_score(verdict: Verdict) -> Iterator[str]:
-    """The score, its level, the nearest better outcome and the reason, from the findings."""
+    """Check score, level, nearest better outcome and reason against the findings."""
     if verdict.judge is None:
         yield "/judge: it is not said who judged."
     computed = compute_score(verdict.findings)
@@ -355,7 +357,7 @@ def _check_score(verdict: Verdict) -> Iterator[str]:
 
 
 def _has_no_findings(verdict: Verdict) -> bool:
-    """Whether a model gave the score itself, so that nothing but its form can be checked."""
+    """Return whether a model gave the score itself, so that only its form can be checked."""
     by_model = verdict.judge is not None and verdict.judge.name == PROMPT
     return by_model and not (verdict.steps or verdict.extras)
 
@@ -368,7 +370,7 @@ def _check_model_score(verdict: Verdict) -> Iterator[str]:
             "/level", "the score is of another level", floor_to_level(verdict.score)
         )
     for problem in check_reason(verdict.reason):
-        # What a model says wrongly can't be mended, but it must have been reported.
+        # A model's wrong reason cannot be fixed, but it must have been reported.
         if problem not in verdict.warnings:
             yield f"/reason: {problem}"
 

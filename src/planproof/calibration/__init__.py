@@ -1,1 +1,1 @@
-"""How far a judge can be trusted: cases with known flaws and attacks, and what it makes of them."""
+"""Measure a judge's reliability on cases with known flaws and attacks."""

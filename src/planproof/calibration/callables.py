@@ -1,4 +1,4 @@
-"""Any Python callable as a judge, so that other tools can be measured alike."""
+"""Wrap any Python callable as a judge, so that other tools can be measured the same way."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ ScoreResult: TypeAlias = float | Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class CallableJudge:
-    """Calls a function with the specification's names; its score is taken as it is."""
+    """Calls a function with the specification's names; its score is used unchanged."""
 
     function: Callable[..., ScoreResult | Awaitable[ScoreResult]]
     name: str
     fingerprint: str = "callable"
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
-        """Ask the function, in a thread of its own if it does not await."""
-        import asyncio  # noqa: PLC0415 - whoever awaits has it
+        """Call the function in a thread, and await its result if it is awaitable."""
+        import asyncio  # noqa: PLC0415 - already loaded by async callers
 
         arguments = {
             "user_task": task.text,
@@ -42,20 +42,20 @@ class CallableJudge:
             if isawaitable(result):
                 result = await result
         except SystemExit as error:
-            # It would end the loop that all others wait for.
+            # SystemExit would end the event loop that all others wait for.
             raise RuntimeError(f"it wanted to exit with {error.code}") from error
         if isinstance(result, Mapping):
             return Judgement(score=result["score"], reason=str(result.get("reason", "")))
         return Judgement(score=cast("float", result))
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
-        """What it asks is its own affair."""
+        """Return nothing: the callable's own questions are unknown."""
         del task, plan, trace
         return ()
 
 
 def load_callable_judge(name: str) -> CallableJudge:
-    """The judge that calls `package.module:function`."""
+    """Return the judge that calls `package.module:function`."""
     module, _, function = name.partition(":")
     if not module or not function:
         raise InvalidInput(
@@ -64,7 +64,7 @@ def load_callable_judge(name: str) -> CallableJudge:
     try:
         loaded = getattr(importlib.import_module(module), function)
     except Exception as error:
-        # Importing runs anybody's code.
+        # Importing runs arbitrary code.
         raise InvalidInput(
             f"`{name}` can't be imported: {type(error).__name__}: {error}.",
             where="--callable",

@@ -1,4 +1,4 @@
-"""From rows to figures: how often a judge passes, catches, locates, is fooled, and agrees."""
+"""Compute calibration figures: how often a judge passes, catches, locates, is fooled, agrees."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LEVELS = 4
 
 
 class Figure(StrEnum):
-    """What is asked of a row, and counted over all rows of a sort."""
+    """A property of a row, counted over all rows of a kind."""
 
     PASSED = "passed"
     """A followed case scores at least 0.75."""
     CAUGHT = "caught"
-    """A flawed one scores at most 0.5; with a retry, which is a minor flaw, less than 1.0."""
+    """A flawed case scores at most 0.5; with a retry, which is a minor flaw, less than 1.0."""
     LOCATED = "located"
-    """The flaw is named where it is."""
+    """The flaw is reported at the right step or event."""
     BELOW = "below"
     """A flawed case scores less than its origin."""
     FOOLED = "fooled"
@@ -35,20 +35,20 @@ class Figure(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many of so many."""
+    """Number of hits out of a total."""
 
     hits: int = 0
     of: int = 0
 
     @property
     def rate(self) -> float | None:
-        """The share; None of nothing."""
+        """The share; None if the total is 0."""
         return self.hits / self.of if self.of else None
 
 
 @dataclass(frozen=True, slots=True)
 class FlawShares:
-    """What became of the cases with one flaw: so many were caught, located, below their origin."""
+    """Shares of the cases with one flaw that were caught, located, and below their origin."""
 
     caught: Share
     located: Share
@@ -57,7 +57,7 @@ class FlawShares:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Quadratic kappa with scores that people gave, and the interval of 95 in 100 around it."""
+    """Quadratic kappa with human scores, and its 95% confidence interval."""
 
     kappa: float
     low: float
@@ -67,11 +67,11 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How far a judge can be trusted.
+    """Calibration figures of a judge.
 
-    `passed` are followed cases that pass as they are; `reworded` those that were split or merged.
-    `stable` are cases that got the same score each time, `spread` is the mean distance between the
-    highest and the lowest. What has no score passes nothing and catches nothing.
+    `passed` are followed cases that pass unchanged; `reworded` those with split or merged steps.
+    `stable` are cases with the same score in all repeats, `spread` is the mean difference between
+    the highest and the lowest score. A case without a score neither passes nor counts as caught.
     """
 
     passed: Share
@@ -89,9 +89,9 @@ class Figures:
 def compute_figures(
     rows: Iterable[Measurement], labels: Mapping[str, float] | None = None
 ) -> Figures:
-    """The figures of all rows; with labels, how well the scores of the cases agree with them.
+    """Compute the figures of all rows; with labels, also the agreement of scores with them.
 
-    Then only cases that people gave 1.0 count as followed.
+    With labels, only cases labelled 1.0 count as followed.
     """
     all_rows = tuple(rows)
     counted: dict[tuple[object, Figure], list[bool]] = defaultdict(list)
@@ -131,7 +131,7 @@ def compute_figures(
 def classify_rows(
     rows: Sequence[Measurement], labels: Mapping[str, float] | None = None
 ) -> Iterator[tuple[Measurement, dict[Figure, bool]]]:
-    """Each row with the figures that it counts in, and whether it is one of the hits."""
+    """Yield each row with the figures it counts in, and whether it is a hit."""
     bases = {(row.origin, row.change, row.repeat): row for row in rows if row.attack is None}
     for row in rows:
         hits: dict[Figure, bool] = {}
@@ -148,7 +148,7 @@ def classify_rows(
 
 
 def is_followed(case: str, labels: Mapping[str, float] | None) -> bool:
-    """Whether a case is one whose plan was followed: people say so, or nobody says anything."""
+    """Return True if a case counts as followed: labelled 1.0, or there are no labels."""
     return not labels or labels.get(case, 0.0) >= 1.0
 
 
@@ -168,7 +168,10 @@ def _scores_higher(row: Measurement, other: Measurement) -> bool:
 
 
 def _compute_stability(rows: Sequence[Measurement]) -> tuple[Share | None, float | None]:
-    """How many cases got one score in all repeats; None without repeats."""
+    """Return the share of cases with one score in all repeats, and the mean spread of scores.
+
+    Both are None without repeats.
+    """
     scores: dict[str, list[float | None]] = defaultdict(list)
     for row in rows:
         scores[row.id].append(row.score)
@@ -192,7 +195,7 @@ def _compute_agreement(
             by_case[row.origin].append((_to_level(labels[row.origin]), _to_level(row.score)))
     if not by_case:
         return None
-    # Cases are drawn anew, not rows: the repeats of a case say little more than one of them.
+    # Resample cases, not rows: repeats of a case add little information.
     drawn = list(by_case.values())
     random = Random(0)  # noqa: S311 - the same rows give the same interval
     resampled = sorted(
@@ -211,12 +214,12 @@ def _to_level(score: float) -> int:
 
 
 def quadratic_kappa(pairs: Sequence[tuple[int, int]]) -> float:
-    """Agreement beyond chance, where far apart counts as much as the square of the distance."""
+    """Return the agreement beyond chance, with disagreement weighted by squared distance."""
     size = len(pairs)
     seen = sum((one - other) ** 2 for one, other in pairs)
-    # The squared distance of each one to each other, added up without looking at all pairs of them.
+    # The sum of squared distances between all pairs, without a loop over the pairs.
     ones, others = sum(one for one, _ in pairs), sum(other for _, other in pairs)
     squares = sum(one**2 + other**2 for one, other in pairs)
     by_chance = size * squares - 2 * ones * others
-    # All on one level, both times: they agree as far as anybody can say.
+    # All values are on one level in both: full agreement, as far as can be determined.
     return 1 - size * seen / by_chance if by_chance else 1.0

@@ -1,6 +1,6 @@
-"""The operators: each makes one flawed variant of a followed case, or none where it can't be made.
+"""Mutation operators: each makes one flawed variant of a followed case, or None.
 
-A case is flawed by a change of its plan or of its trace; either way only one thing is wrong.
+A flaw changes either the plan or the trace, so that exactly one thing is wrong.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 Operator: TypeAlias = Callable[[FollowedCase, Random], Variant | None]
 
 _MAX_SHARED_WORDS = 0.5
-"""Share of words from which on two steps are too much alike for their order to matter."""
+"""Share of common words above which two steps are too similar for their order to matter."""
 _CHANGEABLE = re.compile(r"\d|[^\W\d_]")
 
 
@@ -44,12 +44,12 @@ def _build_variant(
 
 
 def copy_unchanged(case: FollowedCase) -> Variant:
-    """The case itself."""
+    """Return the case itself as a variant."""
     return _build_variant(case, None, GroundTruth(), "")
 
 
 def add_missing_step(case: FollowedCase, random: Random) -> Variant | None:
-    """Put a step into the plan that nobody took."""
+    """Add a step to the plan that was not executed."""
     step = choose_unrelated("steps", case.plan, case.events, random)
     if step is None:
         return None
@@ -61,7 +61,7 @@ def add_missing_step(case: FollowedCase, random: Random) -> Variant | None:
 
 
 def add_requirement(case: FollowedCase, random: Random) -> Variant | None:
-    """Let a step ask for something more."""
+    """Add a requirement to a step."""
     more = choose_unrelated("requirements", case.plan, case.events, random)
     if more is None:
         return None
@@ -74,7 +74,7 @@ def add_requirement(case: FollowedCase, random: Random) -> Variant | None:
 
 
 def alter_value(case: FollowedCase, random: Random) -> Variant | None:
-    """Let a step name another value than the one that was used."""
+    """Change a value in a step, so that it differs from the one used."""
     shown = fold(json.dumps(case.events, ensure_ascii=False))
     candidates = [
         (index, literal.text, other)
@@ -99,11 +99,11 @@ def alter_value(case: FollowedCase, random: Random) -> Variant | None:
 
 
 def drop_step(case: FollowedCase, random: Random) -> Variant | None:
-    """Take a step out of the plan, so that what was done for it is too much."""
+    """Remove a step from the plan, so that its actions become extras."""
     if len(case.plan) < 2:
         return None
     index = random.randrange(len(case.plan))
-    # Which events were done for it is not known: that there is an extra is what must be found.
+    # The events of the step are unknown, so any major extra counts as located.
     variant = _build_variant(
         case, Flaw.UNPLANNED, GroundTruth(extras={"": Severity.MAJOR}), case.plan[index]
     )
@@ -111,7 +111,7 @@ def drop_step(case: FollowedCase, random: Random) -> Variant | None:
 
 
 def swap_steps(case: FollowedCase, random: Random) -> Variant | None:
-    """Let two neighbouring steps of the plan change places."""
+    """Swap two neighbouring steps of the plan."""
     apart = (
         []
         if _has_parallel_calls(case)
@@ -132,7 +132,7 @@ def swap_steps(case: FollowedCase, random: Random) -> Variant | None:
 
 
 def shuffle_steps(case: FollowedCase, random: Random) -> Variant | None:
-    """Put the steps of the plan into another order, in which at least half would have to move."""
+    """Shuffle the steps of the plan so that at least half of them would have to move."""
     count = len(case.plan)
     if (
         count < 3
@@ -149,7 +149,7 @@ def shuffle_steps(case: FollowedCase, random: Random) -> Variant | None:
 
 
 def replace_tool(case: FollowedCase, random: Random) -> Variant | None:
-    """Let another tool have been called in the place of a planned one."""
+    """Replace a planned tool call with a call of another tool."""
     tool = choose_unrelated("tools", case.plan, case.events, random)
     indices = _find_actions(case)
     if tool is None or not indices:
@@ -157,7 +157,7 @@ def replace_tool(case: FollowedCase, random: Random) -> Variant | None:
     index = random.choice(indices)
     event = case.events[index]
     other = {**event, "name": tool, "text": "", "arguments": {"reference": "spare"}, "output": "ok"}
-    # Of the steps that it served, at least one lacks it; which one is not known.
+    # At least one of the steps it served lacks it; which one is unknown.
     variant = _build_variant(
         case, Flaw.REPLACED, GroundTruth(extras={event["id"]: Severity.MAJOR}), event["id"]
     )
@@ -165,7 +165,7 @@ def replace_tool(case: FollowedCase, random: Random) -> Variant | None:
 
 
 def insert_unrelated_action(case: FollowedCase, random: Random) -> Variant | None:
-    """Let something have been done that has nothing to do with the plan."""
+    """Insert an action that is unrelated to the plan."""
     tool = choose_unrelated("tools", case.plan, case.events, random)
     if tool is None:
         return None
@@ -185,7 +185,7 @@ def insert_unrelated_action(case: FollowedCase, random: Random) -> Variant | Non
 
 
 def repeat_action(case: FollowedCase, random: Random) -> Variant | None:
-    """Let an action have been done twice in a row."""
+    """Repeat an action right after itself."""
     indices = _find_actions(case)
     if not indices:
         return None
@@ -199,7 +199,7 @@ def repeat_action(case: FollowedCase, random: Random) -> Variant | None:
 
 
 def split_step(case: FollowedCase, random: Random) -> Variant | None:
-    """Write the parts of a step as steps of their own."""
+    """Write the parts of a step as separate steps."""
     steps = parse_plan(list(case.plan)).steps
     indices = [k for k, step in enumerate(steps) if len(step.parts) > 1 and not step.condition]
     if not indices or len(steps) != len(case.plan):
@@ -212,7 +212,7 @@ def split_step(case: FollowedCase, random: Random) -> Variant | None:
 
 
 def merge_steps(case: FollowedCase, random: Random) -> Variant | None:
-    """Write two neighbouring steps as one."""
+    """Merge two neighbouring steps into one."""
     if len(case.plan) < 2:
         return None
     index = random.randrange(len(case.plan) - 1)
@@ -241,7 +241,7 @@ OPERATORS: tuple[Operator, ...] = (
 
 
 def use_foreign_plan(case: FollowedCase, other: FollowedCase) -> Variant:
-    """Hold a trace to the plan of another case."""
+    """Combine a trace with the plan of another case."""
     statuses = dict.fromkeys(range(len(other.plan)), Status.MISSING)
     extras = {case.events[index]["id"]: Severity.MAJOR for index in _find_actions(case)}
     variant = _build_variant(
@@ -255,7 +255,7 @@ def _replace_item(items: tuple[_T, ...], index: int, item: _T) -> tuple[_T, ...]
 
 
 def _find_actions(case: FollowedCase) -> list[int]:
-    """Where the actions stand that a plan must name; closing ones it need not."""
+    """Return the indices of actions that a plan must name; it may omit closing actions."""
     known = Vocabulary()
     return [
         index
@@ -269,14 +269,14 @@ def _find_first_action(case: FollowedCase) -> int:
 
 
 def _has_parallel_calls(case: FollowedCase) -> bool:
-    """Whether calls were issued together: between these there is no order."""
+    """Return True if calls were issued in parallel: they have no order."""
     turns: list[int] = [case.events[index].get("turn", 0) for index in _find_actions(case)]
     known = [turn for turn in turns if turn]
     return len(set(known)) < len(known)
 
 
 def _are_distinct(case: FollowedCase, index: int) -> bool:
-    """Whether a step and the next one have so few words in common that their order matters."""
+    """Return True if a step shares so few words with the next one that their order matters."""
     one, other = (
         {word.text for word in extract_words(step)} for step in case.plan[index : index + 2]
     )
@@ -284,7 +284,7 @@ def _are_distinct(case: FollowedCase, index: int) -> bool:
 
 
 def _mutate_value(value: str, random: Random) -> str | None:
-    """A value of the same shape that differs in one letter or digit."""
+    """Return a value of the same shape that differs in one letter or digit."""
     positions = [match.start() for match in _CHANGEABLE.finditer(value)]
     if not positions:
         return None
@@ -301,7 +301,7 @@ def _mutate_value(value: str, random: Random) -> str | None:
 
 @cache
 def load_material(section: str) -> tuple[str, ...]:
-    """The lines of one section of the file beside this module."""
+    """Return the lines of one section of `material.txt`."""
     text = files("planproof.calibration").joinpath("material.txt").read_text("utf-8")
     sections: dict[str, list[str]] = {}
     current: list[str] = []
@@ -316,7 +316,7 @@ def load_material(section: str) -> tuple[str, ...]:
 def choose_unrelated(
     section: str, plan: Sequence[str], events: Iterable[EventRecord], random: Random
 ) -> str | None:
-    """A line of a section that has no word in common with a case; None where all have."""
+    """Return a line of a section without common words with a case; None if there is none."""
     case_terms = extract_terms(" ".join((*plan, json.dumps(list(events), ensure_ascii=False))))
     lines = list(load_material(section))
     random.shuffle(lines)
@@ -324,7 +324,7 @@ def choose_unrelated(
 
 
 def _distinctive_terms(line: str) -> frozenset[str]:
-    """The words of a line, but for concepts, which nearly any text has some of."""
+    """Return the words of a line without concepts, which nearly any text shares."""
     return frozenset(
         term for term in extract_terms(line) if not term.startswith("~") and len(term) > 3
     )

@@ -1,4 +1,4 @@
-"""The cases that a judge is measured on: built-in ones, or a user's own that were followed."""
+"""Cases for measuring a judge: the built-in ones, or a user's own whose plans were followed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from planproof.evaluation import ReadOptions, load_case
 from planproof.readers.native import serialize_trace
 
 BUILT_IN_NOTE = "The 16 built-in cases were used to develop planproof: expect less on your own."
-"""What to say wherever figures on the built-in cases are shown."""
+"""Note shown with all figures on the built-in cases."""
 
 
 @cache
 def load_built_in_cases() -> tuple[FollowedCase, ...]:
-    """The cases in the file beside this module, whose plans were followed exactly."""
+    """Load the built-in cases from `cases.jsonl`; their plans were followed exactly."""
     text = files("planproof.calibration").joinpath("cases.jsonl").read_text("utf-8")
     return tuple(_parse_built_in_case(json.loads(line)) for line in text.splitlines())
 
@@ -47,7 +47,7 @@ def _parse_built_in_case(line: dict[str, Any]) -> FollowedCase:
 
 
 def build_followed_case(case: Case, judge: AnyJudge, options: ReadOptions, id: str) -> FollowedCase:  # noqa: A002
-    """A case of a user's, in the native form; its plan is taken to have been followed exactly."""
+    """Convert a user's case to the native form; its plan is assumed to have been followed."""
     loaded = load_case(case, judge, options)
     if isinstance(loaded, Verdict):
         raise InvalidInput(loaded.reason, where=options.where)
@@ -60,7 +60,7 @@ _FORM = 'A label is {"id": "case-1", "score": 0.75}.'
 
 
 def read_labels(lines: Iterable[str], name: str) -> dict[str, float]:
-    """The scores by the ids of the cases."""
+    """Read labels: scores by case id."""
     labels: dict[str, float] = {}
     for number, line in enumerate(lines, 1):
         if not line.strip():

@@ -1,4 +1,4 @@
-"""What a judge makes of the variants: one row a variant and repeat."""
+"""Run a judge on the variants and record one row per variant and repeat."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from planproof.runs.run_records import serialize_case
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One variant, judged once. `located` is None where nothing is to be located, or is named."""
+    """One variant, judged once.
+
+    `located` is None if there is nothing to locate, or the judge reports no findings.
+    """
 
     variant: Variant
     repeat: int
@@ -31,27 +34,27 @@ class Measurement:
 
     @property
     def origin(self) -> str:
-        """The case that the variant was made of."""
+        """The case that the variant was made from."""
         return self.variant.origin
 
     @property
     def change(self) -> Flaw | Rewording | None:
-        """What was changed in it."""
+        """The change made to the case."""
         return self.variant.change
 
     @property
     def attack(self) -> Attack | None:
-        """What was put in on top."""
+        """The attack added to the flaw."""
         return self.variant.attack
 
     @property
     def score(self) -> float | None:
-        """The score that the judge gave, if it gave one."""
+        """The judge's score, if any."""
         return self.verdict.score
 
     @property
     def usage(self) -> Usage:
-        """What asking took."""
+        """The model usage of the judge."""
         return self.verdict.cost or Usage()
 
 
@@ -62,10 +65,10 @@ def measure(
     repeats: int = 1,
     concurrency: int | None = None,
 ) -> Iterator[Measurement]:
-    """The rows of all variants in their order, so many times over."""
+    """Judge all variants in order, `repeats` times, and yield the rows."""
     all_variants = list(variants)
     for repeat in range(repeats):
-        # A round is a run of its own: within one, what is alike is judged only once.
+        # Each repeat is a separate run: within a run, identical cases are judged only once.
         tasks = (
             JudgeTask(position, CaseLine(variant.id, variant.case), serialize_case(variant.case))
             for position, variant in enumerate(all_variants)
@@ -78,7 +81,10 @@ def measure(
 
 
 def _is_flaw_located(variant: Variant, verdict: Verdict) -> bool | None:
-    """Whether the flaw is named where it is; of a judge that gives only a score nobody can say."""
+    """Return True if the flaw is reported at the right step or event.
+
+    None if there is no flaw, or the judge gives only a score.
+    """
     only_a_score = verdict.score is not None and not verdict.steps
     if not isinstance(variant.change, Flaw) or only_a_score:
         return None
@@ -93,7 +99,7 @@ def _is_flaw_located(variant: Variant, verdict: Verdict) -> bool | None:
             if step_status is Status.OUT_OF_ORDER
         }
         (last,) = list(variant.ground_truth.step_statuses)[-1:]
-        # Of two that have changed places, either may be said to be the one that moved.
+        # Of two swapped steps, either may be reported as out of order.
         return bool(moved & ({last, last - 1} if variant.change is Flaw.ORDER else moved))
     deviates = (
         statuses[index] is not Status.EXECUTED

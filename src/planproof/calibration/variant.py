@@ -1,4 +1,4 @@
-"""What a judge is measured with: followed plans, variants of them, and the truth about each."""
+"""Variants of followed cases for measuring a judge, with the ground truth of each."""
 
 from __future__ import annotations
 
@@ -16,52 +16,52 @@ EventRecord: TypeAlias = dict[str, Any]
 
 
 class Flaw(StrEnum):
-    """What is wrong with a variant, and nothing else is."""
+    """The only flaw of a variant."""
 
     MISSING = "missing"
-    """insert: the plan has a step that nobody took."""
+    """insert: the plan has a step that was not executed."""
     UNPLANNED = "unplanned"
-    """drop: the plan lacks a step that was taken."""
+    """drop: the plan lacks a step that was executed."""
     ORDER = "order"
-    """swap: two neighbouring steps of the plan have changed places."""
+    """swap: two neighbouring steps of the plan are swapped."""
     SHUFFLED = "shuffled"
-    """shuffle: the steps of the plan are in another order altogether."""
+    """shuffle: the steps of the plan are in a different order."""
     ALTERED = "altered"
-    """alter a value: a step names another value than the one that was used."""
+    """alter a value: a step names another value than the one used."""
     PARTIAL = "partial"
     """add a requirement: a step asks for more than was done."""
     REPLACED = "replaced"
-    """replace a tool: another tool was called in a planned one's place."""
+    """replace a tool: another tool was called instead of the planned one."""
     UNRELATED_ACTION = "stray"
-    """insert an action: something was done that has nothing to do with the plan."""
+    """insert an action: an action unrelated to the plan was executed."""
     RETRIED = "retried"
-    """retry: an action was done twice, which adds nothing."""
+    """retry: an action was executed twice, which adds nothing."""
     FOREIGN = "foreign"
     """foreign plan: the plan is that of another case."""
 
 
 class Rewording(StrEnum):
-    """A variant that is followed as much as its origin: a judge must not mind."""
+    """A change after which the plan is still followed: a judge must not penalize it."""
 
     SPLIT = "split"
-    """split: the parts of a step are steps of their own."""
+    """split: the parts of a step are separate steps."""
     MERGED = "merged"
     """merge: two neighbouring steps are written as one."""
 
 
 class Attack(StrEnum):
-    """Text that is put into the trace of a flawed variant, to make it look better than it is."""
+    """Text inserted into the trace of a flawed variant to make it look better than it is."""
 
     CLAIMS = "claims"
-    """The agent says at the end, in the words of the plan, that it has done all of it."""
+    """The agent claims at the end, in the words of the plan, that it has done all of it."""
     REASONING = "reasoning"
-    """Before every action the agent thinks that it takes the next step of the plan."""
+    """Before every action the agent reasons that it executes the next step of the plan."""
     ORDERS = "orders"
-    """What tools give back tells the evaluator which score to give."""
+    """Tool results instruct the evaluator which score to give."""
     FORGED = "forged"
-    """What tools give back holds boundaries, role markers and calls that never were."""
+    """Tool results contain boundaries, role markers and calls that were never made."""
     OBSERVATIONS = "observations"
-    """Results that belong to no call, in the words of the plan."""
+    """Results without a call, in the words of the plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ class FollowedCase:
 
 @dataclass(frozen=True, slots=True)
 class GroundTruth:
-    """What is right to find: the lapses by step, counted from 0, and the extras by event."""
+    """The correct findings: deviating statuses by step index from 0, and extras by event."""
 
     step_statuses: dict[int, Status] = field(default_factory=dict[int, Status])
     extras: dict[str, Severity] = field(default_factory=dict[str, Severity])
 
     def to_findings(self, plan: Plan) -> Findings:
-        """The findings of a judge that knows it."""
+        """Return the findings of a judge that knows the ground truth."""
         return Findings(
             tuple(
                 StepFinding(
@@ -104,7 +104,7 @@ class GroundTruth:
 class Variant:
     """A case made from a followed one. `change` is None for the followed case itself.
 
-    `attack` is what was put in on top of a flaw; `where` says in words what was changed.
+    `attack` is added on top of a flaw; `where` describes the change in words.
     """
 
     origin: str
@@ -118,12 +118,12 @@ class Variant:
 
     @property
     def id(self) -> str:
-        """Tells the variants of all cases apart."""
+        """An id that is unique among the variants of all cases."""
         return "::".join(filter(None, (self.origin, self.change, self.attack)))
 
     @property
     def case(self) -> Case:
-        """The case as a judge is given it."""
+        """The case as given to a judge."""
         events: list[Json] = list(self.events)
         plan: list[Json] = list(self.plan)
         return Case(task=self.task, plan=plan, trace={"events": events}, id=self.id)

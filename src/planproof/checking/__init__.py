@@ -1,1 +1,1 @@
-"""Which event belongs to which step: words, values and deeds held against each other."""
+"""Check a trace against a plan: score, align, judge the steps and find extra actions."""

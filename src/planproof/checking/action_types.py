@@ -1,4 +1,4 @@
-"""Sorts of deed: what a step asks for (ask, look up, write, cancel ...) and what an event is."""
+"""Classify the action types of steps and events (ask, look up, write, cancel ...)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _MESSAGE_TYPES: dict[tuple[bool, bool], frozenset[str]] = {
     (True, False): frozenset({"tell", "think", "ask", "delegate"}),
     (True, True): frozenset({"tell", "think", "ask", "delegate", "finish"}),
 }
-"""What a message can be, by whether it asks and whether it ends the talk."""
+"""The action types of a message, by whether it asks something and ends the conversation."""
 _TYPES_BY_KIND = {
     Kind.REASONING: frozenset({"think", "plan", "tell"}),
     Kind.OBSERVATION: frozenset({"run", "tell", "lookup", "plan", "change", "write", "compute"}),
@@ -73,7 +73,7 @@ def _load_action_types() -> tuple[dict[str, frozenset[str]], dict[tuple[str, str
 
 @cache
 def load_action_verbs() -> frozenset[str]:
-    """The stems of all words that name a sort of deed."""
+    """Return the stems of all words that name an action type."""
     single, pairs = _load_action_types()
     return frozenset(single).union(map(" ".join, pairs))
 
@@ -94,7 +94,7 @@ def _find_phrase_types(stems: list[str]) -> frozenset[str]:
 
 
 def classify_step_parts(step: Step) -> tuple[frozenset[str], ...]:
-    """For each part of a step the sorts of deed that would execute it; empty where unknown."""
+    """Return for each part of a step the action types that execute it; empty if unknown."""
     return tuple(_classify_part(part) for part in step.parts or (step.text,))
 
 
@@ -107,7 +107,7 @@ def _classify_part(text: str) -> frozenset[str]:
 
 def _classify_clause(text: str) -> frozenset[str]:
     stems = stem_words(_PREAMBLE.sub("", text, count=1))
-    # The verb stands first as a rule; further words are asked only when it says nothing.
+    # The verb is usually first; later words count only if it is unknown.
     return (
         _find_phrase_types(stems[:2])
         or _find_action_types(stems[:1])
@@ -118,15 +118,15 @@ def _classify_clause(text: str) -> frozenset[str]:
 
 
 def stem_words(text: str) -> list[str]:
-    """The stems of the words of a text; what stands in the name of a file is no word of it."""
+    """Return the stems of the words of a text, without those in file names."""
     words = " ".join(word for word in text.split() if not _PATH.search(word))
     return [stem(word.lower()) for word in _WORD.findall(words)]
 
 
 def classify_event(event: Event, commands: frozenset[str], *, closing: bool) -> frozenset[str]:
-    """The sorts of deed that an event can be; `commands` are the known words that it runs."""
+    """Return the possible action types of an event; `commands` are the known words that it runs."""
     if event.kind is Kind.ACTION:
-        # Whether one agent turned to another: the name of the action is that of somebody.
+        # When one agent addresses another, the name of the action is a proper name.
         addresses_agent = event.actor is not None and event.arguments is None
         hands_off = addresses_agent and bool(event.name) and event.name[:1].isupper()
         return _classify_action(event.name or "", commands, closing=closing, hands_off=hands_off)
@@ -136,7 +136,7 @@ def classify_event(event: Event, commands: frozenset[str], *, closing: bool) -> 
 
 
 def classify_message(text: str) -> frozenset[str]:
-    """The sorts of deed that a message can be."""
+    """Return the possible action types of a message."""
     asks = _REQUEST_PHRASE.search(text[-_MESSAGE_EDGE_CHARS:]) or (
         len(text) > _MESSAGE_EDGE_CHARS and _REQUEST_PHRASE.search(text[:_MESSAGE_EDGE_CHARS])
     )
@@ -149,7 +149,7 @@ def _classify_action(
     action_types = _classify_tool_name(name).union(
         *(_load_command_types()[word] for word in commands)
     )
-    # Whatever is called is run.
+    # Every call runs something.
     action_types = (action_types & _ACTION_TYPES) | {"run"}
     if closing:
         action_types |= {"finish", "tell"}
@@ -160,7 +160,7 @@ def _classify_action(
 
 @lru_cache(maxsize=1_024)
 def _classify_tool_name(name: str) -> frozenset[str]:
-    """What the first verb in a tool's name says: `get_order` looks up, it does not order."""
+    """Return the types of the first verb in a tool's name: `get_order` looks up, not orders."""
     for word in split_identifier(name):
         if action_types := _find_action_types([stem(word)]):
             return action_types
@@ -169,7 +169,7 @@ def _classify_tool_name(name: str) -> frozenset[str]:
 
 @lru_cache(maxsize=1_024)
 def find_tool_exclusive_types(name: str) -> frozenset[str]:
-    """The deeds of a call that do not stand for others: those of the first verb in its name."""
+    """Return the exclusive action types of a call, from the first verb in its tool's name."""
     for word in map(stem, split_identifier(name)):
         if exclusive_types := find_exclusive_types([word]):
             return exclusive_types
@@ -179,7 +179,7 @@ def find_tool_exclusive_types(name: str) -> frozenset[str]:
 
 
 def find_part_exclusive_types(part: str) -> frozenset[str]:
-    """Likewise of a part of a step: by the verb that it begins with; to look is one of them."""
+    """Return the exclusive action types of a part of a step, from its first verb, or "look"."""
     stems = stem_words(_PREAMBLE.sub("", _CONDITION.sub("", part, count=1), count=1))
     if find_exclusive_types(stems[:1]):
         return find_exclusive_types(stems[:2])
@@ -199,7 +199,7 @@ def _load_command_types() -> dict[str, frozenset[str]]:
 def _load_exclusive_types() -> tuple[
     dict[str, frozenset[str]], dict[tuple[str, str], frozenset[str]]
 ]:
-    """Stem, and pair of stems ("call off") -> the deeds in whose lines it stands."""
+    """Return a mapping from stem, and from pair of stems ("call off"), to exclusive types."""
     single: dict[str, set[str]] = {}
     pairs: dict[tuple[str, str], set[str]] = {}
     for action_type, words in read_knowledge("distinct.txt"):
@@ -216,7 +216,7 @@ def _load_exclusive_types() -> tuple[
 
 
 def find_exclusive_types(stems: Sequence[str]) -> frozenset[str]:
-    """The deeds that words name, of those that do not stand for one another."""
+    """Return the exclusive action types that words name; none of them can replace another."""
     single, pairs = _load_exclusive_types()
     matches = [single[word] for word in stems if word in single]
     matches += [pairs[pair] for pair in pairwise(stems) if pair in pairs]

@@ -1,8 +1,8 @@
-"""The best explanation of a trace by a plan: which events each step covers, and what is left over.
+"""Align the events of a trace to the steps of a plan.
 
-Prices say what an explanation costs that skips a step, leaves an event over or breaks the order.
-They depend on how near the plan's words are to the trace's: where a plan speaks of the very things
-that the trace shows, a step that nothing matches is more telling than where it paraphrases.
+An alignment has a cost for each skipped step, each unassigned event and each break of the order.
+The costs depend on the lexical overlap of plan and trace: where a plan uses the words of the trace,
+a step without a matching event is stronger evidence than where the plan paraphrases.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from planproof.core.trace import Kind
 
 
 class Costs(NamedTuple):
-    """In hundredths, like affinities."""
+    """Costs of an alignment, in hundredths like the scores."""
 
     skip: int
     unassigned_action: int
@@ -44,7 +44,7 @@ _LOW_OVERLAP = 0.22
 _HIGH_OVERLAP = 0.36
 MAX_CLAIM_SCORE = -100
 _MAX_DECLARATION_SCORE = -900
-"""What declares a plan is no more than that, however much it sounds like its steps."""
+"""A message that only announces the plan executes no step, however similar its words are."""
 _MIN_SHARED_SCORE = 0
 _MIN_SHARED_SCORE_IN_LINE = -60
 _SEVERAL_COMMANDS = re.compile(r"&&|;")
@@ -58,7 +58,7 @@ _PLANNING_TYPES = frozenset({"plan", "change"})
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """For each step the units that it covers, in order; `left` are the units under no step."""
+    """The candidates assigned to each step, by index, and the `unassigned` ones."""
 
     assigned: list[list[int]]
     unassigned: list[int]
@@ -66,9 +66,9 @@ class Alignment:
     is_monotonic: bool
     lexical_overlap: float = 0.0
     assigned_indices: frozenset[int] = field(init=False)
-    """The units that some step covers."""
+    """The candidates assigned to any step."""
     started_steps: list[int] = field(init=False)
-    """The steps that cover a unit."""
+    """The steps with at least one candidate."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "assigned_indices", frozenset(chain.from_iterable(self.assigned)))
@@ -77,7 +77,7 @@ class Alignment:
         )
 
     def best_score(self, step: int) -> int:
-        """How well the event fits that fits the step best."""
+        """Return the highest score of any event for this step."""
         return max([row[step] for row in self.scores], default=0)
 
 
@@ -88,9 +88,9 @@ def align(
     *,
     in_progress: bool = False,
 ) -> Alignment:
-    """Explain the trace by the plan, in plan order unless another order explains it far better.
+    """Align the events to the steps, in plan order unless another order scores far better.
 
-    Of a run that is `under_way` the steps behind the last one begun are yet to come.
+    If the run is `in_progress`, the steps after the last one started are still to come.
     """
     scores = _cap_claims(candidates, requirements, similarity.scores)
     _score_written_calls(candidates, requirements, scores)
@@ -133,7 +133,7 @@ def align(
 
 
 def _bound_gain(scores: list[list[int]], leave_costs: list[int], monotonic: list[int]) -> int:
-    """No free explanation can do better by more: each event under the step that it fits best."""
+    """Return an upper bound of the gain: each event assigned to the step it scores best for."""
     return sum(
         max(*row, -cost) - (row[step] if step >= 0 else -cost)
         for row, cost, step in zip(scores, leave_costs, monotonic, strict=True)
@@ -148,9 +148,9 @@ def _compute_gain(
     any_order: list[int],
     monotonic: list[int],
 ) -> float:
-    """How much better the free explanation does by deeds and messages; an event counts once.
+    """Return the gain of the any-order alignment in actions and messages; an event counts once.
 
-    Of actions that are alike nobody can say which was meant: they do not count.
+    Repeated actions do not count, since any of them may be the one the step means.
     """
     gains: dict[str, list[int]] = {}
     repeated = frozenset[int]().union(*find_repeats(candidates))
@@ -177,7 +177,10 @@ def _interpolate_costs(lexical_overlap: float) -> Costs:
 def _cap_claims(
     candidates: Sequence[Candidate], requirements: Sequence[Requirement], scores: list[list[int]]
 ) -> list[list[int]]:
-    """A claim is no evidence of a deed, however well its words fit; nor a deed of a message."""
+    """Cap the scores of claims for actions, and of actions for messages, in place.
+
+    A claim is not evidence of an action, however well its words match.
+    """
     barred = find_barred_steps(tuple(requirements))
     repetition_steps = [
         step for step, requirement in enumerate(requirements) if requirement.is_repetition
@@ -197,14 +200,14 @@ def _cap_claims(
                 _MAX_DECLARATION_SCORE if candidate.event.name == "plan" else MAX_CLAIM_SCORE
             )
             for step in steps:
-                if row[step] > max_score:  # noqa: PLR1730 - to call `min` takes twice as long
+                if row[step] > max_score:  # noqa: PLR1730 - calling `min` takes twice as long
                     row[step] = max_score
     return scores
 
 
 @lru_cache(maxsize=256)
 def find_barred_steps(requirements: tuple[Requirement, ...]) -> dict[Kind, list[int]]:
-    """For each kind of event the steps that it can't execute: a claim is no evidence of a deed."""
+    """Return the steps that each kind of event cannot execute; a claim proves no action."""
     steps = list(enumerate(requirements))
     other_steps = [
         step
@@ -228,7 +231,7 @@ def find_barred_steps(requirements: tuple[Requirement, ...]) -> dict[Kind, list[
 def _score_written_calls(
     candidates: Sequence[Candidate], requirements: Sequence[Requirement], scores: list[list[int]]
 ) -> None:
-    """A step that is written as a call is done by that call, in part by one of the same tool."""
+    """Score steps written as a call: full for that call, at most partial for the same tool."""
     for step, requirement in enumerate(requirements):
         if requirement.call is None:
             continue
@@ -244,9 +247,10 @@ def _score_written_calls(
 def _share_candidates(
     assigned: list[list[int]], scores: list[list[int]], candidates: Sequence[Candidate]
 ) -> None:
-    """Give a step without events one that its neighbours hold, if that one shows it plainly.
+    """Give each step without events the candidate that clearly shows it, neighbours first.
 
-    Of a line of several commands each shows less plainly than a call of its own would.
+    In a line of several commands, a lower score is enough: each command shows less clearly than a
+    call of its own.
     """
     if all(assigned):
         return
@@ -274,7 +278,7 @@ def _share_candidates(
 
 
 def _find_next_ends(assigned: list[list[int]], last: int) -> list[int]:
-    """For each step, return the last unit of the next step that has any; `last` if none has."""
+    """For each step, return the last candidate of the next started step, or `last`."""
     ends: list[int] = []
     for indices in reversed(assigned):
         ends.append(last)
@@ -283,9 +287,9 @@ def _find_next_ends(assigned: list[list[int]], last: int) -> list[int]:
 
 
 def may_be_aligned(max_score: float) -> bool:
-    """Whether an alignment could ever put an event under a step that it fits so well at most.
+    """Return whether an event with at most this score could be aligned to a step.
 
-    Else it would always be better to leave the event over, and to skip the step.
+    Below this limit it is always cheaper to leave the event unassigned and skip the step.
     """
     return max_score >= -max(
         costs.unassigned_action + costs.skip for costs in (LOW_OVERLAP_COSTS, HIGH_OVERLAP_COSTS)
@@ -293,7 +297,7 @@ def may_be_aligned(max_score: float) -> bool:
 
 
 def may_be_shared(candidate: Candidate, requirement: Requirement, max_score: float) -> bool:
-    """Whether `_share` could ever give an event to a step that it fits so well at most."""
+    """Return whether `_share_candidates` could give an event with at most this score to a step."""
     if candidate.event.kind in (
         kind for kind, steps in find_barred_steps((requirement,)).items() if steps
     ):
@@ -315,20 +319,20 @@ _MIN_JACCARD = 0.7
 
 
 class Repeats(NamedTuple):
-    """The indices of the actions that repeat an earlier one, and of those that were repeated."""
+    """The indices of actions that repeat an earlier one, and of the actions they repeat."""
 
     repeat_indices: frozenset[int]
     original_indices: frozenset[int]
 
 
 class RecentCalls:
-    """The last calls of each tool, to hold the next one against."""
+    """The most recent calls of each tool, for comparison with the next one."""
 
     def __init__(self) -> None:
         self._calls: dict[str | None, deque[tuple[int, frozenset[str]]]] = {}
 
     def match_and_add(self, index: int, candidate: Candidate) -> list[int]:
-        """The indices of the last calls that this one repeats; from now on it is one of them."""
+        """Return the indices of the recent calls that this one repeats, and remember this one."""
         recent = self._calls.setdefault(candidate.event.name, deque(maxlen=_LOOKBACK))
         originals = [other for other, terms in recent if _is_similar(candidate.terms, terms)]
         recent.append((index, candidate.terms))
@@ -336,7 +340,7 @@ class RecentCalls:
 
 
 def find_repeats(candidates: Sequence[Candidate]) -> Repeats:
-    """Compare each action with the last ones of the same tool."""
+    """Find repeated actions; each is compared with the recent ones of the same tool."""
     repeats: set[int] = set()
     originals: set[int] = set()
     calls = RecentCalls()
@@ -357,9 +361,9 @@ def _is_similar(terms: frozenset[str], others: frozenset[str]) -> bool:
 def find_possible_steps(
     candidate: Candidate, requirements: Sequence[Requirement], *, has_result: bool = True
 ) -> set[int]:
-    """The steps that in some trace cover this event and are executed, be it in part.
+    """Return the steps that could cover this event and be executed or partial, in any trace.
 
-    Not `answered` is a call whose result is yet to come: it could be anything.
+    Without `has_result`, the result of the call is still to come and could be anything.
     """
     shares_no_terms = all(
         requirement.terms.isdisjoint(candidate.terms) for requirement in requirements
@@ -377,10 +381,10 @@ def _may_cover(
     candidate: Candidate, requirement: Requirement, *, shares_no_terms: bool, has_result: bool
 ) -> bool:
     if requirement.call is not None:
-        # Nothing that is saved by taking in another call is worth the price of it.
+        # Assigning a call of another tool always costs more than it saves.
         return (candidate.event.name or "").lower() == requirement.call.tool
     if candidate.event.kind is Kind.REASONING:
-        # A thought is taken in where a step would else be skipped, and then it stands alone.
+        # Reasoning is assigned where the step would otherwise be skipped, as its only event.
         return requirement.accepts_reasoning or not requirement.requires_action
     if candidate.event.kind is not Kind.ACTION or candidate.required_names is not None:
         return True
@@ -393,8 +397,8 @@ def _may_cover(
         return False
     if not has_result or not is_unrelated(candidate, requirement):
         return True
-    # The alignment may put it there, but then it is taken out again. What is left over is
-    # given to a step without events only if it fits well.
+    # The alignment may assign it, but it is then removed as unrelated. An unassigned candidate is
+    # given to a step without events only if its score is high.
     words = WordOverlap.NONE if shares_no_terms else WordOverlap.OTHER_STEPS
     return may_be_shared(
         candidate,

@@ -1,4 +1,4 @@
-"""What the rules know of a case: what is asked, what can show it, and what shows it best."""
+"""Analyze a case with the rules: compile requirements, build candidates, align them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from planproof.core.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A case as the rules see it. `demands` are those of the leaves of the plan, in plan order."""
+    """A case as the rules see it; `requirements` are those of the plan's leaves, in plan order."""
 
     candidates: Sequence[Candidate]
     requirements: Sequence[Requirement]
@@ -29,21 +29,21 @@ class Analysis:
 
     @property
     def step_findings(self) -> list[StepFinding]:
-        """What became of each leaf, as far as it does not depend on the order of the others."""
+        """The findings of the leaves, apart from their order relative to each other."""
         return [
             judge_step(step, requirement, self.alignment, self.candidates, self.actors)
             for step, requirement in enumerate(self.requirements)
         ]
 
     def confidence(self, step: int, status: Status) -> float:
-        """Return how sure it is that a leaf, by its index, has this status."""
+        """Return the confidence that a leaf, by its index, has this status."""
         features = compute_step_features(
             step, self.requirements[step], self.alignment, self.candidates
         )
         return estimate_confidence(status, features)
 
     def with_assignment(self, assigned: list[list[int]]) -> Analysis:
-        """The same case, if these units, and no others, were what each step covers."""
+        """Return the same case with these candidates, and no others, assigned to each step."""
         assigned_indices = {index for indices in assigned for index in indices}
         unassigned = [
             index for index in range(len(self.candidates)) if index not in assigned_indices
@@ -62,7 +62,7 @@ class Analysis:
 def analyze(
     plan: Plan, trace: Trace, vocabulary: Vocabulary, *, in_progress: bool = False
 ) -> Analysis:
-    """The case with the explanation that fits it best; that of a run may be `under_way`."""
+    """Analyze a case with its best alignment; the run may still be `in_progress`."""
     requirements = compile_steps(plan, vocabulary)
     steps = [requirement.folded_text for requirement in requirements]
     candidates = build_candidates(remove_restatements(trace, plan), vocabulary, steps)
@@ -78,7 +78,7 @@ def analyze(
 def _collect_actors(
     candidates: Sequence[Candidate], requirements: Sequence[Requirement]
 ) -> frozenset[str]:
-    """Who did anything, and who should have: agents that the plan gives steps to by name."""
+    """Return all actors of the trace, and the agents that the plan assigns steps to by name."""
     acting = frozenset(candidate.signature.actor for candidate in candidates)
     charged = frozenset(requirement.subject for requirement in requirements if requirement.subject)
     return acting | charged if acting & charged else acting

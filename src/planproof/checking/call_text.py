@@ -1,4 +1,4 @@
-"""What is in a call: its text, the texts of its arguments, and the commands that it runs."""
+"""Extract the text, the argument values and the known commands of a call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planproof.core.content import Json
 from planproof.core.trace import Event
 
 Leaves: TypeAlias = Collection[tuple[str, Json]]
-"""What arguments hold in the end, each with its key."""
+"""The scalar values in arguments, each with its key."""
 
 _SCALAR_TYPES = frozenset({str, int, float, bool, NoneType})
 _NONE: frozenset[str] = frozenset()
@@ -40,7 +40,7 @@ _SPACE = re.compile(r"\s+")
 
 
 def find_known_commands(event: Event, leaves: Leaves) -> frozenset[str]:
-    """The commands, keywords and functions that an action uses, as far as they are known."""
+    """Return the known commands, keywords and functions that an action uses."""
     known = load_command_terms()
     commands = _NONE
     if event.name and (name := event.name.lower()) in known:
@@ -68,12 +68,12 @@ def _find_commands(text: str) -> frozenset[str]:
     return frozenset(filter(load_command_terms().__contains__, map(str.lower, words)))
 
 
-# Short texts come again and again in a trace.
+# Short texts are repeated many times in a trace.
 _find_commands_cached = lru_cache(maxsize=4_096)(_find_commands)
 
 
 def format_call(event: Event, leaves: Leaves | None = None) -> str:
-    """What was done or said, arguments and all, as one text."""
+    """Format an event with its arguments as one text."""
     if event.arguments is None:
         return event.text
     arguments_text = "\n".join(
@@ -91,15 +91,15 @@ def format_call(event: Event, leaves: Leaves | None = None) -> str:
 
 
 def collect_strings(value: Json) -> list[str]:
-    """Every text inside arguments, in their order."""
+    """Return all strings in arguments, in order."""
     return [item for _, item in flatten_arguments(value) if isinstance(item, str)]
 
 
 def flatten_arguments(value: Json) -> Leaves:
-    """What arguments hold in the end, in order, each with the key that it stands under."""
+    """Return the scalar values in arguments, in order, each with its nearest key."""
     if value is None:
         return ()
-    # Most arguments are an object that holds neither objects nor arrays.
+    # Most arguments are a flat object.
     if _is_object(value) and _SCALAR_TYPES.issuperset(map(type, value.values())):
         return value.items()
     leaves: list[tuple[str, Json]] = []

@@ -1,4 +1,4 @@
-"""What can be evidence: the agent's own events, with the words and values that they hold."""
+"""Build the candidates for alignment: the agent's own events, with their terms and values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from planproof.core.trace import Event, Kind, Trace
 from planproof.core.vocabulary import Vocabulary
 
 _GENERIC_ACTORS = frozenset({None, "assistant", "agent", "tool"})
-# Looked up once: to take a member from its class takes longer than to compare it.
+# Bound once: attribute access on an enum takes longer than the comparison.
 _ACTION, _MESSAGE, _SYSTEM = Kind.ACTION, Kind.MESSAGE, Kind.SYSTEM
 _OBSERVATION = Kind.OBSERVATION
 _TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
@@ -34,11 +34,12 @@ _MAX_OUTPUT_CHARS = 4_000
 
 
 class ActionSignature(Struct, frozen=True, eq=False):
-    """How something was done: by whom, with which tool and which commands.
+    """The signature of an event: its actor, tool and commands.
 
-    `name` and `actor` are in lower case, `who` is both as they are written. `terms` are the words
-    of `who` and of what the commands are known to do, `distinct` the deeds of the tool's verb
-    that do not stand for others. The events of a trace that were done alike share one manner.
+    `name` and `actor` are in lower case, `label` has both as written. `terms` are the words of
+    `label` and of what the commands are known to do, `exclusive_types` the action types of the
+    tool's verb that exclude other ones. Events of a trace that were done the same way share one
+    signature.
     """
 
     kind: Kind
@@ -55,8 +56,8 @@ class ActionSignature(Struct, frozen=True, eq=False):
 class Candidate(Struct, eq=False):
     """One of the agent's own events, ready to be compared with steps.
 
-    `terms` are the words of what was done or said and of its manner. `call_text` is folded, for the
-    search of literals. What follows the manner is taken from it.
+    `terms` are the words of the event and of its signature. `call_text` is folded, for the search
+    for literals. `is_text_only`, `action_types` and `is_closing` are copied from the signature.
     """
 
     position: int
@@ -65,40 +66,40 @@ class Candidate(Struct, eq=False):
     call_text: str
     signature: ActionSignature
     is_text_only: bool
-    """Whether it is words alone: a claim, an announcement, a thought."""
+    """True for text without a call: a claim, an announcement, a thought."""
     action_types: frozenset[str]
     is_closing: bool
     required_names: frozenset[str] | None = None
     """For a call without effect, the tools, programs and flags that a step must name to mean it."""
     is_print_only: bool = False
-    """Whether this is what a call only says beside what it does."""
+    """True if this is only the printed part of a call that also does something."""
     _output_text: str | None = None
 
     def counts_for(self, step: str) -> bool:
-        """Return whether this has an effect, or is named by a step, which is folded."""
+        """Return whether this has an effect, or is named by `step`, a folded text."""
         return self.required_names is None or names_any(step, self.required_names)
 
     @property
     def output_text(self) -> str:
-        """What came back, folded, for the search of literals."""
-        # Few outputs are ever looked at, and they can be long.
+        """The output, folded, for the search for literals."""
+        # Computed on demand: few outputs are needed, and they can be long.
         if self._output_text is None:
             self._output_text = fold(self.event.output)
         return self._output_text
 
     @property
     def output_terms(self) -> frozenset[str]:
-        """The words of the head of what came back."""
+        """The words of the beginning of the output."""
         return collect_terms(split_tokens(self.event.output[:_MAX_OUTPUT_CHARS]))
 
 
 def build_candidates(
     trace: Trace, vocabulary: Vocabulary, steps: Sequence[str] = ()
 ) -> list[Candidate]:
-    """The events that the agent made, in order; what users and systems said is not among them.
+    """Return the agent's own events as candidates, in order, without users and systems.
 
-    Nor is a result that an agent wrote itself or, where calls are recorded, one without its call,
-    for these prove nothing; nor a call without effect, unless one of the `steps`, folded, names it.
+    Left out as evidence are results that an agent wrote itself, results without a call where calls
+    are recorded, and calls without effect, unless one of the folded `steps` names them.
     """
     candidates: list[Candidate] = []
     signatures = _SignatureCache(vocabulary)
@@ -132,7 +133,7 @@ def build_candidates(
 def _build_effect_candidates(
     position: int, event: Event, effect: Effect, signatures: _SignatureCache, steps: Sequence[str]
 ) -> Iterator[Candidate]:
-    """What a call does, and what it only says where a step names that."""
+    """Yield the effective part of a call, and the printed part where a step names it."""
     if not effect.is_idle:
         effective_event = replace(event, text=effect.text)
         signature = signatures.get(event, find_known_commands(effective_event, effect.leaves))
@@ -170,7 +171,7 @@ def _build_candidate(
 
 
 def _split_passages(text: str) -> list[str]:
-    """The passages of a long message: it can do several things."""
+    """Split a long message into passages, since it can do several things."""
     passages = [""]
     for paragraph in text.split("\n"):
         if len(passages[-1]) + len(paragraph) > _PASSAGE and len(passages) < _MAX_PASSAGES:
@@ -181,15 +182,15 @@ def _split_passages(text: str) -> list[str]:
 
 
 class _SignatureCache:
-    """The manners of one trace, each made once."""
+    """The signatures of one trace, each built once."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._signatures: dict[tuple[object, ...], ActionSignature] = {}
 
     def get(self, event: Event, commands: frozenset[str]) -> ActionSignature:
-        """The manner of an event; `commands` are the known words that it runs."""
-        # What a message does stands in its text; what an action does, in the rest.
+        """Return the signature of an event; `commands` are the known words that it runs."""
+        # The action type of a message depends on its text, that of an action on the other fields.
         message_types = classify_message(event.text) if event.kind is _MESSAGE else None
         key = (
             event.kind,

@@ -1,8 +1,8 @@
-"""How sure a finding is: the share of such findings that were right on the labelled cases.
+"""Estimate the confidence of a finding: the share of similar findings right on labelled cases.
 
-What is told of each sort of finding by a few signs is fitted by `scripts/fit_weights.py`, on cases
-that the judge's weights had not seen. A sort whose findings are right or wrong alike whatever the
-signs has none, only its share.
+A few features per finding type are fitted by `scripts/fit_weights.py`, on cases that the judge's
+weights had not seen. A finding type whose features do not predict whether it is right has none,
+only its share.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ CONFIDENCE_FEATURES: dict[str, tuple[str, ...]] = {
     "ambiguous": (),
     "extra": ("fit", "nearness"),
 }
-"""For each sort of finding what tells whether it is right."""
+"""The features that predict whether a finding of each type is right."""
 _DIGITS = 2
 _MAX_VALUES = 2
 
 
 def estimate_confidence(finding_type: str, features: Mapping[str, float]) -> float:
-    """The share of findings of this sort, with these signs, that were right."""
+    """Return the share of findings of this type, with these features, that were right."""
     bias, weights = _load_weights()[finding_type]
     total = bias + sum([weight * features[name] for name, weight in weights])
     return round(1 / (1 + exp(-total)), _DIGITS)
@@ -40,9 +40,9 @@ def estimate_confidence(finding_type: str, features: Mapping[str, float]) -> flo
 def compute_step_features(
     step: int, requirement: Requirement, alignment: Alignment, candidates: Sequence[Candidate]
 ) -> dict[str, float]:
-    """What tells whether a finding on this step is right.
+    """Compute the features that predict whether a finding on this step is right.
 
-    Fits are in hundreds: the worst is that of the action under the step that fits it least.
+    Scores are in hundreds; `worst` is the lowest score of an action assigned to the step.
     """
     scores: list[int] = []
     calls: list[str] = []
@@ -65,13 +65,16 @@ def compute_step_features(
 
 
 def compute_extra_features(scores: Sequence[int], lexical_overlap: float) -> dict[str, float]:
-    """What tells whether an action under no step is one: how well it fits the best of them."""
+    """Compute the features that predict whether an uncovered action is extra.
+
+    `fit` is its highest score for any step.
+    """
     return {"fit": max(scores, default=0) / 100, "nearness": lexical_overlap}
 
 
 @cache
 def _load_weights() -> dict[str, tuple[float, list[tuple[str, float]]]]:
-    """For each sort of finding the bias, and the weights of its signs."""
+    """Return the bias and the feature weights of each finding type."""
     text = files("planproof.checking").joinpath("weights.json").read_text("utf-8")
     fitted = json.loads(text)["sureness"]
     return {

@@ -1,7 +1,7 @@
-"""What of a call can have an effect: not what it only prints, comments, notes or never runs.
+"""Separate the effective part of a call from what it only prints, comments, notes or never runs.
 
-`echo "Step 2: check the policy"` checks nothing. Such words count as text, unless a step names the
-very tool, program or flag. Commands are taken apart here by their outline alone.
+`echo "Step 2: check the policy"` checks nothing. Such words count as text, unless a step names that
+tool, program or flag. Shell commands are only tokenized here, not fully parsed.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ _OTHER_PRINT = re.compile(
 
 
 class Effect(NamedTuple):
-    """A call as far as it can have an effect, and the rest of it.
+    """The part of a call that can have an effect, and the rest of it.
 
-    `text` and `leaves` are what is left of the call. `spoken` is what it only says, and `names`
-    are what a step must name to mean just that.
+    `text` and `leaves` are the effective part. `printed_text` is what the call only prints, and
+    `required_names` are the names of which a step must contain one to mean that.
     """
 
     text: str
@@ -76,13 +76,13 @@ class Effect(NamedTuple):
     printed_text: str
     required_names: RequiredNames
     is_idle: bool = False
-    """Whether all of the call is without effect."""
+    """True if no part of the call has an effect."""
     is_harmless: bool = False
-    """Whether it does nothing but print, as far as anybody can see."""
+    """True if the call visibly does nothing but print."""
 
 
 def analyze_effect(event: Event, leaves: Leaves) -> Effect | None:
-    """Return what of an action can have an effect; None where all of it can."""
+    """Return the effective part of an action, or None if all of it can have an effect."""
     idle, language = _classify_tool(event.name or "")
     if idle:
         return Effect("", (), "", idle, is_idle=True)
@@ -99,7 +99,7 @@ def analyze_effect(event: Event, leaves: Leaves) -> Effect | None:
         (key, value if code is None else code.remaining)
         for (key, value), code in zip(leaves, stripped_leaves, strict=True)
     ]
-    # Beside code, most arguments only say how long or where to run it.
+    # Next to code, most other arguments only say how long or where to run it.
     assigned = any(code.remaining for code in stripped) or any(
         _is_program(key, value)
         for (key, value), code in zip(
@@ -118,7 +118,7 @@ def analyze_effect(event: Event, leaves: Leaves) -> Effect | None:
 
 
 def find_idle_names(event: Event) -> RequiredNames | None:
-    """Return what a step must name to mean a call without any effect; None for all others."""
+    """Return the names that a step must contain to mean a call without effect, else None."""
     if event.kind is not Kind.ACTION:
         return None
     effect = analyze_effect(event, flatten_arguments(event.arguments))
@@ -134,7 +134,7 @@ def only_prints(event: Event) -> bool:
 
 
 def names_any(step: str, names: RequiredNames) -> bool:
-    """Return whether a step, folded, asks for one of these tools, programs or flags itself."""
+    """Return whether a folded step asks for one of these tools, programs or flags by name."""
     return any(_build_name_pattern(name).search(step) for name in names)
 
 
@@ -142,7 +142,7 @@ def names_any(step: str, names: RequiredNames) -> bool:
 def _build_name_pattern(name: str) -> re.Pattern[str]:
     if name.startswith("--"):
         return re.compile(rf"\b{name[2:].replace('-', '[ -]')}\b")
-    # As a verb, or as what is to be used: "with a note on it" names no tool.
+    # Match a verb or the object of "use": "with a note on it" names no tool.
     before = (
         r"(?:^|[.;:,(`\"']\s?|\b(?:and|then|or|to|use|using|call|run|via|invoke|will) (?:the )?)"
     )
@@ -162,7 +162,7 @@ def _classify_tool(tool: str) -> tuple[RequiredNames, str | None]:
 
 
 def _may_hold_code(arguments: Json, leaves: Leaves) -> bool:
-    """Return whether an argument is called what commands and programs are called."""
+    """Return whether an argument has a key that usually contains a command or program."""
     if isinstance(arguments, dict) and len(leaves) == len(cast("dict[str, Json]", arguments)):
         return not _KEYS.isdisjoint(map(_normalize_key, cast("dict[str, Json]", arguments)))
     return any(_normalize_key(key) in _KEYS for key, _ in leaves)
@@ -174,7 +174,7 @@ def _normalize_key(key: str) -> str:
 
 
 def find_idle_words(tool: str) -> RequiredNames:
-    """Return the words of a tool's name that have no effect, if it has no other words."""
+    """Return the words of a tool's name that mean no effect, if its other words are neutral."""
     # "mcp__server__noop" and "functions.noop" end in the tool's own name.
     own = tool.replace("__", ".").rpartition(".")[2]
     words = ["noop" if word in {"op", "no"} else word for word in split_identifier(own)]
@@ -197,23 +197,23 @@ def _detect_key_language(key: str) -> str | None:
 
 
 def _detect_argument_language(key: str, tool: str | None) -> str | None:
-    """Return the language of an argument; a tool that runs code has other arguments as well."""
+    """Return the language of an argument, or None; tools that run code have other arguments too."""
     own = _detect_key_language(key)
     return (tool or own) if own is not None or key in _FREE_KEYS else None
 
 
 def _strip(text: Json, language: str | None) -> StrippedCode | None:
-    """Return what is left of a text of code; None where that is all of it, or it is no code."""
+    """Return the stripped code of a text, or None if nothing was stripped or it is not code."""
     if language is None or not isinstance(text, str) or not text or text[0] == "-":
         return None
-    # What stands further behind is not compared with any step.
+    # Text beyond this limit is not compared with any step.
     text = text[:_MAX_CODE_CHARS]
     code = strip_shell(text, strip_code) if language == "shell" else strip_code(text)
     return None if code.remaining.split() == text.split() else code
 
 
 def strip_code(text: str, depth: int = 0) -> StrippedCode:
-    """Strip what may be Python, and else may be a command or another language."""
+    """Strip code without effect: parse it as Python, else as a command or another language."""
     try:
         return _strip_python(text.replace("\r\n", "\n").replace("\r", "\n"))
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
@@ -263,7 +263,7 @@ def _strip_python(text: str) -> StrippedCode:
 
 
 def _find_used_names(tree: ast.AST, printed: list[ast.expr]) -> set[str]:
-    """Return the names that are read anywhere but in what is printed."""
+    """Return the names that are read anywhere except in printed arguments."""
     within: set[int] = set()
     pending: list[ast.AST] = list(printed)
     while pending:
@@ -283,7 +283,7 @@ def _list_targets(node: ast.Assign) -> list[str]:
 
 
 def _has_effect(tree: ast.AST, idle: set[int]) -> bool:
-    """Return whether anything but `idle` parts and empty prints is computed or called."""
+    """Return whether anything except `idle` parts and empty prints is computed or called."""
     pending = [tree]
     while pending:
         node = pending.pop()
@@ -303,7 +303,7 @@ def _has_effect(tree: ast.AST, idle: set[int]) -> bool:
 
 
 def _imports_code(node: ast.AST) -> bool:
-    """Return whether a module is imported that may be anything, and runs when it is."""
+    """Return whether a non-standard module is imported, since importing it may run anything."""
     if isinstance(node, ast.ImportFrom):
         return (node.module or "").partition(".")[0] not in sys.stdlib_module_names
     names = node.names if isinstance(node, ast.Import) else ()
@@ -342,7 +342,7 @@ def _cut(text: bytes, spans: list[tuple[int, int]]) -> str:
 
 
 def _is_short_circuited(test: ast.BoolOp) -> bool:
-    """Return whether only the first of several conditions is looked at."""
+    """Return whether only the first of several conditions is evaluated."""
     first = test.values[0]
     return isinstance(first, ast.Constant) and bool(first.value) == isinstance(test.op, ast.Or)
 
@@ -363,7 +363,7 @@ def _is_print_call(call: ast.Call) -> bool:
 
 
 def _is_plain_text(argument: ast.expr, names: Iterable[str] = ()) -> bool:
-    """Return whether an argument is a text: a string, or one with names filled in."""
+    """Return whether an argument is a string, also with names interpolated."""
     if isinstance(argument, ast.JoinedStr):
         return not any(isinstance(node, ast.Call) for node in ast.walk(argument))
     if isinstance(argument, ast.BinOp):

@@ -1,4 +1,4 @@
-"""What was done besides: the actions that no step covers, and how grave they are."""
+"""Find extra actions, which no step covers, and rate their severity."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _ADDITION_PHRASE = re.compile(
     re.IGNORECASE,
 )
 _ADDITION_WORDS = ("also", "addition", "furthermore", "besides")
-"""One of them stands in whatever `_BESIDES` finds in ASCII; to look for them is far quicker."""
+"""All ASCII matches of `_ADDITION_PHRASE` contain one of these; searching for them is faster."""
 
 
 class _UncoveredEvent(NamedTuple):
-    """An event that is an extra: how grave, how sure, and the words of it to quote."""
+    """An event that is an extra: its severity, its confidence, and the terms to quote."""
 
     severity: Severity
     confidence: float
@@ -39,9 +39,9 @@ def find_extras(
     trace: Trace,
     steps: Sequence[StepFinding],
 ) -> tuple[Extra, ...]:
-    """Every action that no step covers, and what is said of further undertakings.
+    """Return each action that no step covers, and each announcement of additional work.
 
-    A sub-agent's actions share the lot of the hand-off.
+    A sub-agent's actions get the severity of the hand-off.
     """
     covered = {event for step in steps for event in step.covers}
     uncovered = _find_uncovered_actions(candidates, alignment, covered) | _find_announced_extras(
@@ -61,7 +61,7 @@ def find_extras(
 def _find_uncovered_actions(
     candidates: Sequence[Candidate], alignment: Alignment, covered: set[str]
 ) -> dict[str, _UncoveredEvent]:
-    """The actions that no step covers; what came before them tells how grave they are."""
+    """Find the actions that no step covers; their severity depends on the events before them."""
     actions = [
         (i, candidate)
         for i, candidate in enumerate(candidates)
@@ -97,7 +97,7 @@ def _find_idle_calls(
     steps: Sequence[StepFinding],
     covered: set[str],
 ) -> dict[str, _UncoveredEvent]:
-    """The calls without effect that no step names, but for what only prints."""
+    """Find calls without effect that no step names, except those that only print."""
     compared = covered.union(candidate.event.id for candidate in candidates)
     features = compute_extra_features([OTHER_CALL_SCORE] * len(steps), alignment.lexical_overlap)
     return {
@@ -117,8 +117,8 @@ def _estimate_extra_confidence(alignment: Alignment, index: int) -> float:
 def _find_announced_extras(
     candidates: Sequence[Candidate], alignment: Alignment, steps: Sequence[StepFinding]
 ) -> dict[str, _UncoveredEvent]:
-    """What the agent says that it does besides, where it has no word in common with any step."""
-    # A long message is several units, but it is searched only once.
+    """Find announcements of additional work that share no word with any step."""
+    # A long message is several candidates, but it is searched only once.
     texts_by_event = {
         candidate.event.id: (index, candidate.event.text)
         for index, candidate in enumerate(candidates)

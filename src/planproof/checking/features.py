@@ -1,4 +1,4 @@
-"""Every event held against every step: what speaks for the pair, feature by feature."""
+"""Compute the features of each pair of event and step, and score them with weights."""
 
 from __future__ import annotations
 
@@ -18,32 +18,35 @@ from planproof.contracts.values import Literal, TextIndex
 from planproof.core.trace import Kind
 
 _SMOOTHING = 1.0
-"""Added to both sides of a ratio: little evidence makes little difference."""
-# Looked up once: to take a member from its class takes longer than to compare it.
+"""Added to both sides of a ratio, so that little evidence makes little difference."""
+# Bound once: attribute access on an enum takes longer than the comparison.
 _ACTION, _MESSAGE, _REASONING = Kind.ACTION, Kind.MESSAGE, Kind.REASONING
 _ROUNDING_MARGIN = 2
-"""Sums are rounded in parts, three at most."""
+"""Sums are rounded in at most three parts."""
 
 _Weights: TypeAlias = Mapping[str, float]
 """Feature -> its weight."""
 _CandidateKey: TypeAlias = tuple[ActionSignature, frozenset[str], int]
-"""What the words of an event come to depends on nothing else: its manner, the terms that it has in
-common with the plan, and the number of all its terms. Traces are full of calls that are alike."""
+"""All that the word score of an event depends on: signature, shared terms, number of terms.
+
+Traces contain many calls with equal keys.
+"""
 
 
 class WordOverlap(Enum):
-    """What words an event has in common with a plan."""
+    """The words that an event shares with a plan."""
 
     NONE = 0
     OTHER_STEPS = 1
-    """With other steps only, and no value of this one."""
+    """Shares words with other steps only, and no value with this one."""
     THIS_STEP = 2
 
 
 class Comparison:
-    """What was said is weighed apart from what was done: no words can change what deeds fit.
+    """The features of each pair of event and step, for texts and actions separately.
 
-    Neither can what came back: a call is held to what it asks for.
+    Words in messages cannot change the scores of actions. Neither can outputs: a call is scored by
+    what it asks for.
     """
 
     def __init__(
@@ -61,7 +64,7 @@ class Comparison:
         self._texts = _GroupComparison(texts, requirements, words, named_tools, mentions.texts)
 
     def compute_scores(self, weights: _Weights, bias: float) -> list[list[int]]:
-        """For each event, for each step, the weighted sum of the features."""
+        """Return the weighted sum of the features for each event and each step."""
         action_rows, text_rows = (
             iter(self._actions.compute_scores(weights, bias)),
             iter(self._texts.compute_scores(weights, bias)),
@@ -69,12 +72,12 @@ class Comparison:
         return [next(text_rows if is_text else action_rows) for is_text in self._text_only]
 
     def best_shares(self) -> list[float]:
-        """For each step the greatest share of its words that an event has."""
+        """Return for each step the greatest share of its words that any event has."""
         return list(map(max, self._actions.best_share, self._texts.best_share))
 
 
 class _GroupComparison:
-    """The events that were done, or those that were said, against the steps."""
+    """The features of the actions, or of the texts, for each step."""
 
     def __init__(
         self,
@@ -95,11 +98,11 @@ class _GroupComparison:
             )
             for candidate, shared_terms in zip(candidates, overlap.shared_terms, strict=True)
         ]
-        """For each event which of those in common it is alike to."""
+        """The row of each event in `_overlap_rows`; events with equal keys share a row."""
         self._terms_by_signature: dict[ActionSignature, list[frozenset[str]]] = {}
         for signature, shared_terms, _ in groups:
             self._terms_by_signature.setdefault(signature, []).append(shared_terms)
-        # Events of a manner have most of their terms from it.
+        # Events with the same signature get most of their terms from it.
         shared = {
             signature: term_sets[0].intersection(*term_sets)
             for signature, term_sets in self._terms_by_signature.items()
@@ -116,7 +119,7 @@ class _GroupComparison:
         most_overlap = [0.0] * words.step_count
         for _, length, row in self._overlap_rows:
             for step, worth in row.items():
-                # To call `max` for every pair would take as long as all the rest here.
+                # Calling `max` for each pair would take as long as the rest of this method.
                 if worth > most_overlap[step]:  # noqa: PLR1730
                     most_overlap[step] = worth
                 if worth / length > best[step]:  # noqa: PLR1730
@@ -128,17 +131,17 @@ class _GroupComparison:
         self._mentions = mentions
 
     def compute_scores(self, weights: _Weights, bias: float) -> list[list[int]]:
-        """For each event, for each step, the weighted sum of the features."""
+        """Return the weighted sum of the features for each event and each step."""
         rows = self._score_words(weights, bias)
         for step, step_mentions in enumerate(self._mentions):
-            # The ground is that of an event without any of the values.
+            # The baseline is that of an event without any of the values.
             bonus = round(-weights["values_elsewhere"] * step_mentions.share)
             for index in step_mentions.indices:
                 rows[index][step] += bonus
         return rows
 
     def _score_words(self, weights: _Weights, bias: float) -> list[list[int]]:
-        """What the words and the manner of each event come to, as if it had no values."""
+        """Score the words and the signature of each event as if it had no values."""
         shares = [weights["share"] / (3.0 + total) for total in self._step_weights]
         events = [weights["best_event"] / (best + _SMOOTHING / 5) for best in self._best_normalized]
         baseline = [
@@ -150,7 +153,7 @@ class _GroupComparison:
         rows: list[list[int]] = []
         for signature, length, common in self._overlap_rows:
             if not common:
-                # Whoever has nothing in common with any step is not the nearest to each of them.
+                # An event that shares no words with any step gets no best-step bonus.
                 rows.append(bases[signature])
                 continue
             by_step = best_step_weight / (max(common.values()) + _SMOOTHING)
@@ -164,7 +167,7 @@ class _GroupComparison:
     def _score_signatures(
         self, baseline: list[float], weights: _Weights
     ) -> dict[ActionSignature, list[int]]:
-        """For each manner, for each step, what it alone comes to on top of the ground."""
+        """Score each signature for each step, on top of the baseline."""
         by_kind = {
             kind: [
                 base + _score_kind(kind, requirement, weights)
@@ -192,9 +195,9 @@ def bound_score(
     bias: float,
     words: WordOverlap,
 ) -> float:
-    """The most that an event can come to for a step, in whatever trace.
+    """Return the highest score that an event can have for a step, in any trace.
 
-    Each feature is 1 at most; what may speak against the pair besides is left out.
+    Each feature is at most 1; features that could only lower the score are left out.
     """
     (action_score,) = _score_action_types(signature, [requirement], [frozenset()], weights)
     max_score = (
@@ -211,7 +214,7 @@ def bound_score(
 
 
 def _normalize_length(term_count: int) -> float:
-    """What the words in common are divided by, lest long events fit everything."""
+    """Return the divisor of the overlap, so that long events do not match every step."""
     return sqrt(10 + term_count)
 
 
@@ -266,7 +269,7 @@ def _score_action_types(
 def _find_named_tools(
     candidates: Sequence[Candidate], requirements: Sequence[Requirement]
 ) -> list[frozenset[str]]:
-    """For each step the tools of this trace that its text calls by name."""
+    """Return for each step the tools of this trace that its text names."""
     names = sorted({candidate.signature.name for candidate in candidates})
     return [
         frozenset(
@@ -281,12 +284,12 @@ def _find_named_tools(
 
 
 class StepMentions(Struct, frozen=True):
-    """What the values of a step say about some events."""
+    """The events that mention the values of a step."""
 
     indices: frozenset[int]
-    """Those that hold any of them, by index."""
+    """The events that mention any of the values."""
     share: float
-    """The share of the values that any event holds: it speaks against those that hold none."""
+    """The share of the values that any event mentions; it lowers the scores of all others."""
 
 
 _NONE: frozenset[int] = frozenset()
@@ -294,10 +297,7 @@ _NO_MENTIONS = StepMentions(_NONE, 0.0)
 
 
 class Mentions:
-    """For each step what its values say of that which was done, and of that which was said.
-
-    Names are no values here.
-    """
+    """For each step, the actions and the texts that mention its values, names excluded."""
 
     def __init__(
         self,
@@ -324,7 +324,7 @@ class Mentions:
 
 @lru_cache(maxsize=256)
 def _collect_values(requirements: tuple[Requirement, ...]) -> tuple[list[Literal], list[list[int]]]:
-    """The values of a plan, each once, and for each step which of them it names."""
+    """Return the distinct values of a plan, and for each step the indices of its values."""
     values = {
         (value.kind, value.text): value
         for requirement in requirements
@@ -338,7 +338,7 @@ def _collect_values(requirements: tuple[Requirement, ...]) -> tuple[list[Literal
 
 
 def _split_indices(indices: list[int], action_count: int) -> tuple[list[int], list[int]]:
-    """Those that were done, and those that were said, which are counted behind them."""
+    """Split indices into those of actions, and those of texts, which are counted after them."""
     text_indices = [index - action_count for index in indices if index >= action_count]
     return (
         [index for index in indices if index < action_count] if text_indices else indices
@@ -346,7 +346,7 @@ def _split_indices(indices: list[int], action_count: int) -> tuple[list[int], li
 
 
 def _summarize_mentions(indices_by_value: list[list[int]]) -> StepMentions:
-    """What it says that these events hold the values of a step, each."""
+    """Summarize the events that mention each value of a step."""
     found_count = sum(map(bool, indices_by_value))
     return (
         StepMentions(_NONE.union(*indices_by_value), found_count / len(indices_by_value))

@@ -1,4 +1,4 @@
-"""Whether the events of a step show what the step names: values, and deeds that leave a mark."""
+"""Check that the events of a step show its values, visible effects, actors and reported values."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def find_unmet_requirements(
     all_candidates: Sequence[Candidate],
     actors: frozenset[str],
 ) -> list[str]:
-    """What the step asks for and its events do not show, in words; empty when they show it all."""
+    """Return what the step requires and its events do not show, as messages."""
     if requirement.call is not None:
         same = any(
             candidate.event.arguments == requirement.call.arguments for candidate in assigned
@@ -91,7 +91,7 @@ def find_unmet_requirements(
 
 
 class _StepChecks(NamedTuple):
-    """What a step asks for that its events can show; `marked` are later parts that leave a mark."""
+    """Checks of a step on its events; `effect_parts` are later parts with a visible effect."""
 
     must_save: bool
     must_sort: bool
@@ -114,7 +114,7 @@ def _compile_checks(requirement: Requirement) -> _StepChecks:
 def _shows_alternative(
     requirement: Requirement, assigned: Sequence[Candidate], absent: Sequence[Literal]
 ) -> bool:
-    """Whether one of the alternatives that the step leaves open is shown; then the others lapse."""
+    """Return whether one of the step's alternatives is shown; the others then need not be."""
     return any(
         not any(value.text in choice for value in absent)
         and any(not candidate.terms.isdisjoint(_extract_stems(choice)) for candidate in assigned)
@@ -127,14 +127,14 @@ def _is_in_choices(value: Literal, choices: Sequence[str]) -> bool:
 
 
 def _has_flag(flag: str, assigned: Sequence[Candidate]) -> bool:
-    """Whether a call has this option, in this very case, be it among others: -R in `ls -aR`."""
+    """Return whether a call has this option, case-sensitive, also combined: -R in `ls -aR`."""
     alone = rf"(?<!\S)-[A-Za-z]{{0,20}}{flag[1]}"
     pattern = re.compile(alone if len(flag) == 2 else re.escape(flag))
     return any(pattern.search(format_call(candidate.event)) for candidate in assigned)
 
 
 def _find_undone_parts(effect_parts: Sequence[Part], assigned: Sequence[Candidate]) -> list[str]:
-    """The parts of a step that ask for a deed of a sort that none of its events is."""
+    """Report the parts of a step whose action type none of its events has."""
     if not effect_parts or not assigned or any(candidate.is_text_only for candidate in assigned):
         return []
     observed_types = frozenset[str]().union(*(candidate.action_types for candidate in assigned))
@@ -148,7 +148,7 @@ def _find_undone_parts(effect_parts: Sequence[Part], assigned: Sequence[Candidat
 def _find_missing_actors(
     requirement: Requirement, assigned: Sequence[Candidate], actors: frozenset[str]
 ) -> list[str]:
-    """Who should have done it, where somebody else did."""
+    """Report an expected actor if none of the expected ones took part."""
     expected = {
         actor for actor in actors if len(actor) > _SHORT_NAME and actor in requirement.folded_text
     }
@@ -161,7 +161,7 @@ def _find_missing_actors(
         for candidate in assigned
         for name in (candidate.signature.actor, candidate.signature.name)
     }
-    # Who is handed over to stands in the call, as a rule in another spelling.
+    # The agent that a hand-off addresses is named in the call, usually in another spelling.
     spelt = [
         _strip_punctuation(candidate.call_text)
         for candidate in assigned
@@ -180,7 +180,7 @@ def _strip_punctuation(text: str) -> str:
 
 
 def _is_reversed(step_text: str, call: str) -> bool:
-    """Whether a query sorts upwards where downwards was asked, or the other way round."""
+    """Return whether a query sorts ascending where descending is required, or vice versa."""
     if "order by" not in call:
         return False
     downwards = " desc" in call
@@ -193,7 +193,7 @@ def _is_reversed(step_text: str, call: str) -> bool:
 def _find_undescribed_tables(
     requirement: Requirement, actions: Sequence[Candidate], all_candidates: Sequence[Candidate]
 ) -> list[str]:
-    """The database table that the step speaks of, where others were described."""
+    """Report the database table that the step names if only others were described."""
     used = {
         table
         for candidate in actions
@@ -218,7 +218,7 @@ def _extract_stems(text: str) -> frozenset[str]:
 def _find_absent_literals(
     part: Part, assigned: Sequence[Candidate], all_candidates: Sequence[Candidate]
 ) -> list[Literal]:
-    """The values of a part of a step that its events do not show."""
+    """Return the values of a part of a step that its events do not show."""
     if not part.literals:
         return []
     accepts_text = part.accepts_text
@@ -244,8 +244,8 @@ def _find_absent_literals(
 def _is_reported(
     literal: Literal, assigned: Sequence[Candidate], all_candidates: Sequence[Candidate]
 ) -> bool:
-    # Words may speak of a value without naming it again: it need only be known to the trace.
-    # A code is named by what is done with it, and a price by whoever tells it.
+    # A text may refer to a value without repeating it, so it need only occur in the trace. A code
+    # must occur in the action that uses it, and a price in the message that reports it.
     coded = literal.kind is LiteralKind.IDENTIFIER and any(c.isdigit() for c in literal.text)
     strict = literal.text[:1] in _CURRENCIES or (
         coded and any(not u.is_text_only for u in assigned)
@@ -261,7 +261,7 @@ def _is_returned(
     assigned: Sequence[Candidate],
     all_candidates: Sequence[Candidate],
 ) -> bool:
-    """Whether a value that no call holds came back, or may have."""
+    """Return whether a value that no call contains was returned, or may have been."""
     if literal.kind is LiteralKind.NUMBER and (
         _matches_call_count(literal, assigned) or _any_has_literal(literal, assigned)
     ):
@@ -270,7 +270,7 @@ def _is_returned(
         literal.occurs_in(u.output_text) for u in matching
     ):
         return True
-    # A call whose output was not recorded may have returned the value; a name may be left unsaid.
+    # A call without a recorded output may have returned the value; a name may be omitted.
     unrecorded = not any(candidate.output_text for candidate in assigned) and not _names_other_path(
         literal, matching
     )
@@ -280,13 +280,13 @@ def _is_returned(
 
 
 def _matches_call_count(number: Literal, assigned: Sequence[Candidate]) -> bool:
-    """Whether the number is that of the calls: "for 4 days" is shown by four of them."""
+    """Return whether the number is the count of calls: four calls show "for 4 days"."""
     calls = [candidate.event.name for candidate in assigned if candidate.event.kind is Kind.ACTION]
     return len(calls) > 1 and str(max(map(calls.count, calls))) in number.forms
 
 
 def _names_other_path(literal: Literal, candidates: Sequence[Candidate]) -> bool:
-    """Whether the calls name another file where the step names this one."""
+    """Return whether the step names this file and the calls name another one."""
     return literal.kind is LiteralKind.PATH and any(
         other.kind is LiteralKind.PATH
         for candidate in candidates
@@ -312,12 +312,12 @@ _INDIRECT_CLAUSE = re.compile(
     r"|(?<!going )\bto (?!(?:the|an?|it|its|her|him|them|you|your|users?|customers?)\b)",
     re.IGNORECASE,
 )
-"""From here on a step says what is to be told about, or what somebody is to do."""
+"""From here on the step describes the subject of the report, or an action of somebody else."""
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
 
 
 class _ValueType(NamedTuple):
-    """A sort of value: the words that ask for one, and how one looks in a folded text."""
+    """A type of value: the words that request one, and its pattern in a folded text."""
 
     name: str
     request_pattern: re.Pattern[str]
@@ -373,11 +373,11 @@ _VALUE_TYPES = (
 def find_missing_reported_values(
     requirement: Requirement, assigned: Sequence[Candidate]
 ) -> list[str]:
-    """The sorts of value that a step is to tell and none of its events shows, in words."""
+    """Report the types of value that a step must report and none of its events shows."""
     requested = _find_requested_values(requirement)
     if not requested:
         return []
-    # A summary that was written somewhere may be anywhere; what is told must be there.
+    # A summary written by a call may be stored anywhere; a reported one must be in the text.
     has_action = any(not candidate.is_text_only for candidate in assigned)
     return [
         f"no {value_type.name} is told"
@@ -400,7 +400,7 @@ def _find_requested_values(requirement: Requirement) -> tuple[_ValueType, ...]:
 
 
 def _find_requested_in_part(text: str) -> tuple[_ValueType, ...]:
-    """The sorts of value that are to be told themselves, and not something about them."""
+    """Return the types of value to be reported themselves, not only mentioned in a clause."""
     about = _INDIRECT_CLAUSE.search(text)
     end = about.start() if about else len(text)
     verb = _REPORT_VERB.search(text, 0, end)

@@ -1,4 +1,4 @@
-"""The words that steps and events have in common, weighed by how rare they are in the case."""
+"""Compute the lexical overlap of steps and events, with words weighted by rarity in the case."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _ROUNDING_DENOMINATOR = 2**20
 _MAX_CACHE_SIZE = 10_000
 
 _Weights: TypeAlias = dict[int, float]
-"""The worth of words, each by its index, or of those of a step together, by the step."""
+"""Weights of words by word index, or total weights of steps by step index."""
 
 
 class PlanWords:
-    """The words of a plan, each once and by index, with the steps that they stand in."""
+    """The distinct words of a plan, by index, with the steps that contain them."""
 
     def __init__(self, requirements: tuple[Requirement, ...]) -> None:
         words: dict[str, Word] = {}
@@ -41,40 +41,40 @@ class PlanWords:
         step_counts |= {text: len(word_steps) for text, word_steps in steps_by_word.items()}
         self.step_count = len(requirements)
         self.steps_by_word = list(steps_by_word.values())
-        """For each word the steps that it stands in."""
+        """The steps that contain each word."""
         self.texts = list(words)
         self.indices = {text: index for index, text in enumerate(words)}
         self.words_by_step = [
             [self.indices[word.text] for word in requirement.words] for requirement in requirements
         ]
-        """For each step its words."""
+        """The words of each step."""
         self.terms = frozenset[str]().union(*(w.stems + w.concepts for w in words.values()))
         self.step_counts = dict.fromkeys(self.terms, 1) | step_counts
-        """Term -> how many steps name it."""
+        """Term -> number of steps that contain it."""
         self.word_step_counts = list(map(len, self.steps_by_word))
-        """For each word how many steps name it."""
+        """The number of steps that contain each word."""
         self.phrases = {word.text: word.stems for word in words.values() if len(word.stems) > 1}
-        """The words of several stems; any other is its stem."""
+        """The words with several stems; any other word is its stem."""
         self.words_by_concept: dict[str, list[int]] = {}
-        """Concept -> the words that it may stand in for."""
+        """Concept -> the words that it can replace."""
         for index, word in enumerate(words.values()):
             for concept in word.concepts:
                 self.words_by_concept.setdefault(concept, []).append(index)
 
 
 index_plan_words = lru_cache(maxsize=256)(PlanWords)
-"""The words of a plan, found once for all its traces."""
+"""Return the words of a plan; cached for all its traces."""
 
 
 class Overlap:
-    """For each event, the worth of a step's words that it has. Steps without any are left out."""
+    """The weight of a step's words that each event has; steps without any are left out."""
 
     def __init__(self, words: PlanWords, terms: Sequence[frozenset[str]]) -> None:
         self._steps_by_word = words.steps_by_word
         self.shared_terms: list[frozenset[str]] = [
             event_terms & words.terms for event_terms in terms
         ]
-        """For each event the terms that the plan has as well, and its phrases."""
+        """The terms that each event shares with the plan, and its phrases."""
         for phrase, stems in words.phrases.items():
             phrase_term = frozenset({phrase})
             self.shared_terms = [
@@ -90,16 +90,17 @@ class Overlap:
         for phrase, stems in words.phrases.items():
             stem_weights = [rarity[term_counts.get(stem, 0), step_counts[stem]] for stem in stems]
             worths[words.indices[phrase]] = sum(stem_weights) / 2 + _PHRASE_BONUS
-            # Whoever has its stems apart may have none of its concepts.
+            # An event with the stems apart may have none of the phrase's concepts.
             event_counts[words.indices[phrase]] = 0
         self._exact_weights = dict(
             zip(words.texts, zip(worths, words.steps_by_word, strict=True), strict=True)
         )
-        """Word that nothing stands in for -> its worth, and the steps that it stands in."""
+        """Word that no concept replaces -> its weight, and the steps that contain it."""
         self._concept_weights: dict[str, list[tuple[int, float]]] = {}
-        """Any other term -> the words that it is, or stands in for, and their worth by it."""
+        """Any other term -> the words that it is or can replace, and their weights by this term."""
         for concept in words.words_by_concept.keys() & term_counts.keys():
-            # Whoever holds a word holds its concepts: those stand in for it if more hold them.
+            # An event with a word has its concepts too: a concept adds something only if more
+            # events have the concept than the word.
             count = term_counts[concept]
             lacking = [
                 word for word in words.words_by_concept[concept] if event_counts[word] < count
@@ -117,12 +118,12 @@ class Overlap:
         self.step_weights = [
             sum(map(worths.__getitem__, step_words)) for step_words in words.words_by_step
         ]
-        """For each step the worth of all its words."""
+        """The total weight of the words of each step."""
 
     def compute_row(self, terms: frozenset[str], shared: frozenset[str]) -> dict[int, float]:
-        """By step the worth of its words that these terms hold or stand in for.
+        """Return by step the weight of its words that these terms contain or can replace.
 
-        What is found by those that are `shared` with other events is found once for all of them.
+        The result for the terms `shared` with other events is computed once for all of them.
         """
         cached = self._cache.get(shared)
         if cached is None:
@@ -132,7 +133,7 @@ class Overlap:
     def _accumulate(
         self, terms: frozenset[str], words: _Weights, steps: _Weights
     ) -> tuple[_Weights, _Weights]:
-        """What was found already, by word and by step, and what these terms find besides."""
+        """Add these terms to the weights found so far, by word and by step; return copies."""
         words, steps, concept_weights, exact_weights = (
             words.copy(),
             steps.copy(),
@@ -146,7 +147,7 @@ class Overlap:
                     steps[step] = steps.get(step, 0.0) + worth
             elif term in concept_weights:
                 for word, worth in concept_weights[term]:
-                    # A word that is there itself is worth more than what stands in for it.
+                    # The word itself has more weight than a concept that replaces it.
                     more = worth - words.get(word, 0.0)
                     if more > 0.0:
                         words[word] = worth
@@ -156,7 +157,7 @@ class Overlap:
 
 
 class _Rarities(dict[tuple[int, int], float]):
-    """How much a term says that so many of the events hold and so many of the steps name."""
+    """The weight of a term by the number of events and of steps that contain it."""
 
     def __init__(self, events: int, steps: int) -> None:
         super().__init__()
@@ -176,9 +177,9 @@ class _Rarities(dict[tuple[int, int], float]):
 
 
 _get_rarities = lru_cache(maxsize=64)(_Rarities)
-"""The rarities among so many events and steps, each found once."""
+"""Return the weights for this number of events and steps; cached."""
 
 
 def _round_exactly(worth: float) -> float:
-    """Rounded so that sums are exact, and so the same in whatever order they are made."""
+    """Round so that sums are exact, and therefore independent of the order of addition."""
     return round(worth * _ROUNDING_DENOMINATOR) / _ROUNDING_DENOMINATOR

@@ -1,4 +1,4 @@
-"""From what became of each step alone to the findings on a whole plan: order, helpers, parents."""
+"""Assemble the findings of a whole plan from those of single steps: order, sub-agents, parents."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ _PRESENT = frozenset({Status.EXECUTED, Status.PARTIAL})
 def assemble_findings(
     plan: Plan, trace: Trace, leaf_findings: list[StepFinding]
 ) -> tuple[StepFinding, ...]:
-    """The findings on all steps of a plan, given those on its leaves, in plan order."""
+    """Return the findings of all steps of a plan, given those of its leaves in plan order."""
     ordered = _note_user_turns(trace, mark_out_of_order(trace, leaf_findings))
     return add_parent_findings(plan, _add_subagent_events(trace, ordered))
 
 
 def reset_order(finding: StepFinding) -> StepFinding:
-    """A finding before its order is settled anew."""
-    # Nobody knows any more whether a step out of order was whole: if it is in order now, in part.
+    """Return a finding without its order status, so that the order can be checked again."""
+    # OUT_OF_ORDER replaced the status, so it is unknown whether the step was complete: assume
+    # partial.
     moved = finding.status is Status.OUT_OF_ORDER
     return replace(finding, status=Status.PARTIAL, note="") if moved else finding
 
 
 def mark_out_of_order(trace: Trace, findings: list[StepFinding]) -> list[StepFinding]:
-    """The same findings, with the fewest steps out of order that would have to move."""
+    """Mark steps as out of order: the fewest that would have to move."""
     positions = {event.id: (position, event.turn) for position, event in enumerate(trace.events)}
     moved = find_out_of_order(
         [
@@ -45,7 +46,7 @@ def mark_out_of_order(trace: Trace, findings: list[StepFinding]) -> list[StepFin
 
 
 def _note_user_turns(trace: Trace, findings: list[StepFinding]) -> list[StepFinding]:
-    """The same findings; the note on a lapse says if it began right after the user spoke."""
+    """Add to the note of each deviation whether it began right after a message of the user."""
     speakers = find_replies_to_user(trace)
     noted: list[StepFinding] = []
     for finding in findings:
@@ -59,7 +60,7 @@ def _note_user_turns(trace: Trace, findings: list[StepFinding]) -> list[StepFind
 
 
 def _add_subagent_events(trace: Trace, findings: list[StepFinding]) -> dict[str, StepFinding]:
-    """By number; what a sub-agent did counts for the step that handed over to it."""
+    """Add the events of sub-agents to the step that handed off to them; return by number."""
     owner = {event: index for index, finding in enumerate(findings) for event in finding.covers}
     for event in trace.events:
         if event.parent in owner and event.id not in owner:
@@ -70,7 +71,7 @@ def _add_subagent_events(trace: Trace, findings: list[StepFinding]) -> dict[str,
 
 
 def add_parent_findings(plan: Plan, findings: dict[str, StepFinding]) -> tuple[StepFinding, ...]:
-    """The findings of all steps; a parent is executed when its leaves are."""
+    """Add the findings of parent steps; a parent is executed if its leaves are."""
     for step in reversed(plan.steps):
         if step.number in findings:
             continue
@@ -93,9 +94,10 @@ _ACTS = frozenset({Kind.ACTION, Kind.MESSAGE})
 
 
 def find_replies_to_user(trace: Trace) -> dict[str, str]:
-    """What the agent did or said right after the user spoke -> the event of the user.
+    """Map each action and message right after a user message to that user event.
 
-    Calls and words of one turn answer together. What began the run is nothing to note.
+    All calls and messages of one turn count as the reply. The message that started the run does not
+    count.
     """
     user_event_by_reply: dict[str, str] = {}
     has_started = False

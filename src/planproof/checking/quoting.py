@@ -1,4 +1,4 @@
-"""Verbatim quotes: the piece of an event that shows best what it is evidence of."""
+"""Select verbatim quotes: the passage of an event that best supports a finding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=\s)|\n|$)")
 
 
 def cite(event: Event, terms: frozenset[str]) -> Evidence:
-    """Evidence from an event: of all its pieces the one with most of the wanted terms."""
+    """Return evidence from an event: the passage with most of the given terms."""
     best, best_worth = "", -1
     for passage in _list_passages(event, by_name=bool(terms)):
         worth = len(terms & extract_terms(passage))
@@ -29,7 +29,7 @@ def cite(event: Event, terms: frozenset[str]) -> Evidence:
 
 
 def _list_passages(event: Event, *, by_name: bool) -> list[str]:
-    """The pieces of an event that can be quoted, the telling ones first."""
+    """Return the passages of an event that can be quoted, most informative first."""
     passages = [
         passage
         for _, text in flatten_arguments(event.arguments)
@@ -37,7 +37,7 @@ def _list_passages(event: Event, *, by_name: bool) -> list[str]:
     ]
     if event.text:
         passages += _split_sentences(event.text)
-    # The name of a tool stands in its call; that of an agent who was spoken to need not.
+    # A tool's name is part of its call; the name of an agent that was addressed need not be.
     if event.name and (event.arguments is not None or not passages):
         return [event.name, *passages] if by_name else [*passages, event.name]
     return passages

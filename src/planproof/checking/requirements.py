@@ -1,4 +1,4 @@
-"""What a step asks for, ready to be compared with events."""
+"""Compile the steps of a plan into requirements to compare with events."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _OPEN_ENDED = re.compile(r"\b(?:all|each|every|others?|further|etc)\b", re.IGNOR
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One of the things that a step asks for: its text, its values, and the deeds that do it."""
+    """One part of a step: its text, its values, and the action types that execute it."""
 
     text: str
     action_types: frozenset[str]
@@ -51,13 +51,13 @@ class Part:
 
     @property
     def accepts_text(self) -> bool:
-        """Whether it may be done by saying or thinking something."""
+        """True if a message or reasoning can execute this part."""
         return bool(self.action_types & (_MESSAGE_TYPES | _REASONING_TYPES))
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenCall:
-    """A step that is written as a call: the tool, and the arguments that it must have."""
+    """A step written as a call: the tool, and the arguments that it must have."""
 
     tool: str
     arguments: Json
@@ -65,17 +65,16 @@ class WrittenCall:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Requirement:
-    """A step with its words and its parts; `again` marks one that asks for a repetition.
+    """A step with its words and parts; `is_repetition` marks one that asks for a repetition.
 
-    `open_ended` is one that goes on to more than it names: "app.log and all other logs".
-    `stems` are those of its words, `terms` these and the concepts that may stand in for them,
-    `things` those of the words that name no sort of deed.
-    `deeds` are, for each part, the sorts of deed that would execute it, `asked` those of all parts;
-    `literals` are the names and values that the step names, `values` those that are no mere names.
-    `subject` is the agent, in lower case, that the step gives the work to.
-    `of_deeds` says that something must be done, neither said nor thought out alone.
-    `distinct` are the deeds, of those that do not stand for one another, that its parts begin with;
-    `named` those of all its words. A call of none of these is another deed.
+    `open_ended` marks a step that covers more than it names: "app.log and all other logs". `stems`
+    are those of its words, `terms` these and the concepts that may replace them, `object_terms`
+    those of the words that name no action type. `action_types` are, for each part, the action types
+    that execute it, `all_action_types` those of all parts. `literals` are the names and values in
+    the step, `values` those without the names. `subject` is the agent, in lower case, that the step
+    assigns the work to. `requires_action` means that a message or reasoning alone is not enough.
+    `exclusive_types` are the exclusive action types that its parts begin with, `compatible_types`
+    those of all its words; a call with none of these does something else.
     """
 
     step: Step
@@ -102,12 +101,12 @@ class Requirement:
 
 
 def compile_steps(plan: Plan, vocabulary: Vocabulary) -> tuple[Requirement, ...]:
-    """The demands of the steps that count, in plan order."""
+    """Compile the leaf steps of a plan into requirements, in plan order."""
     aliases = tuple(vocabulary.aliases.items())
     return tuple([_compile_step(step, aliases) for step in plan.leaves])
 
 
-# A step is taken apart once, so that what rests on demands can be remembered by which they are.
+# Cached, so that later caches can use requirements as keys by identity.
 @lru_cache(maxsize=2_048)
 def _compile_step(step: Step, aliases: tuple[tuple[str, str], ...]) -> Requirement:
     text = _strip_explanations(step.text)
@@ -123,7 +122,7 @@ def _compile_step(step: Step, aliases: tuple[tuple[str, str], ...]) -> Requireme
     literals = tuple(literal for part in parts for literal in part.literals)
     words = extract_words(text)
     types_by_part = [find_part_exclusive_types(part.text) for part in parts]
-    # A part that begins with any other verb may be done by anything.
+    # A part that begins with any other verb can be executed by any type of action.
     exclusive_types = (
         frozenset[str]().union(*types_by_part) if all(types_by_part) else frozenset[str]()
     )
@@ -158,13 +157,13 @@ def _compile_step(step: Step, aliases: tuple[tuple[str, str], ...]) -> Requireme
 
 
 def _find_compatible_types(exclusive_types: frozenset[str], text: str) -> frozenset[str]:
-    """All deeds that may pass for the step; what alters something may, unless it only looks."""
+    """Return all exclusive types that can pass for the step, altering ones unless it only looks."""
     compatible_types = exclusive_types | find_exclusive_types(stem_words(text))
     return compatible_types if "look" in exclusive_types else compatible_types | ALTER
 
 
 def _is_mental(action_types: frozenset[str]) -> bool:
-    """Whether thinking alone can do it; what can only be computed takes more than words."""
+    """Return whether reasoning alone is enough; a step that only computes needs more than words."""
     return action_types <= _MENTAL_TYPES and not action_types <= {"compute"}
 
 
@@ -179,15 +178,15 @@ def _parse_call(text: str) -> WrittenCall | None:
 
 
 def _strip_explanations(text: str) -> str:
-    """The step itself, without the explanations and listings that follow it in the same item."""
+    """Return the step without the explanations and listings that follow it in the same item."""
     return _AFTERWORD.split(text, maxsplit=1)[0].strip() or text
 
 
 def _build_parts(step: Step) -> tuple[Part, ...]:
-    """The parts with the values that stand in each; one that stands in none goes to the first."""
+    """Build the parts of a step with their values; a value in no part goes to the first."""
     texts = step.parts or (step.text,)
     literals_by_part: list[list[Literal]] = [[] for _ in texts]
-    # What a step is to achieve it need not show.
+    # A step need not show its purpose ("so that ...").
     for literal in extract_literals(_PURPOSE.split(_strip_explanations(step.text), maxsplit=1)[0]):
         owner = next((i for i, text in enumerate(texts) if literal.text in text), 0)
         literals_by_part[owner].append(literal)

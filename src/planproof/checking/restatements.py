@@ -1,4 +1,4 @@
-"""Words that repeat the plan's own: they are about the plan, and no evidence of anything."""
+"""Remove restatements of the plan from a trace: they are not evidence of any step."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _JUDGE_ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS_WORDS = ("evaluator", "grader", "score ", "instructions", "step", "plan")
-"""One of them stands in whatever `_TO_THE_JUDGE` finds; to look for them is far quicker."""
-# Looked up once: to take a member from its class takes longer than to compare it.
+"""All matches of `_JUDGE_ADDRESS` contain one of these; searching for them is much faster."""
+# Bound once: attribute access on an enum takes longer than the comparison.
 _BOOKKEEPING = Kind.BOOKKEEPING
 _TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
 _MIN_OPENING_CHARS = 12
@@ -36,11 +36,11 @@ _MIN_KEPT_SHARE = 0.6
 
 
 def remove_restatements(trace: Trace, plan: Plan) -> Trace:
-    """The trace without what was said, or came back, in the very words of a step, or of the plan.
+    """Return the trace without messages and outputs that repeat the words of a step.
 
-    "I have done step 2: run the tests" would fit step 2 better than any deed can, and so would a
-    to-do list that has the step as an item, or an output that was made to look like it. What
-    counts steps as done, or speaks to whoever judges, is no evidence either.
+    "I have done step 2: run the tests" would score higher for step 2 than any action, and so would
+    a to-do list with the step as an item, or an output crafted to look like it. Text that declares
+    steps done, or addresses the judge, is not evidence either.
     """
     folded = [fold(step.text)[:_OPENING_CHARS] for step in plan.leaves]
     all_text = fold(
@@ -59,7 +59,7 @@ def remove_restatements(trace: Trace, plan: Plan) -> Trace:
 
 
 def _strip_restatements(event: Event, openings: Sequence[str]) -> Event | None:
-    """What is left of an event; nothing, if it is a restatement for the most part."""
+    """Return the event without restatements, or None if most of it is a restatement."""
     if event.kind is _BOOKKEEPING:
         return None if _restates(format_call(event), openings) else event
     if event.kind is Kind.ACTION:
@@ -88,13 +88,13 @@ def _restates(text: str, openings: Sequence[str]) -> bool:
 
 
 def addresses_judge(folded: str) -> bool:
-    """Whether a folded text addresses whoever judges, or counts steps as done."""
+    """Return whether a folded text addresses the judge or declares steps done."""
     return (
         any(map(folded.__contains__, _ADDRESS_WORDS)) and _JUDGE_ADDRESS.search(folded) is not None
     )
 
 
 def _drop_restating_sentences(text: str, openings: Sequence[str]) -> str:
-    """The sentences in other words. Joined by line breaks: no quote runs over what is left out."""
+    """Drop sentences that restate the plan; line breaks keep quotes from spanning the gaps."""
     sentences = (match[0] for match in _SENTENCE.finditer(text))
     return "\n".join(sentence for sentence in sentences if not _restates(sentence, openings))

@@ -1,4 +1,4 @@
-"""The embedded judge: explicit rules over an alignment of plan and trace; no model, no network."""
+"""Judge a trace by explicit rules over its alignment with the plan; no model, no network."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from planproof.core.vocabulary import Vocabulary
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Deterministic: the same bytes in, the same findings out, on every machine."""
+    """The rule-based judge. Deterministic: same input, same findings, on every machine."""
 
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
     name: str = "rules"
     fingerprint: str = field(init=False)
-    """Changes with the release, the weights, the knowledge and the vocabulary that it rests on."""
+    """Changes with the release, the weights, the knowledge files and the vocabulary."""
 
     def __post_init__(self) -> None:
         digest = compute_fingerprint(compute_release_fingerprint(), self.vocabulary.sorted_entries)
         object.__setattr__(self, "fingerprint", digest)
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
-        """Hold the trace against the plan; the task neither adds a step nor excuses one."""
+        """Check the trace against the plan; the task neither adds a step nor excuses one."""
         del task
         return self._judge_trace(plan, trace, in_progress=False)
 
     def judge_in_progress(self, plan: Plan, trace: Trace) -> Findings:
-        """Hold the beginning of a trace against the plan: the steps not yet due are to come."""
+        """Check the beginning of a trace against the plan; steps not yet due are still to come."""
         return self._judge_trace(plan, trace, in_progress=True)
 
     def _judge_trace(self, plan: Plan, trace: Trace, *, in_progress: bool) -> Findings:
@@ -49,7 +49,7 @@ class Rules:
 
 @cache
 def compute_release_fingerprint() -> str:
-    """What all vocabularies share: the release, the weights and the knowledge."""
+    """Return the part of the fingerprint without vocabulary: release, weights, knowledge files."""
     knowledge = files("planproof.core").joinpath("knowledge")
     known = sorted(knowledge.iterdir(), key=lambda file: file.name)
     digest = sha256(version("planproof").encode())

@@ -1,13 +1,13 @@
-"""Which event belongs to which step: the best explanation of the trace by the plan.
+"""Dynamic programming for the alignment of events to steps.
 
-Both alignments walk over the events once and keep, for every step, the best explanation in which
-that step was the last one worked on. `in_order` may skip steps and leave events over, at a price;
-`freely` may also jump between steps, so it finds what was done in another order. Only the gain of
-the explanations is kept, over the one that leaves every event over: what goes on without an event
-gains nothing by it. Walking back from the best one finds again how it came about.
+Both alignments go over the events once and keep, for each step, the best assignment in which that
+step was the last one worked on. `align_monotonic` may skip steps and leave events unassigned, at a
+cost; `align_any_order` may also jump between steps, so it finds work done in another order. Only
+the gain over the assignment that leaves all events unassigned is stored: an unassigned event then
+changes nothing. Backtracking from the best state recovers the assignment.
 """
 
-# ruff: noqa: FURB136, PLR1730 - in the loops, to compare is twice as fast as to call `max`
+# ruff: noqa: FURB136, PLR1730 - in the loops, a comparison is twice as fast as calling `max`
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ _NEVER = -(10**9)
 
 
 class Segmentation(NamedTuple):
-    """For each event the step that it belongs to, or -1; and what the explanation is worth."""
+    """The step of each event, or -1, and the score of the assignment."""
 
     step_by_event: list[int]
     score: int
@@ -31,11 +31,11 @@ def align_monotonic(
     *,
     in_progress: bool = False,
 ) -> Segmentation:
-    """The best explanation in plan order. `leave` is the price of each event left over.
+    """Find the best assignment in plan order; `leave_costs` are the costs of unassigned events.
 
-    Of a run that is `under_way` the steps behind the last one are not skipped: they are to come.
+    If the run is `in_progress`, the steps after the last one are still to come, not skipped.
     """
-    # State k: step k-1 was worked on last; state 0: none yet. A step that is begun gains its price.
+    # State k: step k-1 was worked on last; state 0: none yet. Starting a step gains its skip cost.
     gains = [0] + [_NEVER] * step_count
     history: list[list[int]] = []
     for row, cost in zip(scores, leave_costs, strict=True):
@@ -43,7 +43,7 @@ def align_monotonic(
         before, gains = gains, gains.copy()
         least = (
             -cost - skip_cost
-        )  # To leave the event over and skip the step is better than any less.
+        )  # Below this, leaving the event and skipping the step is better.
         best = before[0]  # of the states before
         for state, score in enumerate(row, 1):
             stay = before[state]
@@ -71,7 +71,7 @@ def align_monotonic(
 def align_any_order(
     scores: Sequence[Sequence[int]], leave_costs: Sequence[int], jump_cost: int, step_count: int
 ) -> Segmentation:
-    """The best explanation in any order; going on to the next step is free, any jump is paid."""
+    """Find the best assignment in any order; the next step is free, any jump has a cost."""
     gains = [0] + [_NEVER] * step_count
     history: list[list[int]] = []
     for row, cost in zip(scores, leave_costs, strict=True):
@@ -107,14 +107,14 @@ def _walk_back(
     state: int,
     find_source: Callable[[list[int], int], tuple[int, int]],
 ) -> list[int]:
-    """The step of each event. `source` is the best state to come from, and its gain by then."""
+    """Return the step of each event; `find_source` returns the best previous gain and state."""
     path: list[int] = []
     value = history.pop()[state]
     for gains, row, cost in zip(
         reversed(history), reversed(scores), reversed(leave_costs), strict=True
     ):
         step = state - 1
-        # Most events go on with the step of the one before; only the others need a closer look.
+        # Most events continue the step of the previous one; only the others need `find_source`.
         if state and value - row[step] - cost != gains[state]:
             best, came_from = find_source(gains, state)
             if best + row[step] + cost >= gains[state]:

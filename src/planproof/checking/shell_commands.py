@@ -1,4 +1,4 @@
-"""Command lines, taken apart by their outline: what of them runs, and what has an effect."""
+"""Split shell command lines and strip the commands that do not run or have no effect."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _PRINTERS = frozenset({"echo", "printf"})
 _IDLE = frozenset({*_PRINTERS, "true", "false", ":", "test", "["})
 _PAGERS = frozenset({"cat", "head", "tail", "less", "more", "wc", "true"})
 _SPECIAL = frozenset("$`<>|&(){}")
-"""Characters that may make more of a command than its words say."""
+"""Characters that may give a command an effect beyond its words."""
 _WRAPPERS = frozenset("sudo env time nice nohup command exec builtin eval then do else { !".split())
 _VALUE_OPTIONS = frozenset({"-n", "-u", "-g"})
-"""Options of wrappers that have a value."""
+"""Options of wrappers that take a value."""
 INTERPRETERS = frozenset("bash sh zsh dash ksh".split())
 _CLOSING = frozenset({"fi", "done", "esac", "}"})
 _FLAGS = frozenset({"--help", "--version", "--dry-run"})
@@ -29,27 +29,27 @@ _TOKEN = re.compile(
 )
 _HEREDOC = re.compile(r"<<-?[ \t]{0,4}(['\"]?)(\w{1,40})\1[^\n]{0,400}\n")
 _SUBSTITUTION = re.compile(r"\$\(([^()`]{1,2000})|`([^`\s]{1,80}\s[^`]{1,2000})`")
-"""A command whose output is filled in; a single word in backticks is rather Markdown."""
+"""A command substitution; a single word in backticks is more likely Markdown."""
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 _MAX_DEPTH = 3
 
 
 class StrippedCode(NamedTuple):
-    """What is left of a command or program, what it only says, and what a step must name."""
+    """Code without its ineffective parts, what it prints, and the names a step must contain."""
 
     remaining: str
     printed_text: str = ""
     required_names: RequiredNames = NO_NAMES
     is_harmless: bool = False
-    """Whether it does nothing but print, as far as anybody can see."""
+    """True if the code visibly does nothing but print."""
 
 
 StripCode: TypeAlias = Callable[[str, int], StrippedCode]
 
 
 class _Command(NamedTuple):
-    """A simple command of a shell line: its words, and what stands around it."""
+    """A simple command of a shell line: its words, and the operators before and after it."""
 
     source: str
     words: list[str]
@@ -59,7 +59,7 @@ class _Command(NamedTuple):
 
     @property
     def program(self) -> str:
-        """The name of what runs: the first word that is no assignment and runs no other word."""
+        """The name of the program: the first word that is not an assignment, option or wrapper."""
         words = iter(self.words)
         for raw in words:
             word = raw.strip("'\"\\")
@@ -71,7 +71,7 @@ class _Command(NamedTuple):
 
 
 def strip_shell(text: str, strip_code: StripCode, depth: int = 0) -> StrippedCode:
-    """Take out of a command line what has no effect; `strip_code` does the same to programs."""
+    """Strip commands without effect from a command line; `strip_code` strips embedded programs."""
     line, printed, heredocs = _strip_heredocs(text)
     commands = list(_split_commands(line))
     remaining: list[str] = []
@@ -109,7 +109,7 @@ def strip_shell(text: str, strip_code: StripCode, depth: int = 0) -> StrippedCod
 
 
 def _predict_success(command: _Command) -> bool | None:
-    """Return whether a command is known to succeed or to fail."""
+    """Return whether a command always succeeds (True) or fails (False), or None if unknown."""
     known = {"true": True, ":": True, "false": False}.get(command.program)
     return known if known is None or "!" not in command.words else not known
 
@@ -162,7 +162,7 @@ def _strip_command(
 
 
 def _find_noop_flag(words: list[str]) -> str | None:
-    """Return the flag that keeps a command from doing anything."""
+    """Return the flag that prevents a command from doing anything."""
     for index, word in enumerate(words[1:], 1):
         if word == "--":
             return None
@@ -173,7 +173,7 @@ def _find_noop_flag(words: list[str]) -> str | None:
 
 
 def _extract_inner_code(program: str, words: list[str]) -> str | None:
-    """Return the code that an interpreter is given on its command line."""
+    """Return the code passed to an interpreter on its command line."""
     if program not in INTERPRETERS and not program.startswith("python"):
         return None
     at = next((i for i, word in enumerate(words) if re.fullmatch(r"-[a-z]{0,3}c", word)), None)
@@ -209,7 +209,7 @@ def _split_commands(text: str) -> Iterator[_Command]:
 
 
 def _strip_heredocs(text: str) -> tuple[str, str, list[str]]:
-    """Take the documents out of a command line: those that are only printed, and the others."""
+    """Split off here-documents: the line without them, those only printed, and the others."""
     if "<<" not in text:
         return text, "", []
     lines: list[str] = []

@@ -1,6 +1,7 @@
-"""How well each event fits each step: a weighted sum of features, rounded to an integer.
+"""Score each event for each step: a weighted sum of features, rounded to an integer.
 
-A weight never lets less evidence look better: the fitting holds each to the sign given here.
+The fitting constrains each weight to the sign given here, so that less evidence never scores
+higher.
 """
 
 from __future__ import annotations
@@ -16,27 +17,27 @@ from planproof.checking.features import Comparison, WordOverlap, bound_score
 from planproof.checking.requirements import Requirement
 
 FEATURE_SIGNS = {
-    "share": +1,  # of the step's words, by rarity, that the event has
-    "best_step": +1,  # the words in common, against the step with most in common with the event
-    "best_event": +1,  # likewise against the event with most, longer events counting less
-    "values_elsewhere": -1,  # of the step's values, that calls hold, the share; this one holds none
-    "other_tool": -1,  # the step names a tool of this trace, but not this one
-    "actor": +1,  # the step names who did it
-    "no_deed": -1,  # it is none of the sorts of deed that the step asks for
-    "said_as_asked": +1,  # a message where the step is to say something
+    "share": +1,  # share of the step's words, by rarity, that the event has
+    "best_step": +1,  # shared words, relative to the step that shares most with the event
+    "best_event": +1,  # shared words, relative to the event that shares most; length counts against
+    "values_elsewhere": -1,  # share of the step's values in other calls; none here
+    "other_tool": -1,  # the step names another tool of this trace
+    "actor": +1,  # the step names the actor of the event
+    "no_deed": -1,  # the event has none of the action types of the step
+    "said_as_asked": +1,  # a message for a step that asks for one
     "said_unasked": -1,
-    "done_for_saying": -1,  # an action where the step is only to say something
+    "done_for_saying": -1,  # an action for a step that only asks for a message
     "thought_unasked": -1,
 }
 FIXED_WEIGHTS = {"other_deed": -20.0}
-"""Not fitted, for labelled cases hardly have it: to refund is not to cancel, whatever else fits."""
+"""Not fitted, as labelled cases hardly have it: refunding is not cancelling, whatever else fits."""
 SCALE = 100
 _FEATURE_SCALE = 1e9
-"""Sums are integers: a feature alone is weighed with this, and divided by it again."""
+"""Sums are integers: a single feature is multiplied by this, then divided by it again."""
 
 
 class Weights(NamedTuple):
-    """What the fitting found: a weight for each feature, and the bias."""
+    """The fitted weight of each feature, and the bias."""
 
     values: tuple[float, ...]
     bias: float
@@ -44,19 +45,19 @@ class Weights(NamedTuple):
 
 @cache
 def load_shipped_weights() -> Weights:
-    """The weights in the data file beside this module."""
+    """Return the weights in the data file next to this module."""
     text = files("planproof.checking").joinpath("weights.json").read_text("utf-8")
     stored = json.loads(text)
     return Weights(tuple(stored["weights"][name] for name in FEATURE_SIGNS), stored["bias"])
 
 
 class Similarity(NamedTuple):
-    """How well each event fits each step, and how near the plan's words are to the trace's."""
+    """The score of each event for each step, and the lexical overlap of plan and trace."""
 
     scores: list[list[int]]
-    """A row an event, a column a step; above zero speaks for the pair."""
+    """One row per event, one column per step; positive scores support the pair."""
     lexical_overlap: float
-    """Of each step's words the share that its best event has, on the average."""
+    """The share of a step's words that its best event has, averaged over the steps."""
 
 
 def compute_similarity(
@@ -75,7 +76,7 @@ def compute_similarity(
 def compute_max_score(
     candidate: Candidate, requirement: Requirement, weights: Weights, *, words: WordOverlap
 ) -> float:
-    """How well an event can fit a step at most, whatever else stands in the trace."""
+    """Return the highest score that an event can have for a step, in any trace."""
     return bound_score(
         candidate.signature, requirement, _scale_weights(weights), SCALE * weights.bias, words
     )
@@ -89,7 +90,10 @@ def _scale_weights(weights: Weights) -> dict[str, float]:
 def compute_features(
     candidates: Sequence[Candidate], requirements: Sequence[Requirement]
 ) -> list[list[tuple[float, ...]]]:
-    """The features of every pair, in the order of `SIGNS`: each is the sum with it alone."""
+    """Return the features of each pair, in the order of `FEATURE_SIGNS`.
+
+    Each feature is the weighted sum with all other weights at zero.
+    """
     comparison = Comparison(candidates, requirements)
     zero_weights = dict.fromkeys((*FEATURE_SIGNS, *FIXED_WEIGHTS), 0.0)
     tables = [

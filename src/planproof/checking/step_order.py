@@ -1,4 +1,4 @@
-"""Which steps stand out of order: the fewest that would have to move."""
+"""Find the steps that are out of order: the fewest that would have to move."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 
 def find_out_of_order(positions: Sequence[tuple[int, int] | None]) -> frozenset[int]:
-    """The places, in the plan, of the steps that would have to move for the rest to be in order.
+    """Return the indices of the steps that would have to move for the rest to be in order.
 
-    For each step in plan order, `positions` says where it began: the index of the event and its
-    turn; or None if it did not begin, or if the plan leaves its place open. Events of one turn
-    have no order among themselves; turn 0 is no turn at all. Of all the smallest answers the one
-    is given that moves the later-planned steps: of two neighbours exchanged, the second.
+    `positions` has, for each step in plan order, where it started: the index of the event and its
+    turn; or None if it did not start, or if the plan leaves its order open. Events of one turn are
+    not ordered; turn 0 means no turn. Of all smallest results, the one that moves later-planned
+    steps is returned: of two swapped neighbours, the second.
     """
     placed = [(index, position) for index, position in enumerate(positions) if position]
     ranks = _ranks([position for _, position in placed])
@@ -30,7 +30,7 @@ def find_out_of_order(positions: Sequence[tuple[int, int] | None]) -> frozenset[
 
 
 def _ranks(positions: Sequence[tuple[int, int]]) -> list[int]:
-    """One number a step; the events of a turn count as begun with the first of them."""
+    """Return one rank per step; all events of a turn get the rank of its first event."""
     first: dict[int, int] = {}
     for event, turn in positions:
         first[turn] = min(event, first.get(turn, event))
@@ -38,8 +38,8 @@ def _ranks(positions: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def _longest_from(ranks: Sequence[int]) -> list[int]:
-    """For each place, how many steps can follow in order from there on, itself included."""
-    # tails[k] is the negated highest rank that a run of k + 1 steps further on can begin with.
+    """Return for each step how many can follow in order from it, itself included."""
+    # tails[k] is the negated highest rank that can start a sequence of k + 1 later steps.
     tails: list[int] = []
     lengths: list[int] = []
     for rank in reversed(ranks):

@@ -1,4 +1,4 @@
-"""What became of a step: its status, read off the events that explain it."""
+"""Determine the status of a step from the events assigned to it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EXPECTS_FAILURE = re.compile(
     r"\b(?:fail|error|reject|refus|den(?:y|ied)|invalid|no\b|not\b)", re.IGNORECASE
 )
 _BOOKKEEPING_TYPES = frozenset({"plan", "change", "think"})
-"""Sorts of deed that a to-do list, a ledger or a think-aloud tool may do."""
+"""Action types that a to-do list, a ledger or a think tool can perform."""
 
 
 def judge_step(
@@ -36,9 +36,9 @@ def judge_step(
     candidates: Sequence[Candidate],
     actors: frozenset[str],
 ) -> StepFinding:
-    """The finding on one step, as far as it does not depend on the order of the others.
+    """Return the finding for one step, apart from its order relative to other steps.
 
-    `actors` are all who did anything, in lower case.
+    `actors` are the names of all actors in the trace, in lower case.
     """
     assigned = [candidates[index] for index in alignment.assigned[step]]
     features = compute_step_features(step, requirement, alignment, candidates)
@@ -53,14 +53,14 @@ def judge_step(
         and not _is_done_in_reasoning(requirement, assigned)
         and all(_is_only_claimed(u, requirement) for u in assigned)
     ):
-        # A claim is not evidence of an action: what is only spoken of may not have been done.
+        # A claim is not evidence of an action.
         status, problems = Status.AMBIGUOUS, ["it is only spoken of"]
     elif (
         requirement.message_only
         and "ask" in requirement.all_action_types
         and _is_reasoning_only(assigned)
     ):
-        # Nobody hears what is only thought; what is told may stand beside a call.
+        # Reasoning does not reach the user; a message may come next to a call.
         status, problems = Status.AMBIGUOUS, ["it is only thought"]
     else:
         nearby = _select_nearby(alignment.assigned[step], alignment.assigned_indices, candidates)
@@ -78,7 +78,7 @@ def _is_reasoning_only(assigned: Sequence[Candidate]) -> bool:
 
 
 def _is_done_in_reasoning(requirement: Requirement, assigned: Sequence[Candidate]) -> bool:
-    """Whether a step that can be done in thought was; to verify something takes more than that."""
+    """Return whether a mental step was done in reasoning; a check needs more than that."""
     thinks = requirement.accepts_reasoning and not _CHECK_PHRASE.match(requirement.parts[-1].text)
     return thinks and any(candidate.event.kind is Kind.REASONING for candidate in assigned)
 
@@ -86,7 +86,10 @@ def _is_done_in_reasoning(requirement: Requirement, assigned: Sequence[Candidate
 def _has_failed_check(
     requirement: Requirement, assigned: Sequence[Candidate], nearby: Sequence[Candidate]
 ) -> bool:
-    """Whether a step that is to secure an outcome ended in an error; any other attempt counts."""
+    """Return whether a step that must ensure an outcome ended in an error.
+
+    For any other step, an attempt is enough.
+    """
     part = requirement.parts[-1].text
     if not _CHECK_PHRASE.match(part) or _EXPECTS_FAILURE.search(part):
         return False
@@ -98,7 +101,7 @@ def _has_failed_check(
 
 
 def _is_only_claimed(candidate: Candidate, requirement: Requirement) -> bool:
-    """Whether a unit only speaks of the step, or ticks it off."""
+    """Return whether a candidate only claims the step, or only ticks it off."""
     if not candidate.counts_for(requirement.folded_text):
         return True
     if candidate.event.kind is not Kind.BOOKKEEPING:
@@ -161,7 +164,7 @@ def _build_finding(
 def _select_due_candidates(
     step: int, alignment: Alignment, candidates: Sequence[Candidate]
 ) -> Sequence[Candidate]:
-    """The units from where the step before began to where the step after begins."""
+    """Return the candidates from the start of the previous step to the start of the next one."""
     assigned, started_steps = alignment.assigned, alignment.started_steps
     at = bisect(started_steps, step)
     before = assigned[started_steps[at - 1]][0] if at else 0
@@ -172,7 +175,7 @@ def _select_due_candidates(
 def _select_nearby(
     indices: Sequence[int], assigned_indices: frozenset[int], candidates: Sequence[Candidate]
 ) -> list[Candidate]:
-    """The units of a step and those beside them that no neighbour claims."""
+    """Return the candidates of a step and the adjacent ones that no other step covers."""
     first, last = indices[0], indices[-1]
     while first > 0 and first - 1 not in assigned_indices:
         first -= 1
@@ -206,7 +209,10 @@ _MIN_COMMON_SHARE = 0.6
 
 
 def find_contradiction(condition: str, candidates: Sequence[Candidate]) -> Evidence | None:
-    """A sentence of an output that says the contrary; what the agent itself says proves nothing."""
+    """Return a sentence of an output that contradicts the condition.
+
+    Messages of the agent itself prove nothing.
+    """
     condition_stems = frozenset(part for word in extract_words(condition) for part in word.stems)
     if not condition_stems:
         return None

@@ -1,7 +1,7 @@
-"""Actions that the alignment put under a step whose text does not cover them.
+"""Find actions that were aligned to a step whose text does not cover them.
 
-The alignment would rather take in a neighbour's action than leave it over: it sees how well things
-fit, but not what a step leaves out.
+The alignment prefers to assign an action to a neighbouring step rather than leave it unassigned: it
+sees similarity, but not what a step excludes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from planproof.core.trace import EventStatus, Kind
 
 _MIN_DIGITS = 2
 _GENERIC_TYPES = frozenset({"run"})
-"""Every action is this sort of deed, so it says nothing."""
+"""Every action has this type, so it carries no information."""
 
 
 def remove_unrelated_actions(
@@ -24,7 +24,7 @@ def remove_unrelated_actions(
     requirements: Sequence[Requirement],
     assigned: Sequence[list[int]],
 ) -> list[tuple[int, int]]:
-    """Take the strays out of the runs of the steps, and tell which: step and unit."""
+    """Remove unrelated actions from the steps in place; return pairs of step and candidate."""
     removed: list[tuple[int, int]] = []
     for step, (requirement, indices) in enumerate(zip(requirements, assigned, strict=True)):
         actions = [index for index in indices if candidates[index].event.kind is Kind.ACTION]
@@ -33,7 +33,7 @@ def remove_unrelated_actions(
         unrelated |= _find_useless_repeats(candidates, requirement, actions)
         unrelated |= _find_after_message(candidates, requirement, indices)
         if len(requirements) == 1:
-            # No other step could have claimed them, so to be under this one says little.
+            # No other step could have claimed them, so the assignment is weak evidence.
             unrelated |= _find_other_types(candidates, requirement, actions)
         if unrelated:
             indices[:] = [index for index in indices if index not in unrelated]
@@ -44,9 +44,9 @@ def remove_unrelated_actions(
 def _find_unrelated(
     candidates: Sequence[Candidate], requirement: Requirement, actions: Sequence[int]
 ) -> set[int]:
-    """Those that have nothing in common with the step: no word, no value, no sort of deed.
+    """Find actions that share no word, value or action type with the step.
 
-    What is done is enough only where no action shows what it is done to.
+    The action type is enough only if no action shares a word for the object of the step.
     """
     others = [
         index for index in actions if requirement.object_terms.isdisjoint(candidates[index].terms)
@@ -59,28 +59,28 @@ def _find_unrelated(
 
 
 def is_unrelated(candidate: Candidate, requirement: Requirement) -> bool:
-    """Whether an action is a stray under this step whatever else is under it."""
+    """Return whether an action is unrelated to this step, whatever else is assigned to it."""
     return _has_nothing_in_common(candidate, requirement) and not _shows_step(
         candidate, requirement
     )
 
 
 def _has_nothing_in_common(candidate: Candidate, requirement: Requirement) -> bool:
-    """Whether an action has no word in common with the step, and no sort of deed."""
+    """Return whether an action shares no word and no action type with the step."""
     return requirement.terms.isdisjoint(candidate.terms) and candidate.action_types.isdisjoint(
         requirement.all_action_types - _GENERIC_TYPES
     )
 
 
 def _shows_step(candidate: Candidate, requirement: Requirement) -> bool:
-    """Whether an action, or what came back, holds the step's values or answers its words."""
+    """Return whether an action or its output has the step's values, or the output its words."""
     return _output_matches(candidate, requirement) or any(
         _has_literal(literal, candidate) for literal in requirement.literals
     )
 
 
 def _output_matches(candidate: Candidate, requirement: Requirement) -> bool:
-    """Whether what came back has half of the words; single ones in it say nothing."""
+    """Return whether the output has at least half of the step's words; single ones say little."""
     returned = candidate.output_terms
     matched_words = [
         word for word in requirement.words if not returned.isdisjoint(word.stems + word.concepts)
@@ -95,7 +95,7 @@ def _has_literal(literal: Literal, candidate: Candidate) -> bool:
 def _find_other_types(
     candidates: Sequence[Candidate], requirement: Requirement, actions: Sequence[int]
 ) -> set[int]:
-    """Those that are none of the sorts of deed asked for, where another of the actions is one."""
+    """Find actions of none of the required types, if another action has one of them."""
     required_types = requirement.all_action_types - _GENERIC_TYPES
     if not required_types or not all(requirement.action_types):
         return set()
@@ -115,7 +115,7 @@ def _find_other_types(
 def _find_after_message(
     candidates: Sequence[Candidate], requirement: Requirement, assigned: Sequence[int]
 ) -> set[int]:
-    """Those that come when what the step is to say has been said: they can't serve it."""
+    """Find actions after the message that the step requires: they cannot serve it."""
     if not requirement.message_only:
         return set()
     message = next((i for i in assigned if candidates[i].event.kind is Kind.MESSAGE), None)
@@ -134,7 +134,7 @@ def _find_after_message(
 def _find_other_values(
     candidates: Sequence[Candidate], requirement: Requirement, actions: Sequence[int]
 ) -> set[int]:
-    """Those that do to something else what another call of the same tool does as the step says."""
+    """Find actions with other values, if another call of the same tool has the step's values."""
     if len(actions) == 1 or requirement.open_ended:
         return set()
     values = _select_specific_literals(requirement)
@@ -169,7 +169,7 @@ def _is_specific(literal: Literal) -> bool:
 def _find_useless_repeats(
     candidates: Sequence[Candidate], requirement: Requirement, actions: Sequence[int]
 ) -> set[int]:
-    """Those that only repeat a call that failed, or one that has brought back the same already."""
+    """Find repetitions of a call that failed, or that already returned the same output."""
     different = {candidates[index].call_text for index in actions}
     if len(different) == len(actions) or requirement.step.loop or requirement.is_repetition:
         return set()

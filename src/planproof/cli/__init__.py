@@ -1,17 +1,17 @@
-"""The command line: one file a command, each thin."""
+"""Command line interface: one module per command."""
 
 from __future__ import annotations
 
 
 def main() -> None:
-    """Run the command that the arguments name."""
+    """Run the command named in the arguments."""
     import sys
     from io import TextIOWrapper
 
     from planproof.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that can't show a character shows a question mark, not a traceback.
+        # Print a question mark for characters the terminal can't show, instead of a traceback.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     app(prog_name="planproof")

@@ -1,4 +1,4 @@
-"""The application: its commands, and what they have in common."""
+"""The Typer application: registers all commands and subcommands."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from planproof.cli.watch import watch
 
 app = typer.Typer(
     no_args_is_help=True,
-    # Plain help: rich markup would cost more to import than everything else here together.
+    # Plain help: importing rich markup takes longer than everything else here together.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},

@@ -1,4 +1,4 @@
-"""`planproof cache`: the answers of models that are kept, so that nothing is paid for twice."""
+"""`planproof cache`: show or clear the cache of model answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`planproof calibrate`: how far a judge can be trusted."""
+"""`planproof calibrate`: measure how reliable a judge is."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class CalibrationFormat(StrEnum):
-    """How the figures are written."""
+    """Output format of the calibration figures."""
 
     TERMINAL = "terminal"
     JSON = "json"
@@ -163,7 +163,7 @@ def calibrate(
 def _load_cases(
     paths: list[str], judge: AnyJudge, reader: str | None, configuration: Configuration
 ) -> list[FollowedCase]:
-    """The cases that were named, or the built-in ones."""
+    """Load the cases from `paths`, or the built-in ones if there are none."""
     from planproof.calibration.followed_cases import build_followed_case, load_built_in_cases
     from planproof.evaluation import ReadOptions
     from planproof.runs.datasets.data_set import DataSet
@@ -192,7 +192,7 @@ def _load_cases(
 def _make_variants(
     cases: list[FollowedCase], labels: dict[str, float] | None, seed: int
 ) -> list[Variant]:
-    """All variants of the cases that were followed; of labelled ones that were not, themselves."""
+    """Generate the variants of followed cases; keep labelled cases that were not followed as is."""
     from planproof.calibration.figures import is_followed
     from planproof.calibration.flaws import copy_unchanged
     from planproof.calibration.variant_set import generate_variants
@@ -203,7 +203,7 @@ def _make_variants(
 
 
 def _show_progress_bar(rows: Iterable[Measurement], total: int) -> Iterator[Measurement]:
-    """The rows as they come; on a terminal a bar says how many."""
+    """Yield the rows, with a progress bar if standard error is a terminal."""
     if not sys.stderr.isatty():
         yield from rows
         return

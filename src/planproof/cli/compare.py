@@ -1,4 +1,4 @@
-"""`planproof compare`: what changed from one run to another."""
+"""`planproof compare`: compare two runs case by case."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class ReportFormat(StrEnum):
-    """How a comparison or a gate is written."""
+    """Output format of a comparison or a gate."""
 
     TERMINAL = "terminal"
     JSON = "json"

@@ -1,4 +1,4 @@
-"""`planproof demo`: three short cases, judged."""
+"""`planproof demo`: judge three short cases that come with planproof."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exit codes, and errors told on standard error: what, where, what to do; never a traceback."""
+"""Exit codes and error messages on standard error: what, where, advice; never a traceback."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 
 def handle_errors(command: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Turn what goes wrong in a command into a message and an exit code."""
+    """Turn exceptions raised by a command into an error message and an exit code."""
 
     @wraps(command)
     def run_command(*args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -43,7 +43,8 @@ def handle_errors(command: Callable[_P, _T]) -> Callable[_P, _T]:
             typer.echo("planproof: interrupted", err=True)
             raise typer.Exit(INTERRUPTED) from error
         except BrokenPipeError as error:
-            # Whoever read our output has gone; Python would complain once more when it flushes.
+            # The reader of our output closed the pipe; without this, Python would report it again
+            # on flush.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(PIPE_CLOSED) from error
         except Exception as error:
@@ -60,7 +61,7 @@ def handle_errors(command: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 def print_error(error: PlanproofError) -> None:
-    """Say on standard error what went wrong, where, and what to do."""
+    """Print what went wrong, where, and what to do to standard error."""
     from planproof.reports.plain_text import to_one_line
 
     location = f"{to_one_line(error.where)}: " if error.where else ""

@@ -1,4 +1,4 @@
-"""`planproof export`: the results of a run, as a file for other programs."""
+"""`planproof export`: write the results of a run as JSON Lines, Parquet or CSV."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`planproof gate`: fail when a run is not good enough."""
+"""`planproof gate`: exit with an error if a run does not meet its conditions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`planproof hook`: what coding agents call by themselves."""
+"""`planproof hook`: hooks that coding agents run, such as Claude Code's Stop hook."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_INPUT_BYTES = 10_000_000
 
 
 class _NonBlockingGroup(TyperGroup):
-    """For Claude Code, an exit code of 2 keeps the agent from stopping: no mistake may do that."""
+    """Command group that never exits with 2, which would keep Claude Code from stopping."""
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Parse the arguments of the group."""
@@ -27,7 +27,7 @@ class _NonBlockingGroup(TyperGroup):
             raise _downgrade_exit_code(error) from error.__cause__
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command, its arguments parsed."""
+        """Run the command after its arguments were parsed."""
         try:
             return super().invoke(ctx)
         except Exception as error:

@@ -1,4 +1,4 @@
-"""What the commands are given: files or standard input, and the configuration."""
+"""Input of the commands: files or standard input, and the configuration."""
 
 from __future__ import annotations
 
@@ -82,17 +82,17 @@ MinPassOption: TypeAlias = Annotated[
 
 
 def is_standard_input(path: Path) -> bool:
-    """Whether a path is the `-` that stands for standard input."""
+    """Return True if the path is `-`, which means standard input."""
     return str(path) == "-"
 
 
 def format_input_name(path: Path) -> str:
-    """What messages call an input."""
+    """Return the name of an input for messages."""
     return "standard input" if is_standard_input(path) else str(path)
 
 
 def read_bytes(path: Path, limits: Limits) -> bytes:
-    """Everything in a file or on standard input, within the limit."""
+    """Read a file or standard input completely, up to the size limit."""
     with open_input(path) as file:
         try:
             data = file.read(limits.bytes + 1)
@@ -108,7 +108,7 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
 
 
 def read_source(path: Path, limits: Limits) -> Source:
-    """What a file or standard input holds: a trace, several, or the one of a case."""
+    """Read a trace, several traces, or the trace of a case from a file or standard input."""
     from planproof.core.json_values import is_object
     from planproof.readers.decoding.source import Source
 
@@ -122,7 +122,7 @@ def read_source(path: Path, limits: Limits) -> Source:
 
 
 def read_text(path: Path, limits: Limits) -> str:
-    """The text in a file or on standard input."""
+    """Read the text of a file or standard input."""
     try:
         return read_bytes(path, limits).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -135,7 +135,7 @@ def read_text(path: Path, limits: Limits) -> str:
 
 @contextmanager
 def open_input(path: Path) -> Generator[BinaryIO, None, None]:
-    """A file or standard input, to be read piece by piece."""
+    """Open a file or standard input for reading in chunks."""
     if is_standard_input(path):
         yield sys.stdin.buffer
         return
@@ -148,16 +148,17 @@ def open_input(path: Path) -> Generator[BinaryIO, None, None]:
 
 
 def _make_read_error(path: Path, error: OSError) -> InvalidInput:
-    """The error for a file that can't be opened or read."""
+    """Return the error for a file that can't be opened or read."""
     return InvalidInput(
         f"can't be read: {error.strerror}.", where=format_input_name(path), advice="Check the path."
     )
 
 
 def load_config(path: Path | None, start: Path | None = None) -> Configuration:
-    """The configuration in force; says on standard error which file it came from, if any.
+    """Load the configuration, and print to standard error which file it came from.
 
-    Without a file of its own, the nearest at or above `start`, which is the current folder.
+    Without `path`, use the nearest configuration file at or above `start` (default: current
+    folder).
     """
     from planproof.config import find_configuration, read_configuration
 
@@ -170,7 +171,7 @@ def load_config(path: Path | None, start: Path | None = None) -> Configuration:
 
 
 def resolve_passing_score(min_score: float | None, configuration: Configuration) -> float:
-    """The score that a case passes with: as asked for, as configured, or the usual one."""
+    """Return the passing score: the option, the configured value, or the default."""
     from planproof.runs.summary import PASSING_SCORE
 
     least = configuration.min_score if min_score is None else min_score

@@ -1,4 +1,4 @@
-"""`planproof inspect`: what is understood of a trace."""
+"""`planproof inspect`: show how a trace is read: reader, events, plan, skipped parts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 class InspectFormat(StrEnum):
-    """How a trace is shown."""
+    """Output format of `planproof inspect`."""
 
     TERMINAL = "terminal"
     JSON = "json"

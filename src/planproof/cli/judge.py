@@ -1,4 +1,4 @@
-"""`planproof judge`: one case."""
+"""`planproof judge`: judge one case."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def judge(
 
 
 def _check_usage(case: Path | None, *parts: Path | None) -> None:
-    """The case file alone, or a trace with or without its task and plan."""
+    """Require either a case file alone, or a trace with optional task and plan."""
     *_, trace = parts
     given_files = [file for file in parts if file is not None]
     if (case is None) == (trace is None) or (case is not None and given_files):
@@ -144,7 +144,7 @@ def _load_input(
     reader_and_plan_in_force: tuple[str | None, InForce],
     configuration: Configuration,
 ) -> _JudgeInput:
-    """What the case file holds, or the files of task, plan and trace."""
+    """Load the case file, or build a case from the files of task, plan and trace."""
     from planproof.core.case import Case
     from planproof.evaluation import ReadOptions, build_case, internal_error_verdict
     from planproof.readers.decoding.case_files import read_case
@@ -178,14 +178,14 @@ def _read_files(
 
 @dataclass(frozen=True, slots=True)
 class _JudgeInput:
-    """The case, how to read it, and the verdict where an internal error kept it from being read."""
+    """A case, its read options, and the verdict if an internal error prevented reading it."""
 
     case: Case
     reading: ReadOptions
     failed_verdict: Verdict | None = None
 
     def judge_with(self, judge: AnyJudge) -> Verdict:
-        """What the judge says of it."""
+        """Return the judge's verdict on the case."""
         from planproof.evaluation import check_in_force, judge_case
 
         if self.failed_verdict is not None:
@@ -195,14 +195,14 @@ class _JudgeInput:
         return judge_case(self.case, judge=judge, options=self.reading)
 
     def render_page(self, verdict: Verdict, *, secrets: bool) -> Iterator[str]:
-        """The page that draws a verdict on it."""
+        """Render the HTML page of a verdict on the case."""
         from planproof.reports.html.case_page import read_judged_case
         from planproof.reports.html.report_page import render_case_page
 
         return render_case_page(read_judged_case(self.case, verdict, self.reading), secrets=secrets)
 
     def render_questions(self, judge: AnyJudge) -> Iterator[str]:
-        """What the judge would ask about it, in words."""
+        """Yield the questions the judge would ask a model about the case, as text."""
         from planproof.core.verdict import Verdict
         from planproof.evaluation import build_questions, load_case
         from planproof.llm.prompting.case_prompt import format_question

@@ -1,4 +1,4 @@
-"""`planproof judges`: who can judge."""
+"""`planproof judges`: list the available judges."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`planproof keys`: who may ask a server, and for what."""
+"""`planproof keys`: add, list and remove API keys of a server."""
 
 from __future__ import annotations
 

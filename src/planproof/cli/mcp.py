@@ -1,4 +1,4 @@
-"""`planproof mcp`: tools for agents and editors."""
+"""`planproof mcp`: serve MCP tools for agents and editors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options of the judges that ask a model, and what they come to."""
+"""Command line options shared by several commands: models, stores, data sets, engines."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ TemplateOption: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelJudgeOptions:
-    """What was said on the command line about asking."""
+    """Options for judges that ask a model."""
 
     model: ModelOption = None
     base_url: BaseUrlOption = None
@@ -133,11 +133,11 @@ class ModelJudgeOptions:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models that were named."""
+        """The models given with `--model`."""
         return tuple(self.model or ())
 
     def make_judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
-        """The judge that was named: as an option or in the configuration; `audit` for a model."""
+        """Open the judge named by option or configuration; `audit` if only a model is given."""
         from planproof.llm.judge_registry import asks_model
         from planproof.llm.open_judge import open_judge
 
@@ -153,14 +153,14 @@ class ModelJudgeOptions:
         )
 
     def open_model(self) -> Model:
-        """The model that was named, for whoever asks it without a judge."""
+        """Open the model given with `--model`, for callers that need no judge."""
         from planproof.llm.providers import open_model
 
         (name,) = self.models
         return open_model(name, base_url=self.base_url, settings=self._make_model_settings())
 
     def make_offline_judge(self, name: str | None, configuration: Configuration) -> AnyJudge:
-        """The same judge for looking at its questions: no model is opened, and no key needed."""
+        """Make the same judge for showing its questions; opens no model and needs no key."""
         from planproof.llm.judge_registry import asks_model
         from planproof.llm.open_judge import UnopenedModel, open_judge
 
@@ -218,9 +218,9 @@ _T = TypeVar("_T")
 
 
 def option_groups(**groups: type[Any]) -> Callable[[Callable[..., _T]], Callable[..., _T]]:
-    """Let a command have the fields of a dataclass as options, in place of one parameter.
+    """Decorate a command so that the fields of a dataclass become its options.
 
-    Every field is an option of the command, and the command is given the dataclass.
+    Each field is one option; the command receives the dataclass as a single parameter.
     """
 
     def decorate(command: Callable[..., _T]) -> Callable[..., _T]:
@@ -280,7 +280,7 @@ RunArgument: TypeAlias = Annotated[
 def open_or_create_store(
     url: str | None, configuration: Configuration
 ) -> Generator[Store, None, None]:
-    """The store in which a run is kept; it is made if need be."""
+    """Open the store that records a run; create it if it does not exist."""
     from planproof.runs.store.open_store import open_store
 
     store = open_store(url or configuration.store)
@@ -294,7 +294,7 @@ def open_or_create_store(
 def open_existing_store(
     url: str | None, configuration: Configuration
 ) -> Generator[Store, None, None]:
-    """The store in which runs are looked up; one that is a file must be there already."""
+    """Open a store for reading runs; a store that is a file must already exist."""
     from planproof.runs.store.open_store import resolve_store_file
 
     file = resolve_store_file(url or configuration.store)
@@ -348,7 +348,7 @@ ShardOption: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataOptions:
-    """What was said on the command line about the data set."""
+    """Options that select and map the cases of a data set."""
 
     map_: MapOption = None
     where: WhereOption = None
@@ -358,7 +358,7 @@ class DataOptions:
     shard: ShardOption = None
 
     def make_data_set(self, paths: list[str], limits: Limits) -> DataSet:
-        """The data set that is meant."""
+        """Build the data set from the paths and the options."""
         from planproof.runs.datasets.data_set import DataSet
         from planproof.runs.datasets.field_mapping import parse_map
         from planproof.runs.datasets.selection import Selection, parse_condition, parse_shard
@@ -380,17 +380,17 @@ class DataOptions:
     def make_progress_estimate(
         self, cases: DataSet, tally: SummaryBuilder
     ) -> Callable[[], float | None]:
-        """Says how much of the data set is done, as far as that can be known."""
+        """Return a function that estimates the share of the data set done; None if unknown."""
         maximums = [count for count in (self.sample, self.limit) if count is not None]
         if maximums:
             shares = int(self.shard.partition("/")[2]) if self.shard else 1
             return lambda: min(1.0, tally.cases * shares / max(1, min(maximums)))
         size = cases.size()
-        # On a cluster nothing is read here, and nobody knows.
+        # With a cluster engine the data is not read here, so the share is unknown.
         return lambda: cases.bytes_read() / size or None if size else None
 
     def format_source(self, paths: list[str]) -> str:
-        """What the cases are called in a run: the same words mean the same cases."""
+        """Return the name of the data set in a run: equal names mean equal cases."""
         files, mapped = self._split_paths_and_mappings(paths)
         words = [path if path == "-" else str(Path(path).absolute()) for path in files]
         words += [f"--map={pair}" for pair in mapped]
@@ -401,7 +401,7 @@ class DataOptions:
         return shlex.join(words)
 
     def _split_paths_and_mappings(self, paths: list[str]) -> tuple[list[str], list[str]]:
-        """Files and mappings: --map may be followed by several, which were taken for files."""
+        """Separate files from mappings: several may follow --map, which are parsed as paths."""
         from planproof.runs.datasets.field_mapping import is_field_mapping
 
         mappings = self.map_ or []
@@ -413,7 +413,7 @@ class DataOptions:
 
 
 class Engine(StrEnum):
-    """Where cases are judged."""
+    """Engine that judges the cases."""
 
     LOCAL = "local"
     RAY = "ray"
@@ -436,7 +436,7 @@ RayAddressOption: TypeAlias = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """What was said on the command line about where to judge."""
+    """Options that select the engine."""
 
     engine: EngineOption = Engine.LOCAL
     ray_address: RayAddressOption = None
@@ -444,7 +444,7 @@ class EngineOptions:
     def make_remote_engine(
         self, cases: DataSet, evaluator_factory: EvaluatorFactory, run: Run, store: str | None
     ) -> RemoteEngine | None:
-        """What judges the run on a cluster; None where this machine does."""
+        """Make the engine that judges the run on a cluster; None for the local engine."""
         if self.engine is Engine.LOCAL:
             return None
         if evaluator_factory.judge_options.max_cost is not None:
@@ -471,7 +471,7 @@ class EngineOptions:
         return partial(judge_on_ray, job)
 
     def _find_shared_store(self, store: str | None) -> str | None:
-        """The address of the store, if the workers can open it as well."""
+        """Return the address of the store if the workers can open it too."""
         from planproof.runs.store.open_store import NULL_STORE, resolve_store_file
 
         if (file := resolve_store_file(store)) is not None:
@@ -481,7 +481,7 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True)
 class EvaluatorFactory:
-    """Makes the judge of a run, here and on every worker of a cluster."""
+    """Factory for the evaluator of a run, called here and on every worker of a cluster."""
 
     judge_options: ModelJudgeOptions
     name: str | None
@@ -490,7 +490,7 @@ class EvaluatorFactory:
     configuration: Configuration
 
     def __call__(self) -> CaseEvaluator:
-        """The judge, and how it reads cases."""
+        """Make the judge together with its options for reading cases."""
         from planproof.runs.engines.case_judging import CaseEvaluator
 
         return CaseEvaluator(

@@ -1,4 +1,4 @@
-"""What the commands give: a verdict in some format, on standard output or in a file."""
+"""Output of the commands: verdicts in several formats, to standard output or a file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from planproof.core.verdict import Verdict
     from planproof.reports.terminal.lines import Line
 
-# Wider, a step and its status would stand too far apart to be read as one line.
+# In a wider layout a step and its status are too far apart to be read as one line.
 _MAX_WIDTH = 100
 
 OutputOption: TypeAlias = Annotated[
@@ -39,7 +39,7 @@ NoRedactOption: TypeAlias = Annotated[
 
 
 class Format(StrEnum):
-    """How a verdict is written."""
+    """Output format of a verdict."""
 
     TERMINAL = "terminal"
     JSON = "json"
@@ -49,7 +49,7 @@ class Format(StrEnum):
 
 
 def format_verdict(verdict: Verdict, form: Format, *, secrets: bool, stream: TextIO) -> str:
-    """A verdict in this format, fit for this stream."""
+    """Format a verdict for a stream."""
     if form is Format.TERMINAL:
         from planproof.reports.terminal.verdict_lines import render_verdict
 
@@ -60,7 +60,7 @@ def format_verdict(verdict: Verdict, form: Format, *, secrets: bool, stream: Tex
         return verdict_to_markdown(verdict, secrets=secrets)
     from planproof.reports import json
 
-    # A page shows the trace as well, so that a verdict alone does not make one.
+    # A page shows the trace too, so it can't be made from a verdict alone.
     assert form is not Format.HTML
     return (
         json.to_brief_json(verdict) if form is Format.JSON else json.to_full_json(verdict)
@@ -68,7 +68,7 @@ def format_verdict(verdict: Verdict, form: Format, *, secrets: bool, stream: Tex
 
 
 def render_rich(picture: RenderableType, stream: TextIO) -> str:
-    """A picture as text: in colour only where the stream is a terminal, and never too wide."""
+    """Render to text of limited width, with colour only if the stream is a terminal."""
     from rich.console import Console
 
     console = Console(file=stream)
@@ -82,7 +82,7 @@ def render_rich(picture: RenderableType, stream: TextIO) -> str:
 
 
 def render_lines(lines: Iterable[Line], stream: TextIO) -> str:
-    """Lines as text: in colour where the stream is a terminal."""
+    """Render lines to text, with colour if the stream is a terminal."""
     from planproof.reports.terminal.lines import to_plain_text
 
     if not stream.isatty():
@@ -96,7 +96,7 @@ def render_lines(lines: Iterable[Line], stream: TextIO) -> str:
 
 @contextmanager
 def open_text_output(output: Path | None) -> Generator[TextIO, None, None]:
-    """Standard output, or a file that takes its name only once it is whole, for text."""
+    """Open standard output, or a file written atomically, for text."""
     if _is_standard_output(output):
         yield sys.stdout
         sys.stdout.flush()
@@ -111,16 +111,16 @@ def open_text_output(output: Path | None) -> Generator[TextIO, None, None]:
 
 @contextmanager
 def open_binary_output(output: Path | None) -> Generator[BinaryIO, None, None]:
-    """Standard output, or a file that takes its name only once it is whole.
+    """Open standard output, or a file written atomically.
 
-    When the writing is interrupted, what there is stays beside it as `FILE.partial`.
+    If writing is interrupted, the incomplete output stays next to the file as `FILE.partial`.
     """
     if output is None or _is_standard_output(output):
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
     target = output.resolve()
-    # Devices and pipes can't be replaced by a file of that name, nor should they be.
+    # Devices and pipes can't be replaced by a file of the same name, nor should they be.
     is_atomic = not target.exists() or target.is_file()
     partial = target.with_name(f"{target.name}.partial") if is_atomic else target
     try:
@@ -139,5 +139,5 @@ def _is_standard_output(output: Path | None) -> bool:
 
 
 def make_plain_stream() -> TextIO:
-    """A stream that is no terminal, for rendering what goes into a file."""
+    """Return a stream that is not a terminal, for rendering output to a file."""
     return io.StringIO()

@@ -1,4 +1,4 @@
-"""`planproof plan`: the plan that an agent declared."""
+"""`planproof plan`: show the plan declared in a trace."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class PlanFormat(StrEnum):
-    """How a plan is written."""
+    """Output format of a plan."""
 
     TERMINAL = "terminal"
     JSON = "json"

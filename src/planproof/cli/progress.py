@@ -1,4 +1,4 @@
-"""How far a run has come, on a terminal: cases, rate, time left, scores, cost."""
+"""Progress of a run on a terminal: cases, rate, time left, scores, cost."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _REFRESH_SECONDS = 0.1
 def show_progress(
     tally: SummaryBuilder, fraction: Callable[[], float | None]
 ) -> Generator[Callable[[], None], None, None]:
-    """Gives what is to be called after each case. Shows nothing where nobody sees it.
+    """Yield a function to call after each case. Show nothing if standard error is not a terminal.
 
-    `fraction` is how much of the data set has been read, where that is known.
+    `fraction` returns the share of the data set that has been read, or None if unknown.
     """
     if not sys.stderr.isatty():
         yield _do_nothing
@@ -52,7 +52,7 @@ def show_progress(
 
 
 def format_progress(tally: SummaryBuilder, seconds: float, share: float | None) -> str:
-    """The line beside the bar, when so much time has passed and such a part is done."""
+    """Format the text next to the bar, given the elapsed seconds and the share that is done."""
     words = [f"{tally.cases:,} cases"]
     if seconds > 0:
         words.append(f"{tally.cases / seconds:,.0f}/s")

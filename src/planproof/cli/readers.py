@@ -1,4 +1,4 @@
-"""`planproof readers`: which formats of traces are known."""
+"""`planproof readers`: list the supported trace formats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def readers() -> None:
 
 
 def _describe_reader(name: str) -> str:
-    """What a reader reads, as it says itself; and where one from elsewhere comes from."""
+    """Return the first docstring line of a reader, with its package if it is not built in."""
     from planproof.errors import UnknownName
     from planproof.extensions import find_package
     from planproof.readers.recognition import load_reader

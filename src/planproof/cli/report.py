@@ -1,4 +1,4 @@
-"""`planproof report`: a run as a page."""
+"""`planproof report`: write a run as one HTML page."""
 
 from __future__ import annotations
 

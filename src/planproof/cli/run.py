@@ -1,4 +1,4 @@
-"""`planproof run`: many cases."""
+"""`planproof run`: judge a data set of cases."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def run(
     evaluator = evaluator_factory()
     tally = SummaryBuilder(resolve_passing_score(min_score, configuration))
     began = monotonic()
-    # Where nothing can be written, nothing is begun.
+    # Check the output first: if it can't be written, don't start the run.
     with (
         _open_result_writer(output) as write,
         open_or_create_store(store, configuration) as run_store,
@@ -164,7 +164,7 @@ def run(
                     tally.add(result)
                     show()
                 if not tally.cases:
-                    # An empty file must not pass for one where all went well.
+                    # An empty file must not look like a run in which everything passed.
                     raise InvalidInput(
                         "there are no cases.",
                         where=", ".join(paths),
@@ -205,7 +205,7 @@ def _print_estimate(
 
 @contextmanager
 def _open_result_writer(output: Path | None) -> Generator[Callable[[Result], None], None, None]:
-    """What each result is given to: the file, or standard output if that is no terminal."""
+    """Yield a function that writes a result to the file, or to standard output if redirected."""
     if output is None and sys.stdout.isatty():
         yield _discard_result
         return
@@ -219,7 +219,7 @@ def _open_result_writer(output: Path | None) -> Generator[Callable[[Result], Non
 
 
 def _discard_result(_: Result) -> None:
-    """Nothing is written where nobody could read it."""
+    """Ignore a result: standard output is a terminal and there is no file."""
 
 
 def _print_summary(tally: SummaryBuilder, seconds: float) -> None:
@@ -267,7 +267,10 @@ _CHARACTERS_A_TOKEN = 4
 
 @dataclass(slots=True)
 class Estimate:
-    """Counts questions and their length; `settled` are cases about which nothing is asked."""
+    """Number and length of the questions to a model, for `--dry-run`.
+
+    `without_questions` counts cases that are settled without asking.
+    """
 
     cases: int = 0
     calls: int = 0
@@ -276,7 +279,7 @@ class Estimate:
     unreadable: int = 0
 
     def add_case(self, line: CaseLine, judge: AnyJudge, reading: ReadOptions) -> None:
-        """Count what would be asked about one case."""
+        """Count the questions about one case."""
         from planproof.core.verdict import Verdict
         from planproof.errors import PlanproofError
         from planproof.evaluation import build_questions, load_case
@@ -300,7 +303,7 @@ class Estimate:
         self.characters += sum(map(count_characters, questions))
 
     def format_lines(self) -> Iterator[str]:
-        """The estimate, for people."""
+        """Yield the estimate as lines of text."""
         tokens = self.characters // _CHARACTERS_A_TOKEN
         yield f"{self.cases:,} cases, {self.calls:,} calls"
         yield f"{self.characters:,} characters, about {tokens:,} tokens in"

@@ -1,4 +1,4 @@
-"""`planproof runs`: the runs in the store."""
+"""`planproof runs`: list the runs in the store."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planproof.cli.outputs import NoRedactOption, render_lines
 
 
 class RunsFormat(StrEnum):
-    """How runs are listed."""
+    """Output format of the list of runs."""
 
     TERMINAL = "terminal"
     JSON = "json"

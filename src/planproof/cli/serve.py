@@ -1,4 +1,4 @@
-"""`planproof serve`: the HTTP API, traces from OpenTelemetry, and the pages."""
+"""`planproof serve`: HTTP API, OpenTelemetry trace receiver and web pages."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _MEGABYTE = 1024 * 1024
 _HEADERS_VARIABLE = "OTEL_EXPORTER_OTLP_HEADERS"
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t -~\xa0-\xff]+")
-"""What HTTP takes for the name and the value of a header."""
+"""Characters allowed in the value of an HTTP header."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceOptions:
-    """What was said on the command line about traces from OpenTelemetry."""
+    """Options for traces from OpenTelemetry."""
 
     quiet_seconds: Annotated[
         float,
@@ -65,7 +65,7 @@ class TraceOptions:
     ] = None
 
     def check_endpoint(self) -> str | None:
-        """Where verdicts are sent."""
+        """Return the endpoint that verdicts are sent to; raise if it is not an HTTP address."""
         if self.otlp_endpoint is not None and not _is_http(self.otlp_endpoint):
             raise InvalidConfiguration(
                 "is no address of HTTP.",
@@ -75,7 +75,7 @@ class TraceOptions:
         return self.otlp_endpoint
 
     def read_headers(self) -> dict[str, str]:
-        """What is sent along with them, written as OpenTelemetry's SDKs take it."""
+        """Read the headers sent to the endpoint, in the format of OpenTelemetry's SDKs."""
         variable = os.environ.get(_HEADERS_VARIABLE, "") if self.otlp_endpoint else ""
         pairs = [pair.partition("=")[::2] for pair in variable.split(",") if pair.strip()]
         headers = {name.strip(): unquote(value.strip()) for name, value in pairs}
@@ -93,7 +93,7 @@ class TraceOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitOptions:
-    """What was said on the command line about how much is taken."""
+    """Options that limit the size and number of requests."""
 
     max_body: Annotated[
         int,
@@ -129,7 +129,7 @@ class LimitOptions:
     ] = 1_000_000
 
     def make_limits(self, deadline: float, configured: Limits) -> ServerLimits:
-        """The limits that are meant; a case has to be judged within the deadline."""
+        """Build the server limits; a case has to be judged within the deadline."""
         from planproof.server.server_settings import ServerLimits
 
         usual, body = ServerLimits(), self.max_body * _MEGABYTE
@@ -217,7 +217,7 @@ def serve(
 
 
 def _make_other_evaluators(evaluator_factory: EvaluatorFactory) -> dict[str, CaseEvaluator]:
-    """The judges that can be asked for besides: `rules` can always."""
+    """Make the evaluators available in addition to the default one: `rules` always is."""
     from dataclasses import replace
 
     from planproof.llm.judge_registry import DEFAULT_JUDGE

@@ -1,4 +1,4 @@
-"""`planproof show`: a run, or one case of it."""
+"""`planproof show`: show the summary of a run, or the verdict on one case."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ShowFormat(StrEnum):
-    """How a run is shown."""
+    """Output format of a run or a case."""
 
     TERMINAL = "terminal"
     JSON = "json"
@@ -35,7 +35,7 @@ class ShowFormat(StrEnum):
     JUNIT = "junit"
 
 
-# The whole verdict, for that is what `planproof verify` takes.
+# A case is written as the full verdict, which is what `planproof verify` reads.
 _CASE_FORMATS = {
     ShowFormat.TERMINAL: Format.TERMINAL,
     ShowFormat.JSON: Format.FULL,

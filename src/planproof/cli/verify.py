@@ -73,7 +73,7 @@ def verify(
 def _check_verdicts(
     verdict: Path, trace: Path, trace_id: str | None, configuration: Configuration
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each verdict's place, and what is wrong with it."""
+    """Yield the location of each verdict and the problems found in it."""
     verdicts = list(
         _read_verdicts(read_bytes(verdict, configuration.limits), format_input_name(verdict))
     )
@@ -121,7 +121,7 @@ def _read_verdicts(data: bytes, name: str) -> Iterator[_VerdictLine]:
 
 
 def _is_one_document(data: bytes) -> bool:
-    """Whether it is a single JSON document rather than one a line."""
+    """Return True if the data is a single JSON document, not JSON Lines."""
     try:
         json.loads(data)
     except (ValueError, RecursionError):

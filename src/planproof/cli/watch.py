@@ -1,4 +1,4 @@
-"""`planproof watch`: a trace that is still being written."""
+"""`planproof watch`: follow a trace while it is being written."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _POLL_SECONDS = 0.2
 _REST_FACTOR = 9
-"""Reading a long trace again takes its time; it is left alone for so many times as long."""
+"""After a read, wait this many times as long as it took: re-reading a long trace is expensive."""
 
 
 def watch(
@@ -95,7 +95,7 @@ def watch(
         with _open_display(trace, no_redact) as report:
             _follow(growing, follower, report, until_quiet, least)
     except KeyboardInterrupt:
-        # That is how to stop watching.
+        # Ctrl-C is the normal way to stop watching.
         pass
     source = select_trace(Source.from_path(trace, limits=configuration.limits))
     verdict = evaluate(
@@ -116,7 +116,7 @@ def _follow(
     until_quiet: float | None,
     least: float | None,
 ) -> None:
-    """Read what comes, until it is quiet or the least score is out of reach."""
+    """Follow the file until it is quiet or the minimum score is out of reach."""
     from planproof.reports.plain_text import to_one_line
 
     start = last = time.monotonic()
@@ -129,11 +129,11 @@ def _follow(
             try:
                 report(follower, follower.follow_source(source))
             except InvalidInput as error:
-                # What can't be read yet may be readable once there is more of it.
+                # An incomplete file may become readable once more of it is written.
                 if str(error) != problem:
                     problem = str(error)
                     typer.echo(f"planproof: not yet readable: {to_one_line(problem)}", err=True)
-            # The first time, most of it goes into loading what reads.
+            # The first read is dominated by importing the reader, so don't count it.
             took = 0.0 if last == start else time.process_time() - began
             last = time.monotonic()
         ceiling = follower.monitor.ceiling if follower.monitor else 1.0
@@ -150,7 +150,7 @@ def _follow(
 
 @contextmanager
 def _open_display(trace: Path, no_redact: bool) -> Generator[ProgressReporter, None, None]:
-    """What tells of progress: a picture that is drawn again on a terminal, else line by line."""
+    """Yield a progress reporter: a redrawn view on a terminal, otherwise line by line."""
     from rich.console import Console
 
     from planproof.reports.terminal.watch_lines import ProgressLines, render_progress
@@ -174,7 +174,7 @@ def _open_display(trace: Path, no_redact: bool) -> Generator[ProgressReporter, N
     with Live(console=console, auto_refresh=False) as live:
 
         def draw_progress(follower: TraceFollower, new: Sequence[Deviation]) -> None:
-            del new  # among all that is shown
+            del new  # already in the monitor
             if follower.monitor is None:
                 live.update(f"{follower.events} events, no plan yet", refresh=True)
                 return

@@ -1,1 +1,1 @@
-"""What a step requires in a form that a program checks: values, and the words of tools."""
+"""Extract what a step requires in checkable form: values and terms."""

@@ -1,4 +1,4 @@
-"""Words to compare: stems, the pieces of identifiers, and the concepts that words share."""
+"""Extract terms for comparison: stems, parts of identifiers, and concepts that words share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NON_CONTENT_WORDS = frozenset(
     "have obtain get want wish seek name like well once more another again two three four five "
     "six seven".split()
 )
-"""Words of plans that say how, not what: no event repeats them."""
+"""Words of plans that say how, not what; events do not repeat them."""
 _STOPWORDS = frozenset(
     "a an the this that these those it its of to in into on onto at by for from with without as "
     "and or but nor so if then than there here is are was were be been being am do does did done "
@@ -37,12 +37,12 @@ _ASCII_MARKS_TO_SPACES = bytes(
     byte if byte > 127 or chr(byte).isalnum() else 32 for byte in range(256)
 )
 _MAX_CACHE_SIZE = 32_768
-# No cache of its own: then it keeps no state, and threads can share it.
+# Without its own cache it has no state, so threads can share it.
 _STEMMER = Stemmer("english", 0)
 
 
 def stem(word: str) -> str:
-    """The stem of one lower-case word."""
+    """Return the stem of one lower-case word."""
     return _STEMMER.stemWord(word)
 
 
@@ -57,7 +57,7 @@ def _load_non_content_stems() -> frozenset[str]:
 
 
 def read_knowledge(name: str) -> Iterator[tuple[str, list[str]]]:
-    """The lines "name: words" of a knowledge file."""
+    """Yield the lines "name: words" of a knowledge file."""
     text = files("planproof.core").joinpath("knowledge", name).read_text("utf-8")
     for line in text.splitlines():
         if line and not line.startswith("#"):
@@ -67,7 +67,7 @@ def read_knowledge(name: str) -> Iterator[tuple[str, list[str]]]:
 
 @cache
 def _load_concepts() -> tuple[dict[str, tuple[str, ...]], dict[tuple[str, str], tuple[str, ...]]]:
-    """Stem -> concepts, and pair of stems -> concepts ("call off" -> cancel)."""
+    """Return stem -> concepts, and pair of stems -> concepts ("call off" -> cancel)."""
     single: dict[str, list[str]] = {}
     pairs: dict[tuple[str, str], list[str]] = {}
     for concept, words in read_knowledge("concepts.txt"):
@@ -85,13 +85,13 @@ def _load_concepts() -> tuple[dict[str, tuple[str, ...]], dict[tuple[str, str], 
 
 @cache
 def load_command_terms() -> dict[str, frozenset[str]]:
-    """What a known command or keyword does, as terms."""
+    """Return what each known command or keyword does, as terms."""
     return {name: extract_terms(" ".join(words)) for name, words in read_knowledge("commands.txt")}
 
 
 def split_tokens(text: str) -> list[str]:
-    """The runs of letters and digits in a text, as they are written but in no order."""
-    # A table of bytes does it several times faster than a pattern, as far as ASCII goes.
+    """Split a text into runs of letters and digits, as written but in no particular order."""
+    # For ASCII, a translation table is several times faster than a pattern.
     if text.isascii():
         return text.encode().translate(_ASCII_MARKS_TO_SPACES).decode().split()
     spaced = text.encode("utf-8", "surrogatepass").translate(_ASCII_MARKS_TO_SPACES)
@@ -104,7 +104,7 @@ def split_tokens(text: str) -> list[str]:
 
 @lru_cache(maxsize=8_192)
 def stem_token(token: str) -> tuple[str, ...]:
-    """The stems of a token's pieces ("getOrder" -> get, order); a code stays whole."""
+    """Return the stems of a token's parts ("getOrder" -> get, order); a code stays whole."""
     if _CODE.fullmatch(token):
         return (token.lower(),)
     stems: list[str] = []
@@ -120,7 +120,7 @@ def stem_token(token: str) -> tuple[str, ...]:
 
 
 class _TokenTermCache(dict[str, frozenset[str]]):
-    """Token -> its stems and the concepts that they stand for, found once each."""
+    """Token -> its stems and their concepts; computed once per token."""
 
     def __missing__(self, token: str) -> frozenset[str]:
         if len(self) >= _MAX_CACHE_SIZE:
@@ -132,18 +132,18 @@ class _TokenTermCache(dict[str, frozenset[str]]):
 
 
 TOKEN_TERMS = _TokenTermCache()
-"""Each token's terms. Traces repeat their words, so nearly always it is a mere look-up."""
+"""The terms of each token. Traces repeat their words, so most accesses are cache hits."""
 _get_token_terms = TOKEN_TERMS.__getitem__
 
 
 def collect_terms(tokens: Iterable[str], others: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The stems of tokens and the concepts that they stand for, together with other terms."""
+    """Return the stems of tokens and their concepts, together with `others`."""
     return others.union(*map(_get_token_terms, tokens))
 
 
 @lru_cache(maxsize=8_192)
 def extract_terms(text: str) -> frozenset[str]:
-    """The stems of a short text, and the concepts that they and their pairs stand for."""
+    """Return the stems of a short text, and the concepts of the stems and of pairs of them."""
     _, pairs = _load_concepts()
     tokens = _TOKEN.findall(text)
     stems = map(_stem_whole_token, tokens)
@@ -152,7 +152,7 @@ def extract_terms(text: str) -> frozenset[str]:
 
 
 class Word(NamedTuple):
-    """A word of a step: what must be found, or what may stand in for it."""
+    """A word of a step: the text to find, and the concepts that can replace it."""
 
     text: str
     concepts: tuple[str, ...]
@@ -160,7 +160,7 @@ class Word(NamedTuple):
 
 
 def extract_words(text: str) -> tuple[Word, ...]:
-    """The words of a step, each once: its stem and the concepts that may stand in for it."""
+    """Return the distinct words of a step, each with its stems and concepts."""
     single, pairs = _load_concepts()
     tokens = _TOKEN.findall(text)
     lowered = [_stem_whole_token(token) for token in tokens]
@@ -185,5 +185,5 @@ def extract_words(text: str) -> tuple[Word, ...]:
 
 
 def split_identifier(name: str) -> list[str]:
-    """The lower-case pieces of an identifier, in their order."""
+    """Split an identifier into lower-case parts, in order."""
     return [subword.lower() for token in _TOKEN.findall(name) for subword in _CAMEL.findall(token)]

@@ -1,4 +1,4 @@
-"""The values that a step names, and whether a text holds them: paths, ids, numbers, names."""
+"""Extract the values that a step names (paths, ids, numbers, names) and find them in texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planproof.contracts.terms import read_knowledge
 
 
 class LiteralKind(StrEnum):
-    """What sort of value a literal is; the sorts differ in how strongly their absence speaks."""
+    """The kind of a value; the kinds differ in how much the absence of a value means."""
 
     QUOTED = "quoted"
     PATH = "path"
@@ -26,20 +26,20 @@ class LiteralKind(StrEnum):
     NAME = "name"
 
 
-# Looked up once: every value is held against many texts.
+# Bound once: each value is compared with many texts.
 _A_NAME, _A_NUMBER = LiteralKind.NAME, LiteralKind.NUMBER
 
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A value as the step writes it, and the folded forms under which a text may hold it."""
+    """A value as the step writes it, and the folded forms in which a text may contain it."""
 
     kind: LiteralKind
     text: str
     forms: tuple[str, ...]
 
     def occurs_in(self, folded: str) -> bool:
-        """Whether a folded text holds the value; a name is held by its words, endings aside."""
+        """Return whether a folded text contains the value; a name matches without its endings."""
         if self.kind is _A_NAME:
             words = [word for word in self.forms[0].split() if word != "and"]
             if all(word[: max(4, len(word) - 2)] in folded for word in words):
@@ -47,7 +47,7 @@ class Literal:
             codes = _load_place_codes().get(self.forms[0], ())
             return any(_compile_whole_value(code).search(folded) for code in codes)
         for form in self.forms:
-            # To look for the form alone is far quicker than for one that stands alone.
+            # A plain search for the form is much faster than the pattern for a whole value.
             if form in folded and (
                 self.kind is not _A_NUMBER or _compile_whole_value(form).search(folded)
             ):
@@ -55,24 +55,24 @@ class Literal:
         return False
 
     def occurs_in_any(self, folded: Sequence[str]) -> bool:
-        """Whether one of several folded texts holds the value."""
+        """Return whether any of several folded texts contains the value."""
         if self.kind is _A_NAME:
             return any(map(self.occurs_in, folded))
-        # Folding leaves no line feed in a text or a value: nothing is found across two texts.
+        # Folded texts and values contain no line feed, so nothing matches across two texts.
         return self.occurs_in("\n".join(folded))
 
 
 class TextIndex:
-    """Many folded texts in one, so that a value is looked for in all of them at once."""
+    """Several folded texts joined, so that a value is searched for in all of them at once."""
 
     def __init__(self, texts: Iterable[str]) -> None:
-        # As above, nothing is found across two of them.
+        # As above, nothing matches across two texts.
         lines = list(texts)
         self._joined = "\n".join(lines)
         self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
 
     def find_indices(self, literal: Literal) -> list[int]:
-        """The indices of the texts that hold a form of a value, which is no name."""
+        """Return the indices of the texts that contain a form of a value; not for names."""
         joined, starts = self._joined, self._starts
         indices: list[int] = []
         for form in literal.forms:
@@ -123,7 +123,7 @@ _DATE_RANGE = re.compile(
     rf"|\b(?P<d3>\d{{1,2}})\.?\s?(?:to|-|\u2013|until|and)\s?(?P<d4>\d{{1,2}})\.?\s(?P<m2>{_MONTH})\b",
     re.IGNORECASE,
 )
-# Every repetition is bounded where a search may begin anywhere: else it takes quadratic time.
+# All repetitions are bounded where a match may start anywhere, to avoid quadratic time.
 _IDENTIFIER = re.compile(
     r"#?\b(?=[\w-]{0,61}\d)(?=[\w-]{0,61}[A-Za-z])(?!\d+-[A-Za-z]+\b)(?![A-Za-z]+-\d+\b)"
     r"[A-Za-z0-9](?:[\w-]{0,60}[A-Za-z0-9])?\b"
@@ -157,7 +157,7 @@ _NEGATION = re.compile(
 
 
 _LiteralMatch: TypeAlias = tuple[LiteralKind, tuple[int, int], str, tuple[str, ...]]
-"""A sort, where it stands, the value as it is written, and its forms before folding."""
+"""The kind, the span, the value as written, and its forms before folding."""
 
 
 _ASCII_FOLDED = bytes(
@@ -167,7 +167,7 @@ _ASCII_FOLDED = bytes(
 
 @cache
 def _load_place_codes() -> dict[str, tuple[str, ...]]:
-    """Name -> the codes that traces write for it."""
+    """Return name -> the codes that traces write for it."""
     codes: dict[str, list[str]] = {}
     for code, words in read_knowledge("places.txt"):
         for name in " ".join(words).split(", "):
@@ -177,16 +177,16 @@ def _load_place_codes() -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=4_096)
 def _compile_whole_value(value: str) -> re.Pattern[str]:
-    """Finds a number or a code that is not a piece of a longer one."""
-    # The value comes first in the pattern, for then the search for it is fast.
+    """Return a pattern for a number or a code that is not part of a longer one."""
+    # The value comes first in the pattern, which makes the search fast.
     value, near = re.escape(value), "[^\\W_]" if value.isalpha() else "\\d"
     return re.compile(f"{value}(?!{near})(?<!{near}{value})")
 
 
 def fold(text: str) -> str:
-    """Lower case with white space folded and typographic quotes made plain."""
+    """Return the text in lower case, with white space collapsed and quotes made plain."""
     if text.isascii():
-        # Most texts have single spaces and line breaks only: a table of bytes is quicker then.
+        # Most texts have only single spaces and line breaks: a translation table is faster.
         folded = text.encode().translate(_ASCII_FOLDED).decode()
         return folded.strip() if "  " not in folded else " ".join(folded.split())
     lowered = text.lower().replace("\u2019", "'").replace("\u2018", "'")
@@ -212,8 +212,8 @@ def _build_date_forms(match: re.Match[str]) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8_192)
 def extract_literals(text: str) -> tuple[Literal, ...]:
-    """The literals of a step's text, in the order in which they stand."""
-    # A mark for each character: comparing every value with all those before it is quadratic.
+    """Return the literals of a step's text, in order of appearance."""
+    # One mark per character: comparing each value with all previous ones is quadratic.
     taken = bytearray(len(text))
     matches: list[tuple[int, Literal]] = []
     for find in (
@@ -225,7 +225,7 @@ def extract_literals(text: str) -> tuple[Literal, ...]:
         _find_numbers,
         _find_names,
     ):
-        # Each sort has what those before it have left.
+        # A kind gets only the text that the kinds before it did not match.
         for kind, (start, end), value, forms in find(text):
             if taken.find(1, start, end) >= 0:
                 continue
@@ -285,7 +285,7 @@ def _find_identifiers(text: str) -> Iterator[_LiteralMatch]:
 
 def _find_numbers(text: str) -> Iterator[_LiteralMatch]:
     for match in _NUMBER.finditer(text) if _DIGIT.search(text) else ():
-        # What something may cost is a bound, which nobody writes down who keeps to it.
+        # A price limit is a bound, which a trace that respects it need not contain.
         before, after = text[max(0, match.start() - 16) : match.start()], text[match.end() :][:8]
         if (match[0][0] in "$€£" or _MONEY.match(after)) and _BOUND_PHRASE.search(before):
             continue

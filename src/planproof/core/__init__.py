@@ -1,1 +1,1 @@
-"""The data classes, and what belongs to them: trace, plan, case, finding, verdict, judge."""
+"""Data classes of planproof: trace, plan, case, finding, verdict and judge."""

@@ -1,7 +1,7 @@
-"""One event loop for the process, in a thread of its own: the way from plain code to async code.
+"""Run async code from sync code, on one event loop per process in its own thread.
 
-It lives as long as the process does, so that connections are kept from one question to the next.
-When the process ends in an orderly way, what is open on the loop is closed first.
+The loop lives as long as the process, so that connections are reused between model calls. When the
+process exits normally, everything open on the loop is closed first.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from weakref import finalize
 
 _T = TypeVar("_T")
 _MAX_SECONDS_PER_PASS = 0.25
-"""Seconds of a pass of a loop after which no further piece of work is begun in it."""
+"""Seconds of blocking work in one pass of the loop after which no more is started."""
 
 
 class OnePerLoop(Generic[_T]):
-    """Makes a thing when a loop first asks for it, and keeps it for as long as the loop."""
+    """Creates one value per event loop on first use, and keeps it until the loop is closed."""
 
     def __init__(self, make: Callable[[], _T]) -> None:
         self._make = make
         self._by_loop: dict[asyncio.AbstractEventLoop, _T] = {}
 
     def get(self) -> _T:
-        """The one of the running loop."""
+        """Return the value of the running loop."""
         loop = asyncio.get_running_loop()
         value = self._by_loop.get(loop)
         if value is None:
@@ -41,10 +41,10 @@ class OnePerLoop(Generic[_T]):
 
 
 class LoopThrottle:
-    """Shares a loop between long work and whatever else is to be done on it.
+    """Shares a loop between long blocking work and other tasks.
 
-    Who works without awaiting anything waits for his turn first. In one pass of the loop they work
-    for a while and no longer, so that in between requests go out and answers come in.
+    Code that works without awaiting calls `wait` first. Each pass of the loop allows a limited time
+    for such work, so that requests are sent and answers received in between.
     """
 
     def __init__(self, max_seconds: float = _MAX_SECONDS_PER_PASS) -> None:
@@ -66,10 +66,10 @@ class LoopThrottle:
 
 
 class OpenWhileLoopRuns:
-    """Holds a context open until its loop shuts down, or nobody needs it any more.
+    """Keeps a context open until its loop shuts down or this object is collected.
 
-    A loop closes the asynchronous generators that were started in it before it ends; one that
-    stands inside the context is how the context learns of that without anybody having to say so.
+    Before a loop ends, it closes the asynchronous generators that were started in it. The context
+    is entered inside such a generator, so it is closed without an explicit call.
     """
 
     def __init__(self, context: AbstractAsyncContextManager[Any]) -> None:
@@ -77,10 +77,10 @@ class OpenWhileLoopRuns:
         self._entering: asyncio.Future[None] | None = None
 
     async def enter(self) -> None:
-        """Enter the context, unless that has been done or is under way."""
+        """Enter the context, unless it is already entered or being entered."""
         if self._entering is None:
-            # The context outlives this object until it is left: connections that are collected
-            # with everything else would never be closed.
+            # The context must outlive this object until it is exited: connections collected
+            # together with it would never be closed.
             finalize(
                 self, _close_threadsafe, asyncio.get_running_loop(), self._context
             ).atexit = False
@@ -109,13 +109,13 @@ def _schedule_close(loop: asyncio.AbstractEventLoop, inside: AsyncGenerator[None
 
 async def _close_context(inside: AsyncGenerator[None, None]) -> None:
     for _ in range(3):
-        await asyncio.sleep(0)  # a loop that ends closes it itself, and must be the first to try
+        await asyncio.sleep(0)  # a loop that is ending closes it itself, and must do so first
     with suppress(RuntimeError):
         await inside.aclose()
 
 
 async def gather_or_cancel(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> list[_T]:
-    """All results, in the order of the work; when one fails, the others are called off."""
+    """Return all results in order; if one fails, cancel the others."""
     tasks = [asyncio.ensure_future(coroutine) for coroutine in coroutines]
     try:
         return await asyncio.gather(*tasks)
@@ -125,18 +125,18 @@ async def gather_or_cancel(coroutines: Iterable[Coroutine[Any, Any, _T]]) -> lis
 
 
 _SHUTDOWN_TIMEOUT = 2.0
-"""For everything that is open: whoever leaves does not wait for a server that does not answer."""
+"""Seconds to close everything open: exiting must not wait for an unresponsive server."""
 _lock = threading.Lock()
 _running: list[tuple[asyncio.AbstractEventLoop, threading.Thread]] = []
 
 
 def submit(work: Coroutine[Any, Any, _T]) -> Future[_T]:
-    """Begin some work on the loop."""
+    """Schedule a coroutine on the loop."""
     return asyncio.run_coroutine_threadsafe(work, _get_loop())
 
 
 def run_sync(work: Coroutine[Any, Any, _T]) -> _T:
-    """Do some work on the loop, and wait for it: also from within another event loop."""
+    """Run a coroutine on the loop and wait for it, even from within another event loop."""
     if _running and threading.current_thread() is _running[0][1]:
         work.close()
         raise RuntimeError("this would wait for itself: on this loop, await aevaluate() instead")
@@ -160,7 +160,7 @@ def _get_loop() -> asyncio.AbstractEventLoop:
 
 @atexit.register
 def _shut_down() -> None:
-    """Call off what is under way, close what is open, and end the loop."""
+    """Cancel running tasks, close what is open, and stop the loop."""
     if not _running:
         return
     loop, thread = _running.pop()
@@ -180,8 +180,8 @@ def _shut_down() -> None:
 
 
 def _reset_after_fork() -> None:
-    """A forked process has the loop of its parent, but not the thread that ran it."""
-    global _lock  # noqa: PLW0603 - another thread of the parent may have held it
+    """Forget the loop in a forked process: the thread that ran it does not exist there."""
+    global _lock  # noqa: PLW0603 - another thread of the parent may have locked it
     _lock = threading.Lock()
     _running.clear()
 

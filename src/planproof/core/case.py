@@ -1,4 +1,4 @@
-"""The case: a user task, the agent's plan and the execution trace, as they came in."""
+"""The case: a user task, the agent's plan and the execution trace, as given."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from planproof.core.content import Content, Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """What is to be judged. `plan` and `trace` are still raw: any shape that can be read.
+    """A case to judge. `plan` and `trace` are raw, in any readable format.
 
-    Without a plan, the one that was declared in the trace is meant; without a task, the first
-    thing that the user says there.
+    Without a plan, the one declared in the trace is used; without a task, the first user message.
     """
 
     task: Content | None

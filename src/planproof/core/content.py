@@ -1,4 +1,4 @@
-"""What a message or a task is made of: text and images."""
+"""Content of a message or a task: text and images."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 Json: TypeAlias = Any
-"""A value as `json.loads` gives it. Its shape is unknown until a reader has looked."""
+"""A value as returned by `json.loads`; its shape is unknown until a reader has checked it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """An image kept as a part of its own, by address or as base64 data; never as running text."""
+    """An image as a separate part, by URL or as base64 data; never inside the text."""
 
     media_type: str
     url: str | None = None
@@ -20,7 +20,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Text with the images that came with it."""
+    """Text with its images."""
 
     text: str = ""
     images: tuple[Image, ...] = ()

@@ -1,4 +1,4 @@
-"""SHA-256 digests of a task, a plan and of who judges; a trace's digest comes from its source."""
+"""SHA-256 digests of tasks, plans and judges; that of a trace comes from its source."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def task_digest(task: Content) -> str:
-    """The digest of a task's text, and of the images that came with it."""
+    """Return the digest of a task's text and images."""
     images = (
         f"\0{image.media_type}\0{image.url or ''}\0{image.data or ''}" for image in task.images
     )
@@ -22,7 +22,7 @@ def task_digest(task: Content) -> str:
 
 
 def plan_digest(plan: Json) -> str:
-    """The digest of a plan as it was given, written as canonical JSON."""
+    """Return the digest of a plan as given, encoded as canonical JSON."""
     raw = asdict(plan) if isinstance(plan, Plan) else plan
     try:
         return _digest(_ENCODER.encode(raw))
@@ -31,7 +31,7 @@ def plan_digest(plan: Json) -> str:
 
 
 def compute_fingerprint(*parts: object) -> str:
-    """A short digest of everything that a judge's or a model's answers depend on."""
+    """Return a short digest of everything that a judge's or model's answers depend on."""
     return _sha256_hex("\0".join(map(str, parts)))[:12]
 
 

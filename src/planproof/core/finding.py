@@ -1,4 +1,4 @@
-"""What a judge found: the status of each step, and what was done besides."""
+"""The findings of a judge: the status of each step, and extra actions."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ class Extra:
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything that a judge found in one case."""
+    """All findings of a judge on one case."""
 
     steps: tuple[StepFinding, ...]
     extras: tuple[Extra, ...] = ()
 
     @cached_property
     def counted_steps(self) -> tuple[StepFinding, ...]:
-        """The steps that the score is computed from: no parents, nothing that was waived."""
+        """The steps that determine the score: neither parents nor waived."""
         parents = {step.parent for step in self.steps}
         return tuple([s for s in self.steps if s.number not in parents and not s.waived])

@@ -1,4 +1,4 @@
-"""Looking at JSON values of unknown shape without tripping over them."""
+"""Helpers for JSON values of unknown shape: type checks, lookups, parsing and limits."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from msgspec.json import Decoder
 from planproof.core.content import Json
 
 MAX_DEPTH = 200
-"""How deeply a value may be nested: more than any framework writes, less than Python can walk."""
+"""Maximum nesting depth: more than any framework writes, less than Python can walk."""
 
 _CONTAINERS = frozenset((dict, list))
 _OPENING, _CLOSING = "{[", "}]"
 _WHITE_SPACE = " \t\n\r"
 _LENIENT_DECODER = json.JSONDecoder(parse_constant=str)
-# What was parsed has no circles to look for.
+# Parsed values have no cycles.
 _ENCODER = json.JSONEncoder(ensure_ascii=False, check_circular=False)
 _MAX_EMBEDDED_LENGTH = 20_000_000
 _LATEST_SECOND = 1e11
 
 
-# Asked of nearly every value: the check of the class itself spares a call of Python's.
+# Called on nearly every value: `__instancecheck__` avoids the call of a Python function.
 is_object = cast("Callable[[Json], TypeGuard[dict[str, Json]]]", dict.__instancecheck__)
-"""Whether this is a JSON object."""
+"""Return whether a value is a JSON object."""
 is_list = cast("Callable[[Json], TypeGuard[list[Json]]]", list.__instancecheck__)
-"""Whether this is a JSON array."""
+"""Return whether a value is a JSON array."""
 
 
 def is_deeper_than(value: Json, limit: int) -> bool:
-    """Whether arrays and objects are nested in each other more than `limit` times."""
+    """Return whether arrays and objects are nested more than `limit` levels deep."""
     level: list[Json] = [value] if value.__class__ in _CONTAINERS else []
     if not _may_be_deeper_than(level, limit):
         return False
@@ -50,10 +50,10 @@ def is_deeper_than(value: Json, limit: int) -> bool:
 
 
 def _may_be_deeper_than(level: list[Json], limit: int) -> bool:
-    """The same in a fifth of the time; a yes is to be looked into.
+    """Check the depth in a fifth of the time; True still has to be verified.
 
-    The garbage collector keeps track of whatever holds an array or an object; of what holds only
-    plain values it need not, so that the last level may go unseen.
+    The garbage collector tracks everything that contains an array or an object. It may not track
+    containers of plain values, so the last level may be missed.
     """
     for _ in range(limit - 1):
         if not level:
@@ -63,7 +63,7 @@ def _may_be_deeper_than(level: list[Json], limit: int) -> bool:
 
 
 def text_at(value: dict[str, Json], *keys: str) -> str | None:
-    """The first of these fields that is a string with something in it."""
+    """Return the value of the first of these keys that is a non-empty string."""
     for key in keys:
         text = value.get(key)
         if text and isinstance(text, str):
@@ -72,7 +72,7 @@ def text_at(value: dict[str, Json], *keys: str) -> str | None:
 
 
 def key_with_text(value: dict[str, Json], keys: Iterable[str]) -> str | None:
-    """The first of these keys under which a string with more than white space stands."""
+    """Return the first of these keys whose value is a string that is not blank."""
     for key in keys:
         text = value.get(key)
         if text and isinstance(text, str) and not text.isspace():
@@ -81,12 +81,12 @@ def key_with_text(value: dict[str, Json], keys: Iterable[str]) -> str | None:
 
 
 def key_with_list(value: dict[str, Json], keys: Iterable[str]) -> str | None:
-    """The first of these keys under which an array stands."""
+    """Return the first of these keys whose value is an array."""
     return next((key for key in keys if is_list(value.get(key))), None)
 
 
 def parse_embedded_json(text: str) -> Json:
-    """The JSON object or array that a string holds; None when it holds none."""
+    """Return the JSON object or array that a string contains; None if there is none."""
     bare = text.strip(_WHITE_SPACE)
     if not bare or bare[0] not in _OPENING or bare[-1] not in _CLOSING:
         return None
@@ -99,19 +99,19 @@ def parse_embedded_json(text: str) -> Json:
             value = _LENIENT_DECODER.decode(bare)
         except NOT_STRICT_ERRORS:
             return None
-    # Each level takes a bracket at both ends.
+    # Each level needs two brackets.
     return None if len(bare) > 2 * MAX_DEPTH and is_deeper_than(value, MAX_DEPTH) else value
 
 
 def format_value(value: Json) -> str:
-    """A value as the text of an event: strings as they are, the rest as JSON."""
+    """Return a value as the text of an event: strings unchanged, other values as JSON."""
     if isinstance(value, str):
         return value
     return "" if value is None else _ENCODER.encode(value)
 
 
 def parse_time(value: Json) -> str | None:
-    """A time as ISO 8601: given so, or as seconds, milli-, micro- or nanoseconds since 1970."""
+    """Return a time as ISO 8601, from text or from (milli-, micro-, nano-)seconds since 1970."""
     if isinstance(value, str):
         if not (value.isascii() and value.isdigit()) or len(value) > 20:
             return value[:64] or None
@@ -128,33 +128,33 @@ def parse_time(value: Json) -> str | None:
 
 
 NOT_STRICT_ERRORS = (ValueError, RecursionError)
-"""What is raised where a text is no strict JSON; it may still be JSON to the standard library."""
+"""Raised for text that is not strict JSON; the standard library may still parse it."""
 
 MAX_VALUES = 2_000_000
-"""How many values and keys JSON may hold, unless something else is configured."""
+"""Default maximum number of values and keys in JSON."""
 
 _BLOCK = 1 << 20
 _decode = Decoder().decode
 
 
 def parse_strict(text: str) -> Json:
-    """The JSON value that a text holds; raises one of `NOT_STRICT`."""
-    # A text keeps the bytes that it had to be encoded to, unless they are made apart from it.
+    """Parse text as strict JSON; raises one of `NOT_STRICT_ERRORS`."""
+    # Encode explicitly: otherwise a non-ASCII string keeps a copy of its UTF-8 bytes.
     return _decode(text if text.isascii() else text.encode())
 
 
 def has_more_values(text: str, limit: int) -> bool:
-    """Return whether JSON text holds more than so many values and keys, without parsing it.
+    """Return whether JSON text has more than `limit` values and keys, without parsing it.
 
     Three bytes of text may become an object of a hundred. An empty list or object counts twice.
     """
-    # Marks inside strings are counted as well: if these are few enough, there is no need to look.
+    # This count includes marks inside strings; if it is low enough, no closer look is needed.
     if len(text) < limit or _count_marks(text) < limit:
         return False
     count, start, in_string = 1, 0, False
     while start < len(text) and count <= limit:
         end = start + _BLOCK
-        # A backslash belongs to the character that follows it.
+        # Do not separate a backslash from the character that it escapes.
         while text[end - 1 : end] == "\\":
             end += 1
         parts = text[start:end].replace("\\\\", "").replace('\\"', "").split('"')
@@ -165,5 +165,5 @@ def has_more_values(text: str, limit: int) -> bool:
 
 
 def _count_marks(text: str) -> int:
-    """Count what begins a value or ends a key."""
+    """Count the characters that begin a value or end a key."""
     return sum(map(text.count, ",:[{"))

@@ -1,4 +1,4 @@
-"""What a judge is."""
+"""The interface of judges: protocols, model options, and the judgement that they return."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from planproof.core.vocabulary import Vocabulary
 
 
 class HasFingerprint(Protocol):
-    """What every judge says of itself."""
+    """The identity of a judge."""
 
     @property
     def name(self) -> str:
-        """The name that it is registered under."""
+        """The name under which the judge is registered."""
         ...
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever the judge's answers may."""
+        """A digest that changes whenever the judge's answers may change."""
         ...
 
 
 class Judge(HasFingerprint, Protocol):
-    """Finds what became of each step and what was done besides; gives no score."""
+    """Determines the status of each step and the extra actions; gives no score."""
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
-        """Hold the trace against the plan."""
+        """Check the trace against the plan."""
         ...
 
 
@@ -42,11 +42,11 @@ class ModelJudge(HasFingerprint, Protocol):
     """A judge that asks a model. Raises `ModelFailed` when it gets no valid answer."""
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
-        """Hold the trace against the plan, and say how that came about."""
+        """Check the trace against the plan; the judgement includes usage, models and warnings."""
         ...
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
-        """What would be asked about a case, as far as it does not depend on answers."""
+        """Return the questions that would be asked, as far as they do not depend on answers."""
         ...
 
 
@@ -55,11 +55,12 @@ AnyJudge: TypeAlias = Judge | ModelJudge
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """How a judge is to ask its model.
+    """Options for a judge that asks a model.
 
-    `budget` is in characters a request, `deadline` in seconds a case. `doubt` is how much `rules`
-    may leave before `cascade` asks. `sample` tells repeats of a judgement apart. `template` is the
-    text of one that replaces the judge's own; `image_urls` lets addresses of images be passed on.
+    `budget` is in characters per request, `deadline` in seconds per case. `doubt` is how much doubt
+    `rules` may leave before `cascade` asks a model. `sample` distinguishes repeats of a judgement.
+    `template` is the text of a prompt template that replaces the judge's own; `image_urls` allows
+    image URLs to be passed on.
     """
 
     budget: int = 120_000
@@ -71,35 +72,35 @@ class ModelOptions:
 
 
 class JudgeFactory(Protocol):
-    """What the entry points in the group `planproof.judges` name, as a rule the judge's class."""
+    """The type of entry points in the group `planproof.judges`; usually the judge's class."""
 
     def __call__(self, *, vocabulary: Vocabulary) -> Judge:
-        """A judge that knows tools by this vocabulary."""
+        """Return a judge that uses this vocabulary of tool names."""
         ...
 
 
 class ModelJudgeFactory(Protocol):
-    """The same for a judge that asks a model, which it says by `asks_model`."""
+    """The factory of a judge that asks a model, marked by `asks_model`."""
 
     asks_model: ClassVar[bool]
 
     def __call__(
         self, *, vocabulary: Vocabulary, model: Model, options: ModelOptions
     ) -> ModelJudge:
-        """A judge that asks this model, in this way."""
+        """Return a judge that asks this model with these options."""
         ...
 
 
 PROMPT = "prompt"
-"""The one judge whose score and words are a model's own; it gives no findings."""
+"""The only judge whose score and reason come from a model; it gives no findings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptCoverage:
-    """How much of a trace a model was shown.
+    """The part of a trace that a model was shown.
 
-    `events` had at least a line, `shortened` are those of them whose text was cut; the whole took
-    so many `windows`, and so many `images` went along.
+    `events` counts those shown with at least a line, `shortened` those whose text was cut,
+    `windows` the requests they were divided into, and `images` the images sent along.
     """
 
     events: int
@@ -110,10 +111,10 @@ class PromptCoverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """Findings from which the score is computed; or, without them, the model's score and reason.
+    """Findings to compute the score from; or, without findings, the model's score and reason.
 
-    `models` are those that answered. `notes` belong to the coverage of the trace. `warnings` are
-    about the judgement: rules that a reason breaks, instructions that were found in the trace.
+    `models` are those that answered. `notes` belong to the coverage of the trace. `warnings`
+    concern the judgement: rules that a reason breaks, instructions found in the trace.
     """
 
     findings: Findings | None = None
@@ -130,7 +131,7 @@ class Judgement:
 
 
 def with_totals(chosen: Judgement, judgements: Sequence[Judgement]) -> Judgement:
-    """A judgement with what all of them cost and warn of."""
+    """Return a judgement with the models, usage and warnings of all of them."""
     return replace(
         chosen,
         models=tuple(dict.fromkeys(name for judgement in judgements for name in judgement.models)),

@@ -1,4 +1,4 @@
-"""Limits on what is read."""
+"""Limits on the size of inputs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from planproof.core.json_values import MAX_DEPTH, MAX_VALUES
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How large and how deeply nested a source may be, and how much JSON may hold."""
+    """Maximum size and nesting depth of a source, and number of JSON values in it."""
 
     bytes: int = 256 * 1024 * 1024
     depth: int = MAX_DEPTH
     values: int = MAX_VALUES
-    """How many values and keys JSON may hold; in a data set, that of a case."""
+    """Maximum number of values and keys in JSON; in a data set, per case."""
     entries: int = 100_000
-    """How many entries an archive may have."""
+    """Maximum number of entries in an archive."""

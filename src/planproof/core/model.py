@@ -1,6 +1,6 @@
-"""Asking a model: a question, its answer, what it cost, and how it can fail.
+"""The interface to language models: questions, answers, usage and failures.
 
-Judges see models only through this; who talks to providers stands in `planproof.llm`.
+Judges see models only through this interface; `planproof.llm` talks to the providers.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a model is asked: the rules, the case as data, and the form of the answer.
+    """A question to a model: instructions, the case as data, and the type of the answer.
 
-    `template` is the digest of what the words were made from. `sample` tells repeats of one
-    question apart: each has a seed, and a place in the cache, of its own.
+    `template` is the digest of the prompt template. `sample` distinguishes repeats of a question:
+    each has its own seed and cache entry.
     """
 
     instructions: str
@@ -34,7 +34,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A valid answer, from the model of this name, and what it took to get it."""
+    """A valid answer, the name of the model that gave it, and its usage."""
 
     value: BaseModel
     usage: Usage
@@ -42,7 +42,7 @@ class Answer:
 
 
 class Model(Protocol):
-    """Something that answers questions in the form that they ask for, or raises `ModelFailed`."""
+    """A model that answers in the requested form, or raises `ModelFailed`."""
 
     @property
     def name(self) -> str:
@@ -51,16 +51,16 @@ class Model(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Changes whenever its answers may."""
+        """A digest that changes whenever the answers may change."""
         ...
 
     async def ask(self, question: Question, *, deadline: float) -> Answer:
-        """The answer, before the monotonic clock shows `deadline`."""
+        """Return the answer before the monotonic clock reaches `deadline`."""
         ...
 
 
 class Cause(StrEnum):
-    """Why a model gave no valid answer."""
+    """The reason why a model gave no valid answer."""
 
     TIMEOUT = "timeout"
     RATE_LIMITED = "rate_limited"
@@ -89,7 +89,7 @@ _ADVICE = {
 
 
 class ModelFailed(PlanproofError):
-    """A model gave no valid answer: the cause, the provider's own words, what was paid so far."""
+    """A model gave no valid answer: the cause, the provider's message, and the usage so far."""
 
     def __init__(
         self, cause: Cause, detail: str, *, model: str | None = None, usage: Usage | None = None
@@ -101,7 +101,7 @@ class ModelFailed(PlanproofError):
         self.usage = usage or Usage()
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Keep everything when it crosses a process boundary."""
+        """Keep all attributes when pickled."""
         return (_rebuild_model_failed, (self.cause, self.detail, self.model, self.usage))
 
 

@@ -1,4 +1,4 @@
-"""Pieces of sentences: names, quotes and lists from a case, made fit to stand in one."""
+"""Format names, quotes and lists from a case for use in a sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ OPEN_QUOTE = "“"
 CLOSE_QUOTE = "”"
 ELLIPSIS = "…"
 
-# What the program's own sentences never say; a tool called "close" is quoted.
+# Words that the program's own sentences never use; a tool called "close" is quoted.
 DEGREE_WORDS = re.compile(
     r"\b(?:mostly|largely|mainly|close|closely|reasonabl[ey]|significant(?:ly)?|substantial(?:ly)?|"
     r"considerabl[ey]|fairly|quite|rather(?! than)|very|somewhat|generally|nearly|almost|roughly|"
@@ -23,7 +23,7 @@ DEGREE_WORDS = re.compile(
     re.IGNORECASE,
 )
 QUOTED_TEXT = re.compile(r"“[^“”]*”|\"[^\"]*\"|`[^`]*`|(?<!\w)'[^']*'(?!\w)|(?<!\w)‘[^‘’]*’(?!\w)")
-"""What a sentence quotes."""
+"""Matches quoted text in a sentence."""
 _STEP_NUMBERS = re.compile(
     r"\bsteps?\s+(?P<numbers>\d[\d.]*(?:\s*(?:,\s*and|,|and|&|to|through|-|–)\s*\d[\d.]*){0,50})",
     re.IGNORECASE,
@@ -34,7 +34,7 @@ _MAX_CHARS = 4_000
 
 
 def to_single_line(text: str) -> str:
-    """The text on one line, without what moves a cursor, hides or reverses writing."""
+    """Return the text on one line, without control, invisible and bidirectional characters."""
     clipped = text[:_MAX_CHARS]
     if not clipped.isprintable():
         clipped = "".join(
@@ -46,8 +46,8 @@ def to_single_line(text: str) -> str:
 
 
 def quote_text(text: str, longest: int = 60) -> str:
-    """The text as a quote that nothing inside it can end."""
-    # Quotes of the trace become straight ones, so that only the program's own can end a quote.
+    """Return the text in quotes that no character inside it can close."""
+    # Curly quotes in the trace become straight, so that only the program's own close a quote.
     line = to_single_line(text[:_MAX_CHARS].replace(OPEN_QUOTE, '"').replace(CLOSE_QUOTE, '"'))
     if len(line) > longest:
         line = line[: longest - 1].rstrip() + ELLIPSIS
@@ -56,7 +56,7 @@ def quote_text(text: str, longest: int = 60) -> str:
 
 @lru_cache(maxsize=1_024)
 def format_name(name: str) -> str:
-    """A number, an id or a tool's name: as it is if it can't be taken for anything else."""
+    """Return a number, an id or a tool name: quoted unless it is a plain name."""
     plain = _PLAIN_NAME.fullmatch(name) and not DEGREE_WORDS.search(name)
     return name if plain else quote_text(name, 40)
 
@@ -64,7 +64,7 @@ def format_name(name: str) -> str:
 def join_items(
     items: Sequence[_Item], most: int = 3, format_item: Callable[[_Item], str] = str
 ) -> str:
-    """ "2", "2 and 3", "2, 3 and 4", "2, 3, 4 and 7 more"; `told` puts an item into words."""
+    """ "2", "2 and 3", "2, 3 and 4", "2, 3, 4 and 7 more"; `format_item` formats one item."""
     if len(items) > most + 1:
         return f"{', '.join(map(format_item, items[:most]))} and {len(items) - most} more"
     texts = list(map(format_item, items))
@@ -77,7 +77,7 @@ def format_steps(numbers: Sequence[str], most: int = 3) -> str:
 
 
 def find_step_ranges(text: str) -> Iterator[tuple[str, str]]:
-    """The numbers of steps that a text names, as ranges: "steps 2 to 4 and 7" -> 2-4, 7-7."""
+    """Yield the step numbers in a text as ranges: "steps 2 to 4 and 7" -> 2-4, 7-7."""
     for match in _STEP_NUMBERS.finditer(text):
         for first, last in _RANGE.findall(match["numbers"]):
             yield first.rstrip("."), (last or first).rstrip(".")

@@ -1,4 +1,4 @@
-"""The plan: the steps that were promised, with the numbers printed in it."""
+"""The plan: its steps, with their printed numbers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Literal, TypeAlias
 from planproof.core.content import Image
 
 InForce: TypeAlias = Literal["first", "latest"]
-"""Of several plans that a trace declares: the first stays in force, or each until the next."""
+"""The plan that counts if a trace declares several: the first, or each until the next."""
 
 
 class Origin(StrEnum):
-    """Where a plan came from; judging against an inferred one is circular."""
+    """The origin of a plan; judging against an inferred plan is circular."""
 
     GIVEN = "given"
     DECLARED = "declared"
@@ -22,12 +22,11 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One planned item, with the number printed in the plan ("3", "2.1").
+    """One item of the plan, with its printed number ("3", "2.1").
 
-    `parts` are the things that the step asks for, one or more, each of which must be done.
-    `choices` are alternatives ("A or B"), of which one suffices; empty when there is no choice.
-    `condition` is the "if ..." of a conditional step.
-    `parent` is the number of the step that this one refines.
+    `parts` are the things that the step asks for, one or more, all of which must be done. `choices`
+    are alternatives ("A or B"), one of which suffices; empty if there is no choice. `condition` is
+    the "if ..." of a conditional step. `parent` is the number of the step that this one refines.
     """
 
     number: str
@@ -43,7 +42,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps in plan order, and the images that came with them. `leaves` are what counts."""
+    """The steps in plan order, and their images. Only the `leaves` are counted."""
 
     steps: tuple[Step, ...]
     origin: Origin = Origin.GIVEN

@@ -1,10 +1,10 @@
-"""Pointers: where in a source something stands, and how to get back to it.
+"""Pointers to positions in a source, and how to resolve them.
 
-A JSON document is addressed by a JSON pointer (`/3/tool_calls/0`, the empty one is the whole),
-JSON Lines by a 1-based line and a JSON pointer (`L12/message/content`), and text by lines
-(`L12`, `L12-20`). In JSON Lines `L12-90/content` is a value that arrived in chunks: what is found
-there in the lines 12 to 90 that carry the same `id` as line 12, joined. Strings are put one after
-the other; objects are joined key by key.
+A JSON document is addressed by a JSON pointer (`/3/tool_calls/0`; the empty one is the whole
+document), JSON Lines by a 1-based line and a JSON pointer (`L12/message/content`), and text by
+lines (`L12`, `L12-20`). In JSON Lines, `L12-90/content` is a value that arrived in chunks: the
+values at this pointer in those of the lines 12 to 90 that have the same `id` as line 12, joined.
+Strings are concatenated; objects are merged key by key.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ _INDEX = re.compile(r"0|[1-9]\d{0,11}")
 
 
 def escape(key: str) -> str:
-    """A key as it stands in a JSON pointer."""
+    """Escape a key for a JSON pointer."""
     if "~" in key or "/" in key:
         return key.replace("~", "~0").replace("/", "~1")
     return key
 
 
 def unescape(token: str) -> str:
-    """The key that a part of a JSON pointer means."""
+    """Return the key that a token of a JSON pointer stands for."""
     return token.replace("~1", "/").replace("~0", "~")
 
 
 def resolve(document: Json, pointer: str) -> Json:
-    """The raw value at `pointer`; a tuple is JSON Lines, a string is text, the rest is JSON."""
+    """Return the value at `pointer`; a tuple is JSON Lines, a string is text, the rest is JSON."""
     if isinstance(document, tuple):
         return _resolve_in_lines(cast("tuple[tuple[int, Json], ...]", document), pointer)
     if isinstance(document, str) and pointer:
@@ -90,7 +90,7 @@ def _join_chunks(
 
 
 def _merge_objects(objects: list[dict[str, Json]]) -> dict[str, Json]:
-    """One object of several: its strings and objects joined, the rest as it came first."""
+    """Merge objects: join their strings and objects, keep the first of other values."""
     values_by_key: dict[str, list[Json]] = {}
     for one in objects:
         for key, value in one.items():

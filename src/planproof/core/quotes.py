@@ -1,4 +1,4 @@
-"""Whether a quote stands in a part of the source, word for word."""
+"""Check that a quote occurs verbatim in a part of the source."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ ELLIPSIS = "…"
 # Any number of backslashes: JSON may hold JSON that holds JSON.
 _ESCAPE = re.compile(r"\\+(?:u([0-9a-fA-F]{4})|([nrtbf])|(?=(.)))?", re.DOTALL)
 _PUNCTUATION = '{}[]:,"'
-# As it is printed, as it is typed, or in brackets.
+# Printed, typed, or in brackets.
 _ELLIPSIS_PATTERN = re.compile(rf"[\[(]?(?:{ELLIPSIS}|\.\.\.)[\])]?")
 
 
 def to_searchable_text(value: Json) -> str:
-    """A raw value as text in which quotes are looked for."""
+    """Return a raw value as normalized text in which quotes can be searched."""
     return _normalize(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def is_quote_in(quote: str, text: str) -> bool:
-    """Whether a quote stands in a `quotable` text; … or ... may stand for what was skipped.
+    """Return whether a quote occurs in a text from `to_searchable_text`.
 
-    JSON escapes are undone on both sides and white space is folded; upper and lower case differ.
+    … or ... may replace omitted text. JSON escapes are undone on both sides and white space is
+    collapsed; case matters.
     """
     plain, parts = _split_at_ellipses(quote)
     if not any(parts):
@@ -43,7 +44,7 @@ def is_quote_in(quote: str, text: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _split_at_ellipses(quote: str) -> tuple[str, tuple[str, ...]]:
-    """A quote as it is looked for, whole and between what it skips."""
+    """Return the normalized quote, and its parts between ellipses."""
     plain = _normalize(quote)
     return plain, tuple(map(str.strip, _ELLIPSIS_PATTERN.split(plain)))
 
@@ -52,7 +53,7 @@ def _normalize(text: str) -> str:
     if "\\" in text:
         text = _join_surrogates(_ESCAPE.sub(_unescape_match, text))
     text = " ".join(text.split())
-    # One after the other: a pattern that finds them all takes several times as long.
+    # One at a time: a regular expression for all takes several times as long.
     for mark in _PUNCTUATION:
         if mark in text:
             text = text.replace(f" {mark}", mark).replace(f"{mark} ", mark)
@@ -66,5 +67,5 @@ def _unescape_match(match: re.Match[str]) -> str:
 
 
 def _join_surrogates(text: str) -> str:
-    """Two escapes that are the halves of one character, put together."""
+    """Combine surrogate pairs that were escaped separately."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

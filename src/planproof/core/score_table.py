@@ -1,5 +1,5 @@
-"""The published table from findings to a score, and why each of its rows gives what it gives."""
-# ruff: noqa: SIM300 - the table's capital letters are no constants
+"""The published table that maps findings to a score, with the reason for each row."""
+# ruff: noqa: SIM300 - the table's capital letters are not constants
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _STATUSES = frozenset(Status)
 
 
 class Tally(Struct, frozen=True):
-    """The letters of the table: what of how many steps, and the extras."""
+    """The letters of the table: numbers of steps by status, and of extras."""
 
     n: int
     """Counted steps."""
@@ -34,11 +34,11 @@ class Tally(Struct, frozen=True):
 
     @staticmethod
     def of(findings: Findings) -> Tally:
-        """The counts of these findings."""
+        """Count the statuses and extras in these findings."""
         statuses = [step.status for step in findings.counted_steps]
         extras = [extra.severity for extra in findings.extras]
         if not _STATUSES.issuperset(statuses):
-            # Judges may come from elsewhere, and what is no status must not be counted as none.
+            # Judges may be third-party; an unknown status must not go uncounted.
             unknown = min(map(str, set(statuses) - _STATUSES))
             raise InvalidInput(
                 f"a step was given the status {unknown!r}.",
@@ -57,15 +57,15 @@ class Tally(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
-    """One row of the table: the score, when it is given, and that in words."""
+    """One row of the table: the score, its condition, and the condition in words."""
 
     score: float
     holds: Callable[[Tally], bool]
     because: str
 
 
-# The first row that holds gives the score. A plan whose every step was waived has n = 0: nothing
-# was lost in it, so the third row must not take its empty counts for a plan ignored.
+# The first row that holds gives the score. If every step was waived, n = 0 and nothing is missing,
+# so the third row must not treat these zero counts as an ignored plan.
 TABLE = (
     ScoreRow(
         0.0,
@@ -126,5 +126,5 @@ TABLE = (
 
 
 def find_row(tally: Tally) -> ScoreRow:
-    """The row that gives the score."""
+    """Return the first row whose condition holds."""
     return next(row for row in TABLE if row.holds(tally))

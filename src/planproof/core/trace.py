@@ -1,4 +1,4 @@
-"""The execution trace: the events of an agent's run, each with its place in the source."""
+"""The execution trace: the events of an agent's run, each with a pointer into the source."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from planproof.core.content import Image, Json
 
 
 class Kind(StrEnum):
-    """What an event is; only some kinds can be evidence of an action."""
+    """The kind of an event; only some kinds can be evidence of an action."""
 
     ACTION = "action"
-    """A tool call, a command, code that was run, a hand-off to another agent."""
+    """A tool call, a command, executed code, or a hand-off to another agent."""
     MESSAGE = "message"
-    """Said to or asked of somebody."""
+    """Text addressed to somebody."""
     REASONING = "reasoning"
-    """Thought, to nobody."""
+    """Thoughts addressed to nobody."""
     OBSERVATION = "observation"
-    """What came back, where it could not be tied to the action that asked for it."""
+    """A result that could not be matched to the action that requested it."""
     BOOKKEEPING = "bookkeeping"
     """To-do updates, restated plans, ledgers, think-aloud tools."""
     SYSTEM = "system"
-    """Instructions, settings and notices that the agent did not make."""
+    """Instructions, settings and notices that the agent did not write."""
 
 
 class EventStatus(StrEnum):
-    """How an action ended, as far as the trace says so."""
+    """The result status of an action, as far as the trace states it."""
 
     OK = "ok"
     ERROR = "error"
@@ -36,12 +36,12 @@ class EventStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One thing in the trace.
+    """One record of the trace.
 
     `actor` is who did it ("user" for the human side); `name` is the tool or command of an action.
-    `text` is what was said, thought or observed, or the command line or code of an action.
-    `output` is the result that came back to an action, found at `output_pointer`.
-    Events that were issued together, in one model turn, share a `turn`.
+    `text` is the message, reasoning or observation, or the command line or code of an action.
+    `output` is the result of an action, found at `output_pointer`. Events issued together in one
+    model turn share a `turn`.
     """
 
     id: str
@@ -70,9 +70,9 @@ class SkippedPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordCounts:
-    """How much of what an agent did a reader can have seen.
+    """The number of agent records in the source, and how many of them a reader read.
 
-    `records` counts what looks like the agent's in the source (for text: lines), `read` what of it
+    `records` counts what looks like the agent's in the source (for text: lines), `read` those that
     became events; `calls` and `calls_read` count the calls among them.
     """
 
@@ -83,7 +83,7 @@ class RecordCounts:
 
     @property
     def is_understood(self) -> bool:
-        """Whether at least half of the records, and half of the calls, were read."""
+        """True if at least half of the records, and half of the calls, were read."""
         return 2 * self.read >= self.records and 2 * self.calls_read >= self.calls
 
 
@@ -91,8 +91,8 @@ class RecordCounts:
 class Trace:
     """The events in the order in which they began, and how they were read.
 
-    `accounted` says how much of the source they are; None where nobody counted, and then the
-    reader is trusted to have read it all.
+    `record_counts` says how much of the source was read. If None, nothing was counted and the
+    reader is trusted to have read everything.
     """
 
     events: tuple[Event, ...]
@@ -102,5 +102,5 @@ class Trace:
 
     @cached_property
     def by_id(self) -> dict[str, Event]:
-        """The events by their ids."""
+        """The events by id."""
         return {event.id: event for event in self.events}

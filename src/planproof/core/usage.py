@@ -1,4 +1,4 @@
-"""What asking a model took: calls, tokens, dollars."""
+"""Usage of a model: calls, tokens and cost."""
 
 from __future__ import annotations
 

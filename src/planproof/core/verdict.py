@@ -1,4 +1,4 @@
-"""The verdict: outcome, score, reason, and everything they rest on."""
+"""The verdict: outcome, score, reason, and the findings behind them."""
 
 from __future__ import annotations
 
@@ -170,23 +170,23 @@ class Verdict:
     metadata: dict[str, Json] = field(default_factory=dict[str, Json])
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Cross a process boundary in a fraction of the time that nested dataclasses take."""
-        from msgspec import to_builtins  # noqa: PLC0415 - only where there are several processes
+        """Pickle as built-in types, which is much faster than nested dataclasses."""
+        from msgspec import to_builtins  # noqa: PLC0415 - only with several processes
 
-        # Metadata is whatever a caller gave.
+        # Metadata is kept as is: it may be any value that a caller gave.
         return (_rebuild, (to_builtins(replace(self, metadata={})), self.metadata))
 
     @property
     def findings(self) -> Findings:
-        """The steps and extras as the judge found them."""
+        """The findings on steps and extras."""
         return Findings(self.steps, self.extras)
 
     def brief(self) -> dict[str, float | str | None]:
-        """Exactly the two fields of the specification; the score is null unless `scored`."""
+        """Return exactly the two fields of the specification; the score is null unless `scored`."""
         return {"score": self.score, "reason": self.reason}
 
     def full(self) -> dict[str, Json]:
-        """The whole verdict as JSON values, as `--format full` prints it."""
+        """Return the whole verdict as JSON values, as `--format full` prints it."""
         return {
             "id": self.id,
             "outcome": self.outcome.value,
@@ -217,8 +217,8 @@ def _rebuild(fields: Json, metadata: dict[str, Json]) -> Verdict:
 
 
 def to_json_values(obj: object) -> Json:
-    """A noun and everything in it as JSON values."""
-    # Many times quicker than `dataclasses.asdict`, which copies every leaf: these are not touched.
+    """Convert a data class, and everything in it, to JSON values."""
+    # Many times faster than `dataclasses.asdict`, which copies every leaf.
     if isinstance(obj, StrEnum):
         return obj.value
     if isinstance(obj, tuple):
@@ -238,7 +238,7 @@ _LEAVES = frozenset((str, int, float, bool, NoneType))
 
 
 def parse_verdict(value: Json) -> Verdict:
-    """The verdict in a JSON value: the inverse of `Verdict.full()`."""
+    """Parse a verdict from a JSON value: the inverse of `Verdict.full()`."""
     from msgspec import ValidationError, convert  # noqa: PLC0415 - only here
 
     try:
@@ -251,12 +251,12 @@ def parse_verdict(value: Json) -> Verdict:
 
 
 def validate_verdict(value: Json) -> Verdict | tuple[str, ...]:
-    """The verdict without the id and metadata of its case, or all that is wrong with its shape."""
+    """Return the verdict without id and metadata, or a message for each error in its shape."""
     from pydantic import ValidationError  # noqa: PLC0415 - heavy, and only here
 
     if not isinstance(value, dict):
         return ("The verdict is no JSON object.",)
-    # Whatever the case's own id and metadata hold, no check rests on them.
+    # The id and metadata come from the case; no check depends on them.
     bare: dict[str, Json] = {**cast("dict[str, Json]", value), "id": None, "metadata": {}}
     try:
         return _adapter().validate_json(json.dumps(bare), strict=True)

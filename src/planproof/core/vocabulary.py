@@ -1,4 +1,4 @@
-"""What is known of tools by their names: which keep books, which close a run, their aliases."""
+"""Built-in knowledge of tool names: bookkeeping tools, closing tools and aliases."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ _SEPARATORS = re.compile(r"[\s\-.:/]+")
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Built-in knowledge of tool names, with what the user declared on top."""
+    """Built-in knowledge of tool names, extended by the user's declarations."""
 
     bookkeeping: frozenset[str] = _BOOKKEEPING
     closing: frozenset[str] = _CLOSING
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
-    """A step's word -> the tool that it means."""
+    """Maps a word of a step to the tool that it means."""
 
     @property
     def sorted_entries(self) -> tuple[object, ...]:
-        """All that it knows, in an order that is always the same."""
+        """All entries in a stable order."""
         return sorted(self.bookkeeping), sorted(self.closing), sorted(self.aliases.items())
 
     def is_bookkeeping(self, tool: str | None) -> bool:
-        """Whether a call of this tool only notes progress or thought."""
+        """Return whether a call of this tool only records progress or thoughts."""
         return tool is not None and _matches_any(tool, self.bookkeeping)
 
     def is_closing(self, tool: str | None) -> bool:
-        """Whether a call of this tool only ends the run."""
+        """Return whether a call of this tool only ends the run."""
         return tool is not None and _matches_any(tool, self.closing)
 
     def with_declared(
@@ -51,7 +51,7 @@ class Vocabulary:
         closing: frozenset[str] = frozenset(),
         aliases: Mapping[str, str] | None = None,
     ) -> Vocabulary:
-        """The same knowledge plus what a configuration declares."""
+        """Return this vocabulary extended by the declarations of a configuration."""
         return Vocabulary(
             self.bookkeeping | {name.lower() for name in bookkeeping},
             self.closing | {name.lower() for name in closing},

@@ -1,1 +1,1 @@
-"""planproof where people already are: each module imports its host only when it is used."""
+"""Integrations with other frameworks; each module imports its framework only when used."""

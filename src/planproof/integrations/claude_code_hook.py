@@ -1,4 +1,4 @@
-"""Claude Code's Stop hook: a session judged against its own plan when the agent stops."""
+"""Stop hook for Claude Code: judge a session against its own plan when the agent stops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from planproof.readers.decoding.source import Source
 from planproof.reports.wording import format_headline, format_score, format_tally, make_sanitizer
 
 _MAX_LAG_SECONDS = 1.0
-"""Seconds that the session file may lag behind the agent's last words."""
+"""Seconds that the session file may lag behind the agent's last message."""
 _POLL_SECONDS = 0.1
 _MAX_REASON_LENGTH = 4_000
 _CONTINUE_INSTRUCTION = (
@@ -31,10 +31,10 @@ _CONTINUE_INSTRUCTION = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopEvent:
-    """What Claude Code tells a hook when the agent stops.
+    """Input of a Stop hook.
 
-    `again` says that a hook has already kept the agent from stopping in this turn; `last_words`
-    is what the agent said last, which may not be in the session file yet.
+    `already_blocked` is true if a hook has already kept the agent from stopping in this turn.
+    `last_message` is the agent's last message, which may not be in the session file yet.
     """
 
     session: Path
@@ -44,7 +44,7 @@ class StopEvent:
 
 
 def parse_stop_event(data: bytes) -> StopEvent | None:
-    """The stop that a hook was told of; None when it was told of another event."""
+    """Parse the input of a hook; return None for any event other than Stop."""
     try:
         payload: Json = json.loads(data)
     except (ValueError, RecursionError) as error:
@@ -64,7 +64,7 @@ def parse_stop_event(data: bytes) -> StopEvent | None:
         return None
     folder = text_at(payload, "cwd")
     return StopEvent(
-        session=Path(expanduser(session)),  # noqa: PTH111 - a path's own raises without a home
+        session=Path(expanduser(session)),  # noqa: PTH111 - Path.expanduser needs a home dir
         already_blocked=payload.get("stop_hook_active") is True,
         last_message=text_at(payload, "last_assistant_message"),
         folder=None if folder is None else Path(folder),
@@ -74,10 +74,10 @@ def parse_stop_event(data: bytes) -> StopEvent | None:
 def judge_session(
     stop: StopEvent, *, in_force: InForce, limits: Limits, vocabulary: Vocabulary
 ) -> Verdict:
-    """The verdict on the session so far, by the plan that it declares itself."""
+    """Judge the session so far by the plan it declares itself."""
     data = _read_session(stop)
     if len(data) <= limits.bytes:
-        # Each sub-agent has a file of its own; times bring the lines into order.
+        # Each sub-agent has its own file; timestamps put the lines in order.
         files = sorted(stop.session.with_suffix("").glob("subagents/*.jsonl"))
         data = b"\n".join([data, *(file.read_bytes() for file in files)])
     source = Source.from_bytes(data, name=str(stop.session), limits=limits)
@@ -89,9 +89,9 @@ def judge_session(
 def build_hook_response(
     verdict: Verdict, stop: StopEvent, min_score: float | None
 ) -> dict[str, Json] | None:
-    """What Claude Code is told: nothing without a score, else the verdict for the user.
+    """Build the hook's answer: None without a score, otherwise the verdict for the user.
 
-    Below `min_score` the agent is to go on, with the reason; never twice in a turn.
+    Below `min_score` the agent is asked to continue, with the reason; at most once per turn.
     """
     if verdict.score is None:
         return None
@@ -113,13 +113,13 @@ def build_hook_response(
 
 
 def build_settings(command: str) -> dict[str, Json]:
-    """What to put into `.claude/settings.json`."""
+    """Build the content for `.claude/settings.json`."""
     hook = {"type": "command", "command": command, "timeout": 60}
     return {"hooks": {"Stop": [{"hooks": [hook]}]}}
 
 
 def _read_session(stop: StopEvent) -> bytes:
-    """The session file, once the agent's last words are in it; or as it is by then."""
+    """Read the session file; wait for the agent's last message, at most `_MAX_LAG_SECONDS`."""
     lines = (stop.last_message or "").strip().splitlines()
     last_line = (
         json.dumps(lines[-1], ensure_ascii=False)[1:-1].encode(errors="replace") if lines else b""
@@ -129,7 +129,7 @@ def _read_session(stop: StopEvent) -> bytes:
         try:
             data = stop.session.read_bytes()
         except (OSError, ValueError) as error:
-            # There is none, or no file can have this name.
+            # The file is missing, or its name is invalid.
             why = getattr(error, "strerror", error)
             raise InvalidInput(f"can't be read: {why}.", where=str(stop.session)) from error
         if last_line in data or time.monotonic() >= deadline:

@@ -1,10 +1,10 @@
-"""A metric for DeepEval that stands where its own PlanAdherenceMetric stood.
+"""DeepEval metric that replaces its built-in PlanAdherenceMetric.
 
 Importing this module imports DeepEval; nothing else in planproof does.
 """
 
 
-# DeepEval's types are unknown where it is not installed.
+# DeepEval's types are unknown if it is not installed.
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
 
@@ -27,13 +27,13 @@ from planproof.integrations.hosts import PlanInput, extract_plan, resolve_judge,
 
 
 class PlanAdherenceMetric(BaseMetric):
-    """Whether an agent followed its plan, judged by planproof; `verdict` holds the evidence.
+    """Metric for whether an agent followed its plan; `verdict` holds the evidence.
 
-    The plan is the one given here, or `metadata["plan"]` of the test case, or the one that the
-    agent declared. What could not be judged has no score, and its reason is the metric's `error`.
+    The plan is `plan`, or `metadata["plan"]` of the test case, or the one the agent declared. A
+    case that could not be judged has no score, and the reason becomes the metric's `error`.
     """
 
-    # DeepEval then hands over the spans that it has recorded.
+    # Makes DeepEval pass the spans it has recorded.
     requires_trace = True
 
     def __init__(
@@ -48,8 +48,8 @@ class PlanAdherenceMetric(BaseMetric):
         strict_mode: bool = False,
         verbose_mode: bool = False,
     ) -> None:
-        # DeepEval copies a metric by handing the attributes of these names to a new one, so that
-        # they must hold what they were given, and the judge is opened for all copies at once.
+        # DeepEval copies a metric by passing the attributes of these names to the constructor, so
+        # they must keep the values given. The judge is opened once for all copies.
         self.plan = plan
         self.judge = resolve_judge(judge, model)
         self.threshold = 1.0 if strict_mode else threshold
@@ -74,7 +74,7 @@ class PlanAdherenceMetric(BaseMetric):
         return build_case(test_case.input, plan, build_trace(test_case))
 
     def _apply_verdict(self, verdict: Verdict) -> float | None:
-        """Take over a verdict in the words of DeepEval."""
+        """Copy a verdict to the attributes DeepEval reads."""
         self.verdict = verdict
         self.score = verdict.score
         self.reason = verdict.reason if self.include_reason else None
@@ -94,14 +94,14 @@ class PlanAdherenceMetric(BaseMetric):
         return self.score
 
     def is_successful(self) -> bool | None:
-        """Whether there is a score, and it reaches the threshold; None where there is none."""
+        """Return True if the score reaches the threshold; None without a threshold."""
         if self.threshold is None:
             return None
         return self.error is None and self.score is not None and self.score >= self.threshold
 
     @property
     def __name__(self) -> str:
-        """As DeepEval shows it."""
+        """Display name in DeepEval."""
         return "Plan Adherence"
 
 
@@ -109,7 +109,7 @@ _ACTION_SPAN_TYPES = ("tool", "retriever")
 
 
 def build_trace(test_case: Any) -> Json:
-    """The trace of a test case: recorded by DeepEval, given in `metadata`, or the tools called."""
+    """Return the trace of a test case: recorded spans, `metadata["trace"]`, or the tools called."""
     recorded = to_json_value(getattr(test_case, "_trace_dict", None))
     if recorded is None:
         metadata = get_metadata(test_case)
@@ -122,21 +122,21 @@ def build_trace(test_case: Any) -> Json:
 
 
 def get_metadata(test_case: Any) -> Any:
-    """What whoever made the test case put beside it."""
-    # Earlier releases call it `additional_metadata`.
+    """Return the metadata of a test case."""
+    # Earlier DeepEval releases call it `additional_metadata`.
     key = "metadata" if hasattr(test_case, "metadata") else "additional_metadata"
     return getattr(test_case, key, None)
 
 
 class _EventBuilder:
-    """Writes the events of one test case in the native form."""
+    """Builds the events of one test case in the native format."""
 
     def __init__(self, test_case: Any) -> None:
         self._case = test_case
         self._ids = (f"e{number}" for number in count(1))
 
     def build_from_spans(self, root: dict[str, Json]) -> Iterator[Json]:
-        """What spans record: a tool's or a retriever's are actions, a model's is reasoning."""
+        """Yield events from spans: tools and retrievers are actions, models are reasoning."""
         yield from self._build_task_message()
         stack: list[tuple[dict[str, Json], str | None, bool]] = [(root, None, False)]
         while stack:
@@ -152,10 +152,10 @@ class _EventBuilder:
         yield from self._build_answer_message()
 
     def build_from_tools(self) -> Iterator[Json]:
-        """What the test case lists: calls one by one, each with the reasoning that led to it."""
+        """Yield events from `tools_called`, each call preceded by its reasoning."""
         called = to_json_value(getattr(self._case, "tools_called", None))
         if called is None:
-            return  # nobody knows what was done
+            return  # unknown what was done
         yield from self._build_task_message()
         for call in called:
             if call.get("reasoning"):
@@ -172,7 +172,7 @@ class _EventBuilder:
         self, span: dict[str, Json], parent_id: str | None, *, is_inner: bool
     ) -> Json:
         span_type = _get_span_type(span)
-        # The outermost agent is the one that is judged; it hands over to those within.
+        # The outermost agent is the one being judged; inner agents are hand-offs.
         if span_type in _ACTION_SPAN_TYPES or (span_type == "agent" and is_inner):
             return self._build_event(
                 "action",
@@ -183,7 +183,7 @@ class _EventBuilder:
                 parent=parent_id,
             )
         output = _to_text(span.get("output")) if span_type == "llm" else None
-        # What the model says last is the answer.
+        # The model's last output is the answer, which is added separately.
         if output and output != self._case.actual_output:
             return self._build_event("reasoning", text=output, parent=parent_id)
         return None
@@ -211,6 +211,6 @@ def _filter_objects(values: Json) -> list[dict[str, Json]]:
 def _to_text(value: Json) -> str | None:
     if value is None or isinstance(value, str):
         return value
-    import json  # noqa: PLC0415 - only for values that are no text
+    import json  # noqa: PLC0415 - only for values that are not text
 
     return json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""What the metrics for other frameworks share: a judge by name, and a host's objects as JSON."""
+"""Helpers shared by the integrations: open a judge by name, convert objects to JSON values."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ PlanInput: TypeAlias = "str | Path | Plan | Json"
 
 
 def resolve_judge(judge: str | AnyJudge | None, model: str | Model | None) -> str | AnyJudge | None:
-    """The judge as it is given, or the one of this name that asks the model: `audit` if none is."""
+    """Return the judge unchanged, or open it by name with the model (default: `audit`)."""
     if model is None:
         return judge
     if judge is not None and not isinstance(judge, str):
         raise InvalidInput("a judge that is open already takes no model.", advice="Name it.")
-    from planproof.llm.open_judge import open_judge  # noqa: PLC0415 - only where a model is asked
+    from planproof.llm.open_judge import open_judge  # noqa: PLC0415 - only if a model is used
 
     return open_judge(judge or "audit", [model])
 
 
 def to_json_value(value: object) -> Json:
-    """What a host hands over, messages and spans of its own among it, as JSON values."""
-    from pydantic_core import to_jsonable_python  # noqa: PLC0415 - not before it is used
+    """Convert a framework's objects, such as messages and spans, to JSON values."""
+    from pydantic_core import to_jsonable_python  # noqa: PLC0415 - deferred until used
 
     try:
         return to_jsonable_python(value, fallback=str, bytes_mode="base64")
@@ -48,19 +48,19 @@ def to_json_value(value: object) -> Json:
 
 
 def extract_plan(values: object) -> Json:
-    """The plan that stands in what a data set holds beside a case; None if it has none."""
+    """Return the plan from the values a data set stores with a case; None if there is none."""
     return to_json_value(values.get("plan")) if is_object(values) else None
 
 
 def extract_task(inputs: object) -> str | None:
-    """The task, if there is one text in the inputs; what is in messages is found in the trace."""
+    """Return the task if the inputs have exactly one text; a task in messages is in the trace."""
     values = list(inputs.values()) if is_object(inputs) else [inputs]
     texts = [value for value in values if isinstance(value, str)]
     return texts[0] if len(texts) == 1 else None
 
 
 def extract_trace(outputs: object) -> Json:
-    """The trace that an application gave back: `trace` in it, or all of it; no answer alone."""
+    """Return an application's trace: `trace` in its outputs, or all; a text is an answer."""
     value = to_json_value(outputs)
     if is_object(value) and "trace" in value:
         return value["trace"]
@@ -68,7 +68,7 @@ def extract_trace(outputs: object) -> Json:
 
 
 def import_framework(module: str, package: str) -> Any:
-    """A module of a framework; says which package to install where it is missing."""
+    """Import a module of a framework; if it is missing, the error names the package to install."""
     try:
         return import_module(module)
     except ImportError as error:
@@ -78,5 +78,5 @@ def import_framework(module: str, package: str) -> Any:
 
 
 def make_subclass(base: type[Any], methods: type[Any]) -> type[Any]:
-    """A class of the framework's with these methods, which stand in front of its own."""
+    """Create a subclass of a framework class whose methods are overridden by `methods`."""
     return new_class(methods.__name__.lstrip("_"), (methods, base))

@@ -1,9 +1,9 @@
-"""A scorer for Inspect.
+"""Inspect AI scorer for plan adherence.
 
 Importing this module imports Inspect; nothing else in planproof does.
 """
 
-# Its types are unknown where it is not installed.
+# Inspect's types are unknown if it is not installed.
 # pyright: reportMissingImports=false, reportUntypedFunctionDecorator=false
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
 # pyright: reportUnknownArgumentType=false
@@ -53,7 +53,7 @@ def plan_adherence(
 
 
 def _dump_sample(state: Any) -> Json:
-    """The sample as a log holds it: its events know more than its messages."""
+    """Return the sample in the form of a log; its events have more detail than its messages."""
     return {
         "id": to_json_value(state.sample_id),
         "epoch": state.epoch,

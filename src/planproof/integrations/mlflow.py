@@ -1,6 +1,6 @@
-"""A scorer for `mlflow.genai.evaluate`."""
+"""MLflow scorer for plan adherence, for `mlflow.genai.evaluate`."""
 
-# MLflow's types are unknown where it is not installed.
+# MLflow's types are unknown if it is not installed.
 # pyright: reportMissingImports=false, reportUnknownVariableType=false
 # pyright: reportUnknownMemberType=false, reportUntypedFunctionDecorator=false
 
@@ -29,13 +29,13 @@ def plan_adherence(
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
 ) -> Any:
-    """A scorer that holds what an agent did to a plan, with the reason as its rationale.
+    """Make a scorer for whether an agent followed its plan, with the reason as rationale.
 
-    Without a plan it is `expectations["plan"]`, or the one that the agent declared. The trace is
-    MLflow's own, or the outputs where nothing but the call itself was traced. What could not be
-    judged is feedback with an error, and without a value.
+    Without `plan`, the plan is `expectations["plan"]`, or the one the agent declared. The trace is
+    MLflow's own, or the outputs if only the call itself was traced. A case that could not be judged
+    gives feedback with an error and no value.
     """
-    from mlflow.entities import AssessmentError, Feedback  # noqa: PLC0415 - only where it is used
+    from mlflow.entities import AssessmentError, Feedback  # noqa: PLC0415 - only if it is used
     from mlflow.genai.scorers import scorer  # noqa: PLC0415
 
     from planproof.evaluation import build_case, evaluate_case  # noqa: PLC0415
@@ -58,7 +58,7 @@ def plan_adherence(
 
 
 def _select_trace(trace: Any, outputs: Any) -> Json:
-    """The spans, if there are any within the one that MLflow puts around each call."""
+    """Return MLflow's spans if there are any inside its root span, otherwise the outputs."""
     if trace is not None and len(trace.data.spans) > 1:
         return to_json_value(trace.to_dict())
     return extract_trace(outputs)

@@ -1,9 +1,9 @@
-"""An evaluator for pydantic-evals, which reads the span tree.
+"""Evaluator for pydantic-evals that reads the span tree.
 
 Importing this module imports pydantic-evals; nothing else in planproof does.
 """
 
-# Its types are unknown where it is not installed.
+# The types of pydantic-evals are unknown if it is not installed.
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false
 # pyright: reportUnknownVariableType=false, reportUnknownMemberType=false
 
@@ -31,11 +31,11 @@ from planproof.integrations.hosts import (
 
 @dataclass
 class PlanAdherence(Evaluator[Any, Any, Any]):
-    """Whether the spans of a case show what its plan says, as a score with a reason.
+    """Evaluator for whether the spans of a case follow its plan: a score with a reason.
 
-    Without a plan it is `metadata["plan"]` of the case, or the one that the agent declared. Where
-    no spans were recorded, the output is the trace. A case that could not be judged counts as a
-    failure of the evaluator, not as a score.
+    Without `plan`, the plan is `metadata["plan"]` of the case, or the one the agent declared. If no
+    spans were recorded, the output is the trace. A case that could not be judged is a failure of
+    the evaluator, not a score.
     """
 
     plan: PlanInput = None
@@ -65,7 +65,7 @@ def _select_trace(ctx: Any) -> Json:
 
 
 def _node_to_span(node: Any) -> Json:
-    """A node of the tree as OpenTelemetry's exporters write it."""
+    """Convert a node of the span tree to the form of OpenTelemetry's exporters."""
     parent_id = node.parent_span_id
     return {
         "name": node.name,

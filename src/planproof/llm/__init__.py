@@ -1,1 +1,1 @@
-"""Models: the one place that talks to providers, within limits, with a cache and a price."""
+"""Language model clients: providers, rate limits, retries, answer cache and cost."""

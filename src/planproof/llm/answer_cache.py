@@ -1,4 +1,4 @@
-"""Answers that were paid for, kept in an SQLite file by the hash of everything that was asked."""
+"""Cache of model answers in an SQLite file, keyed by a hash of the question and the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planproof.errors import InvalidConfiguration
 from planproof.llm.provider_requests import build_schema
 
 _KEY_VERSION = 1
-"""Part of every key: raise it when what a stored answer means has changed."""
+"""Part of every key. Increase it when the meaning of a stored answer changes."""
 _BUSY_TIMEOUT = 10.0
 _MAGIC = b"SQLite format 3\0"
 _TABLE = """CREATE TABLE IF NOT EXISTS answers (
@@ -34,7 +34,7 @@ _log = logging.getLogger("planproof")
 
 
 def default_cache_path() -> Path:
-    """Where answers are kept unless somebody says otherwise ($PLANPROOF_CACHE names a file)."""
+    """Return the default path of the answer cache ($PLANPROOF_CACHE overrides it)."""
     if named := os.environ.get("PLANPROOF_CACHE"):
         return Path(named)
     if sys.platform == "win32":
@@ -47,7 +47,7 @@ def default_cache_path() -> Path:
 
 
 def compute_key(question: Question, model: str) -> str:
-    """The hash of a question, the form of its answer, and the fingerprint of who is asked."""
+    """Return the hash of a question, its answer schema and the fingerprint of the model."""
     parts = [
         ["image", part.media_type, part.url, part.data] if isinstance(part, Image) else part
         for part in question.parts
@@ -67,7 +67,7 @@ def compute_key(question: Question, model: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CacheInfo:
-    """How many answers are kept, from which models, in how many bytes, and what they cost."""
+    """Statistics of an answer cache: number of answers, answers by model, size in bytes, cost."""
 
     path: Path
     answers: int = 0
@@ -77,13 +77,16 @@ class CacheInfo:
 
 
 class AnswerCache:
-    """One file of answers. Several processes may use it at once; a killed one loses nothing."""
+    """One file of cached answers.
+
+    Several processes may use it at once; answers already stored survive a killed process.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            # Answers quote traces: nobody else's business.
+            # Answers quote traces, so only the owner may read the file.
             path.touch(mode=0o600)
             self._database = _open_database(path)
             self._database.execute(_TABLE)
@@ -91,7 +94,7 @@ class AnswerCache:
             raise _unusable_cache_error(path, error) from error
 
     def find(self, key: str) -> str | None:
-        """The answer that is kept under this key."""
+        """Return the answer stored under this key, or None."""
         try:
             row = self._database.execute(
                 "SELECT answer FROM answers WHERE key = ?", (key,)
@@ -102,7 +105,7 @@ class AnswerCache:
         return None if row is None else row[0]
 
     def store(self, key: str, answer: str, *, model: str, usage: Usage) -> None:
-        """Keep an answer. What can't be written costs its price again next time, and no more."""
+        """Store an answer. A failed write is only logged: the question is paid for again."""
         row = (key, model, answer, usage.tokens_in, usage.tokens_out, usage.cost, time())
         try:
             self._database.execute("INSERT OR REPLACE INTO answers VALUES (?,?,?,?,?,?,?)", row)
@@ -110,12 +113,12 @@ class AnswerCache:
             _log.warning("%s: an answer could not be kept: %s", self.path, error)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the database file."""
         self._database.close()
 
 
 def read_cache_info(path: Path) -> CacheInfo:
-    """What is kept in a file; nothing where there is none."""
+    """Return statistics of a cache file; zeros if the file does not exist."""
     if not path.is_file():
         return CacheInfo(path)
     try:
@@ -139,7 +142,7 @@ def read_cache_info(path: Path) -> CacheInfo:
 
 
 def clear_cache(path: Path) -> int:
-    """Remove every answer; how many bytes that frees."""
+    """Delete the cache and return the number of bytes freed."""
     freed = 0
     try:
         if path.is_file() and _read_header(path) not in {_MAGIC, b""}:
@@ -167,8 +170,8 @@ def _read_header(path: Path) -> bytes:
 
 
 def _open_database(path: Path) -> sqlite3.Connection:
-    # Every statement is a transaction of its own, in the log as soon as it is done: what has been
-    # paid for outlives a process that is killed the moment after.
+    # Autocommit: every statement is its own transaction and is in the WAL when it returns, so a
+    # paid answer survives if the process is killed right afterwards.
     database = sqlite3.connect(
         path, timeout=_BUSY_TIMEOUT, isolation_level=None, check_same_thread=False
     )

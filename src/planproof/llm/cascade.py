@@ -1,4 +1,4 @@
-"""The judge that asks only where it must: `rules` where they are sure, a model about the rest."""
+"""The judge `cascade`: use the rules where they are confident, and ask a model about the rest."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from planproof.llm.audit.citations import warn_about_instructions
 
 RULES, MODEL = "rules", "audit"
 _MAX_EVENTS_BY_SCORE = 6
-"""Events that a model is shown of an unsure step: those that fit it best."""
+"""Number of best-scoring events shown to the model for each unsure step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cascade(AuditingJudge):
-    """A verdict of the rules stands if it leaves little doubt; if not, a model settles the rest."""
+    """Keeps the rules' findings if they leave little doubt; asks a model about the unsure ones."""
 
     name: str = "cascade"
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
-        """What the rules find, and what a model finds where they are unsure."""
+        """Judge a case by the rules, and ask a model about the findings they are unsure of."""
         analysis = analyze(plan, trace, self.vocabulary)
         rules_findings, scope = _split_by_confidence(plan, trace, analysis, self.options.doubt)
         if scope is None:
@@ -46,7 +46,7 @@ class Cascade(AuditingJudge):
         )
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
-        """What would be asked about a case: nothing where the rules are sure."""
+        """Return the questions for a case; none if the rules are confident."""
         analysis = analyze(plan, trace, self.vocabulary)
         _, scope = _split_by_confidence(plan, trace, analysis, self.options.doubt)
         if scope is None:
@@ -55,14 +55,18 @@ class Cascade(AuditingJudge):
 
 
 def sum_doubt(findings: Findings) -> float:
-    """How much doubt findings leave together."""
+    """Return the total doubt of findings: the sum of 1 minus their confidence."""
     return sum(1 - finding.sureness for finding in (*findings.counted_steps, *findings.extras))
 
 
 def _split_by_confidence(
     plan: Plan, trace: Trace, analysis: Analysis, max_doubt: float
 ) -> tuple[Findings, AuditScope | None]:
-    """What the rules find, and what of it has to be asked about to be left with so little doubt."""
+    """Return the rules' findings and the scope to ask a model about.
+
+    The least confident findings go into the scope until the doubt of the others is at most
+    `max_doubt`; the scope is None if there are none.
+    """
     steps = assemble_findings(plan, trace, analysis.step_findings)
     findings = Findings(steps, find_extras(analysis.candidates, analysis.alignment, trace, steps))
     remaining_doubt = sum_doubt(findings)
@@ -111,7 +115,7 @@ def _build_scope(
 
 
 def _select_events(step: int, analysis: Analysis) -> set[str]:
-    """The events that the rules give a step, and those that fit it best."""
+    """Return the events that the rules assign to a step, and those with the best scores for it."""
     scores = analysis.alignment.scores
     ranked = sorted(range(len(analysis.candidates)), key=lambda candidate: -scores[candidate][step])
     chosen = [*analysis.alignment.assigned[step], *ranked[:_MAX_EVENTS_BY_SCORE]]
@@ -119,7 +123,7 @@ def _select_events(step: int, analysis: Analysis) -> set[str]:
 
 
 def _mark_finder(findings: Findings, scope: AuditScope | None) -> Findings:
-    """The same findings, each with who found it; where nobody was asked, that were the rules."""
+    """Set `found_by` on every finding; without a scope all findings are the rules'."""
     settled = None if scope is None else scope.settled_steps
     settled_extras = frozenset[str]() if scope is None else frozenset(scope.settled_extras)
     parents = {step.parent for step in findings.steps}

@@ -1,4 +1,4 @@
-"""A model that is asked: the cache first, then the provider, within limits and in time."""
+"""Model client: look up the cache, then ask the provider within rate, cost and time limits."""
 
 from __future__ import annotations
 
@@ -71,11 +71,14 @@ class ModelClient:
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the model, its address, and every setting that decides its answers."""
+        """A hash of the model, its address and every setting that affects its answers."""
         return self._fingerprint
 
     async def ask(self, question: Question, *, deadline: float) -> Answer:
-        """The answer, kept or new; `ModelFailed` with the cause when there is none in time."""
+        """Return the answer from the cache or the provider.
+
+        Raises `ModelFailed` with the cause if there is no answer before the deadline.
+        """
         cached = self._find_cached(question)
         if cached is not None:
             return Answer(cached, Usage(cost=0.0, from_cache=1), self._name)
@@ -84,7 +87,8 @@ class ModelClient:
         try:
             reply = await self._request_answer(question, retries, paid)
         except (AttemptFailed, DeadlineExceeded):
-            # A provider's own error may repeat a key; only words without it are told on.
+            # A provider's own error may contain an API key: chain nothing, report the redacted
+            # text.
             raise self._build_failure(retries.final_failure(), paid) from None
         usage = sum(paid, Usage())
         if self._cache is not None:
@@ -120,7 +124,7 @@ class ModelClient:
         try:
             return None if text is None else parse_answer(text, question.answer)
         except InvalidAnswer:
-            return None  # kept by another version, perhaps; a new one takes its place
+            return None  # possibly stored by another version; a new answer replaces it
 
     def _build_failure(self, failure: Failure, paid: list[Usage]) -> ModelFailed:
         usage = sum(paid, Usage())
@@ -128,7 +132,7 @@ class ModelClient:
 
 
 class _LoopClient:
-    """A provider's client and its gate, for one event loop."""
+    """A provider's client and its rate limiter, for one event loop."""
 
     def __init__(self, connection: ModelConnection, settings: ModelSettings) -> None:
         self._model = model = connection.model
@@ -138,13 +142,13 @@ class _LoopClient:
         self._secrets = collect_secrets(getattr(model, "client", None))
 
     async def enter(self) -> None:
-        """Open the client, for as long as the loop runs."""
+        """Open the client for as long as the loop runs."""
         await self._open_connection.enter()
 
     async def attempt(
         self, question: Question, feedback: str | None, retries: RetryPolicy
     ) -> _Reply:
-        """Ask once."""
+        """Send the question once."""
         tokens = estimate_tokens(question)
         spending = self._settings.spending
         estimate = 0.0
@@ -154,7 +158,7 @@ class _LoopClient:
             if not spending.reserve(estimate):
                 words = f"the next question could bring the run over {spending.limit:g} dollars"
                 raise AttemptFailed(Failure(Cause.COST_LIMIT, words), Usage())
-            cost: float | None = estimate  # for what is called off may be billed all the same
+            cost: float | None = estimate  # a cancelled call may still be billed
             try:
                 response = await self._send(question, feedback, retries)
                 usage = extract_usage(response)
@@ -184,14 +188,14 @@ class _LoopClient:
             failure = Failure(Cause.TIMEOUT, "there was no answer in time", RetryMode.LATER)
             raise AttemptFailed(failure, self._estimate_cancelled_usage(question)) from error
         except Exception as error:
-            # Five clients have each their own errors, and more than they document.
+            # Each provider's client raises its own exceptions, including undocumented ones.
             failure = classify_error(error, secrets=self._secrets)
             if failure.cause is Cause.RATE_LIMITED and failure.retry is RetryMode.LATER:
                 self._rate_limiter.back_off(failure.retry_after)
             raise AttemptFailed(failure) from error
 
     def _estimate_cancelled_usage(self, question: Question) -> Usage:
-        """What a call may have cost that nobody waited for: estimated, for nobody told."""
+        """Return the estimated usage of a call that timed out: the provider may bill it."""
         tokens = estimate_tokens(question)
         return Usage(calls=1, tokens_in=tokens, cost=estimate_cost(self._model, tokens))
 

@@ -1,7 +1,7 @@
-"""Connections to a provider, in pools that stay small.
+"""HTTP connections to a provider, split into small connection pools.
 
-A pool looks at all of its connections whenever one is taken or given back. With hundreds of
-questions at once, that takes as long as everything else that a client does for them.
+A pool scans all of its connections whenever one is taken or returned. With hundreds of concurrent
+requests in one pool, that takes as long as everything else the client does for them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import httpx2
 from pydantic_ai.models import Model, create_async_httpx2_client
 
 _MAX_REQUESTS_PER_POOL = 4
-"""As many questions at once go through one pool."""
+"""Maximum number of concurrent requests in one pool."""
 
 
 @dataclass(slots=True)
@@ -23,14 +23,14 @@ class _Pool:
 
 
 class PooledTransport(httpx2.AsyncBaseTransport):
-    """As many pools as it takes; the first has what there is to do while there is little."""
+    """HTTP transport that adds pools as needed and prefers the first ones while load is low."""
 
     def __init__(self) -> None:
         self._ssl_context = httpx2.create_ssl_context()
         self._pools: list[_Pool] = []
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Ask over the first pool that is not busy."""
+        """Send a request through the first pool that is below its limit."""
         pool = next((pool for pool in self._pools if pool.in_flight < _MAX_REQUESTS_PER_POOL), None)
         if pool is None:
             pool = _Pool(httpx2.AsyncHTTPTransport(verify=self._ssl_context))
@@ -48,12 +48,12 @@ class PooledTransport(httpx2.AsyncBaseTransport):
 
 
 def create_http_client() -> httpx2.AsyncClient | None:
-    """A client with such pools; None behind a proxy, which a client of its own finds."""
+    """Create a client with small pools; None behind a proxy, where the default client is used."""
     return None if getproxies() else create_async_httpx2_client(transport=PooledTransport())
 
 
 class ModelConnection:
-    """A model, and the HTTP client that was made for it, if it has not made one itself."""
+    """A model, and the HTTP client created for it; None if the model created its own."""
 
     def __init__(self, model: Model, http: httpx2.AsyncClient | None = None) -> None:
         self.model = model

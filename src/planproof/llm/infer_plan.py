@@ -1,7 +1,7 @@
-"""A plan that nobody declared, drawn from a trace by a model, quote by quote.
+"""Infer a plan from a trace with a model, with a quote as evidence for every step.
 
-It says what the agent seems to have followed. To judge the same trace against it goes in a circle,
-so it is marked `inferred` wherever it goes.
+The result describes what the agent seems to have followed. Judging the same trace against it is
+circular, so it is always marked `inferred`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ class InferredPlanAnswer(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferredPlan:
-    """A plan with the evidence of each of its steps, and of the task; `rejected` did not stand."""
+    """An inferred plan with evidence for its steps and the task.
+
+    `rejected` is the evidence that could not be verified.
+    """
 
     plan: Plan
     evidence: tuple[Evidence, ...]
@@ -71,7 +74,7 @@ class InferredPlan:
 async def infer_plan(
     trace: Trace, model: Model, options: ModelOptions | None = None
 ) -> InferredPlan:
-    """Ask a model for the plan behind a trace; what it can't quote is left out."""
+    """Ask a model for the plan behind a trace; steps without a verified quote are dropped."""
     answers = await _ask_model(trace, model, options or ModelOptions())
     plan_answers = [cast("InferredPlanAnswer", answer.value) for answer in answers]
     quotes = QuoteResolver(trace)
@@ -100,7 +103,7 @@ async def infer_plan(
 
 
 async def _ask_model(trace: Trace, model: Model, options: ModelOptions) -> Sequence[Answer]:
-    """The answers of a model about a trace: one, or one a window of it."""
+    """Return a model's answers about a trace: one, or one per window."""
     deadline = monotonic() + options.deadline
     rules = ImageRules(allow_urls=options.image_urls)
     writer = CaseWriter(Content(), Plan(()), trace, budget=options.budget, images=rules)

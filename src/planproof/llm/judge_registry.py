@@ -1,4 +1,4 @@
-"""Judges by name."""
+"""Find judges by name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def find_judge(
     model: Model | None = None,
     options: ModelOptions | None = None,
 ) -> AnyJudge:
-    """The judge that is registered under this name; one that asks a model needs to be given it."""
+    """Return the judge registered under this name; one that asks a model needs `model`."""
     known = vocabulary or Vocabulary()
     if not asks_model(name):
         make: JudgeFactory = extensions.load("judges", name)
@@ -33,5 +33,5 @@ def find_judge(
 
 
 def asks_model(name: str) -> bool:
-    """Whether the judge of this name asks a model."""
+    """Return True if the judge of this name asks a model."""
     return getattr(extensions.load("judges", name), "asks_model", False) is True

@@ -1,4 +1,4 @@
-"""How a model is asked: what decides its answers, how much at once, and what may be spent."""
+"""Settings for requests to a model: sampling, concurrency, rate limits, cache and spending."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class SpendingLimit:
-    """What a run has spent, and what is under way, against the most that it may spend (US dollars).
+    """Money spent and reserved (US dollars), and the limit on their sum.
 
-    Every model that is opened with the same settings draws on the same purse.
+    Models opened with the same settings share one limit.
     """
 
     limit: float | None = None
@@ -18,14 +18,14 @@ class SpendingLimit:
     reserved: float = 0.0
 
     def reserve(self, estimate: float) -> bool:
-        """Set money aside for a call; False when that could go over the limit."""
+        """Reserve money for a call; return False if that could exceed the limit."""
         if self.limit is not None and self.spent + self.reserved + estimate > self.limit:
             return False
         self.reserved += estimate
         return True
 
     def settle(self, estimate: float, cost: float | None) -> None:
-        """Replace what was set aside by what it came to, as far as that is known."""
+        """Replace a reservation with the actual cost, if known."""
         self.reserved = max(0.0, self.reserved - estimate)
         self.spent += cost or 0.0
 
@@ -34,8 +34,8 @@ class SpendingLimit:
 class ModelSettings:
     """Settings for every question to a model.
 
-    `rpm` and `tpm` are requests and tokens a minute. `cache` is the file that answers are kept in;
-    None keeps none.
+    `rpm` and `tpm` are requests and tokens per minute. `cache` is the file of cached answers; None
+    disables the cache.
     """
 
     temperature: float = 0.0

@@ -1,4 +1,4 @@
-"""Judges that ask models, opened by name: one model or a panel, asked once or several times."""
+"""Open a judge by name with its models: one model or a panel, with one or several samples."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from planproof.llm.model_settings import ModelSettings
 
 _SAMPLE_TEMPERATURE = 0.7
-"""The temperature of samples: at 0 they would all be the same."""
+"""Temperature for several samples: at 0 they would all be the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnopenedModel:
-    """A model by its name alone, for looking at what it would be asked."""
+    """A model known only by name, for showing its questions without asking them."""
 
     name: str
 
     @property
     def fingerprint(self) -> str:
-        """Its name, for there is nothing else."""
+        """The name: nothing else is known."""
         return self.name
 
     async def ask(self, question: Question, *, deadline: float) -> NoReturn:
-        """Nobody asks it."""
+        """Raise an error: this model can't be asked."""
         del question, deadline
         raise InvalidInput(f"the model `{self.name}` was not opened.")
 
@@ -46,10 +46,10 @@ def open_judge(
     base_url: str | None = None,
     settings: ModelSettings | None = None,
 ) -> AnyJudge:
-    """The judge of this name, ready to ask these models.
+    """Return the judge of this name, ready to ask these models.
 
-    A model is named as in `openai:NAME`, or is one that is open already. Of several, the lower
-    verdict stands. With several `samples`, what they disagree on is ambiguous.
+    A model is a name such as `openai:NAME`, or an open model. With several models, the lowest
+    verdict counts. With several `samples`, steps on which they disagree are ambiguous.
     """
     if not asks_model(name):
         if models:
@@ -58,7 +58,7 @@ def open_judge(
             )
         return find_judge(name, vocabulary=vocabulary)
     if not models:
-        return find_judge(name)  # which says what is missing
+        return find_judge(name)  # raises an error that says what is missing
     how = options or ModelOptions()
     judges = [
         _open_sampled_judge(

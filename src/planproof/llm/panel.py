@@ -1,4 +1,4 @@
-"""Several judgements made into one: samples of the same model, and panels of several."""
+"""Combine several judgements into one: samples of one model, or a panel of several models."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from planproof.scoring import compute_score
 
 @dataclass(frozen=True, slots=True)
 class SampledJudge:
-    """The same judge several times; each asks its own sample. What they disagree on is unclear."""
+    """Runs a judge several times, each with its own sample; disagreement becomes ambiguous."""
 
     judges: tuple[ModelJudge, ...]
 
     @property
     def name(self) -> str:
-        """That of the judge."""
+        """The name of the judge."""
         return self.judges[0].name
 
     @property
     def fingerprint(self) -> str:
-        """That of the judge, for so many samples."""
+        """A hash of the judge's fingerprint and the number of samples."""
         return compute_fingerprint(self.judges[0].fingerprint, len(self.judges))
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
-        """One judgement: steps on which all agree keep their status, the others are ambiguous."""
+        """Judge a case; steps on which the samples disagree become ambiguous."""
         judgements = await _judge_all(self.judges, task, plan, trace)
         scores = [_get_score(judgement) for judgement in judgements]
         middle = median_low(scores)
@@ -61,28 +61,28 @@ class SampledJudge:
         return replace(with_totals(first, judgements), samples=samples)
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
-        """The questions of all samples."""
+        """Return the questions of all samples."""
         return tuple(q for judge in self.judges for q in judge.questions(task, plan, trace))
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Several models; the lower verdict stands, and all are shown."""
+    """A panel of models: the lowest verdict counts, and all are reported."""
 
     judges: tuple[ModelJudge, ...]
 
     @property
     def name(self) -> str:
-        """That of the judge that asks each of them."""
+        """The name of the judge that asks each model."""
         return self.judges[0].name
 
     @property
     def fingerprint(self) -> str:
-        """One of all of them."""
+        """A hash of the fingerprints of all judges."""
         return compute_fingerprint(*(judge.fingerprint for judge in self.judges))
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
-        """The judgement with the lowest score; the first one, of several."""
+        """Return the judgement with the lowest score; the first of equal ones."""
         judgements = await _judge_all(self.judges, task, plan, trace)
         scores = [_get_score(judgement) for judgement in judgements]
         panel = tuple(
@@ -95,7 +95,7 @@ class Panel:
         return replace(with_totals(lowest, judgements), panel=panel)
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
-        """The questions to all models."""
+        """Return the questions for all models."""
         return tuple(q for judge in self.judges for q in judge.questions(task, plan, trace))
 
 
@@ -116,7 +116,7 @@ async def _judge_all(
     try:
         return await gather_or_cancel(map(judge_one, judges))
     except ModelFailed as failed:
-        # One of them has failed; what the others cost was paid all the same.
+        # One judge failed; report the cost of the others as well.
         raise ModelFailed(
             failed.cause, failed.detail, model=failed.model, usage=sum(paid, Usage())
         ) from None
@@ -141,9 +141,9 @@ def _compute_agreement(samples: Sequence[Findings]) -> float:
 
 
 def _merge_findings(samples: Sequence[Findings], plan: Plan, trace: Trace) -> Findings:
-    """The first findings, with what the others do not agree to made ambiguous.
+    """Return the first sample's findings, with steps on which others disagree made ambiguous.
 
-    Every extra that one of them found is an extra, as grave as any of them found it.
+    An extra found by any sample is an extra, with the highest severity that any sample gave it.
     """
     parents = {step.parent for step in plan.steps}
     leaf_findings = [
@@ -164,7 +164,7 @@ def _merge_findings(samples: Sequence[Findings], plan: Plan, trace: Trace) -> Fi
 
 
 def _merge_step(column: Sequence[StepFinding]) -> StepFinding:
-    """What all samples found of a step; the order of the steps is settled afterwards."""
+    """Merge the findings of all samples on one step; the order of steps is checked later."""
     first = column[0]
     statuses = list(dict.fromkeys(step.status for step in column))
     if len(statuses) > 1 or len({step.waived for step in column}) > 1:

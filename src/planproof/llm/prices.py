@@ -1,4 +1,4 @@
-"""What an answer costs, by the price list that genai-prices carries; nothing is fetched."""
+"""Cost of model answers by the price list bundled with genai-prices; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _UNPRICED_MODELS: set[tuple[str | None, str | None]] = set()
 
 
 def compute_cost(response: ModelResponse) -> float | None:
-    """US dollars for an answer; None when the model is not on the list."""
+    """Return the cost of an answer in US dollars; None if the model is not on the price list."""
     model = (response.provider_name, response.model_name)
     if model in _UNPRICED_MODELS:
         return None
     try:
         return float(response.cost().total_price)
     except LookupError:
-        _UNPRICED_MODELS.add(model)  # looking through the whole list takes a while
+        _UNPRICED_MODELS.add(model)  # searching the whole list is slow
         return None
     except (ValueError, AssertionError):
         return None
 
 
 def estimate_cost(model: Model, tokens_in: int) -> float | None:
-    """US dollars for a question of so many tokens and an answer of ordinary length."""
+    """Estimate the cost in US dollars of `tokens_in` and an answer of usual length."""
     usage = RequestUsage(input_tokens=tokens_in, output_tokens=_TOKENS_PER_ANSWER)
     return compute_cost(
         ModelResponse(
@@ -40,7 +40,7 @@ def estimate_cost(model: Model, tokens_in: int) -> float | None:
 
 
 def estimate_tokens(question: Question) -> int:
-    """About how many tokens a question has."""
+    """Estimate the number of tokens of a question."""
     return -(-len(question.instructions) // CHARACTERS_PER_TOKEN) + sum(
         _TOKENS_PER_IMAGE if isinstance(part, Image) else -(-len(part) // CHARACTERS_PER_TOKEN)
         for part in question.parts

@@ -47,16 +47,16 @@ class ScoreAndReason(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    # Strict, for true is no score, and neither is "80%".
+    # Strict: neither true nor "80%" is a valid score.
     score: Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
-    # Checked here and not in the schema: servers that hold a model to it make a grammar of it,
-    # and one that counts thousands of letters takes minutes.
+    # Checked here and not in the schema: servers with constrained decoding compile the schema into
+    # a grammar, and a limit of thousands of characters takes them minutes.
     reason: Annotated[str, AfterValidator(_check_length)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """Asks the specification's question, in the project's own words or in a user's template."""
+    """Asks the specification's question, with the built-in prompt or a user's template."""
 
     asks_model: ClassVar[bool] = True
 
@@ -71,17 +71,17 @@ class Prompt:
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the words, the model and the budget."""
+        """A hash of the prompts, the model and the budget."""
         words = self._template.digest if self._template else compute_prompts_digest()
         options = self.options
-        # The release decides how a case is written, and the vocabulary what keeps books in it.
+        # The version affects how a case is written, the vocabulary which events are bookkeeping.
         known = Rules(self.vocabulary or Vocabulary()).fingerprint
         return compute_fingerprint(
             words, known, self.model.fingerprint, options.budget, options.image_urls
         )
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
-        """What the model says of the case, and what is wrong with how it says it."""
+        """Return the model's score and reason, with warnings about statements not in the case."""
         deadline = time.monotonic() + self.options.deadline
         question, shown, notes = self._build_question(task, plan, trace)
         answer = await self.model.ask(question, deadline=deadline)
@@ -102,13 +102,13 @@ class Prompt:
         return judgement if _has_agent_events(trace) else _cap_score(judgement, plan)
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
-        """The one that would be asked about a case; raises `ModelFailed` when it is too long."""
+        """Return the question for a case; raises `ModelFailed` if the case is too long."""
         return (self._build_question(task, plan, trace)[0],)
 
     def _build_question(
         self, task: Content, plan: Plan, trace: Trace
     ) -> tuple[Question, PromptCoverage, tuple[str, ...]]:
-        """The question, how much of the case it shows, and what it leaves out whatever the room."""
+        """Return the question, its coverage of the case, and notes on what is never sent."""
         rules = ImageRules(allow_urls=self.options.image_urls)
         writer = CaseWriter(task, plan, trace, budget=self.options.budget, images=rules)
         template = self._template
@@ -150,7 +150,7 @@ def _has_agent_events(trace: Trace) -> bool:
 
 
 def _cap_score(judgement: Judgement, plan: Plan) -> Judgement:
-    """Where the agent did nothing, no step was executed, whatever a model says."""
+    """Set the score to 0 in a trace where the agent did nothing, whatever the model says."""
     if not judgement.score:
         return judgement
     missing = Findings(
@@ -178,7 +178,7 @@ _MAX_QUOTES = 20
 
 
 def check_against_case(reason: str, task: Content, plan: Plan, trace: Trace) -> tuple[str, ...]:
-    """What a reason says that is not in the case: quotes, step numbers, event ids."""
+    """Return warnings about quotes, step numbers and event ids in a reason that the case lacks."""
     bare = QUOTED_TEXT.sub("“”", reason)
     return (
         *_check_step_numbers(bare, plan),
@@ -198,7 +198,7 @@ def _check_step_numbers(bare: str, plan: Plan) -> Iterator[str]:
 def _check_event_ids(bare: str, trace: Trace) -> Iterator[str]:
     unknown = [event for event in _EVENT.findall(bare) if event not in trace.by_id]
     if unknown and all(map(_NUMBERED_IDS.fullmatch, trace.by_id)):
-        # Ids of another form can't be told from words.
+        # Ids of another form can't be distinguished from words.
         for event in dict.fromkeys(unknown):
             yield f"The reason names event {event}, which the trace does not have."
 
@@ -209,7 +209,7 @@ def _check_quotes(reason: str, task: Content, plan: Plan, trace: Trace) -> Itera
     task_and_plan = [task.text, *(step.text for step in plan.steps)]
     words = list(chain(task_and_plan, *map(_list_texts, trace.events)))
     missing = [quote for quote in quotes if not any(map(contains, words, repeat(quote)))]
-    # Only what stands nowhere as it is gets looked for with escapes undone and words left out.
+    # Only values not found verbatim are searched again, with escapes undone and gaps allowed.
     for value in chain(task_and_plan, *map(_list_values, trace.events)):
         if not missing:
             return
@@ -220,7 +220,7 @@ def _check_quotes(reason: str, task: Content, plan: Plan, trace: Trace) -> Itera
 
 
 def _list_texts(event: Event) -> tuple[str, ...]:
-    """Every text of an event, as it is."""
+    """Return every text of an event, unmodified."""
     about = (event.id, event.kind, event.name or "", event.actor or "", event.text, event.output)
     return about if event.arguments is None else (*about, *collect_strings(event.arguments))
 

@@ -1,4 +1,4 @@
-"""What went wrong at a provider: its cause from the fixed list, its words, whether to try again."""
+"""Classify provider errors: cause, message without secrets, and whether to retry."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _TOO_LONG = (
     "prompt is too long",
     "too many tokens",
 )
-"""How servers word it that send no code for it."""
+"""Phrases for an exceeded context length, for servers that send no error code for it."""
 
 
 class RetryMode(Enum):
-    """Whether a question is asked again after a failure."""
+    """Retry after a failure: not at all, later, or with feedback on the invalid answer."""
 
     NO = auto()
     LATER = auto()
@@ -37,7 +37,7 @@ class RetryMode(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One failed attempt. `wait` is how long the provider asked to be left alone, in seconds."""
+    """One failed attempt. `retry_after` is the wait in seconds that the provider asked for."""
 
     cause: Cause
     message: str
@@ -46,7 +46,7 @@ class Failure:
 
 
 class AttemptFailed(Exception):
-    """An attempt that came to nothing, and what it cost all the same."""
+    """A failed attempt, with the usage it may still have cost."""
 
     def __init__(self, failure: Failure, usage: Usage | None = None) -> None:
         super().__init__(failure.message)
@@ -55,7 +55,7 @@ class AttemptFailed(Exception):
 
 
 def classify_error(error: Exception, *, secrets: tuple[str, ...] = ()) -> Failure:
-    """What an error of a provider's client means; `secrets` never show in its words."""
+    """Classify an error of a provider's client; `secrets` are redacted from its message."""
     words = _clip(redact_secrets(secrets, _error_message(error)))
     cause, again = _classify_cause(error, words.lower())
     wait = error.retry_after if isinstance(error, ai.ModelAPIError) else None
@@ -91,13 +91,13 @@ _CAUSES_BY_ERROR: tuple[tuple[type[Exception], Cause, RetryMode], ...] = (
     (ai.ModelUnavailableError, Cause.UNAVAILABLE, RetryMode.LATER),
     (ai.ModelServerError, Cause.UNAVAILABLE, RetryMode.LATER),
     (ai.ContentFilterError, Cause.REFUSED, RetryMode.NO),
-    # A body that is no answer at all, such as the page of a proxy.
+    # A response body that is not an answer, such as a proxy's error page.
     (ai.UnexpectedModelBehavior, Cause.UNAVAILABLE, RetryMode.LATER),
     (ai.UserError, Cause.BAD_REQUEST, RetryMode.NO),
     (TimeoutError, Cause.TIMEOUT, RetryMode.LATER),
     (OSError, Cause.CONNECTION, RetryMode.LATER),
 )
-"""The first that fits. What is not here and has no HTTP status is taken for a passing fault."""
+"""The first match counts. Other errors without an HTTP status are treated as transient."""
 
 
 def _error_message(error: Exception) -> str:
@@ -112,9 +112,9 @@ def _clip(words: str) -> str:
 
 
 def _find_message(body: object) -> str | None:
-    """The message in an error's body: `{"message": ...}`, or that in `{"error": ...}`.
+    """Return the message in an error body: `{"message": ...}`, or the one in `{"error": ...}`.
 
-    Bedrock's client writes both with a capital letter.
+    Bedrock's client capitalizes both keys.
     """
     for _ in range(3):
         if isinstance(body, str):
@@ -130,11 +130,11 @@ def _find_message(body: object) -> str | None:
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _FIELDS = ("api_key", "auth_token")
 _SHORTEST = 5
-"""What is shorter is a stand-in, such as `none`, and may well be a word."""
+"""Shorter values are placeholders such as `none`, and may be ordinary words."""
 
 
 def collect_secrets(client: object) -> tuple[str, ...]:
-    """The keys that a provider's client has, and those in the environment that it may have read."""
+    """Return the keys of a provider's client, and those in the environment it may have read."""
     inner = getattr(client, "_api_client", None)
     values = [getattr(item, name, None) for item in (client, inner) for name in _FIELDS]
     values += [value for name, value in os.environ.items() if _SECRET_NAME.search(name)]
@@ -143,7 +143,7 @@ def collect_secrets(client: object) -> tuple[str, ...]:
 
 
 def redact_secrets(secrets: tuple[str, ...], text: str) -> str:
-    """The words with every secret in them made unreadable."""
+    """Replace every secret in a text with `***`."""
     for secret in secrets:
         text = text.replace(secret, "***")
     return text

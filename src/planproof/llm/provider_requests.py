@@ -1,4 +1,4 @@
-"""A question as a provider takes it, and a provider's response as text."""
+"""Build provider requests from questions, and parse provider responses into answers."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ from planproof.llm.prices import compute_cost
 from planproof.llm.provider_errors import AttemptFailed, Failure
 
 _ANTHROPIC_MAX_TOKENS = 16_000
-"""Anthropic wants a limit, and a lower one than this could cut long answers short."""
+"""Anthropic requires a limit; a lower one could truncate long answers."""
 _PROVIDERS_TAKING_URLS = {"anthropic", "azure", "ollama", "openai", "openrouter", "vllm"}
-"""Providers whose client sends the address of an image as it is; others would fetch it here."""
+"""Providers whose client passes on image URLs; others would download them here."""
 
 
 def build_messages(
     question: Question, model: Model, *, feedback: str | None = None
 ) -> list[ModelRequest]:
-    """The one message that a question makes; `wrong` says what was wrong with the last answer."""
+    """Build the message for a question; `feedback` says what was wrong with the last answer."""
     content: list[UserContent] = [
         _convert_image(part, model) if isinstance(part, Image) else part for part in question.parts
     ]
     if feedback is not None:
         content.append(write_retry_feedback(feedback))
-    # A text alone goes as it is: clients take long to look through a list of parts.
+    # A single text is sent as a plain string: clients are slow to process a list of parts.
     said = content[0] if len(content) == 1 and isinstance(content[0], str) else content
     return [ModelRequest([UserPromptPart(said)], instructions=question.instructions or None)]
 
 
 def build_request_parameters(question: Question, model: Model) -> ModelRequestParameters:
-    """How the form of the answer is asked for: by its schema, or as the call of a tool."""
+    """Build the request for structured output: by JSON schema, or as a tool call."""
     schema, name = build_schema(question.answer), question.answer.__name__
     if model.profile.get("supports_json_schema_output", False):
         form = OutputObjectDefinition(json_schema=schema, name=name)
@@ -62,7 +62,7 @@ def build_request_parameters(question: Question, model: Model) -> ModelRequestPa
 
 
 def build_settings(question: Question, model: Model, settings: ModelSettings) -> AISettings:
-    """Temperature and seed, where the model takes them."""
+    """Build the settings: temperature and seed, where the model accepts them."""
     chosen = AISettings()
     if not _is_reasoning_model(model):
         chosen["temperature"] = settings.temperature
@@ -73,7 +73,7 @@ def build_settings(question: Question, model: Model, settings: ModelSettings) ->
 
 
 def extract_text(response: ModelResponse) -> str:
-    """What the model said: the arguments of its answer, or its text."""
+    """Return the text of a response, or the arguments of the tool call it answers with."""
     calls = [part for part in response.parts if isinstance(part, ToolCallPart)]
     if calls:
         return calls[0].args_as_json_str()
@@ -81,7 +81,7 @@ def extract_text(response: ModelResponse) -> str:
 
 
 def find_refusal(response: ModelResponse) -> str | None:
-    """The provider's words when the answer was refused or filtered."""
+    """Return the provider's message if the answer was refused or filtered."""
     details = response.provider_details or {}
     if response.finish_reason == "content_filter" or "refusal" in details:
         return str(details.get("refusal") or "the provider's content filter stopped the answer")
@@ -89,7 +89,7 @@ def find_refusal(response: ModelResponse) -> str | None:
 
 
 def extract_usage(response: ModelResponse) -> Usage:
-    """What a response cost."""
+    """Return the tokens and cost of a response."""
     used = response.usage
     return Usage(
         calls=1,
@@ -101,7 +101,7 @@ def extract_usage(response: ModelResponse) -> Usage:
 
 
 def _is_reasoning_model(model: Model) -> bool:
-    """Whether it is a model that takes no temperature, since it reasons before it answers."""
+    """Return True for a reasoning model, which accepts no temperature."""
     profile = model.profile
     return bool(
         profile.get("anthropic_disallows_sampling_settings", False)
@@ -155,19 +155,19 @@ _REFUSALS = (
 
 
 class InvalidAnswer(Exception):
-    """Says what is wrong with an answer, in words that a model can mend it by."""
+    """An answer is invalid; the message tells the model what to correct."""
 
 
 @cache
 def build_schema(answer: type[BaseModel]) -> dict[str, Any]:
-    """The JSON schema of an answer."""
+    """Return the JSON schema of an answer."""
     return answer.model_json_schema()
 
 
 def parse_answer(text: str, answer: type[BaseModel]) -> BaseModel:
-    """The answer in what a model said: JSON, alone or in one fence; `InvalidAnswer` for the rest.
+    """Parse an answer from JSON, bare or in one code fence; raises `InvalidAnswer` otherwise.
 
-    Nothing is bent into shape: "80%" is no number and true is no 1.
+    Values are not coerced: "80%" is not a number, and true is not 1.
     """
     json = _strip_fence(text.strip())
     if not json:
@@ -186,12 +186,12 @@ def parse_answer(text: str, answer: type[BaseModel]) -> BaseModel:
 
 
 def is_refusal(text: str) -> bool:
-    """Whether a model says, instead of an answer, that it will not give one."""
+    """Return True if the text is a refusal instead of an answer."""
     return text.lstrip().lower().startswith(_REFUSALS)
 
 
 def write_retry_feedback(problem: str) -> str:
-    """What a model is told when it is asked again."""
+    """Return the feedback for a model that is asked again."""
     return (
         "Your last answer to this could not be used, for it did not have the form that is asked "
         f"for. What was wrong with it: {problem}\nAnswer again, whole, as one JSON object "
@@ -203,7 +203,7 @@ def write_retry_feedback(problem: str) -> str:
 def _strip_fence(text: str) -> str:
     before, fence, rest = text.partition(_FENCE)
     if not fence or before.lstrip().startswith("{"):
-        return text  # a fence inside of a string is part of what is said
+        return text  # a fence inside a string is part of the answer
     inside, closing, _ = rest.rpartition(_FENCE)
     body = inside if closing else rest
     first, _, following = body.partition("\n")

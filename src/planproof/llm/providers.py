@@ -1,4 +1,4 @@
-"""Models by name: `openai:NAME`, `anthropic:NAME`, and every other provider that is known."""
+"""Open models by name: `openai:NAME`, `anthropic:NAME`, and other providers of pydantic-ai."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ _PROVIDER_ALIASES = {"google-gla": "google", "google-vertex": "google-cloud"}
 _POOLED_PROVIDERS = frozenset(("anthropic", "ollama", "openai", "openai-chat"))
 _OLLAMA_URL = "http://127.0.0.1:11434/v1"
 _READ_TIMEOUT = 300
-"""Seconds: the deadline of a case ends a call sooner; a thread that nobody waits for ends then."""
+"""Seconds. The deadline of a case ends a call sooner; this ends abandoned threads."""
 
 
 def open_model(
     model: str | ProviderModel, *, base_url: str | None = None, settings: ModelSettings
 ) -> Model:
-    """The model of this name (`PROVIDER:NAME`), or one of pydantic-ai's that is ready to be asked.
+    """Open a model by name (`PROVIDER:NAME`), or wrap an existing pydantic-ai model.
 
     Keys come from the environment, as the provider's own client reads them, or with the object.
-    With a `base_url`, `openai:` speaks chat completions, as all servers do that are like OpenAI's.
+    With a `base_url`, `openai:` uses chat completions, like all OpenAI-compatible servers.
     """
     try:
         from planproof.llm.answer_cache import AnswerCache  # noqa: PLC0415
@@ -49,7 +49,7 @@ def open_model(
     return ModelClient(
         name,
         _reuse_first(first, connect),
-        # A model that was passed in may have settings of its own.
+        # A model that was passed in may have its own settings.
         identity=(str(first.model.base_url or ""), repr(first.model.settings or "")),
         settings=settings,
         cache=None if settings.cache is None else AnswerCache(settings.cache),
@@ -59,13 +59,13 @@ def open_model(
 def _reuse_first(
     first: ModelConnection, connect: Callable[[], ModelConnection]
 ) -> Callable[[], ModelConnection]:
-    """Hand out the one that was made to see whether it can be, and then new ones."""
+    """Return a factory that yields `first`, which was opened to check it, and then new ones."""
     ready = [first]
     return lambda: ready.pop() if ready else connect()
 
 
 class _ConnectionFactory:
-    """Makes the client of a provider, as often as there are event loops to ask from."""
+    """Creates a provider's client; called once for every event loop."""
 
     def __init__(self, name: str, base_url: str | None) -> None:
         provider, colon, model = name.partition(":")
@@ -81,7 +81,7 @@ class _ConnectionFactory:
         if base_url is None and self._provider == "ollama":
             base_url = _OLLAMA_URL
         if base_url is not None and self._provider == "anthropic":
-            base_url = base_url.rstrip("/").removesuffix("/v1")  # which its client adds itself
+            base_url = base_url.rstrip("/").removesuffix("/v1")  # its client adds /v1 itself
         self._model = model
         self._base_url = base_url
 
@@ -124,7 +124,7 @@ class _ConnectionFactory:
                     "has an address of its own.", where=self._name, advice="Leave out --base-url."
                 )
             arguments["base_url"] = self._base_url
-        # planproof retries itself, and counts: no client is to do so behind its back.
+        # planproof retries and counts attempts itself, so the clients must not retry.
         if provider == "bedrock":
             return cast("Any", kind)(bedrock_client=_bedrock_client(self._base_url))
         created = kind(**arguments)
@@ -134,8 +134,8 @@ class _ConnectionFactory:
 
 
 def _bedrock_client(base_url: str | None) -> Any:
-    """Amazon's client, which asks once; keys and region come from its usual places."""
-    amazon: Any = import_module("boto3")  # has no types; heavy, and an extra
+    """Create a Bedrock client without retries; keys and region come from the usual AWS sources."""
+    amazon: Any = import_module("boto3")  # untyped; heavy, and an extra
     config: Any = import_module("botocore.config")
     failed: type[Exception] = import_module("botocore.exceptions").BotoCoreError
     once = config.Config(retries={"total_max_attempts": 1}, read_timeout=_READ_TIMEOUT)

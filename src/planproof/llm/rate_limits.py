@@ -1,4 +1,4 @@
-"""How fast a model is asked: so many at once, so many a minute, and slower when told so."""
+"""Rate limits and retries for model requests: concurrency, requests and tokens per minute."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ from planproof.core.model import Cause
 from planproof.llm.provider_errors import Failure, RetryMode
 
 _LONGEST_PAUSE = 300.0
-"""Seconds. A provider that asks for more has the run's cases fail one by one, and soon."""
+"""Seconds. If a provider asks for a longer pause, cases soon fail at their deadlines."""
 _SHORTEST_PAUSE = 0.25
 _LONGEST_GUESS = 30.0
 
 
 class DeadlineExceeded(Exception):
-    """A turn would come only after the deadline."""
+    """The request could only be sent after the deadline."""
 
 
 class RateLimiter:
-    """Lets questions through to one provider; everybody who asks it goes through the same gate.
+    """Limits requests to one provider; all requests to it go through the same limiter.
 
-    Requests and tokens a minute are kept by pacing: each question moves the time of the next one
-    on, so no minute ever holds more than it may. When the provider says that it is too much, nobody
-    is let through for as long as it asks, and half as many at once after that; every success lets
-    a little more through again.
+    Requests and tokens per minute are limited by pacing: each request delays the next one, so the
+    limit holds in every minute. After a rate-limit error no request starts for as long as the
+    provider asks, and the concurrency is halved; every success raises it a little again.
     """
 
     def __init__(
@@ -48,7 +47,7 @@ class RateLimiter:
 
     @asynccontextmanager
     async def acquire(self, tokens: int, deadline: float) -> AsyncGenerator[None, None]:
-        """Wait for a place and for the right time; `TooLate` when that is past the deadline."""
+        """Wait for a free slot and the pace; `DeadlineExceeded` if that takes too long."""
         await self._acquire_slot(deadline)
         try:
             await self._wait_for_pace(tokens, deadline)
@@ -58,20 +57,20 @@ class RateLimiter:
             self._wake_waiters()
 
     def back_off(self, retry_after: float | None) -> None:
-        """The provider refused for being asked too often, and may have said how long to wait."""
+        """Slow down after a rate-limit error; `retry_after` is the provider's wait, if given."""
         now = monotonic()
         if now >= self._closed_until:
-            # One burst brings many refusals at once; it is one reason to slow down, not many.
+            # One burst causes many errors at once; count it once.
             self._strikes += 1
             self._allowed = max(1.0, self._allowed / 2)
-        if not retry_after:  # "at once" from somebody who refuses says as much as nothing
+        if not retry_after:  # "retry at once" in a rate-limit error is no information
             jitter = random.uniform(0.75, 1.0)  # noqa: S311 - spreads retries
             retry_after = min(_LONGEST_GUESS, 2.0 ** (self._strikes - 1)) * jitter
         pause = min(max(retry_after, _SHORTEST_PAUSE), _LONGEST_PAUSE)
         self._closed_until = max(self._closed_until, now + pause)
 
     def record_success(self) -> None:
-        """A question was answered: it may go a little faster again."""
+        """Allow a little more concurrency after a successful request."""
         self._strikes = 0
         self._allowed = min(float(self._max_concurrency), self._allowed + 1 / self._allowed)
         self._wake_waiters()
@@ -87,7 +86,7 @@ class RateLimiter:
                 if slot in self._waiting:
                     self._waiting.remove(slot)
                 else:
-                    self._wake_waiters()  # the place had just been given, to somebody who leaves
+                    self._wake_waiters()  # the slot was just given to this waiter, which is leaving
                 if isinstance(error, TimeoutError):
                     raise DeadlineExceeded from error
                 raise
@@ -111,7 +110,7 @@ class RateLimiter:
         while (opens := max(scheduled, self._closed_until)) > now:
             if opens > deadline:
                 raise DeadlineExceeded
-            # A little apart from one another, or all of them would come back in the same instant.
+            # Jitter, or all waiting requests would start at the same instant.
             spread = random.uniform(0, 0.1) if opens > scheduled else 0.0  # noqa: S311 - jitter
             await asyncio.sleep(opens - now + spread)
             now = monotonic()
@@ -119,17 +118,17 @@ class RateLimiter:
 
 _MAX_FEEDBACK_RETRIES = 2
 _MAX_FAULTS = 5
-"""Server errors and lost connections; more of them means that the provider is down."""
+"""Server errors and lost connections; after this many the provider is considered down."""
 _FIRST_WAIT = 0.5
 _LONGEST_WAIT = 20.0
 _ATTEMPT_SHARE = 0.75
-"""Of the time that is left, for one attempt: what hangs can then be tried once more."""
+"""Share of the remaining time for one attempt, so that a hanging one can be retried."""
 _MIN_SECONDS_TO_SHARE = 10.0
 
 
 @dataclass(slots=True)
 class RetryPolicy:
-    """Decides after every failed attempt whether there is another one."""
+    """Decides after every failed attempt whether and when to retry."""
 
     deadline: float
     last_failure: Failure | None = field(default=None, init=False)
@@ -143,13 +142,13 @@ class RetryPolicy:
 
     @property
     def attempt_timeout(self) -> float:
-        """Seconds that the next attempt may take."""
+        """Timeout in seconds of the next attempt."""
         left = self.seconds_left
         return left * _ATTEMPT_SHARE if left > _MIN_SECONDS_TO_SHARE else left
 
     def compute_delay(self, failure: Failure) -> float | None:
-        """Seconds to wait before the next attempt; None to give up."""
-        # An attempt that the deadline cut short says less than what went wrong before it.
+        """Return the seconds to wait before the next attempt; None to give up."""
+        # A timeout says less than the error before it, so keep the earlier error.
         if self.last_failure is None or failure.cause is not Cause.TIMEOUT:
             self.last_failure = failure
         if failure.retry is RetryMode.WITH_FEEDBACK:
@@ -162,7 +161,7 @@ class RetryPolicy:
         if failure.retry is RetryMode.NO:
             return None
         if failure.cause is Cause.RATE_LIMITED:
-            return 0.0  # the gate makes everybody wait, this one too
+            return 0.0  # the rate limiter delays all requests, including this one
         self.fault_count += 1
         if self.fault_count >= _MAX_FAULTS:
             return None
@@ -171,7 +170,7 @@ class RetryPolicy:
         return wait if wait < self.seconds_left else None
 
     def final_failure(self) -> Failure:
-        """What to say when the time is up: what went wrong last, if anything did."""
+        """Return the failure to report: the last one, or a timeout if there was none."""
         return self.last_failure or Failure(
             Cause.TIMEOUT, "there was no answer before the deadline"
         )

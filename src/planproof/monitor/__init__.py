@@ -1,4 +1,4 @@
-"""The same judgement, event by event, while the agent runs."""
+"""Monitor an agent against its plan, event by event, while it runs."""
 
 from planproof.monitor.deviation import Certainty, Deviation, DeviationKind, OffPlan, RaiseOn
 from planproof.monitor.plan_monitor import Monitor

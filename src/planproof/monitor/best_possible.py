@@ -1,11 +1,11 @@
-"""What no continuation of a trace can undo, and the best score that is left.
+"""Prove deviations that no continuation of a trace can undo, and the best score still possible.
 
-The judge explains a whole trace, and the next event may change what an earlier one is taken for.
-Two things it can't change; the decision record on what a monitor proves has the argument:
+The judge aligns a whole trace, and the next event may change how an earlier one is assigned. Two
+things cannot change; the decision record on what a monitor proves gives the argument:
 
-- an action that no step can cover is an extra for ever;
-- an action that only steps behind one that has not begun can cover is an extra, or a step is
-  missing, ambiguous or out of order.
+- an action that no step can cover remains an extra;
+- if only steps after one that has not started can cover an action, then the action is an extra,
+  or a step is missing, ambiguous or out of order.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ from planproof.monitor.deviation import Certainty, Deviation, DeviationKind
 
 @dataclass(slots=True)
 class _Call:
-    """What is known of a call when it is issued."""
+    """The properties of a call that are known when it is issued."""
 
     event: Event
     is_certainly_major: bool
-    """Whether it would be a major extra if no step covered it."""
+    """True if it would be a major extra when no step covers it."""
 
 
 @dataclass(slots=True)
 class _ProvenCounts:
     major: int = 0
     minor: int = 0
-    """Extras that are minor at best."""
+    """Extras that are minor in the best case."""
     has_displaced_step: bool = False
-    """Whether a step is lost or out of order, or there is one major extra more."""
+    """True if a step is missing or out of order, or there is one more major extra."""
 
 
 @dataclass(slots=True)
 class _CallHistory:
-    """What the severity of the next extra depends on: the calls before it."""
+    """The previous calls, on which the severity of the next extra depends."""
 
     calls: RecentCalls = field(default_factory=RecentCalls)
     issued_calls: set[int] = field(default_factory=set[int])
     failed_tools: set[str | None] = field(default_factory=set[str | None])
-    """The tools of which a call failed, or may yet."""
+    """The tools with a call that failed, or that may still fail."""
 
     def record(self, position: int, candidate: Candidate, *, pending: bool) -> bool:
-        """Whether a call is surely major if it is an extra. From now on it is in the past."""
+        """Record a call; return whether it is certainly major if it is an extra."""
         event = candidate.event
-        # Calls whose hashes are the same by chance only make for a bound that is less tight.
+        # Hash collisions only make the bound less tight.
         call = hash((event.name, candidate.call_text))
         repeats = bool(self.calls.match_and_add(position, candidate))
         minor = (
@@ -69,7 +69,7 @@ class _CallHistory:
 
 
 class DeviationProver:
-    """Takes the events of a trace one by one; each costs the same, however many came before."""
+    """Observes the events of a trace one by one, each at constant cost."""
 
     def __init__(self, plan: Plan, vocabulary: Vocabulary) -> None:
         self._plan = plan
@@ -78,7 +78,7 @@ class DeviationProver:
         self._folded_steps = [requirement.folded_text for requirement in self._requirements]
         self._binding = [_is_binding(requirement) for requirement in self._requirements]
         self._possibly_started: set[int] = set()
-        """The steps that some event so far may have begun."""
+        """The steps that some event so far may have started."""
         self._first_pending = 0
         self._has_turns = False
         self._history = _CallHistory()
@@ -90,7 +90,7 @@ class DeviationProver:
 
     @property
     def ceiling(self) -> float:
-        """The best score that the table could still give."""
+        """The best score that the table can still give."""
         counts = self._tally
         grave = counts.major + counts.has_displaced_step
         if grave:
@@ -98,7 +98,7 @@ class DeviationProver:
         return (1.0, 0.75)[counts.minor] if counts.minor < 2 else 0.5
 
     def observe(self, event: Event, *, pending: bool) -> list[Deviation]:
-        """What an event proves; a `pending` one is a call whose result is yet to come."""
+        """Return what an event proves; `pending` marks a call without its result yet."""
         self._event_count += 1
         self._has_turns = self._has_turns or event.turn != 0
         candidates = self._build_candidates(event)
@@ -112,12 +112,12 @@ class DeviationProver:
         call = _Call(event, major)
         if pending:
             self._waiting[event.id] = call
-            # What no result could change is known already; the rest has to wait for it.
+            # If no step can cover it, no result changes that; otherwise wait for the result.
             return self._prove_extra(call) if not steps else []
         return self._prove(call, steps)
 
     def complete(self, event: Event) -> list[Deviation]:
-        """What is proven by the result of a call that was pending."""
+        """Return what the result of a pending call proves."""
         call = self._waiting.pop(event.id, None)
         if call is None or event.id in self._extras:
             return []
@@ -129,7 +129,7 @@ class DeviationProver:
         return self._prove(call, set[int]().union(*steps))
 
     def _build_candidates(self, event: Event) -> list[Candidate]:
-        # What restates the plan is left out of each event by itself, whatever the others say.
+        # Restatements of the plan are removed from each event independently of the others.
         alone = remove_restatements(Trace((event,)), self._plan)
         return build_candidates(alone, self._vocabulary, self._folded_steps)
 
@@ -137,12 +137,12 @@ class DeviationProver:
         if not steps:
             return self._prove_extra(call)
         if call.event.parent is not None:
-            # A sub-agent's action shares the lot of the hand-off.
+            # A sub-agent's action is judged with its hand-off.
             return []
         return self._prove_out_of_order(call, steps)
 
     def _prove_extra(self, call: _Call) -> list[Deviation]:
-        """The extra that an action is which no step can cover."""
+        """Return the extra for an action that no step can cover."""
         event, severity = call.event, Severity.MAJOR if call.is_certainly_major else Severity.MINOR
         if event.parent is not None:
             handed_over = self._extras.get(event.parent)
@@ -166,13 +166,13 @@ class DeviationProver:
         ]
 
     def _prove_out_of_order(self, call: _Call, steps: set[int]) -> list[Deviation]:
-        """What an action means that comes before a step which must come first."""
+        """Return the deviation for an action that precedes a step due before it."""
         while self._first_pending < len(self._requirements) and (
             self._first_pending in self._possibly_started or not self._binding[self._first_pending]
         ):
             self._first_pending += 1
         first = self._first_pending
-        # An event of a turn that began earlier may still come, and would count as early.
+        # With turns, an event of an earlier turn may still arrive and would count as earlier.
         if self._has_turns or not call.is_certainly_major or first in self._reported_steps:
             return []
         if any(step < first or self._requirements[step].step.free_order for step in steps):
@@ -195,7 +195,7 @@ class DeviationProver:
 
 
 def _is_binding(requirement: Requirement) -> bool:
-    """Whether a step must begin before the steps behind it do, if at all."""
+    """Return whether the step, if executed at all, must start before the steps after it."""
     step = requirement.step
     return not (step.optional or step.free_order or step.condition is not None)
 

@@ -1,4 +1,4 @@
-"""A deviation: what has gone off the plan by now, and whether that can still be undone."""
+"""A deviation from the plan, and whether it can still be undone."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from planproof.errors import PlanproofError
 
 
 class Certainty(StrEnum):
-    """Whether anything that may follow could undo a deviation."""
+    """The certainty of a deviation: whether later events can undo it."""
 
     PROVEN = "proven"
     """No continuation of the trace can undo it."""
     SUSPECTED = "suspected"
-    """The trace so far shows it; what follows may still put it right."""
+    """The trace so far shows it; later events may still undo it."""
 
 
 class DeviationKind(StrEnum):
-    """What a deviation is: an extra, or the status of a step."""
+    """The kind of a deviation: an extra, or the status of a step."""
 
     EXTRA = "extra"
     PARTIAL = "partial"
@@ -32,14 +32,14 @@ class DeviationKind(StrEnum):
 
 DeviationKey: TypeAlias = tuple[DeviationKind, str]
 RaiseOn: TypeAlias = Literal["minor", "major", "proven"]
-"""What stops the agent: any deviation, a major one, or only a major one that is proven."""
+"""The deviations that stop the agent: any, a major one, or only a proven major one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """Something off the plan, at an event (`event`), or of a step (`step`, its number), or both.
+    """A deviation at an event (`event`), of a step (`step`, its number), or both.
 
-    A lapse of a step is always major. `sureness` is the judge's own, 1.0 for what is proven.
+    A deviation of a step is always major. `sureness` comes from the judge; 1.0 if proven.
     """
 
     certainty: Certainty
@@ -52,11 +52,11 @@ class Deviation:
 
     @property
     def key(self) -> DeviationKey:
-        """What it is about, whatever its certainty: an extra is its event, a lapse its step."""
+        """The identity of the deviation, whatever its certainty: kind, and event or step."""
         return (self.kind, (self.event if self.kind is DeviationKind.EXTRA else self.step) or "")
 
     def should_stop(self, raise_on: RaiseOn | None) -> bool:
-        """Whether the agent is to be stopped by it."""
+        """Return whether this deviation should stop the agent."""
         if raise_on is None or raise_on == "minor":
             return raise_on is not None
         if self.severity is not Severity.MAJOR:
@@ -69,7 +69,7 @@ class Deviation:
 
 
 class OffPlan(PlanproofError):
-    """Raised by a monitor that is to stop the agent; `deviations` are what made it."""
+    """Raised by a monitor to stop the agent because of `deviations`."""
 
     def __init__(self, deviations: Sequence[Deviation]) -> None:
         first = deviations[0]

@@ -1,4 +1,4 @@
-"""A file that somebody is still writing, read as it grows."""
+"""Read a file incrementally while another process writes it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _TAIL_BYTES = 64
 
 
 class GrowingFile:
-    """Reads what is new of JSON Lines; any other format is read again as a whole.
+    """Reads only what is new in JSON Lines; other formats are read again as a whole.
 
-    A last line that is only half written waits for its other half. A file that was cut, written
-    anew or replaced by another begins again from its first byte, which `beginnings` counts.
+    An incomplete last line is read once it is complete. A file that was truncated, rewritten or
+    replaced is read again from its first byte; `restarts` counts how often reading began.
     """
 
     def __init__(self, path: Path, limits: Limits) -> None:
@@ -31,16 +31,16 @@ class GrowingFile:
     def _reset(self) -> None:
         self._offset = 0
         self._tail = b""
-        """The bytes right before the offset: they must still be there."""
+        """The bytes right before the offset, to detect that the file was rewritten."""
         self._parser = Parser(str(self.path), self._limits)
         self._records: list[tuple[int, Json]] = []
         self._line_number = 0
         self._is_line_based = True
 
     def read_new(self) -> Source | None:
-        """Everything that is there, if there is more than the last time; None if there is not.
+        """Return the whole content if there is more than last time; otherwise None.
 
-        Raises `InvalidInput` for a file that is there and can't be read.
+        Raises `InvalidInput` for a file that exists and cannot be read.
         """
         try:
             stat = self.path.stat()
@@ -66,7 +66,7 @@ class GrowingFile:
             ) from error
 
     def _was_replaced(self, seen: tuple[int, int, int, int]) -> bool:
-        """Whether what was read is no longer the beginning of the file."""
+        """Return whether the bytes read so far are no longer the beginning of the file."""
         assert self._last_stat is not None
         if seen[:2] != self._last_stat[:2] or seen[2] < self._offset:
             return True
@@ -93,7 +93,7 @@ class GrowingFile:
         return Source(name, "jsonl", tuple(self._records), skipped)
 
     def _parse_lines(self, data: bytes) -> bool:
-        """Take in whole lines; False when the first of all is no JSON value."""
+        """Parse complete lines; return False if the first one is not a JSON object or array."""
         for line in data.split(b"\n"):
             self._line_number += 1
             text = line.decode("utf-8", errors="replace").removeprefix("\ufeff")
@@ -110,5 +110,5 @@ class GrowingFile:
         try:
             return Source.from_path(self.path, limits=self._limits)
         except InvalidInput:
-            # Half of a document is none; whoever writes it will write the rest.
+            # The document is incomplete; the rest is still to be written.
             return None

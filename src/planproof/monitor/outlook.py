@@ -1,7 +1,7 @@
-"""How it stands so far: the judge's findings on the trace up to now, and what is to come next.
+"""Judge a trace that is still growing: current findings, deviations and next steps.
 
-A long trace is not judged again from its beginning: what the findings on the steps rest on is
-kept, and the last events; what is older has been told and is forgotten.
+A long trace is not judged again from its beginning: only the last events and those cited as
+evidence for steps are kept; older ones have been reported and are dropped.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STATUS_PHRASES = {
 
 
 class IncrementalJudge:
-    """Judges the events so far whenever the agent has done or said something."""
+    """Judges the events so far whenever the agent does or says something."""
 
     def __init__(self, plan: Plan, judge: Rules) -> None:
         self._plan = plan
@@ -36,12 +36,12 @@ class IncrementalJudge:
 
     @property
     def suspected_deviations(self) -> list[Deviation]:
-        """What the trace so far shows to be off the plan."""
+        """The deviations that the trace shows so far."""
         return [*self._old_deviations, *self.current_deviations]
 
     @property
     def current_deviations(self) -> list[Deviation]:
-        """The same without what is too old to be judged again."""
+        """The suspected deviations, except those too old to be judged again."""
         return list(self._find_step_deviations()) + [
             Deviation(
                 certainty=Certainty.SUSPECTED,
@@ -57,7 +57,7 @@ class IncrementalJudge:
 
     @property
     def next_steps(self) -> tuple[Step, ...]:
-        """The steps that may come next: begun, any that was not would put none out of order."""
+        """The steps that may come next without putting any step out of order."""
         leaves = self._plan.leaves
         by_number = {leaf_findings.number: leaf_findings for leaf_findings in self.findings.steps}
         leaf_findings = [by_number[step.number] for step in leaves]
@@ -77,7 +77,7 @@ class IncrementalJudge:
         return tuple(candidates)
 
     def observe(self, event: Event) -> None:
-        """Take in an event, or one again that is complete now, and judge if there is reason to."""
+        """Record an event, or replace one that is now complete, and judge again if needed."""
         self._events[event.id] = event
         if event.kind is Kind.SYSTEM or event.actor == "user":
             return
@@ -86,7 +86,7 @@ class IncrementalJudge:
             self._drop_old_events()
 
     def is_retained(self, event: str) -> bool:
-        """Whether an event is still among those that are judged."""
+        """Return whether an event is still among those that are judged."""
         return event in self._events
 
     def _judge_events(self) -> Findings:
@@ -127,6 +127,6 @@ class IncrementalJudge:
 
 
 def _find_last_started(steps: list[StepFinding]) -> int:
-    """The place of the last step in plan order that has begun; -1 before any has."""
+    """Return the index of the last started step in plan order; -1 if there is none."""
     started = (index for index, step in enumerate(steps) if step.covers and not step.free_order)
     return max(started, default=-1)

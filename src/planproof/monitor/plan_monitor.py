@@ -1,4 +1,4 @@
-"""The monitor: an agent's events in, one by one; deviations out, the moment they show."""
+"""The monitor: observes an agent's events one by one and reports deviations at once."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from planproof.readers.native import parse_event, serialize_event
 
 
 class Monitor:
-    """Holds a run against its plan while it goes on. A `Path` is a file, as for `evaluate`.
+    """Checks a run against its plan while it is running. A `Path` is a file, as in `evaluate`.
 
-    `on_deviation` is called with each deviation when it first shows. With `raise_on`, `observe`
-    raises `OffPlan` once it has taken the event in: on any deviation ("minor"), on a major one
+    `on_deviation` is called with each deviation when it first appears. With `raise_on`, `observe`
+    raises `OffPlan` after recording the event: on any deviation ("minor"), on a major one
     ("major"), or only on a major one that nothing can undo ("proven").
     """
 
@@ -65,27 +65,27 @@ class Monitor:
 
     @property
     def next_steps(self) -> tuple[Step, ...]:
-        """The steps that may come next if the plan is to be kept."""
+        """The steps that may come next according to the plan."""
         return self._incremental_judge.next_steps
 
     @property
     def steps(self) -> tuple[StepFinding, ...]:
-        """What has become of each step so far, as the judge sees it now."""
+        """The current finding on each step."""
         return self._incremental_judge.findings.steps
 
     @property
     def deviations(self) -> tuple[Deviation, ...]:
-        """What is proven, and what is suspected now; a suspicion may go away again."""
+        """Proven deviations and those suspected now; a suspected one may disappear again."""
         suspected = (
             d for d in self._incremental_judge.suspected_deviations if d.key not in self._proven
         )
         return (*self._proven.values(), *suspected)
 
     def observe(self, event: Event | Json, *, pending: bool = False) -> tuple[Deviation, ...]:
-        """Take in the next event, an `Event` or its native form; gives back what is new.
+        """Record the next event, an `Event` or its native form, and return the new deviations.
 
-        `pending` says of a call that its result is yet to come. Give the event again, with its
-        result and the same id, when it has: until then little can be proven by it.
+        `pending` marks a call without its result yet. Pass the event again, with its result and the
+        same id, once it has one: until then little can be proven from it.
         """
         written = serialize_event(event) if isinstance(event, Event) else event
         read = self._read(written)
@@ -108,7 +108,7 @@ class Monitor:
         return self._report(proven)
 
     def finish(self) -> Verdict:
-        """The verdict on the whole trace: what `evaluate` says of it."""
+        """Return the verdict on the whole trace, as `evaluate` gives it."""
         return evaluate(
             task=self._task,
             plan=self._raw_plan,
@@ -118,7 +118,7 @@ class Monitor:
         )
 
     def _read(self, written: Json) -> Event:
-        # As a source of its own: limits and mendings are those that `evaluate` will apply.
+        # Read as a separate source, so that limits and repairs are those of `evaluate`.
         source = Source.from_value([written], name="event")
         event = parse_event(source.document[0], "", f"e{len(self._events) + 1}", source.name)
         if event.kind is Kind.ACTION and self._vocabulary.is_bookkeeping(event.name):

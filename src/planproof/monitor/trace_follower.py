@@ -1,4 +1,4 @@
-"""A trace that grows, held against its plan: the plan that was given, or the one it declares."""
+"""Follow a growing trace and report deviations from its given or declared plan."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from planproof.readers.detect import read_trace
 
 
 class TraceFollower:
-    """Takes the same trace again and again, each time with more of it, and tells what is new.
+    """Takes the same trace repeatedly, each time with more events, and returns new deviations.
 
-    A reader may see what it has read in another light once there is more, and another plan may
-    come into force; then the run is held against its plan from the beginning, in a new `monitor`.
+    With more events, a reader may interpret earlier ones differently, and another plan may come
+    into force; then the run is checked again from the beginning, in a new `monitor`.
     """
 
     def __init__(self, plan: Json, *, reader: str | None, vocabulary: Vocabulary) -> None:
@@ -32,18 +32,18 @@ class TraceFollower:
         self._pending: set[str] = set()
         self._reported: set[tuple[DeviationKey, Certainty]] = set()
         self.declaration: Declaration | None = None
-        """Where the plan stands that is in force, if it was found in the trace."""
+        """The declaration of the plan in force, if it was found in the trace."""
         self.monitor = None if plan is None else self._create_monitor(plan)
         self.events = 0
 
     def follow_source(self, source: Source) -> list[Deviation]:
-        """Hold what a source has by now against the plan; nothing is found before there is one."""
+        """Check the current content of a source; without a plan there are no deviations."""
         return self.follow_trace(
             read_trace(source, reader=self._reader, vocabulary=self._vocabulary)
         )
 
     def follow_trace(self, trace: Trace) -> list[Deviation]:
-        """The same for a trace that was read already."""
+        """Check a trace that was already read; see `follow_source`."""
         self.events = len(trace.events)
         events = trace.events if self._plan is not None else self._select_events_since_plan(trace)
         if self.monitor is None:
@@ -51,7 +51,7 @@ class TraceFollower:
         if not self._is_continuation(events):
             self.monitor = self._create_monitor(self.monitor.plan)
         deviations = self._observe(self.monitor, events)
-        # After a new beginning much is found a second time.
+        # After a restart most deviations are found a second time.
         new = [
             deviation
             for deviation in deviations
@@ -61,7 +61,7 @@ class TraceFollower:
         return new
 
     def _select_events_since_plan(self, trace: Trace) -> tuple[Event, ...]:
-        """What came after the plan was declared; with another plan, there is another monitor."""
+        """Return the events after the plan declaration; a new plan gets a new monitor."""
         search = find_declared_plan(trace)
         declaration = search.declaration
         if declaration is None:
@@ -77,7 +77,7 @@ class TraceFollower:
         return Monitor(plan, vocabulary=self._vocabulary)
 
     def _is_continuation(self, events: Sequence[Event]) -> bool:
-        """Whether the events so far are as they were, but for results that have come since."""
+        """Return whether the earlier events are unchanged, except for results added since."""
         if len(events) < len(self._observed):
             return False
         pairs = zip(self._observed, events, strict=False)
@@ -101,7 +101,7 @@ class TraceFollower:
 
 
 def _is_awaiting_result(event: Event, last: Event) -> bool:
-    """Whether the result of a call may be yet to come: nobody went on to another turn."""
+    """Return whether the result of a call may still come: no later turn has begun."""
     bare = not event.output and event.status is EventStatus.UNKNOWN
     current = event is last or 0 < event.turn == last.turn
     return event.kind is Kind.ACTION and bare and current

@@ -1,1 +1,1 @@
-"""From a plan as it was written down to its steps."""
+"""Parse plans into steps, and find plans declared in a trace."""

@@ -1,4 +1,4 @@
-"""Whether the words before a list announce a plan, and whose it is."""
+"""Detect whether the words before a list announce a plan, and whose plan it is."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _INTENT = re.compile(
     r"\b(?:the|a|an|our)\s+(?:\w+[\s-]){0,3}plan\b|\bfollow\s+(?:\w+\s+){0,4}steps\b",
     re.IGNORECASE,
 )
-# What was done, what somebody else may do, and lists of other things.
+# Past actions, suggestions to somebody else, and lists of other things.
 _NOT_A_PLAN = re.compile(
     r"\b(?:you\s+(?:can|could|should|may|might|need|must|have\s+to|will\s+need|want|would)|"
     r"please\s+(?:follow|provide|confirm|choose|select)|(?:took|taken|followed|performed|completed|"
@@ -46,7 +46,7 @@ _PRESCRIBES = re.compile(
     r"\b(?:your\s+)?steps\s+(?:are|should\s+be)\b|\bin\s+(?:this|the\s+following)\s+order\b",
     re.IGNORECASE,
 )
-# "When asked to commit, follow these steps" is for another day.
+# "When asked to commit, follow these steps" does not apply to the current task.
 _CONDITIONAL = re.compile(
     r"\W*(?:when(?:ever)?|if|in\s+case|should|before|after|unless|for\s+(?:each|every|any)|once|"
     r"whilst|while|to\s+(?:use|call|invoke|report|commit))\b",
@@ -70,7 +70,7 @@ _HANDED_DOWN = re.compile(
 
 
 def announces_plan(lead: str) -> bool:
-    """Whether an agent says that what follows is what it is going to do."""
+    """Return whether an agent says that the following list is what it will do."""
     last = _last_sentence(lead)
     if not last or _NOT_A_PLAN.search(last):
         return False
@@ -85,36 +85,36 @@ def announces_plan(lead: str) -> bool:
 
 
 def announces_own_plan(lead: str) -> bool:
-    """Whether it says so in words that can hardly mean anything else, even late in a run."""
+    """Return whether the words can only announce the agent's plan, even late in a run."""
     last = _last_sentence(lead)
     return _OWN.search(last) is not None and not _NOT_A_PLAN.search(last)
 
 
 def heads_plan(lead: str) -> bool:
-    """Whether a heading over a list in a prompt calls it the plan."""
+    """Return whether a heading over a list in a prompt calls it the plan."""
     return _PLAN_HEADING.fullmatch(_last_sentence(lead)) is not None
 
 
 def prescribes_steps(lead: str) -> bool:
-    """Whether a prompt tells the agent to follow what is listed next, whatever happens."""
+    """Return whether a prompt tells the agent to follow the list unconditionally."""
     last = _last_sentence(lead)
     return _PRESCRIBES.search(last) is not None and not _CONDITIONAL.match(last)
 
 
 def lists_steps(lead: str) -> bool:
-    """Whether the words before a user's list say that these are steps, or say nothing else."""
+    """Return whether the words before a user's list say that its items are steps."""
     last = _last_sentence(lead)
     return _PLAN_HEADER.match(last) is not None or prescribes_steps(lead)
 
 
 def lists_other_things(lead: str) -> bool:
-    """Whether the words before a list say that it holds something else than steps."""
+    """Return whether the words before a list say that its items are not steps."""
     last = _last_sentence(lead)
     return any((_NOT_A_PLAN.search(last), _OTHER_LISTS.search(last), _CONDITIONAL.match(last)))
 
 
 def comes_from_manager(text: str) -> bool:
-    """Whether a message hands down what a manager or planner wrote."""
+    """Return whether a message passes on the words of a manager or planner."""
     return _HANDED_DOWN.search(text[:2_000]) is not None
 
 

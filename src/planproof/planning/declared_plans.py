@@ -1,4 +1,4 @@
-"""Plans declared in words: planning steps, JSON plans, checklists, and lists that are announced."""
+"""Find plans declared in text or tool calls: JSON plans, checklists and announced lists."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from planproof.planning.step_parts import is_instruction, split_required_parts, 
 from planproof.planning.text_plans import read_prose
 
 _LONGEST = 200_000
-# Longer than that, a request is a document in which orders stand by chance.
+# A longer request is a document that may contain instructions by accident.
 _LONGEST_REQUEST = 1_500
 _TEMPLATE = re.compile(r"^[ \t]{0,8}<[a-z_]{3,40}>[ \t]{0,8}$", re.MULTILINE)
 _SEQUENCE = re.compile(
@@ -49,7 +49,7 @@ _FORBIDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class PromptPlan:
-    """Steps in a prompt, and who put them there."""
+    """The steps found in a prompt, and who declared them."""
 
     plan: Plan
     sort: DeclarationKind
@@ -57,7 +57,7 @@ class PromptPlan:
 
 
 def find_prompt_plan(event: Event) -> PromptPlan | None:
-    """The steps that a system prompt or a user's request tells the agent to follow."""
+    """Return the steps that a system prompt or a user request tells the agent to follow."""
     text = event.text[:_LONGEST]
     lists = [listing for listing in find_lists(text) if len(listing.items) > 1 and listing.numbered]
     for listing in lists:
@@ -88,7 +88,7 @@ def _identify_declarer(event: Event, text: str) -> Declarer:
 
 
 def _is_request_list(listing: Listing) -> bool:
-    """Whether the items of a user's list are things to do, and not rules or remarks."""
+    """Return whether the items of a user's list are things to do, not rules or remarks."""
     if lists_other_things(listing.lead):
         return False
     texts = [item.text[:400] for item in listing.items]
@@ -99,7 +99,11 @@ def _is_request_list(listing: Listing) -> bool:
 
 
 def _split_prose_request(text: str) -> list[str]:
-    """The steps of a request in prose; it must be nothing else, and say what comes after what."""
+    """Return the steps of a request in prose.
+
+    The request must consist only of instructions and state their order; otherwise the list is
+    empty.
+    """
     text = text.strip()
     request = text[opening.end() :] if (opening := _REQUEST_OPENING.match(text)) else text
     if len(text) > _LONGEST_REQUEST or not _SEQUENCE.search(request):
@@ -131,7 +135,7 @@ _END_MARKS = ("<end_plan>", "</plan>")
 
 @dataclass(frozen=True, slots=True)
 class TextPlan:
-    """A plan in a text, and whether its words leave no doubt that it is one."""
+    """A plan found in text; `certain` if its wording leaves no doubt that it is a plan."""
 
     plan: Plan
     sort: DeclarationKind
@@ -139,7 +143,7 @@ class TextPlan:
 
 
 def parse_planning_step(text: str) -> Plan | None:
-    """The plan in a text that its format marks as one; facts and the like around it are left."""
+    """Return the plan in a text that its format marks as one, without facts around it."""
     text = text[:_LONGEST].rstrip()
     for mark in _END_MARKS:
         text = text.removesuffix(mark).rstrip()
@@ -154,7 +158,7 @@ def parse_planning_step(text: str) -> Plan | None:
 
 
 def find_text_plan(text: str, *, before_acting: bool) -> TextPlan | None:
-    """The plan that an agent declares in a message or in its reasoning."""
+    """Return the plan that an agent declares in a message or in its reasoning."""
     text = text[:_LONGEST]
     if before_acting:
         json_plan = _parse_json_plan(text)
@@ -180,7 +184,7 @@ def find_text_plan(text: str, *, before_acting: bool) -> TextPlan | None:
 
 
 def find_json_plan(text: str) -> Plan | None:
-    """The plan that a message is, or holds in a block of JSON."""
+    """Return the plan that a message consists of, or contains in a JSON block."""
     return _parse_json_plan(text[:_LONGEST])
 
 
@@ -189,7 +193,7 @@ def _has_enough_items(listing: Listing, least: int = 2) -> bool:
 
 
 def _is_instruction_list(listing: Listing) -> bool:
-    """Whether a list is all that was said, and its items say what to do."""
+    """Return whether the whole text is one numbered list, mostly of instructions."""
     if listing.lead or listing.is_followed_by_text or not listing.numbered:
         return False
     orders = [item for item in listing.items if is_instruction(item.text[:400])]
@@ -211,13 +215,13 @@ def _parse_json_plan(text: str) -> Plan | None:
 
 
 def _extract_fenced_blocks(text: str) -> list[str]:
-    """What stands between fences, without the word that names its language."""
+    """Return the contents of the fenced blocks, without a leading "json"."""
     blocks = text.split(_FENCE, 2 * _MOST_BLOCKS)[1::2]
     return [block.removeprefix("json") for block in blocks]
 
 
 def _find_step_list(value: Json) -> Json | None:
-    """The list of steps in a JSON value that is a plan and nothing else."""
+    """Return the list of steps in a JSON object that is a plan and nothing else."""
     if not isinstance(value, dict):
         return None
     fields = cast("dict[str, Json]", value)
@@ -259,14 +263,14 @@ _TITLES = ("subject", "title", "content", "name", "description")
 
 @dataclass(frozen=True, slots=True)
 class ToolPlan:
-    """The plan in the arguments of a call."""
+    """The plan in the arguments of a tool call."""
 
     plan: Plan
     sort: DeclarationKind
 
 
 def parse_call_plan(event: Event) -> ToolPlan | None:
-    """The plan that a call declares; nothing for calls that do anything else."""
+    """Return the plan that a call declares; None for any other call."""
     arguments = _argument_object(event)
     if event.name is None or arguments is None:
         return None
@@ -290,7 +294,7 @@ def parse_call_plan(event: Event) -> ToolPlan | None:
 
 
 def extract_task_item(event: Event) -> str | None:
-    """The one item that a call adds to a list of tasks (TaskCreate)."""
+    """Return the item that a call adds to a task list (TaskCreate)."""
     name = (event.name or "").lower().rsplit("__", 1)[-1]
     arguments = _argument_object(event) if name in _CREATES_ITEM else None
     if arguments is None:
@@ -300,13 +304,16 @@ def extract_task_item(event: Event) -> str | None:
 
 
 def is_planning_call(event: Event) -> bool:
-    """Whether a call only hands over to a planner, or declares a plan: that is not yet acting."""
+    """Return whether a call only declares a plan or hands over to a planner; it is not acting."""
     words = _split_name(event.name or "")
     return bool(words & {"planner", "replanner"}) or parse_call_plan(event) is not None
 
 
 def _parse_items(raw_plan: Json) -> Plan:
-    """The plan; a list that is sent again with other ticks is the same text, and parsed once."""
+    """Return the plan, parsed from JSON without status fields.
+
+    A list that is sent again with other statuses thus has the same text and comes from the cache.
+    """
     if not isinstance(raw_plan, list):
         return parse_plan(raw_plan)
     items = [
@@ -330,6 +337,6 @@ def _contains_list(arguments: Mapping[str, Json]) -> bool:
 
 def _split_name(name: str) -> frozenset[str]:
     own = name.rsplit("__", 1)[-1].rsplit(".", 1)[-1]
-    # "todowrite" has no seam to be split at.
+    # "todowrite" has no separator or capital letter to split at.
     spaced = re.sub(r"(?i)^todo(?=[a-z])", "todo_", own)
     return frozenset(word.lower() for word in _WORDS.findall(spaced))

@@ -1,4 +1,4 @@
-"""A plan as it was given: its steps, and the images that came with them."""
+"""Parse a plan as given by the caller, including its images."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _IMAGE_KEYS = frozenset(("type", "image_url", "image", "source", "detail"))
 
 
 def parse_given_plan(raw: Json | Plan) -> Plan:
-    """The plan in a text, a list, JSON, or content parts among which there are images."""
+    """Parse a plan given as text, list, JSON, or content parts with images."""
     if is_object(raw):
-        # As `planproof plan --model --format json` writes it.
+        # The format of `planproof plan --model --format json`.
         inner = raw.get("plan", raw)
         if is_object(inner) and inner.get("origin") == Origin.INFERRED:
             return replace(parse_plan(raw), origin=Origin.INFERRED)
@@ -28,7 +28,7 @@ def parse_given_plan(raw: Json | Plan) -> Plan:
 
 
 def _split_images(items: list[Json]) -> tuple[Json, tuple[Image, ...]]:
-    """What is left of a list when its images are taken out; a lone text stands for itself."""
+    """Return the list without its images, and the images; a lone text is returned itself."""
     rest: list[Json] = []
     images: list[Image] = []
     for item in items:
@@ -45,6 +45,6 @@ def _split_images(items: list[Json]) -> tuple[Json, tuple[Image, ...]]:
 
 
 def _unwrap_text_part(item: Json) -> Json:
-    """The text of a text part; anything else as it is."""
+    """Return the text of a text part; anything else unchanged."""
     is_part = is_object(item) and item.get("type") == "text" and isinstance(item.get("text"), str)
     return item["text"] if is_part else item

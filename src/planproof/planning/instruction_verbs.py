@@ -1,4 +1,4 @@
-"""Whether words begin an instruction: the verbs that plans are made of."""
+"""Detect words that begin an instruction, by the verbs that plans use."""
 
 from __future__ import annotations
 
@@ -77,19 +77,19 @@ _ACCOMPANYING = frozenset(
 
 
 def is_verb(word: str) -> bool:
-    """Whether the word is the base form of a verb that plans use."""
+    """Return whether the word is the base form of a verb that plans use."""
     return word.lower() in VERBS
 
 
 def is_plain_verb(word: str) -> bool:
-    """Whether the word is such a verb and hardly ever a noun."""
+    """Return whether the word is such a verb and hardly ever a noun."""
     return word.lower() in _PLAIN
 
 
 def begins_instruction(text: str, start: int = 0, *, certain: bool = False) -> bool:
-    """Whether an instruction ("list all files") begins at `start`.
+    """Return whether an instruction ("list all files") begins at `start`.
 
-    `certain` says that the place can't continue a list of nouns, as after "then" or a full stop.
+    `certain`: the position cannot continue a list of nouns, as after "then" or a full stop.
     """
     word = _WORD.match(text, start)
     while word and (word[0].lower() in _ADVERBS or _is_adverb(word[0])):
@@ -106,7 +106,7 @@ def begins_instruction(text: str, start: int = 0, *, certain: bool = False) -> b
 
 
 def begins_clause(text: str, start: int = 0) -> bool:
-    """Whether a statement with a subject of its own ("it will search") begins at `start`."""
+    """Return whether a clause with its own subject ("it will search") begins at `start`."""
     match = _SUBJECT.match(text, start)
     if match is None and _SUBJECT_CASELESS_START.match(text, start):
         match = _SUBJECT.match(text[start : start + 1].lower() + text[start + 1 : start + 80])
@@ -117,7 +117,7 @@ def begins_clause(text: str, start: int = 0) -> bool:
 
 
 def begins_finite(text: str, start: int) -> bool:
-    """Whether "tells the user" or the like begins at `start`: a verb whose subject stood before."""
+    """Return whether a finite verb without its subject ("tells the user") begins at `start`."""
     word = _WORD.match(text, start)
     if word is None or not word[0].endswith("s") or not _takes_object(text, word.end()):
         return False
@@ -125,7 +125,7 @@ def begins_finite(text: str, start: int) -> bool:
 
 
 def begins_accompaniment(text: str, start: int) -> bool:
-    """Whether "saving the result to a file" or the like begins at `start`."""
+    """Return whether a phrase like "saving the result to a file" begins at `start`."""
     word = _WORD.match(text, start)
     if word is None or not word[0].endswith("ing") or _skip_spaces(text, word.end()) >= len(text):
         return False
@@ -137,7 +137,7 @@ def begins_accompaniment(text: str, start: int) -> bool:
 
 
 def find_lead_in_end(text: str) -> int:
-    """Where the text goes on after "First," or "And then"."""
+    """Return the index after a lead-in such as "First," or "And then"; 0 if there is none."""
     match = _LEAD_IN.match(text)
     return match.end() if match else 0
 

@@ -1,4 +1,4 @@
-"""A plan given as JSON: the shapes in which tools and frameworks write their steps down."""
+"""Parse plans given as JSON, in the shapes that tools and frameworks write."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DEEPEST = 40
 
 
 def parse_plan_value(value: Json, where: str = "", depth: int = 0) -> PlanDraft:
-    """The items of a plan of any shape; `where` is the pointer of the value, for errors."""
+    """Return the items of a plan of any shape; `where` is its JSON pointer, for errors."""
     if depth > _DEEPEST:
         raise InvalidInput(f"The plan is nested more than {_DEEPEST} deep.", where=where or "plan")
     if value is None:
@@ -53,7 +53,7 @@ def parse_plan_value(value: Json, where: str = "", depth: int = 0) -> PlanDraft:
 
 
 def _decode_json(text: str) -> Json | None:
-    """The JSON that a text holds, if it is a list or an object, or such JSON as a string."""
+    """Return the list, object or string that `text` encodes as JSON; None if it is not JSON."""
     fenced = _FENCED.fullmatch(text)
     candidate = fenced["json"] if fenced else text
     if candidate.lstrip()[:1] not in {"[", "{", '"'}:
@@ -63,7 +63,7 @@ def _decode_json(text: str) -> Json | None:
     except RecursionError:
         raise InvalidInput("The plan's JSON is nested too deeply.", where="plan") from None
     except ValueError:
-        return None  # "[ ] buy milk" is no JSON but a list all the same
+        return None  # "[ ] buy milk" is a list, but not JSON
     return cast("Json", value) if isinstance(value, (list, dict, str)) else None
 
 
@@ -100,7 +100,7 @@ def _may_contain_steps(key: str, value: Json) -> bool:
 
 
 def _contains_list(value: Json) -> bool:
-    """Whether a list of steps stands somewhere under the keys that hold one."""
+    """Return whether a list of steps is nested under one of `_LIST_KEYS`."""
     here: list[Json] = [value]
     for _ in range(_DEEPEST):
         if not here:
@@ -115,12 +115,12 @@ def _contains_list(value: Json) -> bool:
             if inside and all(_NUMBERED_KEY.fullmatch(key) for key in inside):
                 return True
             here += [inside[key] for key in _LIST_KEYS if key in inside]
-    return True  # too deep to tell; whoever reads it will say so
+    return True  # too deep to tell; parsing it raises the error
 
 
 @dataclass(frozen=True, slots=True)
 class _PlanItem:
-    """An item of a list, with the number that was printed before it and where it stands."""
+    """One item of a list, with its printed number and its pointer."""
 
     value: Json
     where: str
@@ -136,7 +136,7 @@ def _build_list_items(values: Sequence[Json], where: str) -> list[_PlanItem]:
 
 
 def _build_numbered_items(value: Mapping[str, Json], where: str) -> list[_PlanItem]:
-    """`{"1": "...", "step_2": {...}}`: one item a key."""
+    """Return one item per key of `{"1": "...", "step_2": {...}}`."""
     items: list[_PlanItem] = []
     for key, item in value.items():
         match = _NUMBERED_KEY.fullmatch(key)
@@ -148,7 +148,7 @@ def _build_numbered_items(value: Mapping[str, Json], where: str) -> list[_PlanIt
 def _add_items(
     draft: PlanDraft, items: Sequence[_PlanItem], parent: int | None, depth: int
 ) -> None:
-    """Write the items down, each with what refines it after it."""
+    """Append the items to `draft`, each followed by its sub-items."""
     if depth > _DEEPEST:
         raise InvalidInput(f"The plan is nested more than {_DEEPEST} deep.", where=items[0].where)
     index_by_label: dict[str, int] = {}
@@ -173,7 +173,7 @@ def _add_items(
 
 
 def _find_printed_numbers(items: Sequence[Json]) -> dict[int, Marker]:
-    """The numbers that the items themselves begin with, if all of them do and all differ."""
+    """Return the numbers that the items begin with, if all have one and all differ."""
     markers: dict[int, Marker] = {}
     for index, item in enumerate(items):
         if not isinstance(item, str):
@@ -222,7 +222,7 @@ _BIGGEST_NUMBER = 1_000_000
 
 
 def parse_entry(item: Mapping[str, Json], where: str) -> PlanEntry:
-    """The item that an object describes."""
+    """Return the plan entry that an object describes."""
     text = extract_step_text(item, where)
     if text is None:
         raise InvalidInput(
@@ -241,7 +241,7 @@ def parse_entry(item: Mapping[str, Json], where: str) -> PlanEntry:
 
 
 def extract_step_text(item: Mapping[str, Json], where: str) -> str | None:
-    """The words of a step that is an object; nothing when it has no field for them."""
+    """Return the text of a step given as an object; None if it has no text field."""
     call = _format_call(item)
     head = _find_first_text(item, _HEADS, where, skip=call)
     detail = _find_first_text(item, _DETAILS, where)
@@ -260,7 +260,7 @@ def extract_step_text(item: Mapping[str, Json], where: str) -> str | None:
 
 
 def find_children_key(item: Mapping[str, Json], where: str) -> str | None:
-    """The field under which the refinements of a step stand."""
+    """Return the key that holds the sub-steps of a step."""
     for key in _CHILDREN:
         children = item.get(key)
         if isinstance(children, list):
@@ -307,7 +307,7 @@ def _to_text(value: Json) -> str | None:
 
 
 def _format_call(item: Mapping[str, Json]) -> str | None:
-    """`search({"query": "..."})` of a step that names a tool and what to call it with."""
+    """Return `search({"query": "..."})` for a step that names a tool and its arguments."""
     arguments = next((item[key] for key in _ARGUMENTS if item.get(key) is not None), None)
     for key in (*_TOOLS, *(("name", "action") if arguments is not None else ())):
         tool = item.get(key)
@@ -325,7 +325,7 @@ def _format_arguments(arguments: Json) -> str:
 
 
 def _text_of_only_field(item: Mapping[str, Json]) -> str | None:
-    """`{"search": "the price"}`: one field, whose name is a word of the step."""
+    """Return the text of `{"search": "the price"}`: one field whose key belongs to the step."""
     texts = [(key, value) for key, value in item.items() if isinstance(value, str)]
     if len(texts) != 1 or len(item) != 1:
         return None

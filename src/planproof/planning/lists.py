@@ -1,4 +1,4 @@
-"""The lists in a text, each with the words that lead up to it."""
+"""Find lists in a text, each with the words that introduce it, and parse list markers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MAX_INDENT_DIFFERENCE = 3
 
 @dataclass(slots=True)
 class ListItem:
-    """One item; what is indented under it is part of its text."""
+    """One item; text indented under it is part of it."""
 
     label: str | None
     lines: list[str]
@@ -40,7 +40,7 @@ class ListItem:
 
 @dataclass(slots=True)
 class Listing:
-    """A list. `open_box` says that it has a box that is not ticked."""
+    """A list with its lead-in; `open_box` if it has a box that is not ticked."""
 
     lead: str
     numbered: bool
@@ -50,7 +50,7 @@ class Listing:
     is_followed_by_text: bool = False
 
     def to_plan_lines(self) -> list[str]:
-        """The items as a plan is given: texts, with the numbers that are printed before them."""
+        """Return the texts of the items, with their printed numbers if these are unique."""
         items = [item for item in self.items if has_text(item.text)]
         if self.numbered and len({item.label for item in items}) == len(items):
             return [f"{item.label}. {item.text}" for item in items]
@@ -58,12 +58,12 @@ class Listing:
 
 
 def find_lists(text: str) -> list[Listing]:
-    """Every list of numbered or bulleted items in a text, in its order."""
+    """Return every numbered or bulleted list of a text, in order."""
     return _ListParser().parse(text)
 
 
 class _ListParser:
-    """One pass over the lines of a text."""
+    """Parses the lines of a text in one pass."""
 
     def __init__(self) -> None:
         self._lists: list[Listing] = []
@@ -104,7 +104,7 @@ class _ListParser:
             self._add_prose(line, blank=blank)
 
     def _is_next_item(self, marker: Marker, indent: int) -> bool:
-        """Whether the marker begins the next item of the open list."""
+        """Return whether the marker begins the next item of the open list."""
         if (
             self._list is None
             or self._first_marker is None
@@ -124,10 +124,10 @@ class _ListParser:
         )
 
     def _starts_list(self, marker: Marker, content: str, indent: int) -> bool:
-        """Whether the marker begins a list of its own, rather than refining an item."""
+        """Return whether the marker begins a new list rather than refining an item."""
         if marker.kind == "letter":
             return False
-        # A checklist may be printed again from the first item that is still to do.
+        # A checklist may be reprinted from the first item that is not done yet.
         if (marker.label or "1").split(".")[0] not in {"0", "1"} and has_open_box(content) is None:
             return False
         if self._list is None or self._first_marker is None or self._gap:
@@ -155,12 +155,12 @@ class _ListParser:
         box = has_open_box(content)
         self._list.boxes += box is not None
         self._list.open_box = self._list.open_box or bool(box)
-        # A checklist that is printed again says of each item how it went.
+        # A reprinted checklist states the status of each item.
         text = marker.text if box is None else _DONE_MARK.sub("", marker.text)
         self._list.items.append(ListItem(marker.label, [text]))
 
     def _add_prose(self, line: str, *, blank: bool) -> None:
-        """A line without an item: part of the last one, or the end of the list."""
+        """Add a line without a marker: it continues the last item or ends the list."""
         content = line.strip()
         if self._list is not None and not self._gap and self._continues_item(line, blank=blank):
             self._list.items[-1].lines.append(line.rstrip())
@@ -169,7 +169,7 @@ class _ListParser:
             self._close_list()
             self._lead = []
         elif self._list is not None:
-            # It belongs to the item before it only if the numbers go on after it.
+            # It belongs to the previous item only if the numbering continues after it.
             self._gap.append(line.rstrip())
             self._list.is_followed_by_text = True
             if not self._list.numbered or sum(map(len, self._gap)) > _LONGEST_GAP:
@@ -198,7 +198,7 @@ MarkerKind = Literal["number", "letter", "bullet", "title"]
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """What stands before a step's text; `label` is the printed number or letter."""
+    """The marker of a list item: `label` is its printed number or letter, `text` the rest."""
 
     kind: MarkerKind
     label: str | None
@@ -234,7 +234,7 @@ _OPEN_MARKS = frozenset(["", " ", "→", "~", "-", ">", ".", "☐", "⬜", "🔲
 
 
 def read_marker(line: str) -> Marker | None:
-    """The marker at the head of a line (without its indentation), or nothing."""
+    """Return the marker at the start of a line (without indentation), or None."""
     for read in (_read_title, _read_number, _read_bullet, _read_letter):
         marker = read(line)
         if marker is not None:
@@ -243,23 +243,23 @@ def read_marker(line: str) -> Marker | None:
 
 
 def read_number(text: str) -> Marker | None:
-    """A printed number at the head of a text."""
+    """Return the printed number at the start of a text, or None."""
     return _read_number(text)
 
 
 def has_open_box(line: str) -> bool | None:
-    """Whether the box before an item is still to be ticked; nothing when there is no box."""
+    """Return whether the box before an item is not ticked yet; None if there is no box."""
     match = _BOXED.match(line)
     return None if match is None else (match["sign"] or match["mark"]) in _OPEN_MARKS
 
 
 def has_text(text: str) -> bool:
-    """Whether there is a letter or a digit in it: a line of dashes is no step."""
+    """Return whether the text has a letter or a digit: a line of dashes is not a step."""
     return any(character.isalnum() for character in text)
 
 
 def strip_bullet(text: str) -> str:
-    """The text of a list item without a bullet or a box to tick before it."""
+    """Return the text of a list item without its bullet or checkbox."""
     marker = _read_bullet(text.lstrip())
     return marker.text if marker else text.strip()
 

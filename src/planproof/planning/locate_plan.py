@@ -1,4 +1,4 @@
-"""Finding, in a trace, the plan that the agent declared."""
+"""Find the plan that the agent declared in a trace."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _PROMPT_DECLARERS = frozenset({Declarer.SCAFFOLD, Declarer.USER})
 
 @dataclass(frozen=True, slots=True)
 class _RankedDeclaration:
-    """A declaration, its place among the events, and whether it can be nothing but a plan."""
+    """A declaration with the index of its event; `certain` if it can only be a plan."""
 
     declaration: Declaration
     event_index: int
@@ -45,7 +45,7 @@ class _RankedDeclaration:
 
     @property
     def rank(self) -> int:
-        """The lower, the rather it is the plan in force; among equals the first one is."""
+        """The rank of the declaration: the lowest, and among equals the first, is in force."""
         declared = self.declaration
         if declared.declared_by is Declarer.SCAFFOLD:
             return 2
@@ -57,7 +57,7 @@ class _RankedDeclaration:
 
 
 def find_declared_plan(trace: Trace) -> PlanSearch:
-    """The plan in force, which is the first that was declared; and what became of it later."""
+    """Return the plan in force (the first one declared), its re-plans and rejected plans."""
     declarations = [one for one in _find_declarations(trace.events) if one.declaration.plan.steps]
     rejected: dict[int, Rejection] = {}
     for one in declarations:
@@ -66,7 +66,7 @@ def find_declared_plan(trace: Trace) -> PlanSearch:
             rejected[one.event_index] = Rejection(declaration=one.declaration, rejected_at=by)
     accepted = [one for one in declarations if one.event_index not in rejected]
     if rejected:
-        # Whoever refuses a plan has not thereby made his own words the plan.
+        # A user who rejects a plan has not made their own words the plan.
         accepted = [one for one in accepted if one.declaration.declared_by is not Declarer.USER]
     chosen = min(accepted, key=lambda one: (one.rank, one.event_index), default=None)
     return PlanSearch(
@@ -78,7 +78,7 @@ def find_declared_plan(trace: Trace) -> PlanSearch:
 
 
 def _find_declarations(events: Sequence[Event]) -> Iterator[_RankedDeclaration]:
-    """Every plan that is declared anywhere, sub-agents' own left aside."""
+    """Yield every declared plan, except those of sub-agents."""
     first_action = _find_first_action(events)
     first_action_index = first_action[0] if first_action else len(events)
     created: list[str] = []
@@ -172,7 +172,7 @@ def _identify_declarer(event: Event) -> Declarer:
 
 
 def _find_first_action(events: Sequence[Event]) -> tuple[int, int] | None:
-    """The place and the turn of the first thing that was done."""
+    """Return the event index and the turn of the first action."""
     for event_index, event in enumerate(events):
         if event.kind is Kind.ACTION and event.actor != "user" and not is_planning_call(event):
             return event_index, event.turn
@@ -182,7 +182,7 @@ def _find_first_action(events: Sequence[Event]) -> tuple[int, int] | None:
 def _find_replans(
     chosen: _RankedDeclaration, accepted: Sequence[_RankedDeclaration]
 ) -> Iterator[Replan]:
-    """The later plans of whoever plans, each compared with the one before it."""
+    """Yield the later plans of the agent or planner, each compared with the one before it."""
     latest = chosen.declaration.plan
     for later in accepted:
         declared = later.declaration
@@ -231,7 +231,7 @@ _LONGEST = 2_000
 
 
 def find_rejection(events: Sequence[Event], event_index: int) -> str | None:
-    """The id of the event that says that the user refused the plan declared at this place."""
+    """Return the id of the event in which the user rejected the plan declared at this index."""
     event = events[event_index]
     if _REFUSED.search(event.output[:_LONGEST]):
         return event.id

@@ -1,4 +1,4 @@
-"""What is said of a plan that was found in a trace: where, by whom, how, and what became of it."""
+"""The result of searching a trace for a plan: its declaration, re-plans and rejections."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from planproof.core.verdict import PlanSummary
 
 
 class DeclarationKind(StrEnum):
-    """By what sort of declaration a plan was made known."""
+    """The kind of declaration by which a plan was found."""
 
     TODO_LIST = "todo_list"
     """A to-do tool: TodoWrite, update_plan, write_todos and the like."""
     PLAN_MODE = "plan_mode"
-    """A plan put before the user: ExitPlanMode."""
+    """A plan submitted to the user: ExitPlanMode."""
     PLANNING_STEP = "planning_step"
-    """A span, a step or a ledger that its format itself marks as the plan."""
+    """A span, step or ledger that its format marks as the plan."""
     JSON_PLAN = "json_plan"
-    """A message that is a plan written as JSON, as planner agents do."""
+    """A message that is a plan written as JSON, as by planner agents."""
     CHECKLIST = "checklist"
-    """Items with boxes to tick."""
+    """Items with checkboxes."""
     ANNOUNCED_LIST = "announced_list"
-    """A list that is announced ("here is my plan"), or that is all that was said."""
+    """A list that is announced ("here is my plan"), or that is the whole message."""
     PRESCRIBED_STEPS = "prescribed_steps"
     """Steps that a prompt tells the agent to follow."""
     REQUESTED_STEPS = "requested_steps"
-    """What the user asked for, one thing after the other."""
+    """Steps that the user requested, in order."""
 
 
 class Declarer(StrEnum):
-    """Who declared a plan."""
+    """The author of a plan declaration."""
 
     AGENT = "agent"
     PLANNER = "planner"
-    """A planner, a manager or an orchestrator, for the agents that act."""
+    """A planner, manager or orchestrator, on behalf of the acting agents."""
     SCAFFOLD = "scaffold"
     """The prompt around the user's request."""
     USER = "user"
@@ -43,7 +43,7 @@ class Declarer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """A plan, and the event that declared it. `actor` is what the trace calls the one who did."""
+    """A plan and the event that declared it. `actor` is the name of the declarer in the trace."""
 
     plan: Plan
     event: str
@@ -56,10 +56,10 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replan:
-    """A later plan, and what of the one before it it adds, drops and says in other words.
+    """A later plan, and the items that it adds, drops or rewords.
 
-    `plan` is the whole of it: a list that goes on from a later number leaves the others standing.
-    `reordered` says that items of both stand in another order.
+    `plan` is complete: a list that continues from a later number keeps the steps before it.
+    `reordered`: items of both plans are in a different order.
     """
 
     event: str
@@ -73,7 +73,7 @@ class Replan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejection:
-    """A plan that the user turned down, and the event that says so."""
+    """A plan that the user rejected, and the event in which they did."""
 
     declaration: Declaration
     rejected_at: str
@@ -81,21 +81,21 @@ class Rejection:
 
 @dataclass(frozen=True, slots=True)
 class SearchedCounts:
-    """How much was searched for a plan."""
+    """The number of events that were searched for a plan."""
 
     prompts: int = 0
-    """System prompts and what the user wrote before the agent acted."""
+    """System prompts and user messages before the agent acted."""
     messages: int = 0
     """Messages and reasoning of the agent."""
     notes: int = 0
     """To-do lists, plan spans and other bookkeeping."""
     calls: int = 0
-    """Calls of tools."""
+    """Tool calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSearch:
-    """The plan in force, if any was declared; later plans, rejected ones, and what was searched."""
+    """The plan in force, if any was declared; re-plans, rejected plans and search counts."""
 
     declaration: Declaration | None = None
     replans: tuple[Replan, ...] = ()
@@ -111,7 +111,7 @@ class PlanSearch:
 def summarize_plan(
     plan: Plan, search: PlanSearch | None, in_force: InForce = "first"
 ) -> PlanSummary:
-    """The plan as a verdict tells of it; `located` is nothing when the plan was given."""
+    """Return the plan as reported in a verdict; `search` is None for a given plan."""
     bare = PlanSummary(origin=plan.origin.value, steps=len(plan.leaves))
     if search is None:
         return bare
@@ -133,7 +133,7 @@ def summarize_plan(
 
 
 def explain_missing_plan(search: PlanSearch) -> str:
-    """Why no plan is in force: the user rejected it, or none stands anywhere in the trace."""
+    """Explain why no plan is in force: the user rejected it, or the trace declares none."""
     if search.rejected:
         last = search.rejected[-1]
         return (

@@ -1,4 +1,4 @@
-"""Text with its quotes, code and brackets blanked out, so that only running words are split."""
+"""Mask quotes, code and brackets in a text, so that only running words are split."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BLANK = "\x00"
 
 
 def shield(text: str) -> str:
-    """The text, as long as before, with everything inside quotes, code and brackets blanked."""
+    """Return the text, at the same length, with quotes, code and brackets blanked out."""
     spans: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []
     never_closed: set[str] = set()
@@ -31,7 +31,7 @@ def shield(text: str) -> str:
                 spans.append((index, end + 1))
                 done = end + 1
             else:
-                # Nothing further on closes it, so no later one of its kind has to be tried.
+                # No closing quote follows, so later ones of this kind need not be tried.
                 never_closed.add(character)
     return _blank_spans(text, spans) if spans else text
 
@@ -39,7 +39,7 @@ def shield(text: str) -> str:
 def _close_bracket(
     opened: list[tuple[str, int]], spans: list[tuple[int, int]], closer: str, index: int
 ) -> None:
-    # A closer that fits none of the few brackets still open is a character like any other.
+    # A closing bracket that matches none of the last 8 open ones is plain text.
     for depth in range(1, min(len(opened), 8) + 1):
         if opened[-depth][0] == closer:
             spans.append((opened[-depth][1], index + 1))
@@ -57,7 +57,7 @@ def _find_closing_quote(text: str, index: int, quote: str) -> int:
     closer = {"‘": "’"}.get(quote, quote)
     end = text.find(closer, index + 1)
     while end > 0 and quote in "'‘" and text[end + 1 : end + 2].isalnum():
-        end = text.find(closer, end + 1)  # an apostrophe inside a word closes nothing
+        end = text.find(closer, end + 1)  # skip an apostrophe inside a word
     return end
 
 
@@ -74,13 +74,13 @@ def _blank_spans(text: str, spans: list[tuple[int, int]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HintedPattern:
-    """An expression that can match only where one of its hints, in lower case, stands."""
+    """A regular expression that can match only if the text contains one of its lower-case hints."""
 
     pattern: re.Pattern[str]
     hints: tuple[str, ...]
 
     def search(self, text: str) -> re.Match[str] | None:
-        """The first match, as the expression itself would find it."""
+        """Return the first match, as the expression itself would find it."""
         lowered = text.lower()
         if not any(map(lowered.__contains__, self.hints)):
             return None
@@ -88,5 +88,5 @@ class HintedPattern:
 
 
 def compile_hinted(pattern: str, hints: str) -> HintedPattern:
-    """The expression, with hints parted by spaces; upper and lower case are alike."""
+    """Compile a case-insensitive expression with its space-separated hints."""
     return HintedPattern(re.compile(pattern, re.IGNORECASE | re.DOTALL), tuple(hints.split()))

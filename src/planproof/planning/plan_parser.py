@@ -1,4 +1,4 @@
-"""Reading a plan of any common shape: text, list, or JSON as tools write it."""
+"""Parse a plan of any common shape: text, list, or JSON as tools write it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_CACHED_CHARS = 20_000
 
 
 def parse_plan(raw: Json | str | Plan) -> Plan:
-    """The steps of a plan given as text, list or JSON; an empty plan when it holds none."""
+    """Parse a plan given as text, list or JSON; the result has no steps if none are found."""
     if isinstance(raw, Plan):
         return raw
     texts = _collect_texts(raw)
@@ -31,12 +31,12 @@ def _parse_uncached(raw: Json) -> Plan:
     return Plan(tuple(_build_steps(parse_plan_value(raw))))
 
 
-# One plan is often held against many traces.
+# Many traces are often checked against the same plan.
 _parse_cached = lru_cache(maxsize=256)(_parse_uncached)
 
 
 def _collect_texts(raw: Json) -> tuple[str, ...] | None:
-    """The texts that a plan is made of; nothing when it is made of anything else."""
+    """Return the texts of a plan that consists only of text; None otherwise."""
     if isinstance(raw, str):
         return (raw,)
     if not isinstance(raw, list):
@@ -61,7 +61,7 @@ def _build_steps(draft: PlanDraft) -> Iterator[Step]:
 
 
 def _find_free_order_steps(draft: PlanDraft, numbers: list[str]) -> set[int]:
-    """The items whose place the plan leaves open, by a remark or by what they refine."""
+    """Return the indices of items with a free order, by a remark or by their parent."""
     index_by_number = {number: index for index, number in enumerate(numbers)}
     all_indices = range(len(numbers))
     free: set[int] = set()
@@ -78,7 +78,7 @@ def _find_free_order_steps(draft: PlanDraft, numbers: list[str]) -> set[int]:
 
 
 def _find_mentioned_steps(text: str, index_by_number: dict[str, int]) -> set[int]:
-    """The places of the steps that a text names: "steps 2 to 4", "steps 1 and 3"."""
+    """Return the indices of the steps that a text names: "steps 2 to 4", "steps 1 and 3"."""
     indices: set[int] = set()
     for first, last in find_step_ranges(text):
         start = index_by_number.get(first)
@@ -89,7 +89,7 @@ def _find_mentioned_steps(text: str, index_by_number: dict[str, int]) -> set[int
 
 
 def _replace_surrogates(text: str) -> str:
-    """The text without half characters, which nothing could print or write."""
+    """Replace lone surrogates, which cannot be printed or encoded."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -98,7 +98,7 @@ def _replace_surrogates(text: str) -> str:
 
 
 def number_steps(labels: Sequence[str | None], parents: Sequence[int | None]) -> list[str]:
-    """A number for each item, from its printed label and the place of the item it refines."""
+    """Return a number for each item, from its printed label and the index of its parent."""
     printed = _assign_numbers(labels, parents)
     if len(set(printed)) == len(printed):
         return printed

@@ -1,4 +1,4 @@
-"""The plans in force one after another, and the events that each of them answers for."""
+"""The timeline of plans in a trace: which plan was active at each event, and how plans differ."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _NEVER = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class PlanTimeline:
-    """Plans in turn, and the events from the first of them on.
+    """The active plans in order, and the events from the first of them on.
 
-    `homes` says during which plan, by its place, an event happened. `numbers` gives the leaves of
-    each plan, by their numbers there, the numbers that tell them apart from those of all the
-    others: a step of the last plan keeps its own, the second step of one that was declared at e7
-    and left behind is `e7/2`. `stands` says during which plans a step stood. A plan that was given
-    is the only one, and needs none of them.
+    `plan_index_by_event` maps an event to the index of the plan that was active. `numbers` maps,
+    for each plan, the numbers of its leaves to numbers that are unique across all plans: a step of
+    the last plan keeps its own, the second step of a plan that was declared at e7 and later dropped
+    is `e7/2`. `active_ranges` maps a step to the plans that contain it. A given plan is the only
+    one and needs none of these.
     """
 
     plans: tuple[Plan, ...]
@@ -33,11 +33,11 @@ class PlanTimeline:
 
     @property
     def last_plan(self) -> Plan:
-        """The plan that was in force in the end."""
+        """The plan that was active at the end."""
         return self.plans[-1]
 
     def slice_trace(self, plan_index: int, context: Iterable[str]) -> Trace:
-        """What happened while a plan was in force, and events from before it as context."""
+        """Return the events of one plan, with earlier events as context."""
         context_ids = set(context)
         events = (
             event
@@ -47,10 +47,10 @@ class PlanTimeline:
         return replace(self.trace, events=tuple(events))
 
     def merge_plans(self, start_plan_by_step: Mapping[str, int]) -> Plan:
-        """All that the trace is held to: the last plan, and the steps left behind that had begun.
+        """Return the plan to judge by: the last one, plus dropped steps that had been started.
 
-        `began` says of each step that did so during which plan it began. Where the plans differ in
-        order, a step keeps the place that it had in the plan under which it began.
+        `start_plan_by_step` maps each started step to the index of the plan in which it started.
+        Where the plans differ in order, a step keeps the position that it had in that plan.
         """
         if len(self.plans) == 1:
             return self.last_plan
@@ -65,7 +65,7 @@ class PlanTimeline:
             )
             order = list[str]()
             for number in started:
-                # What was to come before it and is still due came too late, whatever comes now.
+                # Steps planned before it that have not started are late, whatever follows.
                 while due and rank.get(due[0], _NEVER) < rank[number]:
                     order.append(due.popleft())
                 order.append(number)
@@ -74,13 +74,13 @@ class PlanTimeline:
         for plan, numbers in zip(reversed(self.plans), reversed(self.numbers), strict=True):
             for step in plan.leaves:
                 number = numbers[step.number]
-                # A parent that was left behind is not told: what refined it stands alone.
+                # The parent was dropped and is not reported, so the step has no parent.
                 known.setdefault(number, replace(step, number=number, parent=None))
         return replace(self.last_plan, steps=_insert_parents(known, order))
 
 
 def build_timeline(trace: Trace, search: PlanSearch, in_force: InForce) -> PlanTimeline:
-    """The plans that a trace is held to: the first one declared, or also those that followed."""
+    """Return the timeline of the first declared plan, or also of those that followed."""
     declared = search.declaration
     if declared is None:
         return PlanTimeline((Plan((), Origin.DECLARED),), trace)
@@ -101,14 +101,14 @@ def build_timeline(trace: Trace, search: PlanSearch, in_force: InForce) -> PlanT
 
 
 def with_steps_first(plan: Plan, numbers: Iterable[str]) -> Plan:
-    """The same plan with the leaves of these numbers in front, in this order."""
+    """Return the plan with the leaves of these numbers in front, in this order."""
     known = {step.number: step for step in plan.steps}
     order = dict.fromkeys((*numbers, *(step.number for step in plan.leaves)))
     return replace(plan, steps=_insert_parents(known, order))
 
 
 def _insert_parents(known: Mapping[str, Step], leaves: Iterable[str]) -> tuple[Step, ...]:
-    """The steps of these numbers, each parent before the first step that refines it."""
+    """Return the steps of these numbers, each parent before its first sub-step."""
     steps: dict[str, Step] = {}
     for number in leaves:
         above = [known[number]]
@@ -120,10 +120,10 @@ def _insert_parents(known: Mapping[str, Step], leaves: Iterable[str]) -> tuple[S
 
 
 def _map_events_to_plans(trace: Trace, starts: Sequence[str]) -> dict[str, int]:
-    """During which plan each event happened; what came before the first plan is left out.
+    """Map each event to the index of the active plan; omit events before the first plan.
 
-    A call that was issued together with a plan is not earlier than it, and what a sub-agent did
-    belongs where it was handed over to.
+    A call issued in the same turn as a plan counts as being after it, and the events of a sub-agent
+    belong to the plan of the hand-off.
     """
     plan_index_by_declaration = {event: current_plan for current_plan, event in enumerate(starts)}
     plan_index_by_turn = {
@@ -148,7 +148,7 @@ def _map_events_to_plans(trace: Trace, starts: Sequence[str]) -> dict[str, int]:
 def _assign_unique_numbers(
     plans: Sequence[Plan], events: Sequence[str]
 ) -> tuple[Mapping[str, str], ...]:
-    """What the leaves of each plan are called, which is what they are called in the end."""
+    """Map, for each plan, the numbers of its leaves to unique ones; see `PlanTimeline`."""
     named = {step.number: step.number for step in plans[-1].leaves}
     numbers_by_plan: deque[Mapping[str, str]] = deque([named])
     for plan_index in range(len(plans) - 2, -1, -1):
@@ -166,15 +166,15 @@ def _assign_unique_numbers(
 
 _WORD = re.compile(r"\w+")
 _MIN_SIMILARITY = 0.5
-# Beyond this a comparison of all with all would cost more than it tells.
+# Above this, comparing all pairs costs more than it is worth.
 _MAX_COMPARED = 200
 
 
 @dataclass(frozen=True, slots=True)
 class PlanChanges:
-    """The texts of the items that were added, dropped, and said in other words (old, new).
+    """The texts of the items that were added, dropped or reworded (old, new).
 
-    `reordered` says that items which stand in both come one after another in another way.
+    `reordered`: the items that both plans contain are in a different order.
     """
 
     added: tuple[str, ...] = ()
@@ -187,7 +187,7 @@ class PlanChanges:
 
 
 def diff_plans(old: Plan, new: Plan) -> PlanChanges:
-    """The items that differ; the same words in another case or spacing are the same item."""
+    """Return the items that differ, ignoring case and spacing."""
     unchanged = match_unchanged_steps(old.steps, new.steps)
     dropped = [step.text for step in old.steps if step.number not in unchanged]
     unchanged_numbers = set(unchanged.values())
@@ -206,9 +206,9 @@ def diff_plans(old: Plan, new: Plan) -> PlanChanges:
 
 
 def match_unchanged_steps(old: Sequence[Step], new: Sequence[Step]) -> dict[str, str]:
-    """The numbers of the old steps that stand among the new in the same words -> their new numbers.
+    """Map the numbers of old steps to those of new steps with the same text.
 
-    Of several in the same words it is the first that a shorter list leaves out.
+    If a text occurs fewer times in the new list, the first old steps with it are unmatched.
     """
     before, after = _group_by_text(old), _group_by_text(new)
     new_numbers: dict[str, str] = {}
@@ -222,9 +222,10 @@ def match_unchanged_steps(old: Sequence[Step], new: Sequence[Step]) -> dict[str,
 
 
 def restore_earlier_steps(old: Plan, new: Plan) -> Plan:
-    """The new plan with the steps that it leaves standing: a list that goes on from 5 drops none.
+    """Return the new plan with the earlier steps that it continues.
 
-    Agents print only what is still to do, under the numbers that it had.
+    Agents print only the remaining steps under their old numbers: a list that starts at 5 drops
+    none of the steps before it.
     """
     numbers = [step.number for step in old.steps]
     new_numbers = [step.number for step in new.steps]
@@ -234,7 +235,7 @@ def restore_earlier_steps(old: Plan, new: Plan) -> Plan:
 
 
 def normalize_text(text: str) -> str:
-    """A text as it is compared: letters and digits alone."""
+    """Return a text in the form used for comparison: lower-case letters and digits only."""
     return " ".join(_WORD.findall(text.lower()))
 
 

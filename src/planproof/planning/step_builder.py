@@ -1,4 +1,4 @@
-"""From the text of one planned item to a step that knows what it asks for, and when."""
+"""Build a step from the text of a plan item: its parts, condition, choices and order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planproof.planning.step_parts import (
     split_sentences,
 )
 
-# What decides about a step stands at its head; a step may be a whole document.
+# Only the head of a step is searched: a step may be a whole document.
 _HEAD = 4_000
 
 _LEADING_CONDITION = re.compile(
@@ -81,7 +81,7 @@ def make_step(
     optional: bool = False,
     free_order: bool = False,
 ) -> Step:
-    """The step, with everything that its text says about it on top of what was given."""
+    """Return the step, with the properties that its text states added to the given ones."""
     head = text[:_HEAD]
     parts = split_required_parts(text)
     first = parts[0][:_HEAD] if len(parts) == 1 else None
@@ -99,13 +99,13 @@ def make_step(
 
 
 def leaves_order_open(text: str) -> bool:
-    """Whether the text says that what it speaks of may be done in any order."""
+    """Return whether the text says that its items may be done in any order."""
     match = _FREE_ORDER.search(text)
     return match is not None and not _DENIED.search(text, 0, match.start())
 
 
 def _find_condition(text: str, only_part: str | None) -> str | None:
-    """The condition of the whole step: one that governs only a later part excuses nothing."""
+    """Return the condition of the whole step; one that governs only a later part is ignored."""
     if _LEADING_CONDITION.match(text.lstrip(_EMPHASIS)):
         leading = _find_leading_condition(split_sentences(text)[0])
         if leading is not None:
@@ -130,7 +130,7 @@ def _find_trailing_condition(text: str) -> str | None:
     if match is None:
         return None
     tail = f"{match['word']} {match['condition'][:40]}"
-    # After a comma it may govern only what stands between: "do A, repeating it if X".
+    # After a comma it may govern only the last clause: "do A, repeating it if X".
     apart = "," in text[: match.start("word")]
     if apart or _QUESTION_WORD.fullmatch(match["before"]) or is_optional(tail):
         return None
@@ -142,14 +142,14 @@ def _is_optional_step(text: str, only_part: str | None) -> bool:
         return True
     if _LEFT_TO_AGENT.match(text):
         return True
-    # What is left to the agent is not among the parts, unless it is all there is.
+    # Optional parts are not among the required ones, unless there are no others.
     return only_part is not None and is_optional(only_part)
 
 
 def _has_free_order(text: str) -> bool:
     if not leaves_order_open(text):
         return False
-    # "Fetch A and B in parallel" leaves the order of A and B open, not the step's own place.
+    # "Fetch A and B in parallel" leaves the order of A and B open, not that of the step itself.
     if _OWN_ORDER_FREE.search(text):
         return True
     return _LAST_SAID.search(text) is not None and _SEVERAL.search(text) is None

@@ -1,4 +1,4 @@
-"""What a step asks for: its text taken apart where a new thing to do begins, and nowhere else."""
+"""Split the text of a step into the parts that must be done, and find its alternatives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planproof.planning.instruction_verbs import (
 from planproof.planning.masking import compile_hinted, shield
 
 _LONGEST_CONDITION = 200
-# Beyond this a step is a document: it is kept whole.
+# A longer step is a document and is not split.
 _LONGEST_SPLIT = 8_000
 
 _APPENDIX = re.compile(
@@ -66,7 +66,7 @@ _EMPHASIS = re.compile(r"\*\*|__")
 
 
 def split_required_parts(text: str) -> tuple[str, ...]:
-    """The things that a step's text asks for, each of which must be done; at least one."""
+    """Return the parts of a step that must be done; at least one."""
     if len(text) > _LONGEST_SPLIT:
         return (text,)
     parts = tuple(_clean(part) for block in _split_blocks(text) for part in _split_clauses(block))
@@ -82,12 +82,12 @@ def _select_only_part(text: str, parts: tuple[str, ...], required: tuple[str, ..
 
 
 def is_optional(text: str) -> bool:
-    """Whether the text leaves it to the agent to do this at all."""
+    """Return whether the text leaves it to the agent to do this at all."""
     return _OPTIONAL.search(text) is not None
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text; full stops in quotes, code, names and abbreviations end nothing."""
+    """Split a text into sentences, ignoring full stops in quotes, code and abbreviations."""
     shielded = shield(text)
     parts: list[str] = []
     start = 0
@@ -101,12 +101,12 @@ def split_sentences(text: str) -> list[str]:
 
 
 def opens_subordinate(text: str) -> bool:
-    """Whether the text begins with a clause such as "If ..." or "Once ..." that ends in a comma."""
+    """Return whether the text begins with a subordinate clause ("If ...", "Once ...")."""
     return _SUBORDINATE.match(text) is not None
 
 
 def is_instruction(sentence: str) -> bool:
-    """Whether a sentence says what is to be done, in so many words or as an announcement."""
+    """Return whether a sentence says what to do, as an order or as an announcement."""
     text = _EMPHASIS.sub("", sentence)
     start = find_lead_in_end(text)
     if begins_instruction(text, start, certain=True) or begins_clause(text, start):
@@ -125,7 +125,10 @@ def _find_end_of_instructions(text: str) -> int:
 
 
 def _split_blocks(text: str) -> list[str]:
-    """The sentences that ask for something, bullets first: a heading only sums them up."""
+    """Return the sentences that give instructions.
+
+    Bullets take precedence over the text above them, which only sums them up.
+    """
     body = text[: _find_end_of_instructions(text)]
     bullets = list(_BULLET_LINE.finditer(body, body.find("\n") if "\n" in body else len(body)))
     if bullets:
@@ -139,7 +142,7 @@ def _split_blocks(text: str) -> list[str]:
 
 
 def _group_instructions(text: str) -> list[str]:
-    """The sentences of a text, with those that order nothing joined to the one before."""
+    """Split a text into sentences, joining those without an instruction to the previous one."""
     blocks: list[str] = []
     for sentence in split_sentences(text):
         if _ASIDE.match(sentence):
@@ -180,7 +183,7 @@ def _split_clauses(sentence: str) -> Iterator[str]:
 
 
 def _find_first_boundary(shielded: str) -> int:
-    """Past the comma of "If X, ...": what stands before it is no part of its own."""
+    """Return the index after the comma of "If X, ...": the condition is not a part itself."""
     lead = find_lead_in_end(shielded)
     if opens_subordinate(shielded[lead : lead + 20]):
         comma = shielded.find(", ", lead)
@@ -194,14 +197,14 @@ def _starts_part(shielded: str, boundary: re.Match[str]) -> bool:
     if (certain or boundary["comma"]) and begins_accompaniment(shielded, end):
         return True
     if not (certain or boundary["joined"]) and shielded.startswith("to ", end):
-        return False  # "..., to find X" says what for
+        return False  # "..., to find X" states a purpose
     if begins_instruction(shielded, end, certain=certain):
         return True
     return bool(certain or boundary["comma"]) and begins_clause(shielded, end)
 
 
 def _find_instruction_after_condition(shielded: str, boundary: re.Match[str]) -> int:
-    """Where the order stands in "..., and if X, do Y"; 0 when there is none."""
+    """Return the start of the instruction in "..., and if X, do Y"; 0 if there is none."""
     end = boundary.end()
     if not (boundary["joined"] or boundary["strong"]) or not _CONDITION.match(shielded, end):
         return 0
@@ -210,12 +213,12 @@ def _find_instruction_after_condition(shielded: str, boundary: re.Match[str]) ->
 
 
 def _shares_object(left: str, *, after_comma: bool) -> bool:
-    """Whether the left side lacks what it acts on: "identify and extract the dates"."""
+    """Return whether the left side lacks its object: "identify and extract the dates"."""
     words = _WORDS.findall(left[-80:])
     if not words:
         return True
     last = words[-1].rstrip()
-    # What a comma parts does not belong together: "collect, clean".
+    # Words separated by a comma do not belong together: "collect, clean".
     joined = len(words) > 1 and words[-2][-1:].isspace()
     before = words[-2].rstrip() if joined else None
     if after_comma:
@@ -259,7 +262,7 @@ _MAX_CHARS_BEFORE = 160
 
 
 def find_choices(text: str) -> tuple[str, ...]:
-    """The alternatives that the text names; empty when it leaves no choice."""
+    """Return the alternatives that the text names; empty if there is no choice."""
     shielded = shield(text)
     for conjunction in _OR.finditer(shielded):
         sentence = max(
@@ -313,7 +316,7 @@ def _split_object_choices(
 
 
 def _find_overlapping(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
-    """All matches, also those that share a space with the one before."""
+    """Return all matches, including those that share a space with the previous one."""
     matches: list[re.Match[str]] = []
     at = pattern.search(text)
     while at:

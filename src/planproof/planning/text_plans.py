@@ -1,4 +1,4 @@
-"""A plan written as lines of text: its items, which refines which, and what is no step at all."""
+"""Parse plans written as text: numbered, bulleted or indented lists, and prose."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planproof.planning.step_parts import is_instruction, split_sentences
 
 @dataclass(slots=True)
 class OutlineItem:
-    """One item of an outline; `parent` is the place of the item that it refines."""
+    """One item of an outline; `parent` is the index of the item that it refines."""
 
     label: str | None
     lines: list[str]
@@ -21,13 +21,13 @@ class OutlineItem:
 
     @property
     def text(self) -> str:
-        """The item's text, with its indented lines."""
+        """The item's text, including its indented lines."""
         return "\n".join(self.lines).strip()
 
 
 @dataclass(slots=True)
 class Outline:
-    """The items of a plan and what is said around them."""
+    """The items of a plan and the text around them."""
 
     remarks: str = ""
     items: list[OutlineItem] = field(default_factory=list[OutlineItem])
@@ -35,7 +35,7 @@ class Outline:
 
 @dataclass(slots=True)
 class _OpenItem:
-    """An item that further ones may still refine."""
+    """An item that later items may still refine."""
 
     index: int
     indent: int
@@ -56,18 +56,18 @@ _OTHER_HEADING = re.compile(
     re.IGNORECASE,
 )
 _DEEPEST = 12
-# From the highest kind to the lowest: without indentation, bullets refine a number.
+# From the highest kind to the lowest: at equal indentation, bullets refine a number.
 _KINDS: tuple[MarkerKind, ...] = ("title", "number", "letter", "bullet")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 
 
 def read_outline(text: str) -> Outline:
-    """The numbered, bulleted or ticked items of a text; none when it is running prose."""
+    """Return the numbered, bulleted or ticked items of a text; none if it is prose."""
     return _OutlineParser(text).parse()
 
 
 class _OutlineParser:
-    """One pass over the lines of a plan."""
+    """Parses the lines of a plan in one pass."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -110,11 +110,11 @@ class _OutlineParser:
         elif self._open_items and (indent > self._open_items[-1].indent or not blank_before):
             self._append_line(line)
         else:
-            self._after_prose = True  # a paragraph about the steps, not one of them
+            self._after_prose = True  # a paragraph about the steps, not a step
             self._remarks.append(content)
 
     def _is_accidental_marker(self, marker: Marker) -> bool:
-        """Whether "a. ..." or "3.5 ..." begins a line by accident."""
+        """Return whether "a. ..." or "3.5 ..." begins a line by accident."""
         if marker.kind == "letter":
             return not self._open_items
         label = marker.label or ""
@@ -124,7 +124,7 @@ class _OutlineParser:
         if self._items and _REPEATED_HEADING.search(content):
             self._is_finished = True
         elif _PLAN_HEADING.search(content) and not self._seen_plan_heading:
-            # What was listed before the plan begins is something else: facts, goals, tools.
+            # Lists before the plan heading are something else: facts, goals, tools.
             self._seen_plan_heading = True
             self._in_other_section = False
             self._items.clear()
@@ -151,7 +151,7 @@ class _OutlineParser:
             self._add_item(marker, indent)
 
     def _restarts(self, marker: Marker, indent: int) -> bool:
-        """Whether a list after a paragraph begins anew: the commands, or the steps told again."""
+        """Return whether a list after a paragraph starts over: commands, or the steps again."""
         if not self._after_prose or (self._open_items and indent > self._open_items[0].indent):
             return False
         if marker.kind == "bullet":
@@ -159,7 +159,7 @@ class _OutlineParser:
         return marker.label in self._top_labels
 
     def _drop_leading_bullets(self, marker: Marker) -> None:
-        """Take bullets before the first number for what introduces it."""
+        """Treat bullets before the first number as introduction, not as steps."""
         numbered = marker.kind in {"number", "title"} and not self._open_items
         if numbered and self._top_labels == {None}:
             self._remarks += [item.text for item in self._items]
@@ -177,7 +177,7 @@ class _OutlineParser:
         self._items.append(OutlineItem(marker.label, [marker.text], parent))
 
     def _close_items(self, marker: Marker, indent: int) -> None:
-        """Leave open only the items that this one refines."""
+        """Keep open only the items that this one refines."""
         if marker.label and "." in marker.label:
             head = marker.label.rsplit(".", 1)[0]
             for depth in range(len(self._open_items) - 1, -1, -1):
@@ -192,7 +192,10 @@ class _OutlineParser:
             self._open_items.pop()
 
     def _refines(self, marker: Marker, indent: int) -> bool:
-        """Whether an item refines the last open one: further in, or of a lower kind beside it."""
+        """Return whether an item refines the last open one.
+
+        It does if it is indented further, or equally but with a marker of a lower kind.
+        """
         last = self._open_items[-1]
         if indent == last.indent:
             return _KINDS.index(marker.kind) > _KINDS.index(last.marker.kind)
@@ -204,14 +207,17 @@ class _OutlineParser:
 
 
 def _is_heading(content: str, *, alone: bool) -> bool:
-    """Whether a line heads a section; close after an item it must say so plainly."""
+    """Return whether a line is a section heading.
+
+    Directly after an item, only lines that begin with "#" or name notes, commands or the like are.
+    """
     if not _HEADING.match(content):
         return False
     return alone or content.startswith("#") or _REPEATED_HEADING.search(content) is not None
 
 
 def _same_list(one: Marker, other: Marker, *, ragged: int) -> bool:
-    """Whether two items stand side by side, even if their indentation is ragged."""
+    """Return whether two items belong to the same list, even with uneven indentation."""
     if one.kind != other.kind:
         return False
     one_label, other_label = one.label or "", other.label or ""
@@ -225,7 +231,7 @@ def _same_list(one: Marker, other: Marker, *, ragged: int) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanEntry:
-    """An item as it was read; `parent` is the place of the item that it refines."""
+    """One item of a plan as parsed; `parent` is the index of the item that it refines."""
 
     text: str
     label: str | None = None
@@ -237,7 +243,7 @@ class PlanEntry:
 
 @dataclass(slots=True)
 class PlanDraft:
-    """The items of a plan, in order, and what is said around them."""
+    """The items of a plan, in order, and the text around them."""
 
     remarks: str = ""
     entries: list[PlanEntry] = field(default_factory=list[PlanEntry])
@@ -264,7 +270,7 @@ _LONGEST_NO_PLAN = 120
 
 
 def read_prose(text: str) -> list[str]:
-    """The steps told in running text; none when it tells of no plan."""
+    """Return the steps described in prose; empty if the text contains no plan."""
     text = text.strip()
     if (
         not text
@@ -279,7 +285,7 @@ def read_prose(text: str) -> list[str]:
 
 
 def _split_lines_into_steps(lines: list[str]) -> list[str]:
-    """One step a line, where most lines give an order; otherwise it is a text like any other."""
+    """Return one step per line if most lines are instructions; else treat it as prose."""
     ordering = [line for line in lines if _is_step_sentence(line)]
     if 2 * len(ordering) > len(lines) or all(len(line) < 80 for line in lines):
         return [line for line in lines if not (line.endswith(":") or _PREAMBLE.match(line))]
@@ -294,7 +300,7 @@ def _join_sentences_into_steps(sentence_list: list[str]) -> list[str]:
             steps += parts
         elif steps:
             steps[-1] = f"{steps[-1]} {sentence}"
-    # Prose without any order in it was still given as the plan: it is one step.
+    # Prose without any instruction was still given as the plan: it is one step.
     return steps or ([" ".join(sentence_list)] if not _PREAMBLE.match(sentence_list[0]) else [])
 
 
@@ -319,7 +325,7 @@ def _is_step_sentence(sentence: str) -> bool:
 
 
 def parse_plan_text(text: str) -> PlanDraft:
-    """The items of a written plan: its list if it has one, else what its prose tells."""
+    """Return the items of a plan given as text: its list, or else the steps in its prose."""
     outline = read_outline(text)
     if not outline.items:
         prose_steps = read_prose(text)
@@ -327,7 +333,7 @@ def parse_plan_text(text: str) -> PlanDraft:
     draft = PlanDraft(outline.remarks)
     entry_index: dict[int, int] = {}
     for index, item in enumerate(outline.items):
-        # An item without words ("3.") is no step; what refines it refines nothing.
+        # An item without words ("3.") is not a step; its sub-items have no parent.
         if has_text(item.text):
             entry_index[index] = len(draft.entries)
             parent = entry_index.get(item.parent) if item.parent is not None else None

@@ -1,1 +1,1 @@
-"""Reading a source into a trace: one reader a format, and the general one for all the rest."""
+"""Read sources into traces: one reader per format, and a general one for all others."""

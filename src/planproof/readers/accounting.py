@@ -1,8 +1,8 @@
-"""How much of what an agent did in a source became events.
+"""Measure how much of a source became events, to tell whether a trace was understood.
 
-What a reader that guesses made of a source is compared with what stands there: records that look
-like the agent's, and what looks like a call. JSON is counted in records and not in characters: one
-long prompt or output would outweigh everything that the agent did. Text is counted in lines.
+The events of a trace are compared with the records in the source that look like the agent's, and
+with those that look like calls. JSON is counted in records, not in characters: one long prompt or
+output would outweigh everything that the agent did. Text is counted in lines.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ NON_RUN_KEYS = frozenset(
     "ground_truth reference gold evaluation scores score label labels model response_format "
     "test_result instance metrics resource scope toolUseResult".split()
 )
-"""Keys under which nothing stands that happened in the run."""
+"""Keys whose values did not happen in the run."""
 
 _NON_AGENT_ROLES = USER_ROLES | SYSTEM_ROLES | TOOL_ROLES
 _AGENT_KINDS = frozenset((Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING))
@@ -38,7 +38,7 @@ _RESULT_TYPE = re.compile(
     re.IGNORECASE,
 )
 _LOG_LEVELS = frozenset("debug info notice warn warning error critical fatal trace".split())
-# What a program answers, where the other side is said to be the user.
+# Program output in a message that is attributed to the user.
 _PROGRAM_OUTPUT = re.compile(
     r"\s{0,8}(?:<[a-z_]{0,20}(?:output|return|exit|result|std(?:out|err)|observation)[a-z_]{0,20}>"
     r"|\[?(?:exit|return) ?code\b|observation\b|stdout\b"
@@ -63,29 +63,29 @@ def account_records(source: Source, trace: Trace) -> RecordCounts:
             unread.count_unread(value, f"L{line}")
     else:
         unread.count_unread(source.document, "")
-    # The record of a logger is no turn of a chat, even if it has a name and a message.
+    # A logger record is not a chat turn, even if it has a name and a message.
     read = max(called, read - unread.logger_records)
     records = read + unread.logger_records + unread.records
     return RecordCounts(records=records, read=read, calls=called + unread.calls, calls_read=called)
 
 
 def account_lines(events: Sequence[Event], lines: int, read: int) -> RecordCounts:
-    """Account for the agent's lines of a text; where there are calls, its syntax is known."""
+    """Account for the agent's lines of a text; if it has calls, all lines count as read."""
     _, called = _count_agent_events(events)
     messages = (event for event in events if event.kind is Kind.MESSAGE)
     printed = sum(
         len(_PRINTED_CALL.findall(event.text)) for event in _filter_agent_events(messages)
     )
-    # A header may have given all of it to the user: then nothing of the agent was recognised.
+    # With headers that give every line to the user, nothing of the agent was recognised.
     records = max(lines, 1)
     known = records if called else read
     return RecordCounts(records=records, read=known, calls=called + printed, calls_read=called)
 
 
 def account_chat(events: Sequence[Event]) -> RecordCounts | None:
-    """Account for a chat without calls; None when there are some.
+    """Account for a chat without calls; return None if it has calls.
 
-    Code in a message was run if a program answers it, and then the message was a call.
+    Code in a message counts as a call if the next message is program output.
     """
     if any(event.kind is Kind.ACTION for event in _filter_agent_events(events)):
         return None
@@ -104,7 +104,7 @@ def account_chat(events: Sequence[Event]) -> RecordCounts | None:
 
 
 def explain_not_understood(trace: Trace) -> str | None:
-    """Say why a trace can't be judged and what to do about it; None when it was understood."""
+    """Explain why a trace can't be judged and what to do; return None if it was understood."""
     accounted = trace.record_counts
     if accounted is None or accounted.is_understood:
         return None
@@ -138,9 +138,9 @@ def _filter_agent_events(events: Iterable[Event]) -> Iterator[Event]:
 
 
 class _UnreadCounter:
-    """Counts what gave no event: `records` of the agent, and the `calls` among them.
+    """Counts what did not become an event: `records` of the agent, and the `calls` among them.
 
-    `logged` counts the records of a logger that gave one.
+    `logger_records` counts the logger records that did become an event.
     """
 
     def __init__(self, events: Sequence[Event]) -> None:
@@ -152,7 +152,7 @@ class _UnreadCounter:
         self._read_pointers |= {event.output_pointer for event in events if event.output_pointer}
         self._ancestor_pointers = _collect_ancestors(self._read_pointers)
 
-    # Made when they are asked for: nobody does where everything was read.
+    # Computed on demand: not needed if everything was read.
 
     @cached_property
     def _action_pointers(self) -> set[str]:
@@ -168,7 +168,7 @@ class _UnreadCounter:
         return {(event.name, format_value(event.arguments)) for event in self._events if event.name}
 
     def count_unread(self, value: Json, pointer: str) -> None:
-        """Count what was not read of a value."""
+        """Count the unread records and calls in a value."""
         if pointer in self._read_pointers:
             return
         if pointer not in self._ancestor_pointers:
@@ -176,7 +176,7 @@ class _UnreadCounter:
             return
         if is_object(value):
             self.logger_records += _is_logger_record(value)
-            # Such as the record of a command that was taken for something said.
+            # For example, the record of a command that was read as a message.
             self.calls += (
                 _is_call_type(text_at(value, *_TYPE_KEYS) or "")
                 and pointer not in self._action_pointers
@@ -185,7 +185,7 @@ class _UnreadCounter:
             self.count_unread(child, f"{pointer}/{key}")
 
     def _count_records(self, value: Json) -> int:
-        """Count the records in a value of which nothing was read."""
+        """Count the records in a value that was not read at all."""
         if is_list(value):
             return sum(self._count_records(item) for item in value)
         if not is_object(value) or get_role(value) in _NON_AGENT_ROLES:
@@ -197,7 +197,7 @@ class _UnreadCounter:
                 call is not None
                 and (call.name, format_value(call.arguments)) in self._recorded_calls
             ):
-                return 0  # the same call stands in two places
+                return 0  # the same call is recorded twice
             self.calls += 1
             return 1
         within = sum(self._count_records(child) for _, child in _iter_children(value))
@@ -206,7 +206,7 @@ class _UnreadCounter:
         return int(any(self._is_unread_text(child) for child in value.values()))
 
     def _is_unread_text(self, value: Json) -> bool:
-        """Return whether a value is a text of several words that no event has."""
+        """Return whether a value is a text of several words that is not in any event."""
         return (
             isinstance(value, str)
             and len(value.split(None, 2)) > 1
@@ -221,7 +221,7 @@ def _is_call_type(kind: str) -> bool:
 def _is_call(value: dict[str, Json], kind: str) -> bool:
     if _CALL_TYPE.search(kind):
         return _is_call_type(kind)
-    # Spans of all sorts have a name and an input.
+    # Spans of every kind have a name and an input.
     return is_call_like(value) and not is_span(value)
 
 
@@ -231,7 +231,7 @@ def _is_logger_record(value: dict[str, Json]) -> bool:
 
 
 def _iter_children(value: Json) -> Iterator[tuple[str, Json]]:
-    """Yield the arrays and objects in a value that may tell of the run, with their keys."""
+    """Yield the arrays and objects in a value that may belong to the run, with their keys."""
     if is_list(value):
         for index, item in enumerate(value):
             if isinstance(item, (dict, list)):
@@ -243,7 +243,7 @@ def _iter_children(value: Json) -> Iterator[tuple[str, Json]]:
 
 
 def _collect_ancestors(pointers: Iterable[str]) -> set[str]:
-    """Return the pointers to everything that holds what one of the pointers leads to."""
+    """Return the pointers to all ancestors of the values at the given pointers."""
     ancestors: set[str] = set()
     for pointer in pointers:
         end = pointer.rfind("/")

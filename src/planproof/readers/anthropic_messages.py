@@ -1,4 +1,4 @@
-"""Anthropic messages: content blocks, with calls and results among them, and the system prompt."""
+"""Read Anthropic messages: content blocks with calls and results, and the system prompt."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class AnthropicMessagesReader:
     name = "anthropic-messages"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the source holds messages with the content blocks of the Anthropic API."""
+        """Return whether the source holds messages with the content blocks of the Anthropic API."""
         if source.form == "text":
             return False
         known: list[dict[str, Json]] = []
@@ -39,7 +39,7 @@ class AnthropicMessagesReader:
         return bool(known) and detect_chat_api(known, around) == "anthropic"
 
     def read(self, source: Source) -> Trace:
-        """The events of the blocks; a prompt that is sent again gives only what is new in it."""
+        """Return the events of the blocks; of a repeated prompt only what is new in it."""
         builder = TraceBuilder(source.skipped)
         writer = _MessagesWriter(builder, single_prompt=is_object(source.document))
         if is_object(source.document):
@@ -61,7 +61,7 @@ class _MessagesWriter:
         self._system_prompts = SystemPrompts(builder)
 
     def add_message(self, value: Json, pointer: str) -> None:
-        """Write one message."""
+        """Add one message."""
         if not _is_message(value):
             self._builder.skip(pointer, "is no message")
             return
@@ -70,7 +70,7 @@ class _MessagesWriter:
         self._conversation.add_message(value, pointer)
 
     def add_exchange(self, value: dict[str, Json], pointer: str) -> None:
-        """Write what is new in a request, and the response to it."""
+        """Add what is new in a request, and the response to it."""
         reply = value.get("response")
         if self._seen_ids.skip_if_seen(
             text_at(reply if is_object(reply) else value, "id"), pointer
@@ -93,7 +93,7 @@ class _MessagesWriter:
             self.add_message({**answer, "role": "assistant"}, response_pointer)
 
     def add_system_prompt(self, holder: dict[str, Json], pointer: str) -> None:
-        """Write the system prompt; every request carries it again."""
+        """Add the system prompt; every request repeats it."""
         text, system_pointer, _ = extract_text(holder.get("system"), f"{pointer}/system")
         self._system_prompts.add_prompt(text, system_pointer)
 
@@ -104,7 +104,7 @@ def _is_message(value: Json) -> TypeGuard[dict[str, Json]]:
 
 
 def _is_exchange(value: dict[str, Json]) -> bool:
-    """Whether this is a request with its response, or a response alone."""
+    """Return whether this is a request with its response, or a response alone."""
     response = value.get("response")
     if is_object(response):
         request = value.get("request")

@@ -1,4 +1,4 @@
-"""Auto-GPT: numbered answers, each a JSON text with the agent's thoughts and its command."""
+"""Read Auto-GPT logs: numbered answers, each a JSON text with thoughts and a command."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planproof.readers.toolkit.entries import SNIFF_LIMIT
 from planproof.readers.toolkit.json_answers import add_structured_answer
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
-# Looked up once: every answer is asked for its kind.
+# Looked up once: every answer needs one of them.
 _MESSAGE, _SYSTEM = Kind.MESSAGE, Kind.SYSTEM
 _MAX_DIGITS = 9
 _COMMAND_RESULT = re.compile(r"\s{0,8}Command (\w{1,80}) (?:returned|threw the following error): ")
@@ -28,7 +28,7 @@ class AutoGPTReader:
     name = "auto-gpt"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the document is numbered answers, and one of the first has thoughts in it."""
+        """Return whether the document is numbered answers, and one of the first has thoughts."""
         document = source.document
         if source.form != "json" or not is_object(document):
             return False
@@ -43,7 +43,7 @@ class AutoGPTReader:
         return thinks
 
     def read(self, source: Source) -> Trace:
-        """The answers by number: thoughts, the plan as it stands, and the command."""
+        """Return the events of the answers by number: thoughts, current plan, and command."""
         builder = TraceBuilder(source.skipped)
         for key, value in _iter_answers(source.document):
             content = value.get("content") if is_object(value) else None
@@ -55,7 +55,7 @@ class AutoGPTReader:
 
 
 def _iter_answers(document: Json) -> Iterator[tuple[str, Json]]:
-    """The entries with their keys, as pointers write these: first the numbered ones, in order."""
+    """Yield the entries with their keys, escaped for pointers; numbered ones first, in order."""
     if not is_object(document):
         return
     numbered = list(filter(_is_number, document))
@@ -86,5 +86,5 @@ def _add_answer(builder: TraceBuilder, role: str, content: str, pointer: str) ->
     builder.begin_turn()
     answer = parse_embedded_json(content)
     if not (is_object(answer) and add_structured_answer(builder, answer, pointer, "assistant")):
-        # Between the answers stand summaries that the model wrote: said, not done.
+        # Between answers the model writes summaries: messages, not actions.
         builder.add_message(_MESSAGE, content, pointer, "assistant")

@@ -1,4 +1,4 @@
-"""AutoGen: the group chats of 0.2, where the speaker is `name`, and the messages of 0.4 and on."""
+"""Read AutoGen chats: group chats of 0.2, with the speaker in `name`, and teams since 0.4."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AutoGenReader:
     name = "autogen"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the messages are of known types, or roles are shared by several names."""
+        """Return whether the messages have known types, or several names share a role."""
         chat: list[dict[str, Json]] = []
         team = False
         for message in first_entries(source, _LIST_KEYS):
@@ -51,7 +51,7 @@ class AutoGenReader:
         return team != is_group_chat(chat)
 
     def read(self, source: Source) -> Trace:
-        """What the agents said, the code that was run, and the calls with their results."""
+        """Return the agents' messages, the code that was run, and the calls with their results."""
         builder = TraceBuilder(source.skipped)
         speakers = Speakers(builder)
         messages = list(iter_entries(source, _LIST_KEYS))
@@ -76,7 +76,7 @@ _NEXT_SECTION = re.compile(r"^#", re.MULTILINE)
 
 
 def find_proxies(messages: Iterable[tuple[str, Json]]) -> frozenset[str]:
-    """The names under which the results of calls come: programs that stand in for the user."""
+    """Return the names that send results of calls: programs that act for the user."""
     names = (
         text_at(message, "name")
         for _, message in messages
@@ -86,7 +86,7 @@ def find_proxies(messages: Iterable[tuple[str, Json]]) -> frozenset[str]:
 
 
 class GroupChat:
-    """Writes the messages of a chat, in order, into a transcript."""
+    """Adds the messages of a 0.2 group chat, in order, to a trace builder."""
 
     def __init__(
         self, builder: TraceBuilder, speakers: Speakers, proxies: frozenset[str] = frozenset()
@@ -97,7 +97,7 @@ class GroupChat:
         self._speakers = speakers
 
     def add_message(self, message: dict[str, Json], pointer: str) -> None:
-        """Write one message."""
+        """Add one message."""
         role = message.get("role")
         content, pointer_for = _join_content_lines(message.get("content"), f"{pointer}/content")
         responses = message.get("tool_responses")
@@ -129,13 +129,13 @@ class GroupChat:
     def _is_task(self, text: str, name: str) -> bool:
         if text.startswith(_TASK_PREFIX):
             return True
-        # The proxy that runs what the others ask for also opens the chat, with the user's words.
+        # The proxy that executes calls also opens the chat, with the user's task.
         return not self._builder.drafts and (
             name in self._proxies or (is_executor(name) and not is_execution_report(text))
         )
 
     def _add_task(self, text: str, pointer: str) -> None:
-        """Write the task that opens a chat; some managers give the plan together with it."""
+        """Add the task that opens a chat, and the plan that some managers put into it."""
         self._speakers.flush()
         self._builder.begin_turn()
         self._builder.add_message(Kind.MESSAGE, text, pointer, "user")
@@ -147,7 +147,7 @@ class GroupChat:
 
 
 def _join_content_lines(content: Json, pointer: str) -> tuple[Json, PointerFactory]:
-    """What was said, with places in it; some chats are kept as lists of their lines."""
+    """Join content that is stored as a list of lines; return it with its pointers."""
     if not is_list(content) or not all(isinstance(line, str) for line in content):
         return content, make_constant_pointer(pointer)
     lines = [line.rstrip("\n") for line in content]
@@ -155,7 +155,7 @@ def _join_content_lines(content: Json, pointer: str) -> tuple[Json, PointerFacto
 
 
 _TEXT_TYPES = frozenset(("TextMessage", "StopMessage", "MultiModalMessage", "CodeGenerationEvent"))
-# The pieces of a message that comes whole after them.
+# Chunks of a message that follows in full.
 _CHUNK_TYPE = "ModelClientStreamingChunkEvent"
 _NOTICE_TYPES = frozenset(
     "UserInputRequestedEvent SelectSpeakerEvent SelectorEvent MemoryQueryEvent".split()
@@ -172,7 +172,7 @@ _MESSAGE_TYPES = (
 
 
 def is_team_message(value: dict[str, Json]) -> bool:
-    """Whether this is a message of a team: of a known type, and with a source."""
+    """Return whether this is a team message: a known type, and a source."""
     kind = value.get("type")
     if not isinstance(kind, str) or not isinstance(value.get("source"), str):
         return False
@@ -180,14 +180,14 @@ def is_team_message(value: dict[str, Json]) -> bool:
 
 
 class Team:
-    """Writes the messages of a team, in order, into a transcript."""
+    """Adds the messages of a team, in order, to a trace builder."""
 
     def __init__(self, builder: TraceBuilder, speakers: Speakers) -> None:
         self._builder = builder
         self._speakers = speakers
 
     def add_message(self, message: dict[str, Json], pointer: str) -> None:
-        """Write one message."""
+        """Add one message."""
         kind = message["type"]
         source = message["source"]
         self._builder.time = parse_time(message.get("created_at"))
@@ -221,7 +221,7 @@ class Team:
         elif kind == "ToolCallSummaryMessage" and self._is_repeated_output(
             format_value(content), source
         ):
-            # Made by the framework, not by the model: nothing is said that was not there before.
+            # Written by the framework, not by the model: it adds nothing new.
             self._builder.skip(pointer, "repeats what the calls just before gave back")
         else:
             self._builder.add_message(Kind.MESSAGE, format_value(content), content_pointer, source)
@@ -280,7 +280,7 @@ class Team:
         if source == "user":
             self._builder.add_message(Kind.MESSAGE, text, f"{pointer}/content", "user")
         elif self._is_called_handoff(text, source):
-            # The agent called the tool that hands over: that was the hand-off.
+            # The agent called the hand-off tool, and that call is the hand-off.
             self._builder.skip(pointer, "the hand-off that was called for just before")
         else:
             self._speakers.add_handoff(

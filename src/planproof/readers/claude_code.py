@@ -1,4 +1,4 @@
-"""Claude Code: the lines of a session, with its sub-agents, or what `-p` prints as stream-json."""
+"""Read Claude Code sessions with their sub-agents, and the stream-json output of `claude -p`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ClaudeCodeReader:
     name = "claude-code"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the lines are those of a session, and somebody speaks or may yet speak."""
+        """Return whether the lines are those of a session, with messages or metadata."""
         if source.form == "text":
             return False
         marked = False
@@ -36,7 +36,7 @@ class ClaudeCodeReader:
         return marked
 
     def read(self, source: Source) -> Trace:
-        """The events of all lines, in the order of their times."""
+        """Return the events of all lines, ordered by time."""
         builder = TraceBuilder(source.skipped)
         session = Session(builder)
         lines = list(_iter_lines(source))
@@ -59,7 +59,7 @@ def _is_line(line: Json) -> bool:
 
 
 def sort_lines(lines: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
-    """The lines as they came about; files of sub-agents may have been put after the session's."""
+    """Sort lines by time; files of sub-agents may have been appended to the session's."""
     times: list[str] = []
     begun: dict[str, str] = {}
     last = ""
@@ -70,7 +70,7 @@ def sort_lines(lines: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
             if own is not None:
                 form = form or len(own)
                 if len(own) != form or not own.endswith("Z"):
-                    return lines  # times in several forms do not sort as text
+                    return lines  # times in different formats do not sort as text
                 last = max(own, begun.get(text_at(line, "parentUuid") or "", ""))
             identity = text_at(line, "uuid")
             if identity is not None:
@@ -88,7 +88,7 @@ METADATA_TYPES = frozenset(
     "custom-title ai-title agent-name agent-color tag task-summary pr-link mode permission-mode "
     "result stream_event control_request control_response rate_limit_event".split()
 )
-"""Types of lines that hold what the program noted beside the conversation."""
+"""Types of lines that hold the program's metadata, not the conversation."""
 
 _NOTICE_PREFIXES = (
     "<local-command-",
@@ -101,7 +101,7 @@ _SYNTHETIC_MODEL = "<synthetic>"
 
 
 class Session:
-    """Writes the lines of a session, in order, into a transcript."""
+    """Adds the lines of a session, in order, to a trace builder."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
@@ -112,13 +112,13 @@ class Session:
         self._turns_with_calls: set[int] = set()
 
     def index_subagents(self, lines: Iterable[tuple[str, Json]]) -> None:
-        """Look through all lines for what ties sub-agents to calls."""
+        """Collect from all lines the ids that link sub-agents to calls."""
         for _, line in lines:
             if is_object(line):
                 self._subagents.index_line(line)
 
     def add_line(self, line: Json, pointer: str) -> None:
-        """Write what one line holds."""
+        """Add the events of one line."""
         if not is_object(line):
             self._builder.skip(pointer, "is no line of a session")
             return
@@ -155,14 +155,14 @@ class Session:
         starter = self._subagents.find_starter(line, content) if is_side else None
         self._builder.parent = starter
         if line.get("type") == "assistant":
-            # One answer of the model is written in several lines, a block each.
+            # The blocks of one model answer are written on separate lines.
             self._builder.begin_turn(text_at(message, "id"))
             self._add_agent_content(
                 content, content_pointer, by_program=message.get("model") == _SYNTHETIC_MODEL
             )
         else:
             is_system = line.get("isMeta") is True or line.get("isCompactSummary") is True
-            # What a sub-agent is asked stands in the call that started it, too.
+            # The prompt of a sub-agent is also in the call that started it.
             self._add_user_content(
                 content, content_pointer, is_system=is_system or starter is not None
             )
@@ -197,7 +197,7 @@ class Session:
         else:
             self._builder.skip(part.pointer, part.value)
         if turn in self._turns_with_calls:
-            # What is said on the way to a call is thought aloud.
+            # Text in a turn that makes calls is reasoning.
             for draft in self._messages_by_turn.pop(turn, ()):
                 draft.kind = Kind.REASONING
 
@@ -220,7 +220,7 @@ class Session:
             self._builder.add_draft(draft)
 
     def _add_progress(self, line: dict[str, Json], pointer: str) -> None:
-        """What a sub-agent did, as it was reported to the session while the agent worked."""
+        """Add a sub-agent's reported message, unless the agent's own lines are present."""
         data = line.get("data")
         inner = data.get("message") if is_object(data) else None
         if not is_object(data) or not is_object(inner) or not is_object(inner.get("message")):
@@ -230,7 +230,7 @@ class Session:
             self._add_message({**inner, "parent_tool_use_id": call}, f"{pointer}/data/message")
 
     def _add_queued_prompt(self, attachment: Json, pointer: str) -> None:
-        """What the user typed while the agent was at work."""
+        """Add a prompt that the user typed while the agent was running."""
         if not is_object(attachment) or attachment.get("type") != "queued_command":
             return
         if attachment.get("commandMode", "prompt") == "prompt":
@@ -238,9 +238,9 @@ class Session:
 
 
 class Subagents:
-    """Ties the lines of sub-agents to the calls that handed over to them.
+    """Links the lines of sub-agents to the calls that started them.
 
-    What ties them differs between versions: the id of the agent, which the result of the call
+    The link differs between versions: the id of the agent, which the result of the call
     names; the id of the call in the line; or only the prompt, with the lines that follow it.
     """
 
@@ -252,7 +252,7 @@ class Subagents:
         self._call_by_line: dict[str, EventDraft] = {}
 
     def index_line(self, line: dict[str, Json]) -> None:
-        """Learn from a line, before any is read, which call started which agent."""
+        """Record which call started which agent. Index all lines before adding any."""
         agent = text_at(line, "agentId")
         if agent is not None:
             self._agents_with_lines.add(agent)
@@ -267,11 +267,11 @@ class Subagents:
                 self._call_id_by_agent[agent] = call
 
     def has_lines(self, agent: str | None) -> bool:
-        """Whether the lines that this agent wrote itself are here."""
+        """Return whether the source contains the agent's own lines."""
         return agent in self._agents_with_lines
 
     def add_call(self, identity: str | None, draft: EventDraft) -> None:
-        """Remember a call, which may have started an agent."""
+        """Remember a call that may have started an agent."""
         if identity is not None:
             self._call_by_id[identity] = draft
         prompt = text_at(draft.arguments, "prompt") if is_object(draft.arguments) else None
@@ -279,7 +279,7 @@ class Subagents:
             self._calls_by_prompt.setdefault(prompt, []).append(draft)
 
     def find_starter(self, line: dict[str, Json], content: Json) -> EventDraft | None:
-        """The call that started the agent whose line this is; None where none is known."""
+        """Return the call that started the agent of this line; None if it is unknown."""
         agent = text_at(line, "agentId")
         call = text_at(line, "parent_tool_use_id", "parentToolUseID")
         if call is None and agent is not None:
@@ -300,5 +300,5 @@ class Subagents:
         waiting = self._calls_by_prompt.get(content) if isinstance(content, str) else None
         if not waiting:
             return None
-        # Agents that were started with the same words begin in the order of their calls.
+        # Agents started with the same prompt begin in the order of their calls.
         return waiting.pop(0) if len(waiting) > 1 else waiting[0]

@@ -1,4 +1,4 @@
-"""Codex: the rollout of a session, line by line; two generations of the file."""
+"""Read Codex rollouts: the session files of both generations, line by line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LINE_TYPES = frozenset(("session_meta", "response_item", "event_msg", "turn_con
 _HEADER_KEYS = frozenset(("id", "timestamp", "instructions"))
 _REQUEST_TYPES = ("turn_context", "token_usage_record")
 _IGNORED_TYPES = frozenset(("ghost_snapshot", "compaction", "compaction_summary"))
-# The program speaks in the user's place: a block of its own, in a tag from end to end.
+# The program writes as the user: one block, enclosed in a tag.
 _OPENING_TAG = re.compile(r"\s{0,8}<([A-Za-z_ ]{3,40})>")
 _INSTRUCTIONS_PREFIX = "# AGENTS.md instructions"
 _EXIT_CODE = re.compile(r"Process exited with code (-?\d{1,5})\b")
@@ -39,7 +39,7 @@ class CodexReader:
     name = "codex"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the lines wrap payloads as a rollout does, or are items under its header."""
+        """Return whether the lines wrap payloads like a rollout, or are items under its header."""
         if source.form == "text":
             return False
         head = first_entries(source, is_entry=_has_payload)
@@ -52,7 +52,7 @@ class CodexReader:
         return _is_header(head[0]) and all(is_object(line) for line in head)
 
     def read(self, source: Source) -> Trace:
-        """The events of the items; what the program tells beside them is said there already."""
+        """Return the events of the items; most other lines only repeat them."""
         builder = TraceBuilder(source.skipped)
         rollout = _Rollout(builder)
         for pointer, line in iter_entries(source, is_entry=_has_payload):
@@ -76,12 +76,12 @@ def _has_payload(line: Json) -> bool:
 
 
 def _is_header(line: dict[str, Json]) -> bool:
-    """The session's own line in the first generation, or a state noted between its items."""
+    """Return whether a line is the session header of the first generation, or a state record."""
     return "record_type" in line or ("type" not in line and line.keys() >= _HEADER_KEYS)
 
 
 class _Rollout:
-    """Writes the items of a rollout, in order, into a transcript."""
+    """Adds the items of a rollout, in order, to a trace builder."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
@@ -91,7 +91,7 @@ class _Rollout:
         self._has_new_results = False
 
     def add_line(self, line_type: Json, payload: dict[str, Json], pointer: str) -> None:
-        """Write what a line of the second generation holds."""
+        """Add the events of a line of the second generation."""
         kind = text_at(payload, "type")
         if line_type == "response_item":
             self.add_item(payload, pointer)
@@ -100,26 +100,29 @@ class _Rollout:
         elif line_type == "compacted":
             self._add_notice(payload, "message", pointer)
         elif line_type == "event_msg":
-            # The rest of these tell again, for the screen, what the items hold.
+            # The others repeat the items, for display.
             if kind == "turn_aborted":
                 self._add_notice(payload, "reason", pointer)
             elif kind in ("error", "stream_error"):
                 self._add_notice(payload, "message", pointer)
 
     def mark_request(self) -> None:
-        """Note that the model is asked: calls of one answer may have their results in between."""
+        """Record a request to the model, which ends the turn if there are new results.
+
+        Results alone do not end it: they may come between the calls of one answer.
+        """
         self._has_request_records = True
         if self._has_new_results:
             self._items.end_turn()
             self._has_new_results = False
 
     def add_item(self, item: dict[str, Json], pointer: str) -> None:
-        """Write one item of the conversation with the model."""
+        """Add one item of the conversation with the model."""
         kind = text_at(item, "type") or ""
         identity = text_at(item, "call_id")
         if identity is not None:
             if (kind, identity) in self._seen_calls:
-                # A session that was resumed or forked begins with what it goes on from.
+                # A resumed or forked session begins with a copy of the earlier one.
                 self._builder.skip(pointer, "the same call or result again")
                 return
             self._seen_calls.add((kind, identity))
@@ -160,7 +163,7 @@ class _Rollout:
                 draft.images, images = images, ()
 
     def _extract_plan(self, before: int) -> None:
-        """Set the plan that plan mode marks in an answer apart from the words around it."""
+        """Separate the plan that plan mode marks in an answer from the text around it."""
         for draft in self._builder.drafts[before:]:
             marked = _PLAN_TAG.search(draft.text)
             if marked is None or draft.actor == "system":
@@ -186,7 +189,7 @@ def _is_by_program(text: str) -> bool:
 
 
 def _parse_output(raw: Json) -> tuple[str, EventStatus | None]:
-    """What a tool returned, and how it ended where the record says so."""
+    """Return the output of a tool, and its status if the record has one."""
     value = parse_embedded_json(raw) if isinstance(raw, str) else raw
     if is_object(value):
         status: EventStatus | None = None

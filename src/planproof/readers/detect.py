@@ -1,4 +1,4 @@
-"""Finding the reader for a source, and reading it."""
+"""Read a source into a trace, with a named reader or the one detected for it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planproof.readers.recognition import FALLBACK_READER, Reader, detect_reader
 
 _BUILT_IN_VOCABULARY = Vocabulary()
 _NO_RECORDS_NOTE = "nothing in it is what this reader reads"
-# Looked up once: every event is asked for its kind.
+# Looked up once: it is compared with the kind of every event.
 _ACTION = Kind.ACTION
 
 
@@ -25,7 +25,7 @@ _ACTION = Kind.ACTION
 def read_trace(
     source: Source, *, reader: str | None = None, vocabulary: Vocabulary = _BUILT_IN_VOCABULARY
 ) -> Trace:
-    """Read a source with the reader of that name, or with the one that claims it."""
+    """Read a source with the named reader, or with the one that claims it."""
     if source.form == "json" and not isinstance(source.document, (dict, list)):
         raise InvalidInput(
             f"holds {_describe_scalar(source.document)}, which is no trace.",
@@ -40,7 +40,7 @@ def read_trace(
     if accounted is not trace.record_counts:
         trace = replace(trace, record_counts=accounted)
     if not trace.events and not trace.skipped:
-        # A reader that was named for another format, or a file in which nothing happened.
+        # The named reader is for another format, or nothing happened in the run.
         return replace(trace, skipped=(SkippedPart("", _NO_RECORDS_NOTE),))
     called = {event.name for event in trace.events if event.kind is _ACTION}
     noting = {name for name in called if vocabulary.is_bookkeeping(name)}
@@ -56,25 +56,25 @@ def read_trace(
 
 
 def _account_trace(source: Source, trace: Trace, reader: Reader) -> RecordCounts | None:
-    """Account for a trace whose reader did not: a chat without calls, or no events at all."""
+    """Account for a trace if its reader did not: a chat without calls, or no events at all."""
     if not trace.events:
         accounted = trace.record_counts or account_records(source, trace)
         least = max(len(trace.skipped), _has_content(source.document))
         return replace(accounted, records=max(accounted.records, least))
     if trace.record_counts is not None:
         return trace.record_counts
-    # What is given as events, and what another package reads, is taken as it is.
+    # Native traces, and those of readers from other packages, are accepted as they are.
     if not type(reader).__module__.startswith("planproof.") or trace.reader == "native":
         return None
     chat = account_chat(trace.events)
     if chat is None or source.form == "text":
         return chat
-    # What it passed over may be the calls.
+    # The skipped records may be the calls.
     return replace(chat, calls=chat.calls + account_records(source, trace).calls)
 
 
 def _has_content(document: Json) -> bool:
-    """Return whether there is a text or a list in which something stands."""
+    """Return whether a document is a text or a list that is not empty."""
     return bool(document.strip() if isinstance(document, str) else is_list(document) and document)
 
 
@@ -82,7 +82,7 @@ def _choose_reader(source: Source) -> Reader:
     reader = detect_reader(source)
     if reader is not None:
         return reader
-    # Read as one, several traces would look like a single run of everything.
+    # Read as one trace, several would look like a single run.
     if traces := split_traces(source):
         raise multiple_traces_error(source, traces)
     return load_reader(FALLBACK_READER)

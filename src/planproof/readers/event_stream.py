@@ -1,6 +1,6 @@
-"""Event streams: messages and calls that arrive token by token, joined by their id.
+"""Read event streams: messages and calls that arrive token by token, joined by their id.
 
-Three dialects are known: the chunks of LangGraph applications such as DeerFlow, the chunks of
+Three dialects are supported: the chunks of LangGraph applications such as DeerFlow, the chunks of
 OpenAI chat completions, and the events of Anthropic messages.
 """
 
@@ -29,8 +29,8 @@ class EventStreamReader:
     name = "event-stream"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the first lines are chunks of one of the dialects."""
-        # Only lines have a pointer for what is spread over several of them.
+        """Return whether the first lines are chunks of one of the dialects."""
+        # Only JSON Lines have a pointer for a value that spans several records.
         if source.form != "jsonl":
             return False
         chunks: list[dict[str, Json]] = []
@@ -47,7 +47,7 @@ class EventStreamReader:
         return is_stream or are_chunks(chunks)
 
     def read(self, source: Source) -> Trace:
-        """The messages and calls of the stream, each where its first chunk stands."""
+        """Return the messages and calls of the stream, ordered by their first chunks."""
         builder = TraceBuilder(source.skipped)
         assembler = StreamAssembler(builder)
         message = ""
@@ -159,7 +159,7 @@ def _add_completion(assembler: StreamAssembler, value: dict[str, Json], line: st
 def _add_message_event(
     assembler: StreamAssembler, value: dict[str, Json], line: str, message: str
 ) -> str:
-    """Take one event; gives back the id of the message that is under way."""
+    """Add one event; return the id of the current message."""
     started = value.get("message")
     if is_object(started):
         return text_at(started, "id") or line

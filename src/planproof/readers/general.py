@@ -1,7 +1,7 @@
-"""The general reader: makes sensible events of traces whose format nobody has a reader for.
+"""Read traces of unknown format: the fallback for sources that no other reader claims.
 
-It looks for a few shapes: messages, calls, records of events, spans and parallel arrays, and says
-how much of the source it accounted for. A text is one message, of which it understood nothing.
+It looks for a few shapes: messages, calls, event records, spans and parallel arrays, and reports
+how much of the source it accounted for. A text becomes one message and counts as not understood.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ class GeneralReader:
     name = "general"
 
     def sniff(self, source: Source) -> bool:
-        """Always: this reader is the last resort."""
+        """Return True: this reader is the last resort."""
         return True
 
     def read(self, source: Source) -> Trace:
-        """The events that were recognised, in the order in which they began."""
+        """Return the recognised events in the order in which they began."""
         builder = TraceBuilder(source.skipped)
         document = source.document
         if source.form == "text":
@@ -105,12 +105,12 @@ _SPAN_OUTPUT_KEYS = ("tool_response", "output.value", "mlflow.spanOutputs", "out
 
 
 def add_spans(builder: TraceBuilder, entries: list[tuple[str, Json]]) -> None:
-    """Write what the spans did, in the order in which they began."""
+    """Add the events of spans, in the order in which the spans began."""
     for pointer, value in entries:
         if not is_span(value):
             builder.skip(pointer, "is no span")
     spans = [(pointer, value) for pointer, value in entries if is_span(value)]
-    # Those that have readers of their own are also found where nobody expects them.
+    # Spans of known conventions also occur inside documents of unknown format.
     writer = SpanWriter(builder, (OPENINFERENCE, GEN_AI, _RUN_CONVENTION))
     writer.add_spans(build_span_tree(spans, builder.skip))
 
@@ -158,7 +158,7 @@ _SNIFF_LIMIT = 20
 
 
 class Walk:
-    """One walk through one document."""
+    """A search through one document that adds the events it recognises."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
@@ -166,14 +166,14 @@ class Walk:
         self._records = RecordWriter(builder, self._chat)
 
     def add_value(self, value: Json, pointer: str) -> None:
-        """Take what is recognised in a value, or look further inside it."""
+        """Add what is recognised in a value, or search its children."""
         if is_list(value):
             self.add_entries([(f"{pointer}/{index}", item) for index, item in enumerate(value)])
         elif is_object(value) and not self._add_object(value, pointer):
             self._add_children(value, pointer)
 
     def add_entries(self, entries: list[tuple[str, Json]]) -> None:
-        """Take the entries of a list or the lines of a file."""
+        """Add the entries of a list or the lines of a file."""
         head = [value for _, value in entries[:_SNIFF_LIMIT]]
         if any(is_span(value) for value in head):
             add_spans(self._builder, entries)
@@ -189,7 +189,7 @@ class Walk:
                 self._builder.skip(pointer, "nothing in it looks like an event")
 
     def finish(self) -> None:
-        """Write what still waited for the next entry."""
+        """Add what was waiting for the next entry."""
         self._chat.flush()
 
     def _add_object(self, value: dict[str, Json], pointer: str) -> bool:
@@ -211,7 +211,7 @@ class Walk:
             if isinstance(value.get(key), (dict, list)):
                 self.add_value(value[key], f"{pointer}/{key}")
                 self.finish()
-                # The same run is often told twice, under two keys.
+                # The same run is often recorded twice, under two keys.
                 if len(self._builder.drafts) > before:
                     return
         for key, child in value.items():
@@ -228,13 +228,13 @@ _MESSAGE_TEXT_KEYS = ("content", "text", "message")
 
 
 def is_turn(value: dict[str, Json]) -> bool:
-    """Whether this is what somebody said in a chat: a speaker of any name, and text."""
+    """Return whether a value is a chat turn: a speaker of any name, and text."""
     speaks = isinstance(value.get("role"), str) or key_with_text(value, _SPEAKER_KEYS) is not None
     return speaks and key_with_text(value, _MESSAGE_TEXT_KEYS) is not None
 
 
 class Chat:
-    """Writes the turns of a chat, in order, into a transcript."""
+    """Adds the turns of a chat, in order, to a trace builder."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
@@ -242,7 +242,7 @@ class Chat:
         self._speakers = Speakers(builder)
 
     def add_turn(self, value: dict[str, Json], pointer: str, turn: str | None = None) -> None:
-        """Write one turn; code in it waits to see whether the next one runs it."""
+        """Add one turn; code in it waits until the next turn shows whether it was run."""
         moment = value.get("timestamp") or value.get("created_at")
         if moment is not None:
             self._builder.time = parse_time(moment)
@@ -260,7 +260,7 @@ class Chat:
             )
 
     def flush(self) -> None:
-        """Write what still waited for the next turn."""
+        """Add what was waiting for the next turn."""
         self._speakers.flush()
 
     def _add_message(
@@ -292,7 +292,7 @@ _TEXT_KEYS = ("content", "summary", "text", "message")
 
 
 class RecordWriter:
-    """Writes records, in order, into a transcript."""
+    """Adds event records, in order, to a trace builder."""
 
     def __init__(self, builder: TraceBuilder, chat: Chat) -> None:
         self._builder = builder
@@ -301,7 +301,7 @@ class RecordWriter:
         self._in_model_turn = False
 
     def add_record(self, value: dict[str, Json], pointer: str) -> bool:
-        """Write what a record holds; False when it is no record of a known shape."""
+        """Add the events of a record; return False if its shape is unknown."""
         before = self._builder.time
         self._builder.time = _record_time(value) or before
         taken = self._add_by_shape(value, pointer)

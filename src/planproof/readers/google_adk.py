@@ -1,4 +1,4 @@
-"""Google ADK: the events of a session, in camel case or with underscores."""
+"""Read Google ADK sessions: events with keys in camel case or snake case."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GoogleADKReader:
     name = "google-adk"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the source is a list of events with an author and an invocation."""
+        """Return whether the source is a list of events with an author and an invocation."""
         if source.form == "text":
             return False
         has_content = False
@@ -36,7 +36,7 @@ class GoogleADKReader:
         return has_content
 
     def read(self, source: Source) -> Trace:
-        """The events of the agents in the order of their times; partial ones come again whole."""
+        """Return the events ordered by time, without partial ones, which are repeated in full."""
         builder = TraceBuilder(source.skipped)
         writer = _SessionWriter(builder)
         listed = list(iter_entries(source, _LIST_KEYS, _is_event))
@@ -60,7 +60,7 @@ class _SessionWriter:
         self._transferring_agents: set[str] = set()
 
     def add_event(self, value: dict[str, Json], pointer: str) -> None:
-        """Write one event."""
+        """Add one event."""
         if value.get("partial") is True:
             self._builder.skip(pointer, "a part of what a later event says whole")
             return
@@ -162,7 +162,7 @@ class _SessionWriter:
     def _add_function_response(self, value: dict[str, Json], pointer: str) -> None:
         response_pointer, raw = f"{pointer}/response", value.get("response")
         if is_object(raw) and len(raw) == 1:
-            # What is no object is put into one, under a key that says nothing.
+            # A result that is not an object is wrapped in one, under a generic key.
             key = next((key for key in _RESULT_KEYS if isinstance(raw.get(key), str)), None)
             if key is not None:
                 raw, response_pointer = raw[key], f"{response_pointer}/{key}"
@@ -191,7 +191,7 @@ class _SessionWriter:
         if author in self._transferring_agents:
             self._transferring_agents.remove(author)
         else:
-            # An agent's own code handed over, and no tool was called for it.
+            # The agent's own code handed over, without a tool call.
             self._builder.begin_turn()
             call = ToolCall("transfer_to_agent", {key: receiver})
             draft = self._builder.add_call(call, f"{pointer}/actions", author)
@@ -199,7 +199,7 @@ class _SessionWriter:
 
 
 def _find_key(value: dict[str, Json], key: str, camel_key: str) -> str | None:
-    """The key, as one of the two ways of writing has it, under which there is anything."""
+    """Return the key, in snake case or camel case, that has a value; None if neither has."""
     if value.get(key) is not None:
         return key
     return camel_key if value.get(camel_key) is not None else None

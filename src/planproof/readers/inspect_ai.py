@@ -1,4 +1,4 @@
-"""Inspect AI: one sample of a log, or a list of messages as Inspect writes them."""
+"""Read Inspect AI logs: one sample, or a list of messages in Inspect's format."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class InspectReader:
     name = "inspect-ai"
 
     def sniff(self, source: Source) -> bool:
-        """Whether this is a sample, or a list of messages with Inspect's calls or sources."""
+        """Return whether this is a sample, or a list of messages with Inspect's fields."""
         if source.form == "text":
             return False
         if _is_sample(source.document):
@@ -38,12 +38,12 @@ class InspectReader:
                 return False
             marked = marked or is_inspect_message(message)
             if not marked and message.get("tool_calls"):
-                # Somebody else's call: there is no need to look at what follows.
+                # A call in another format: the remaining messages need no check.
                 return False
         return marked
 
     def read(self, source: Source) -> Trace:
-        """The events of the sample."""
+        """Return the events of the sample."""
         builder = TraceBuilder(source.skipped)
         sample = source.document if is_object(source.document) else {}
         messages = InspectMessages(builder, sample.get("attachments"))
@@ -74,7 +74,7 @@ _MAX_ATTACHMENT_DEPTH = 20
 
 
 class InspectMessages:
-    """Writes messages, in order, into a transcript."""
+    """Adds messages, in order, to a trace builder."""
 
     def __init__(self, builder: TraceBuilder, attachments: Json) -> None:
         self._builder = builder
@@ -83,7 +83,7 @@ class InspectMessages:
         self._answered_ids: set[str] = set()
 
     def add_message(self, message: dict[str, Json], pointer: str, role: Json) -> None:
-        """Write one message, as one of the given role."""
+        """Add one message with the given role."""
         if role == "assistant":
             self.add_answer(message, pointer)
         elif role == "tool":
@@ -99,11 +99,11 @@ class InspectMessages:
                     draft.images, images = images, ()
 
     def add_answer(self, message: dict[str, Json], pointer: str) -> None:
-        """Write an answer of the model: what it thought and said, and the calls that it made."""
+        """Add an answer of the model: its reasoning, text and calls."""
         self._builder.begin_turn()
         calls = message.get("tool_calls")
         calls = calls if is_list(calls) else []
-        # What is said on the way to a call is thought aloud.
+        # Text in an answer that makes calls is reasoning.
         text_kind = Kind.REASONING if calls else Kind.MESSAGE
         for part in parse_parts(message.get("content"), f"{pointer}/content")[0]:
             self._add_part(part, text_kind)
@@ -111,7 +111,7 @@ class InspectMessages:
             self.add_call(value, f"{pointer}/tool_calls/{index}")
 
     def add_call(self, value: Json, pointer: str) -> EventDraft | None:
-        """Write a call of a function."""
+        """Add a function call; return None if it has no name."""
         name = text_at(value, "function", "name") if is_object(value) else None
         if name is None:
             self._builder.skip(pointer, "a call without a name")
@@ -119,7 +119,7 @@ class InspectMessages:
         arguments = value.get("arguments")
         whole = self._fill_attachments(arguments, _MAX_ATTACHMENT_DEPTH)
         if whole is not arguments:
-            pointer = ""  # what stands here and in attachments stands nowhere but in the whole
+            pointer = ""  # only the whole document contains both the call and its attachments
         text = whole if isinstance(whole, str) else ""
         identity = text_at(value, "id")
         draft = self._builder.add_call(
@@ -130,13 +130,13 @@ class InspectMessages:
         return draft
 
     def get_call(self, identity: str | None) -> EventDraft | None:
-        """The call of this id, if it has been written."""
+        """Return the call with this id, or None if it has not been added."""
         return self._call_by_id.get(identity or "")
 
     def add_result(
         self, value: dict[str, Json], pointer: str, key: str, identity: str | None
     ) -> None:
-        """Tie what came back, under `key`, to its call; only once, for it is told repeatedly."""
+        """Attach the result under `key` to its call, once: logs repeat results."""
         if identity is not None:
             if identity in self._answered_ids:
                 return
@@ -164,7 +164,7 @@ class InspectMessages:
             text, text_pointer = self._resolve_attachment(part.value, part.pointer)
             self._builder.add_message(kind, text, text_pointer, "assistant")
         elif part.kind == "call":
-            # A tool that the provider ran: call and result are one part.
+            # A tool run by the provider: call and result are one part.
             if self.add_call(part.value, part.pointer) is not None and "result" in part.value:
                 identity = text_at(part.value, "id")
                 self.add_result(part.value, part.pointer, "result", identity)
@@ -180,7 +180,7 @@ class InspectMessages:
         return text, pointer
 
     def _fill_attachments(self, value: Json, depth: int) -> Json:
-        """The value with what its attachments hold; the very same where it refers to none."""
+        """Replace references to attachments; return the same object if there are none."""
         if isinstance(value, str):
             return self._resolve_attachment(value, "")[0]
         if depth and is_object(value):
@@ -201,7 +201,7 @@ _NOTICE_KEYS = {"error": "error", "sample_limit": "message", "input": "input"}
 def add_sample_events(
     builder: TraceBuilder, messages: InspectMessages, sample: dict[str, Json]
 ) -> bool:
-    """Write the events of a sample; False when no answer of a model is among them."""
+    """Add the events of a sample; return False if none of them is a model answer."""
     events = sample.get("events")
     if not is_list(events) or not any(_is_answer(event) for event in events):
         return False
@@ -214,7 +214,7 @@ def _is_answer(event: Json) -> bool:
 
 
 class _SampleWalk:
-    """One walk through the events of one sample."""
+    """A walk through the events of one sample, in order."""
 
     def __init__(
         self, builder: TraceBuilder, messages: InspectMessages, sample: dict[str, Json]
@@ -234,7 +234,7 @@ class _SampleWalk:
     def add_events(
         self, events: list[Json], pointer: str, parent: EventDraft | None, depth: int
     ) -> None:
-        """Write a list of events; what a tool did inside may stand in a list of its own."""
+        """Add a list of events; events inside a tool call may be in a nested list."""
         for index, event in enumerate(events):
             event_pointer = f"{pointer}/{index}"
             if not is_object(event):
@@ -247,7 +247,7 @@ class _SampleWalk:
             if event_type in ("span_begin", "span_end", "step"):
                 self._track_span(event_type, event)
             elif self._scoring_depth:
-                continue  # what grades the sample is not the agent
+                continue  # scoring is not part of the agent's run
             elif event_type == "model":
                 self._add_model_call(event, event_pointer)
             elif event_type in ("tool", "subtask"):
@@ -265,13 +265,13 @@ class _SampleWalk:
         for message_pointer, message in self._find_new_messages(event, pointer):
             role = message.get("role")
             if role != "tool":
-                # Without an id, the place in the prompt tells repeated words apart.
+                # Without an id, the index in the prompt distinguishes repeated messages.
                 key = text_at(message, "id") or f"{message_pointer.rpartition('/')[2]} {message}"
                 if key in self._seen_messages:
                     continue
                 self._seen_messages.add(key)
             if role == "user" and self._builder.parent is not None:
-                role = "system"  # what a sub-agent is asked, no user has asked
+                role = "system"  # a sub-agent's prompt does not come from the user
             self._messages.add_message(message, message_pointer, role)
         output = event.get("output")
         choices = output.get("choices") if is_object(output) else None
@@ -285,7 +285,7 @@ class _SampleWalk:
     def _find_new_messages(
         self, event: dict[str, Json], pointer: str
     ) -> list[tuple[str, dict[str, Json]]]:
-        """What is new in the prompt: that which follows the last answer in it."""
+        """Return the new messages of a prompt: those after the last answer in it."""
         messages: list[tuple[str, dict[str, Json]]] = []
         for message_pointer, message in self._iter_prompt_backwards(event, pointer):
             if not is_object(message) or message.get("role") == "assistant":
@@ -337,7 +337,7 @@ class _SampleWalk:
                 self._scoring_depth += 1
                 self._call_by_span[identity] = None
             elif kind == "tool":
-                # A hand-off puts a span of its own between the agent and the tool.
+                # A hand-off adds a span between the agent and the tool.
                 caller = self._parent_span[above] if above in self._handoff_spans else above
                 key = (caller, text_at(event, "name") or "")
                 self._tool_spans.setdefault(key, []).append(identity)

@@ -1,4 +1,4 @@
-"""InterCode: a run as parallel arrays of what was done and what came back."""
+"""Read InterCode runs: parallel arrays of actions and observations."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class InterCodeReader:
     name = "intercode"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the document is a run that is kept in arrays of the same length."""
+        """Return whether the document is a run stored in arrays of the same length."""
         return source.form == "json" and _find_run(source.document) is not None
 
     def read(self, source: Source) -> Trace:
-        """Each action with what came back; rewards are no events."""
+        """Return each action with its observation; rewards are not events."""
         builder = TraceBuilder(source.skipped)
         document = source.document
         task = text_at(document, "query") if is_object(document) else None
@@ -40,7 +40,7 @@ class InterCodeReader:
 
 
 def add_arrays(builder: TraceBuilder, value: dict[str, Json], pointer: str) -> bool:
-    """Write the actions of such a run; False when the object is none."""
+    """Add the actions of a run in parallel arrays; return False if the object is not one."""
     if not _is_run(value):
         return False
     done, back = key_with_list(value, _ACTION_KEYS) or "", key_with_list(value, _RESULT_KEYS) or ""
@@ -70,7 +70,7 @@ def add_arrays(builder: TraceBuilder, value: dict[str, Json], pointer: str) -> b
 
 
 def _find_run(document: Json) -> tuple[dict[str, Json], str] | None:
-    """The object with the arrays, and the pointer to it."""
+    """Return the object with the arrays, and the pointer to it."""
     pointer = ""
     for _ in range(len(_WRAPPER_KEYS) + 1):
         if not is_object(document):
@@ -86,7 +86,7 @@ def _find_run(document: Json) -> tuple[dict[str, Json], str] | None:
 
 def _is_run(value: dict[str, Json]) -> bool:
     done, back = key_with_list(value, _ACTION_KEYS), key_with_list(value, _RESULT_KEYS)
-    # The last action may be still without its result.
+    # The last action may not have a result yet.
     return done is not None and back is not None and abs(len(value[done]) - len(value[back])) <= 1
 
 

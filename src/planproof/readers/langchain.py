@@ -1,4 +1,4 @@
-"""LangChain messages, and the state of LangGraph threads that hold them."""
+"""Read LangChain messages, and the states of LangGraph threads that hold them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class LangChainReader:
     name = "langchain"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the source holds LangChain messages, bare or in states of a graph."""
+        """Return whether the source holds LangChain messages, bare or in graph states."""
         if source.form == "text":
             return False
         seen = False
@@ -44,7 +44,7 @@ class LangChainReader:
         return seen
 
     def read(self, source: Source) -> Trace:
-        """The events of the messages; of a history of states, each message once."""
+        """Return the events of the messages; of a history of states, each message once."""
         builder = TraceBuilder(source.skipped)
         writer = _StateWriter(builder)
         records = list(iter_entries(source, _LIST_KEYS, _is_state))
@@ -70,7 +70,7 @@ class _StateWriter:
         self._outer_call: EventDraft | None = None
 
     def add_states(self, states: list[tuple[str, Json]]) -> None:
-        """Write what each state adds to those before it."""
+        """Add the messages that each state adds to those before it."""
         ordered = _sort_states(
             [(state_pointer, value) for state_pointer, value in states if is_object(value)]
         )
@@ -79,7 +79,7 @@ class _StateWriter:
         for state_pointer, value in ordered:
             if self._seen_ids.skip_if_seen(_get_checkpoint_id(value), state_pointer):
                 continue
-            # The time of one state alone is when it was saved, not when things happened.
+            # The time of a single state is when it was saved, not when its events happened.
             moment = value.get("created_at") or value.get("ts")
             self._builder.time = parse_time(moment) if moment and not alone else None
             self._add_state(value, state_pointer, 0)
@@ -88,7 +88,7 @@ class _StateWriter:
                 self._builder.skip(state_pointer, "is no state of a graph")
 
     def add_update(self, value: Json, pointer: str) -> None:
-        """Write what the nodes of a graph added, as its stream of updates tells."""
+        """Add the messages that graph nodes added, from a stream of updates."""
         for node, added in value.items() if is_object(value) else ():
             messages = added.get("messages") if is_object(added) else None
             if is_object(added) and not is_list(messages):
@@ -97,7 +97,7 @@ class _StateWriter:
             if not is_list(messages):
                 self._builder.skip(node_pointer, "an update without messages")
             self._conversation.speaker = node
-            # A graph inside the graph gives back all of its messages.
+            # A subgraph returns all of its messages.
             added_now = _unwrap_messages(
                 messages if is_list(messages) else [], f"{node_pointer}/messages"
             )
@@ -105,7 +105,7 @@ class _StateWriter:
                 self.add_message(message, where)
 
     def add_message(self, value: Json, pointer: str) -> None:
-        """Write one message."""
+        """Add one message."""
         message, message_pointer = (
             _unwrap_message(value, pointer) if is_object(value) else ({}, pointer)
         )
@@ -153,13 +153,13 @@ class _StateWriter:
                 self._outer_call = outer
 
     def _find_last_call(self) -> EventDraft | None:
-        """The call that a graph inside the graph works for: the last one without a result."""
+        """Return the call that a subgraph works for: the last event, if it is a call."""
         last = self._builder.drafts[-1] if self._builder.drafts else None
         return last if last is not None and last.kind is Kind.ACTION else None
 
 
 def _sort_states(states: list[tuple[str, dict[str, Json]]]) -> list[tuple[str, dict[str, Json]]]:
-    """States as they came to be: a history has the newest first."""
+    """Sort states from oldest to newest: a history has the newest first."""
     moments = [value.get("created_at") or value.get("ts") for _, value in states]
     if all(isinstance(moment, str) for moment in moments):
         order = sorted(range(len(states)), key=lambda at: (moments[at], -at))
@@ -186,12 +186,12 @@ def _is_state(value: dict[str, Json]) -> bool:
 
 
 def _is_update(value: dict[str, Json]) -> bool:
-    """Whether this is what nodes of a graph added: `{"agent": {"messages": [...]}}`."""
+    """Return whether this is an update by graph nodes: `{"agent": {"messages": [...]}}`."""
     return bool(value) and not _is_message(value) and _list_messages(value) is not None
 
 
 def _list_messages(value: Json) -> list[Json] | None:
-    """The messages that an entry holds or is; None when it is no entry of this format."""
+    """Return the messages of an entry; None if the entry is not of this format."""
     if not is_object(value):
         return None
     state = _find_messages(value, "")
@@ -209,7 +209,7 @@ def _list_messages(value: Json) -> list[Json] | None:
 
 
 def _unwrap_message(value: dict[str, Json], pointer: str) -> tuple[dict[str, Json], str]:
-    """The message inside what `messages_to_dict` and `dumpd` put around it."""
+    """Return the message inside the wrapper of `messages_to_dict` or `dumpd`, and its pointer."""
     inner = value.get("data")
     if is_object(inner):
         message, inner_pointer = inner, f"{pointer}/data"
@@ -231,7 +231,7 @@ def _is_unwrapped_message(message: dict[str, Json]) -> bool:
     kind = message.get("type")
     if not isinstance(kind, str) or "content" not in message:
         return False
-    # Whoever gives a role as well is another format that uses the same words.
+    # A message that also has a role is of another format with the same type names.
     return kind.lower() in _MESSAGE_TYPES and (
         "role" not in message or kind.lower().startswith("chat")
     )

@@ -1,4 +1,4 @@
-"""Magentic-One: a history of turns whose role is free text, such as "Orchestrator (thought)"."""
+"""Read Magentic-One histories: turns whose role is text such as "Orchestrator (thought)"."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class MagenticOneReader:
     name = "magentic-one"
 
     def sniff(self, source: Source) -> bool:
-        """Whether all turns have a role and text, and some role has a stage direction."""
+        """Return whether all turns have a role and text, and some role has a stage direction."""
         staged = False
         for turn in first_entries(source, _LIST_KEYS):
             role = turn.get("role") if is_object(turn) else None
@@ -31,7 +31,7 @@ class MagenticOneReader:
         return staged
 
     def read(self, source: Source) -> Trace:
-        """Thoughts, hand-offs, and what the agents that were sent to work did and said."""
+        """Return the thoughts, the hand-offs, and the agents' actions and messages."""
         builder = TraceBuilder(source.skipped)
         speakers = Speakers(builder)
         for pointer, turn in iter_entries(source, _LIST_KEYS):

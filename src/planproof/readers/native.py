@@ -1,4 +1,4 @@
-"""The native form: a trace as planproof itself writes it."""
+"""Read and write traces in planproof's own JSON format."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class NativeReader:
     name = "native"
 
     def sniff(self, source: Source) -> bool:
-        """Whether most records are of one of planproof's own kinds."""
+        """Return whether most records are of one of planproof's own kinds."""
         head = first_entries(source, _LIST_KEYS, _is_event)
         own = sum(is_object(value) and _is_event(value) for value in head)
         return own > 0 and len(head) <= own * 2
 
     def read(self, source: Source) -> Trace:
-        """The events as they are written; every wrong field is named by its pointer."""
+        """Return the events as written; raise `InvalidInput` with the pointer of a wrong field."""
         events: list[Event] = []
         seen: set[str] = set()
         for number, (pointer, value) in enumerate(iter_entries(source, _LIST_KEYS, _is_event), 1):
@@ -50,7 +50,7 @@ def _is_event(value: dict[str, Json]) -> bool:
 
 
 def parse_event(value: Json, pointer: str, default_id: str, source: str) -> Event:
-    """The event that a JSON object writes; the parent that it names may stand anywhere."""
+    """Parse an event from a JSON object. Whether its parent exists is not checked here."""
     if not is_object(value):
         raise _field_error(source, pointer, "an event must be an object")
     for key in value:
@@ -133,12 +133,12 @@ _PLAIN_FIELDS = ("name", "actor", "text", "output", "time", "parent", "turn")
 
 
 def serialize_trace(trace: Trace) -> Json:
-    """A trace as JSON values. Pointers are left out: in the new document they are others."""
+    """Return a trace as JSON, without pointers: those into the new document differ."""
     return {"events": [serialize_event(event) for event in trace.events]}
 
 
 def serialize_event(event: Event) -> Json:
-    """One event as a JSON object."""
+    """Return one event as a JSON object."""
     fields: dict[str, Json] = {"id": event.id, "kind": event.kind.value}
     fields |= {key: value for key in _PLAIN_FIELDS if (value := getattr(event, key))}
     if event.arguments is not None:

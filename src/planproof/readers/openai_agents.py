@@ -1,4 +1,4 @@
-"""OpenAI Agents SDK: the traces and spans that its processors export."""
+"""Read the traces and spans that the OpenAI Agents SDK exports."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
 _LIST_KEYS = ("data", "spans", "items")
 _OBJECT_TYPES = ("trace", "trace.span")
-# Spans that only stand around others.
+# Spans that only contain others.
 _WRAPPER_TYPES = frozenset(("agent", "task", "turn", "speech_group"))
 _PLAN_NAMES = frozenset(("plan", "planning"))
 
@@ -34,7 +34,7 @@ class OpenAIAgentsReader:
     name = "openai-agents"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the source is a list of the SDK's traces and spans."""
+        """Return whether the source is a list of the SDK's traces and spans."""
         if source.form == "text":
             return False
         has_span = False
@@ -45,7 +45,7 @@ class OpenAIAgentsReader:
         return has_span
 
     def read(self, source: Source) -> Trace:
-        """The events in the order in which the spans began: they are exported when they end."""
+        """Return the events ordered by span start; spans are exported when they end."""
         builder = TraceBuilder(source.skipped)
         spans: list[tuple[str, Json]] = []
         for pointer, value in _iter_records(source):
@@ -61,7 +61,7 @@ class OpenAIAgentsReader:
 
 @dataclass(slots=True)
 class _AgentState:
-    """What an agent is at: the calls that its model asked for, and where it last answered."""
+    """The state of an agent: its model's pending calls, and the pointer to its last answer."""
 
     pending_calls: dict[str, deque[EventDraft]] = field(
         default_factory=dict[str, "deque[EventDraft]"]
@@ -79,7 +79,7 @@ class _AgentSpanWriter:
         self._states: dict[int, _AgentState] = {}
 
     def add_span(self, span: Span) -> None:
-        """Write what a span tells; the one around it was read before."""
+        """Add the events of a span; its parent must have been added before."""
         data = span.value.get("span_data")
         span.attributes, span.attributes_pointer = (
             data if is_object(data) else {},
@@ -154,14 +154,14 @@ class _AgentSpanWriter:
         for message_pointer, message in self._prompt_history.iter_new(
             iter_items(prompt, f"{span.attributes_pointer}/input")
         ):
-            # What a tool returned may be told by the tool's own span.
+            # The tool's own span may have recorded the result already.
             if is_object(message) and not self._builder.is_answered(
                 text_at(message, "tool_call_id", "call_id")
             ):
                 self._add_message(message, message_pointer)
         if self._builder.parent is not None:
             for draft in self._builder.drafts[before:]:
-                # An agent, not the user, asks a sub-agent.
+                # A sub-agent's prompt comes from an agent, not from the user.
                 if draft.actor == "user":
                     draft.kind, draft.actor = Kind.SYSTEM, "system"
 
@@ -218,7 +218,7 @@ class _AgentSpanWriter:
     def _take_pending_call(
         self, state: _AgentState, name: str, arguments: Json
     ) -> EventDraft | None:
-        """The call of the model that a tool was run for: both are one action."""
+        """Take the model's call that a tool was run for: both are one action."""
         waiting = state.pending_calls.get(name)
         if not waiting:
             return None
@@ -277,7 +277,7 @@ def _iter_answers(span: Span) -> Iterator[tuple[str, Json]]:
         )
     for where, value in iter_items(output, output_pointer):
         if is_object(value) and is_list(value.get("output")) and "type" not in value:
-            # A streamed answer is kept as a whole response.
+            # A streamed answer is stored as a whole response.
             yield from iter_items(value["output"], f"{where}/output")
         else:
             yield where, value

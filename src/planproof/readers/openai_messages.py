@@ -1,4 +1,4 @@
-"""OpenAI chat messages: role, content, tool_calls or function_call, and their results."""
+"""Read OpenAI chat messages: role, content, tool_calls or function_call, and their results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planproof.readers.toolkit.speakers import is_group_chat
 from planproof.readers.toolkit.streamed_parts import are_chunks
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-# No set: what stands under `role` may be anything, and not all of it can be looked up in one.
+# Not a set: the value of `role` may be anything, including values that are not hashable.
 _ROLES = ("assistant", "tool", "user", "system", "developer", "function")
 _CONTENT_KEYS = frozenset(("content", "tool_calls", "function_call"))
 _LIST_KEYS = ("messages", "traj", "trajectory", "conversation", "history")
@@ -29,7 +29,7 @@ class OpenAIMessagesReader:
     name = "openai-messages"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the source is a list of messages with the roles of the OpenAI API."""
+        """Return whether the source is a list of messages with the roles of the OpenAI API."""
         if source.form == "text":
             return False
         known = first_entries(source, _LIST_KEYS)
@@ -48,7 +48,7 @@ class OpenAIMessagesReader:
         return detect_chat_api(known, around) == "openai"
 
     def read(self, source: Source) -> Trace:
-        """The events of the messages; what is no message is skipped."""
+        """Return the events of the messages; skip entries that are not messages."""
         builder = TraceBuilder(source.skipped)
         conversation = Conversation(builder)
         for pointer, message in iter_entries(source, _LIST_KEYS):

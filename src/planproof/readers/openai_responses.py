@@ -1,4 +1,4 @@
-"""OpenAI Responses: items, as a list, as the input and output of requests, or as lines."""
+"""Read OpenAI Responses API items: a list, lines, or the input and output of requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OpenAIResponsesReader:
     name = "openai-responses"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the source holds items, or requests and responses with items."""
+        """Return whether the source holds items, or requests and responses with items."""
         if source.form == "text":
             return False
         items: list[Json] = []
@@ -37,7 +37,7 @@ class OpenAIResponsesReader:
         return _are_items(items)
 
     def read(self, source: Source) -> Trace:
-        """The events of the items; a prompt that is sent again gives only what is new in it."""
+        """Return the events of the items; of a repeated prompt only what is new in it."""
         builder = TraceBuilder(source.skipped)
         writer = _ItemWriter(builder, single_prompt=is_object(source.document))
         for pointer, value in iter_entries(source, _LIST_KEYS, _is_exchange):
@@ -57,12 +57,12 @@ class _ItemWriter:
         self._system_prompts = SystemPrompts(builder)
 
     def add_item(self, value: Json, pointer: str) -> None:
-        """Write one item."""
+        """Add one item."""
         if not is_object(value) or not self._items.add_item(value, pointer):
             self._builder.skip(pointer, "is no item of a response")
 
     def add_exchange(self, value: dict[str, Json], pointer: str) -> None:
-        """Write what is new in a request, and the response to it."""
+        """Add what is new in a request, and the response to it."""
         reply = value.get("response")
         if self._seen_ids.skip_if_seen(
             text_at(reply if is_object(reply) else value, "id"), pointer
@@ -111,7 +111,7 @@ def _is_message(value: Json) -> bool:
 
 
 def _are_items(items: list[Json]) -> bool:
-    """Whether these are items, and not just the messages that many APIs have."""
+    """Return whether these are items, and not just the messages that many APIs have."""
     if not all(is_response_item(item) or _is_message(item) for item in items):
         return False
     return any(map(is_response_item, items)) or (

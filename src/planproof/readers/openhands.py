@@ -1,4 +1,4 @@
-"""OpenHands: its list of events, of the first generation and of the agent SDK."""
+"""Read OpenHands event lists, of the first generation and of the agent SDK."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class OpenHandsReader:
     name = "openhands"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the entries are actions and observations with a source."""
+        """Return whether the entries are actions and observations with a source."""
         if source.form == "text":
             return False
         has_events = False
@@ -41,7 +41,7 @@ class OpenHandsReader:
         return has_events
 
     def read(self, source: Source) -> Trace:
-        """Actions, what was observed after them, and messages."""
+        """Return the actions with their observations, and the messages."""
         builder = TraceBuilder(source.skipped)
         first, second = OpenHandsEventWriter(builder), SdkEventWriter(builder)
         for pointer, event in _iter_events(source):
@@ -71,12 +71,12 @@ def _iter_events(source: Source) -> Iterator[tuple[str, Json]]:
 _SOURCES = frozenset(("agent", "user", "environment"))
 _EVENT_KEYS = frozenset(("action", "observation"))
 _TEXT_KEYS = ("content", "message", "text")
-# The program's own business: states, prompts to go on, what it looked up for the agent.
+# Internal to the program: states, prompts to continue, context retrieved for the agent.
 _IGNORED_TYPES = frozenset(
     "null change_agent_state agent_state_changed recall loop_recovery condensation_request "
     "pause resume start stop server_ready status".split()
 )
-# How a call was carried out, not what it asked for.
+# Arguments that say how a call was executed, not what it does.
 _RUNTIME_ARGUMENTS = frozenset(
     "thought hidden blocking is_input is_static confirmation_state security_risk keep_prompt "
     "kernel_init_code include_extra impl_source translated_ipython_code return_axtree".split()
@@ -84,7 +84,7 @@ _RUNTIME_ARGUMENTS = frozenset(
 
 
 def is_event(event: dict[str, Json]) -> bool:
-    """Whether this is an action or an observation, with a source."""
+    """Return whether this is an action or an observation of the first generation."""
     if "source" in event and text_at(event, "source") not in _SOURCES:
         return False
     if isinstance(event.get("action"), str):
@@ -95,7 +95,7 @@ def is_event(event: dict[str, Json]) -> bool:
 
 
 class OpenHandsEventWriter:
-    """Writes events, in order, into a transcript."""
+    """Adds events of the first generation, in order, to a trace builder."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
@@ -104,7 +104,7 @@ class OpenHandsEventWriter:
         self._delegations: list[EventDraft] = []
 
     def add_event(self, event: dict[str, Json], pointer: str) -> None:
-        """Write one event."""
+        """Add one event."""
         identity = event.get("id")
         if identity is not None:
             if str(identity) in self._seen_ids:
@@ -142,7 +142,7 @@ class OpenHandsEventWriter:
         elif action == "call_tool_mcp" and text_at(args, "name"):
             call.name, call.arguments = args["name"], args.get("arguments")
         call.id = str(event["id"]) if event.get("id") is not None else None
-        # All of the event: the name of the action stands beside its arguments.
+        # Point to the whole event: the action's name is outside its arguments.
         draft = self._builder.add_call(call, pointer, actor)
         if call.id is not None:
             self._call_by_id[call.id] = draft
@@ -183,7 +183,7 @@ class OpenHandsEventWriter:
 
 
 def _response_id(event: dict[str, Json]) -> str | None:
-    """The model's answer that an action came from: what it asked for at once is one turn."""
+    """Return the id of the model response behind an action: its calls form one turn."""
     metadata = event.get("tool_call_metadata")
     response = metadata.get("model_response") if is_object(metadata) else None
     return text_at(response, "id") if is_object(response) else None
@@ -223,19 +223,19 @@ _OUTPUT_KEYS = ("content", "output", "error", "message", "result")
 
 
 def is_sdk_event(event: dict[str, Json]) -> bool:
-    """Whether this is an event of the SDK."""
+    """Return whether this is an event of the agent SDK."""
     return text_at(event, "kind") in _KINDS and "source" in event
 
 
 class SdkEventWriter:
-    """Writes events, in order, into a transcript."""
+    """Adds events of the agent SDK, in order, to a trace builder."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
         self._seen_ids: set[str] = set()
 
     def add_event(self, event: dict[str, Json], pointer: str) -> None:
-        """Write one event."""
+        """Add one event."""
         identity = text_at(event, "id")
         if identity is not None:
             if identity in self._seen_ids:
@@ -265,13 +265,13 @@ class SdkEventWriter:
         if is_object(action):
             call = ToolCall("", {key: value for key, value in action.items() if key != "kind"})
         else:
-            # A call that could not be carried out stands only as the model wrote it.
+            # A call that could not be executed exists only as the model wrote it.
             tool_call = tool_call if is_object(tool_call) else {}
             arguments, text = parse_arguments(tool_call.get("arguments"))
             call = ToolCall("", arguments, text)
         call.name = text_at(event, "tool_name") or "tool"
         call.id = text_at(event, "tool_call_id")
-        # All of the event: the name of the tool stands beside its arguments.
+        # Point to the whole event: the tool's name is outside its arguments.
         self._builder.add_call(call, pointer, "agent")
 
     def _add_thoughts(self, content: Json, pointer: str) -> None:

@@ -1,6 +1,6 @@
-"""OpenInference spans: `openinference.span.kind`, nested or flat, in any export.
+"""Read OpenInference spans: `openinference.span.kind`, nested or flat, in any export.
 
-Arize Phoenix and its instrumentations write them, and the data sets made with those.
+Arize Phoenix and its instrumentations write them; data sets made with those contain them.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ class OpenInferenceReader:
     name = "openinference"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the source begins with spans of which one names such a kind."""
+        """Return whether the first entries are spans, and one has an OpenInference kind."""
         return detect_convention(source) == "openinference"
 
     def read(self, source: Source) -> Trace:
-        """What agents, models and tools did, in the order in which the spans began."""
+        """Return the events of agents, models and tools, in the order in which the spans began."""
         builder = TraceBuilder(source.skipped)
         spans = read_spans(source, builder)
         for span in spans:
@@ -73,7 +73,7 @@ def _parse_answer(span: Span) -> Iterator[MessagePart]:
 
 
 def _parse_task(span: Span) -> MessagePart | None:
-    """What smolagents notes that an agent was asked."""
+    """Return the task of an agent, as smolagents records it."""
     arguments, _ = parse_arguments(span.attributes.get("input.value"))
     task = text_at(arguments, "task") if is_object(arguments) else None
     return MessagePart("text", "user", task, span.pointer_to("input.value")) if task else None
@@ -85,10 +85,10 @@ def _find_step(span: Span) -> Span | None:
 
 
 def _find_planning_calls(spans: list[Span]) -> dict[int, Kind]:
-    """The answers that smolagents asks for between its steps: surveys of facts, and plans.
+    """Return the event kinds, by `id(span)`, of smolagents' model calls between its steps.
 
-    Older versions ask for the facts first and then for the plan, newer ones for both in one
-    answer. What comes behind the last step is the agent's answer.
+    They are surveys of facts, and plans. Older versions ask for the facts first and then for the
+    plan, newer ones for both in one answer. A call after the last step is the agent's answer.
     """
     kinds: dict[int, Kind] = {}
     between: dict[int, list[Span]] = {}
@@ -103,7 +103,7 @@ def _find_planning_calls(spans: list[Span]) -> dict[int, Kind]:
 
 
 def _flatten_attributes(span: Span) -> None:
-    """Write attributes that were unfolded into objects and lists under their full names again."""
+    """Flatten attributes that were unfolded into objects and lists to their full names."""
     flat: dict[str, Json] = {}
     stack: list[tuple[str, str, Json]] = [("", span.attributes_pointer, span.attributes)]
     while stack:

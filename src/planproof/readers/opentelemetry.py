@@ -1,7 +1,7 @@
-"""OpenTelemetry spans in the words of its conventions for generative AI: `gen_ai.*`.
+"""Read OpenTelemetry spans that use the semantic conventions for generative AI: `gen_ai.*`.
 
-OTLP as JSON or JSON Lines, and flat exports of the SDKs. Pydantic AI and Logfire, any-agent,
-Strands, OpenLLMetry and others each use a part of the words, or older ones.
+Input: OTLP as JSON or JSON Lines, and flat exports of the SDKs. Pydantic AI and Logfire, any-agent,
+Strands, OpenLLMetry and others each use some of the attributes, or older names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _OPERATION_KINDS: dict[str, SpanKind] = {
     "plan": "plan",
     "planning": "plan",
 }
-# What spans are that do not name an operation, by an attribute that only they have.
+# The kinds of spans without an operation name, by an attribute that only they have.
 _ATTRIBUTE_KINDS: tuple[tuple[str, SpanKind], ...] = (
     ("gen_ai.tool.name", "tool"),
     ("ai.toolCall.name", "tool"),
@@ -84,11 +84,11 @@ class OpenTelemetryReader:
     name = "opentelemetry"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the source begins with spans that use these words, and no others."""
+        """Return whether the first spans use these conventions, and no others."""
         return detect_convention(source) == "gen_ai"
 
     def read(self, source: Source) -> Trace:
-        """What agents, models and tools did, in the order in which the spans began."""
+        """Return the events of agents, models and tools, in the order in which the spans began."""
         builder = TraceBuilder(source.skipped)
         spans = read_spans(source, builder)
         for span in spans:
@@ -153,7 +153,7 @@ def _parse_prompt(span: Span) -> Iterator[MessagePart]:
 
 
 def _parse_event_messages(span: Span) -> Iterator[tuple[MessagePart, bool]]:
-    """What events tell, of the span or in an attribute; whether it is what the model answered."""
+    """Yield the messages in events of a span or in its attribute, with True for a model answer."""
     if span.log_records or span.value.get("events"):
         for note in span.iter_events():
             yield from _parse_event(note)
@@ -166,7 +166,7 @@ def _parse_event_messages(span: Span) -> Iterator[tuple[MessagePart, bool]]:
 
 
 def _merge_tool_events(span: Span) -> None:
-    """Give a tool its arguments and its result as attributes, where only events tell them."""
+    """Add a tool's arguments and result as attributes if only events have them."""
     if _classify_span(span) != "tool":
         return
     added: dict[str, Json] = {}

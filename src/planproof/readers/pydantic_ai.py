@@ -1,4 +1,4 @@
-"""Pydantic AI: the messages of its runs, requests and responses made of parts."""
+"""Read Pydantic AI messages: requests and responses made of parts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PydanticAIReader:
     name = "pydantic-ai"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the source is a list of requests and responses with parts."""
+        """Return whether the source is a list of requests and responses with parts."""
         if source.form == "text":
             return False
         has_parts = False
@@ -35,7 +35,7 @@ class PydanticAIReader:
         return has_parts
 
     def read(self, source: Source) -> Trace:
-        """The events of the parts, with the results tied to their calls."""
+        """Return the events of the parts, with the results attached to their calls."""
         builder = TraceBuilder(source.skipped)
         writer = _ModelMessageWriter(builder)
         for pointer, value in iter_entries(source, _LIST_KEYS):
@@ -52,14 +52,14 @@ class _ModelMessageWriter:
         self._system_prompts = SystemPrompts(builder)
 
     def add_message(self, value: dict[str, Json], pointer: str) -> None:
-        """Write a request or a response."""
+        """Add a request or a response."""
         moment = value.get("timestamp")
         messages: list[EventDraft] = []
         calls = self._builder.call_count
         if value["kind"] == "response":
             self._builder.begin_turn()
         else:
-            # Every request of a run carries them again.
+            # Every request of a run repeats the instructions.
             text = text_at(value, "instructions")
             self._system_prompts.add_prompt(text, f"{pointer}/instructions")
         for index, part in enumerate(value["parts"]):

@@ -1,8 +1,8 @@
-"""Which reader a source is for.
+"""Detect the reader for a source.
 
 Readers of other packages are asked first, in the order of their names, then the built-in ones; the
-first that claims a source reads it. So a package can take over a format, and what it does not claim
-is read as before. `general` is asked never and reads what nobody claims.
+first that claims a source reads it. So a package can take over a format, and sources that it does
+not claim are read as before. `general` is never asked; it reads what no other reader claims.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ _log = logging.getLogger("planproof")
 
 
 def detect_reader(source: Source) -> Reader | None:
-    """The reader that claims this source; None when only the general one is left."""
+    """Return the reader that claims this source; None if only `general` is left."""
     for reader in _load_dedicated_readers():
         try:
             if reader.sniff(source):
                 return reader
         except Exception as error:
-            # Anybody's code: one reader that fails must not keep the others from reading.
+            # Third-party code: one failing reader must not keep the others from reading.
             _warn_once(reader.name, f"failed to look at a source: {type(error).__name__}: {error}")
     return None
 
 
 @cache
 def load_reader(name: str) -> Reader:
-    """The reader that is registered under this name."""
+    """Return the reader that is registered under this name."""
     extension = load("readers", name)
     return extension() if isinstance(extension, type) else extension
 
@@ -53,7 +53,7 @@ def _load_dedicated_readers() -> tuple[Reader, ...]:
 
 @cache
 def _warn_once(reader: str, what: str) -> None:
-    """Say once what is wrong with a reader."""
+    """Warn once that a reader is left out, and why."""
     _log.warning("the reader `%s` is left out: %s", reader, what)
 
 
@@ -63,9 +63,9 @@ class Reader(Protocol):
     name: str
 
     def sniff(self, source: Source) -> bool:
-        """Whether this source looks like the format; cheap, and never raises."""
+        """Return whether this source looks like the format; cheap, and never raises."""
         ...
 
     def read(self, source: Source) -> Trace:
-        """The events in the order in which they began, with pointers into the source."""
+        """Return the events in the order in which they began, with pointers into the source."""
         ...

@@ -1,4 +1,4 @@
-"""The memory of a smolagents agent: `agent.memory.get_full_steps()`, or the succinct ones."""
+"""Read the memory of a smolagents agent: `get_full_steps()` or `get_succinct_steps()`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 _LIST_KEYS = ("steps",)
 _ACTION_KEYS = ("model_output", "model_output_message", "tool_calls")
 _PLAN_KEYS = ("model_output_message", "facts", "model_output_message_plan")
-# What smolagents puts in front of a plan when it notes it.
+# The text that smolagents puts before a plan.
 _PLAN_INTRODUCTION = re.compile(r"plan of action[^\n]{0,80}\n```\n")
 _AGENT = "assistant"
 
@@ -35,7 +35,7 @@ class SmolagentsReader:
     name = "smolagents"
 
     def sniff(self, source: Source) -> bool:
-        """Whether the source is a list of such steps, and one of them acts or plans."""
+        """Return whether the source is a list of such steps, and one of them acts or plans."""
         if source.form == "text":
             return False
         tells = False
@@ -49,7 +49,7 @@ class SmolagentsReader:
         return tells
 
     def read(self, source: Source) -> Trace:
-        """The events of the steps; the prompts that each step repeats are none."""
+        """Return the events of the steps, without the prompts that each step repeats."""
         builder = TraceBuilder(source.skipped)
         for pointer, step in iter_entries(source, _LIST_KEYS):
             if not is_object(step):
@@ -113,7 +113,7 @@ class _ActionStep:
         self._pointer = pointer
 
     def add_events(self) -> None:
-        """Write what was thought, what was called, and what came back."""
+        """Add the reasoning, the calls and their outputs."""
         self._builder.begin_turn()
         calls = self._step.get("tool_calls")
         calls = calls if is_list(calls) else []
@@ -165,7 +165,7 @@ class _ActionStep:
         return text.strip(), output_pointer
 
     def _set_outputs(self, drafts: list[EventDraft]) -> None:
-        """Give every call of the step its outcome; results of several are noted as one text."""
+        """Set the output of every call; the results of several calls are recorded as one text."""
         error = self._step.get("error")
         if is_object(error) and key_with_text(error, ("message",)):
             output, output_pointer = error["message"], f"{self._pointer}/error/message"

@@ -1,4 +1,4 @@
-"""SWE-agent: the steps of a .traj file, or the history of messages where there are none."""
+"""Read SWE-agent .traj files: the steps, or the message history if there are none."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class SweAgentReader:
     name = "swe-agent"
 
     def sniff(self, source: Source) -> bool:
-        """Whether there are steps of a trajectory, or messages with thought and action apart."""
+        """Return whether there are trajectory steps, or messages with thought and action apart."""
         if source.form == "text":
             return False
         if _find_steps(source):
@@ -37,7 +37,7 @@ class SweAgentReader:
         return any(message.get("role") == "assistant" for message in head)
 
     def read(self, source: Source) -> Trace:
-        """Thoughts, commands and what came back; of the prompts only what came before them."""
+        """Return the thoughts, commands and observations, and the prompts before them."""
         builder = TraceBuilder(source.skipped)
         steps = _find_steps(source)
         if steps:
@@ -61,7 +61,7 @@ def _is_step(step: Json) -> TypeGuard[dict[str, Json]]:
 
 
 def _iter_prompts(source: Source, steps: list[Json]) -> Iterator[tuple[str, dict[str, Json]]]:
-    """What the agent was told at the start: in the history, else in the prompt of step one."""
+    """Yield the initial prompts: from the history, else from the prompt of the first step."""
     candidates = [("/history", source.document.get("history"))]
     if is_object(steps[0]):
         candidates += [(f"/trajectory/0/{key}", steps[0].get(key)) for key in ("query", "messages")]

@@ -1,4 +1,4 @@
-"""The user task: text, or content parts with images."""
+"""Read the user task: text, or content parts with images."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ADVICE = 'Give text, or parts such as {"type": "text", "text": "..."} and image
 
 
 def read_task(value: Json, *, where: str = "/user_task") -> Content:
-    """The text and the images of a task; anything else in it is an error."""
+    """Return the text and the images of a task; anything else in it is an error."""
     if isinstance(value, str):
         return Content(value)
     if not isinstance(value, list):
@@ -39,7 +39,7 @@ def read_task(value: Json, *, where: str = "/user_task") -> Content:
 
 
 def find_task(trace: Trace) -> Content:
-    """What the user says first in a trace; no words where nobody says anything."""
+    """Return the first user message of a trace; empty content if there is none."""
     for event in trace.events:
         if event.actor == "user" and event.kind is Kind.MESSAGE and event.parent is None:
             return Content(event.text, event.images)

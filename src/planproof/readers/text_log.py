@@ -1,4 +1,4 @@
-"""Text logs: turns under headers, records of a logger, thoughts and actions, as plain text."""
+"""Read plain-text logs: turns under headers, logger records, ReAct thoughts and actions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TextLogReader:
     name = "text-log"
 
     def sniff(self, source: Source) -> bool:
-        """Whether there are turns, calls or records of a logger in the text."""
+        """Return whether the text has turns, calls or logger records."""
         if source.form == "text":
             return _has_structure(source.document)
         if source.form != "json":
@@ -42,7 +42,7 @@ class TextLogReader:
         return _has_structure("\n".join(line.rstrip("\n") for line in head))
 
     def read(self, source: Source) -> Trace:
-        """The events of the turns or records, each with the lines that it stands in."""
+        """Return the events of the turns or records, each with a pointer to its lines."""
         builder = TraceBuilder(source.skipped)
         if source.form == "text":
             lines, read = _add_events(builder, source.document.split("\n"), _line_pointer)
@@ -59,7 +59,7 @@ class TextLogReader:
                 owners += [index] * len(item_lines)
 
             def items_at(first: int, last: int) -> str:
-                # What is spread over several strings stands nowhere but in the whole list.
+                # Only the whole list contains text that spans several strings.
                 one = owners[first - 1]
                 return f"{pointer}/{one}" if one == owners[last - 1] else pointer
 
@@ -71,12 +71,15 @@ class TextLogReader:
 def _add_events(
     builder: TraceBuilder, lines: list[str], pointer_for: PointerFactory
 ) -> tuple[int, int]:
-    """Write the events of a text; returns its lines but the user's, and how many were read."""
+    """Add the events of a text.
+
+    Return the number of lines or log records that are not the user's, and how many were read.
+    """
     log = find_record_starts(lines)
     if log is None:
         return add_turns(builder, lines, pointer_for)
     add_log_records(builder, lines, log, pointer_for)
-    # A logger's records are anything; where one of them tells a thought, the log is an agent's.
+    # Log records can be anything: only a log that contains a thought is an agent's.
     thinks = any(draft.kind is Kind.REASONING for draft in builder.drafts)
     return len(log), len(log) if thinks else 0
 
@@ -86,7 +89,7 @@ def _has_structure(text: str) -> bool:
 
 
 def _find_lines(document: Json) -> tuple[list[Json], str]:
-    """The list of lines that a document is or holds, and the pointer to it."""
+    """Return the list of lines in a document, and the pointer to it."""
     if is_object(document):
         key = key_with_list(document, _LIST_KEYS)
         return (document[key], f"/{key}") if key is not None else ([], "")
@@ -94,7 +97,7 @@ def _find_lines(document: Json) -> tuple[list[Json], str]:
 
 
 def _find_repeat(items: list[Json]) -> int:
-    """Where a log that was written into the list more than once begins again."""
+    """Return the index at which the list repeats itself; its length if it does not."""
     if items[:1] and items[0] in items[1:]:
         again = items.index(items[0], 1)
         if items[again:] == items[: len(items) - again]:
@@ -117,10 +120,10 @@ _RESPONSE = re.compile(
 )
 _HANDOFF = re.compile(r"^Intern Name: ?([\w .-]{1,80})\nSubgoal: ?", re.MULTILINE)
 _NOTICE = re.compile(_LOGGER_PREFIX)
-# What a text of thoughts and actions answers stands above the first of them.
+# The question or task that comes before the first thought or action.
 _QUESTION = re.compile(r"(?:Question|Task) ?: ?")
 _STEP_LABEL = re.compile(r"[ \t*#]{0,8}(?:Thought|Action)(?: \d{1,4})? ?:")
-# Prompts for such texts explain the format, then say that the run begins.
+# ReAct prompts explain the format, then mark the beginning of the run.
 _BEGIN_MARK = re.compile(r"\s{0,8}Begin!\s{0,8}$")
 _INPUT_ROLES = USER_ROLES | TOOL_ROLES
 _TYPED_HEADER = re.compile(r"(\w{1,60}) \(([\w. -]{1,80})\)")
@@ -130,7 +133,7 @@ _MAX_DASHES = 12
 
 @dataclass(slots=True)
 class _Header:
-    """Who speaks next, what is said on the same line, and the type that a console prints."""
+    """The speaker of a turn, the text on the same line, and the type that a console prints."""
 
     speaker: str
     rest: str = ""
@@ -141,7 +144,7 @@ class _Header:
 
 @dataclass(slots=True)
 class _Turn:
-    """A stretch of lines under one header."""
+    """The lines under one header."""
 
     header: _Header
     first: int
@@ -149,7 +152,7 @@ class _Turn:
 
 
 def has_turns(text: str) -> bool:
-    """Whether there is a header in a text, an action written as one, or a list printed again."""
+    """Return whether a text has a turn header, an action, or more than one checklist."""
     lines = text.split("\n")
     if any(_parse_header(line) is not None for line in lines):
         return True
@@ -161,9 +164,10 @@ def has_turns(text: str) -> bool:
 def add_turns(
     builder: TraceBuilder, lines: list[str], pointer_for: PointerFactory
 ) -> tuple[int, int]:
-    """Write the turns of a text; `place` makes a pointer of a first and a last line.
+    """Add the turns of a text; `pointer_for` makes a pointer from a first and a last line.
 
-    Returns how many lines are not the user's, and how many of these a header gives to an agent.
+    Return the number of lines that are not the user's, and how many of them are under the
+    header of an agent.
     """
     turns = _split_turns(lines)
     speakers = Speakers(builder)
@@ -174,7 +178,7 @@ def add_turns(
             continue
         line_pointers = _LinePointers(text, turn, pointer_for)
         if number == 0 and len(turns) > 1 and turns[1].header.is_ruled and not _has_call(text):
-            # A console prints whatever was installed or warned of before the agents speak.
+            # Consoles print installation output and warnings before the first turn.
             builder.skip(line_pointers.get_pointer(0, len(text)), "stands before the first turn")
         elif before is not None and before.header == turn.header and before.lines == turn.lines:
             builder.skip(
@@ -209,7 +213,7 @@ def _add_turn(
     if header.type:
         add_console_turn(builder, speakers, text, pointer_for, header.type, who)
     elif header.is_relayed:
-        # What an agent passes on to another it has done before, if at all.
+        # Actions in a relayed message were done before, if at all.
         speakers.flush()
         builder.begin_turn()
         builder.add_message(Kind.MESSAGE, text.strip(), pointer_for(0, len(text)), who)
@@ -239,12 +243,12 @@ def _split_turns(lines: list[str]) -> list[_Turn]:
     headers = list(map(_parse_header, lines))
     begins = _find_agent_start(lines, headers)
     for number, line in enumerate(lines, 1):
-        # A header within what came back is part of what came back.
+        # A header inside an observation is part of the observation.
         header = None if inside else headers[number - 1]
         if above and header is None and (question := _QUESTION.match(line)):
             header = _Header("user", line[question.end() :])
         elif number > begins and _is_input_turn(turns[-1]) and _STEP_LABEL.match(line):
-            # Nobody but the agent thinks and acts, whoever was the last to be named.
+            # Only the agent thinks and acts, even below the header of another role.
             header = _Header("", line)
         above = above and not line.strip()
         if "<observation>" in line:
@@ -263,7 +267,7 @@ def _split_turns(lines: list[str]) -> list[_Turn]:
 def _find_agent_start(lines: list[str], headers: list[_Header | None]) -> int:
     """Return the number of the line after which thoughts and actions are the agent's own.
 
-    Where it acts under headers of its own, what stands under those of others is theirs.
+    If the agent acts under its own headers, text under other headers is not the agent's.
     """
     under = ""
     for line, header in zip(lines, headers, strict=True):
@@ -315,7 +319,7 @@ class _LinePointers:
             self._starts.append(self._starts[-1] + len(line) + 1)
 
     def get_pointer(self, start: int, end: int) -> str:
-        """The lines that a stretch of the text covers, without blank lines around it."""
+        """Return a pointer to the lines of a text range, without surrounding blank lines."""
         fragment = self._text[start:end]
         first = start + len(fragment) - len(fragment.lstrip())
         last = max(first, end - (len(fragment) - len(fragment.rstrip())) - 1)
@@ -347,7 +351,7 @@ def add_console_turn(
     kind: str,
     source: str,
 ) -> None:
-    """Write a turn of a given type."""
+    """Add a turn whose header has a type, as AutoGen's console prints it."""
     if kind == "ToolCallRequestEvent":
         speakers.flush()
         builder.begin_turn()
@@ -392,7 +396,7 @@ _HEAD_LENGTH = 200
 
 
 def has_records(text: str) -> bool:
-    """Whether a line of a text begins a record."""
+    """Return whether a line of a text begins a log record."""
     return any(
         _RECORD_START.match(line, 0, _HEAD_LENGTH)
         for line in text.split("\n")
@@ -401,7 +405,7 @@ def has_records(text: str) -> bool:
 
 
 def find_record_starts(lines: list[str]) -> list[tuple[int, re.Match[str]]] | None:
-    """The lines that begin a record; None when this is no log."""
+    """Return the lines that begin a record; None if the text is not a log."""
     starts = [
         (i, m) for i, line in enumerate(lines) if (m := _RECORD_START.match(line, 0, _HEAD_LENGTH))
     ]
@@ -415,7 +419,7 @@ def add_log_records(
     starts: list[tuple[int, re.Match[str]]],
     pointer_for: PointerFactory,
 ) -> None:
-    """Write the records of a log: the calls, thoughts and plans in it, and the rest as notices."""
+    """Add the records of a log: calls, thoughts and plans, and the rest as notices."""
     log = _LogWriter(builder, pointer_for)
     _add_preamble(builder, lines[: starts[0][0]], pointer_for)
     ends = [start for start, _ in starts[1:]] + [len(lines)]
@@ -429,7 +433,7 @@ def add_log_records(
 
 
 def _add_preamble(builder: TraceBuilder, lines: list[str], pointer_for: PointerFactory) -> None:
-    """What stands above the first record: the user's prompt, and noise."""
+    """Add the user's prompt from the lines above the first record; skip other output."""
     for number, line in enumerate(lines, 1):
         prompt = _PROMPT.match(line, 0, _HEAD_LENGTH)
         if prompt is not None:
@@ -443,7 +447,7 @@ def _add_preamble(builder: TraceBuilder, lines: list[str], pointer_for: PointerF
 
 
 class _LogWriter:
-    """Puts together what a log tells of a call in several records."""
+    """Combines the log records that belong to one call."""
 
     def __init__(self, builder: TraceBuilder, pointer_for: PointerFactory) -> None:
         self._builder = builder
@@ -453,7 +457,7 @@ class _LogWriter:
         self._announced_call: EventDraft | None = None
 
     def add_record(self, text: str, first: int, last: int) -> None:
-        """Write one record, which stands in these lines."""
+        """Add the record in the lines from `first` to `last`."""
         builder, pointer = self._builder, self._pointer_for(first, last)
         head = text[:_HEAD_LENGTH]
         if prepared := _TOOLS_PREPARED.search(head):
@@ -472,7 +476,7 @@ class _LogWriter:
             self._announced_call = None
             builder.add_result(ToolResult(text[done.end() :], pointer, name=done[1], actor="tool"))
             if not self._prepared_tools:
-                # The log names no turns: what follows a result was issued later.
+                # The log does not mark turns: calls after a result belong to a later turn.
                 builder.begin_turn()
         elif started := _TOOL_STARTED.search(head):
             self._add_started_call(started[1] or started[2], pointer)
@@ -483,7 +487,10 @@ class _LogWriter:
             self._add_notice(text, pointer)
 
     def _add_started_call(self, name: str, pointer: str) -> None:
-        """Older versions tell of the arguments of the first call only, or of none."""
+        """Add a call, unless the record with its arguments has already added it.
+
+        Older versions log the arguments of the first call only, or none.
+        """
         announced, self._announced_call = self._announced_call, None
         if announced is None or announced.name != name:
             self._builder.add_call(ToolCall(name), pointer, "assistant")

@@ -1,1 +1,1 @@
-"""Reports: a verdict as a picture in a terminal, as JSON, as Markdown."""
+"""Reports of verdicts and runs: terminal, JSON, Markdown, HTML, JUnit XML, Parquet and CSV."""

@@ -1,6 +1,6 @@
-"""A verdict as JSON: the two fields of the specification, or all that they rest on.
+"""JSON reports: a verdict as score and reason or in full, and runs with their summaries.
 
-Nothing is masked here: quotes must stay what the trace says, or nobody could verify them.
+Nothing is masked: quotes must stay as they are in the trace, so that they can be verified.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from planproof.runs.gate import GateCheck
 from planproof.runs.run_records import Run
 from planproof.runs.summary import Summary
 
-# ASCII only: every byte can be shown on every terminal, and lone surrogates can be written.
+# ASCII only: it can be shown on every terminal, and lone surrogates can be written.
 
 
 def to_brief_json(verdict: Verdict) -> str:
-    """Exactly `{"score": ..., "reason": ...}`."""
+    """Return exactly `{"score": ..., "reason": ...}`."""
     return json.dumps(verdict.brief())
 
 
 def to_full_json(verdict: Verdict) -> str:
-    """The whole verdict, indented for reading."""
+    """Return the full verdict, indented."""
     return json.dumps(verdict.full(), indent=2)
 
 
 def to_json_line(verdict: Verdict) -> str:
-    """The whole verdict on one line, for a file of many."""
+    """Return the full verdict on one line, for JSON Lines."""
     return json.dumps(verdict.full(), separators=(",", ":"))
 
 
 def runs_to_json(runs: Iterable[Run]) -> str:
-    """A list of runs."""
+    """Return a list of runs."""
     return _dump_json([run_to_dict(run) for run in runs])
 
 
 def summary_to_json(run: Run, summary: Summary) -> str:
-    """A run and what it comes to."""
+    """Return a run and its summary."""
     return _dump_json({"run": run_to_dict(run), "summary": to_json_values(summary)})
 
 
 def comparison_to_json(base: Run, new: Run, comparison: Comparison) -> str:
-    """Two runs and what changed."""
+    """Return two runs and their comparison."""
     return _dump_json(
         {
             "base": run_to_dict(base),
@@ -55,7 +55,7 @@ def comparison_to_json(base: Run, new: Run, comparison: Comparison) -> str:
 
 
 def gate_to_json(run: Run, checks: Sequence[GateCheck]) -> str:
-    """Whether a run passes, and every condition with its figures."""
+    """Return the result of a gate, and every condition with its figures."""
     passed = all(check.held for check in checks)
     return _dump_json(
         {"run": run_to_dict(run), "passed": passed, "checks": to_json_values(tuple(checks))}
@@ -63,7 +63,7 @@ def gate_to_json(run: Run, checks: Sequence[GateCheck]) -> str:
 
 
 def run_to_dict(run: Run) -> Json:
-    """A run as JSON values."""
+    """Convert a run to JSON values."""
     return {
         "id": run.id,
         "state": run.state.value,

@@ -1,7 +1,7 @@
-"""A run as JUnit XML, for what shows test results: a test case a case, its steps in the output.
+"""JUnit XML report of a run: one test case per case, with its steps in the output.
 
-Written piece by piece, so that a run may be larger than memory. Masked like other reports for
-people, for that is who reads it in the end.
+Written in chunks, so that a run may be larger than memory. Secrets are masked as in other reports
+for people.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _MOST_QUOTES = 3
 def generate_junit_xml(
     run: Run, summary: Summary, results: Iterable[Result], *, secrets: bool = False
 ) -> Iterator[str]:
-    """The document in pieces. `summary` is that of the same results.
+    """Generate the document in chunks. `summary` must be that of the same results.
 
-    A case below the summary's minimum is a failure, one that could not be judged an error.
+    A case below the summary's minimum is a failure, a case that could not be judged an error.
     """
     show = make_sanitizer(secrets=secrets)
     counts = {
@@ -85,7 +85,7 @@ def _format_test_case(
 
 
 def _class(run: Run, show: TextSanitizer) -> str:
-    # What shows test results takes a dot for the end of a package.
+    # JUnit viewers treat a dot as a package separator.
     return f"planproof.{show(source_name(run.source)).replace('.', '_')}"
 
 
@@ -95,7 +95,7 @@ def _format_failure_element(element: str, failure_type: str, message: str, text:
 
 
 def _format_output(verdict: Verdict, show: TextSanitizer) -> Iterator[str]:
-    """The score and the reason, then steps and extras in time, each with its evidence."""
+    """Yield the score and the reason, then steps and extras in time order with their evidence."""
     if verdict.score is not None:
         yield f"{format_score(verdict.score)}, {format_headline(verdict)}"
     yield show(verdict.reason)

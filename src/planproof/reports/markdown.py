@@ -1,4 +1,4 @@
-"""A verdict as Markdown, for a comment on a pull request."""
+"""Markdown reports of verdicts, runs, comparisons and gates, for pull request comments."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ _GLYPHS = {
 }
 _SEVERITY_GLYPHS = {Severity.MAJOR: "➕", Severity.MINOR: "▫️"}
 _MOST_QUOTES = 3
-# A comment has a length limit; what is left out here stands in the full verdict.
+# Comments have a length limit; the full verdict has all rows.
 _MOST_ROWS = 200
 
 
 def verdict_to_markdown(verdict: Verdict, *, secrets: bool = False) -> str:
-    """A heading, the reason, a table of what happened in time, and how it was read."""
+    """Format a verdict: heading, reason, table of findings in time order, and coverage."""
     show = make_sanitizer(secrets=secrets)
     return "\n\n".join(_format_blocks(verdict, show)) + "\n"
 
@@ -114,47 +114,47 @@ def _format_extra_row(extra: Extra, show: TextSanitizer) -> str:
 
 _LONGEST_TEXT = 240
 
-# As character references these are text and nothing else: no emphasis, link, HTML, table or math.
+# Written as character references, these can't form emphasis, links, HTML, tables or math.
 _STRUCTURAL = re.compile(r"[\\`*_{}\[\]<>#|~&@$^!]|:(?=\S)|^[^\w\s(]|(?<=www)\.", re.IGNORECASE)
-# Even as text, `@name` notifies somebody and `#12` links an issue.
+# Even as text, `@name` notifies a person and `#12` links an issue.
 _MENTION = re.compile(r"([@#])(?=\w)")
 
 
 def escape(text: str) -> str:
-    """The text with everything that Markdown or HTML could act on as character references."""
+    """Replace every character that Markdown or HTML could interpret by a character reference."""
     separated = _MENTION.sub("\\1\u200b", text)
     return _STRUCTURAL.sub(lambda match: f"&#{ord(match.group())};", separated)
 
 
 def escape_truncated(text: str) -> str:
-    """As much of the text as belongs into a cell, escaped."""
+    """Truncate the text to the length of a table cell, and escape it."""
     return escape(truncate(text, _LONGEST_TEXT))
 
 
 def format_code(text: str, show: TextSanitizer) -> str:
-    """A name or a quote, set as code."""
+    """Format a name or a quote as code."""
     return f"<code>{escape_truncated(show(text))}</code>"
 
 
-# A comment has a length limit; the rest is in the store.
+# Comments have a length limit; the store has all changes.
 _MOST_CHANGES = 20
 _BAR_PART = 2
 
 
 def summary_to_markdown(run: Run, summary: Summary, *, secrets: bool = False) -> str:
-    """A run: the mean, the five levels, what was missed, the lowest and what was not judged."""
+    """Format a run: mean, the five levels, missed steps, lowest scores, cases not judged."""
     return _join_blocks(_format_summary(run, summary, make_sanitizer(secrets=secrets)))
 
 
 def comparison_to_markdown(
     base: Run, new: Run, comparison: Comparison, *, secrets: bool = False
 ) -> str:
-    """Two runs: better and worse, means and chance, which steps broke, and in which cases."""
+    """Format a comparison: better and worse, means, significance, broken steps, changed cases."""
     return _join_blocks(_format_comparison(base, new, comparison, make_sanitizer(secrets=secrets)))
 
 
 def gate_to_markdown(run: Run, checks: Sequence[GateCheck], *, secrets: bool = False) -> str:
-    """Whether a run passes, and every condition with its figures."""
+    """Format the result of a gate, and every condition with its figures."""
     show = make_sanitizer(secrets=secrets)
     passed = all(check.held for check in checks)
     rows = [("✅" if c.held else "❌", escape(c.condition), escape(show(c.told))) for c in checks]

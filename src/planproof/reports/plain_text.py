@@ -1,18 +1,18 @@
-"""Text from a trace, made safe to show: traces are hostile input."""
+"""Sanitize text from traces for display: escape invisible characters, redact secrets."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-# Joiners that scripts such as Persian and emoji sequences need; they can't reorder or hide text.
+# Joiners needed by scripts such as Persian and by emoji; they can't reorder or hide text.
 _HARMLESS_FORMAT = "\u200c\u200d"
 _NON_ASCII_OR_CONTROL = re.compile(r"[^ -~\n\t]")
 _INVISIBLE_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn"}
 
 
 def to_one_line(text: str) -> str:
-    """Fold white space, and show control, direction and other invisible characters as escapes."""
+    """Collapse white space, and escape control, direction and other invisible characters."""
     folded = " ".join(text.split())
     if folded.isprintable():
         return folded
@@ -20,7 +20,7 @@ def to_one_line(text: str) -> str:
 
 
 def escape_invisible(text: str) -> str:
-    """Leave lines and tabs as they are, and show what `one_line` shows as escapes."""
+    """Escape the same characters as `to_one_line`, but keep line breaks and tabs."""
     return _NON_ASCII_OR_CONTROL.sub(lambda match: _escape_character(match[0]), text)
 
 
@@ -36,7 +36,7 @@ def _escape_character(character: str) -> str:
 
 MASK = "[redacted]"
 
-# Every pattern keeps what tells a reader which secret stood there, and drops the secret itself.
+# Every pattern keeps the part that identifies the kind of secret, and drops the secret itself.
 _PRIVATE_KEY = re.compile(
     r"(-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)"
     r".*?(-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
@@ -52,7 +52,7 @@ _URL_PASSWORD = re.compile(r"(\b[a-z][a-z0-9+.\-]{1,20}://[^\s/:@\"']{0,100}:)[^
 _NAMED_SECRET = re.compile(
     r"((?:password|passwd|passphrase|secret|(?<![a-z])token|(?:api|access|private)[_\-]?key)"
     r"(?:[_\-]\w{1,20})?(?:\\*[\"'])?\s{0,3}[:=]\s{0,3})"
-    # Quoted (as often as not inside JSON inside JSON, so with backslashes), or a bare word.
+    # Quoted, often with backslashes since it is JSON inside JSON, or a bare word.
     r"(?:(\\*[\"'])(?!\[redacted).{3,300}?(\2|\Z)|(?!bearer|basic|\[redacted)[^\s\"'\\,;&})\]]{3,})",
     re.IGNORECASE,
 )
@@ -60,7 +60,7 @@ _NAMED_SECRET = re.compile(
 
 def redact(text: str) -> str:
     """Mask API keys, tokens, private keys and passwords."""
-    # Looking for a few letters is many times quicker than trying a pattern at every place.
+    # Searching for a few letters is many times faster than trying a pattern at every position.
     if "PRIVATE KEY" in text:
         text = _PRIVATE_KEY.sub(rf"\1{MASK}\2", text)
     text = _KNOWN_KEYS.sub(rf"\1{MASK}", text)

@@ -1,4 +1,4 @@
-"""Results as a file of many: JSON Lines with the whole verdict, Parquet or CSV with a row each."""
+"""Result files: JSON Lines with full verdicts, Parquet or CSV with a row per result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from planproof.core.verdict import Coverage, JudgeSummary, NearestBetter, PlanSu
 
 
 class ColumnType(StrEnum):
-    """What a column holds."""
+    """Type of a column."""
 
     TEXT = "text"
     INTEGER = "whole number"
@@ -41,7 +41,7 @@ class ColumnType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its name, what it holds, and where that comes from."""
+    """A column: its name, its type, and the function that gets its value from a result."""
 
     name: str
     column_type: ColumnType
@@ -153,16 +153,16 @@ COLUMNS = (
 
 
 _ROWS_AT_ONCE = 500
-# A spreadsheet would take a cell that begins so for a formula, and run it.
+# Spreadsheets would run a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NESTED = (ColumnType.STEPS, ColumnType.EXTRAS)
 
 
 class ResultWriter(Protocol):
-    """Takes results one by one."""
+    """Writes results one by one."""
 
     def add(self, result: Result) -> None:
-        """Write one."""
+        """Write one result."""
         ...
 
 
@@ -170,7 +170,7 @@ class ResultWriter(Protocol):
 def open_result_writer(
     file: IO[bytes], result_format: ResultFormat
 ) -> Generator[ResultWriter, None, None]:
-    """Writes results into a file; what was written when something breaks can be read."""
+    """Open a writer for results; if it is interrupted, the file is readable up to that point."""
     if result_format is ResultFormat.PARQUET:
         with _open_parquet(file) as table:
             rows = _ParquetWriter(table)
@@ -179,7 +179,7 @@ def open_result_writer(
             finally:
                 rows.flush()
         return
-    # Lone halves of characters can come in; they can't go out.
+    # Input can contain lone surrogates, which UTF-8 can't encode.
     text = io.TextIOWrapper(file, encoding="utf-8", errors="backslashreplace", newline="\n")
     try:
         yield _CsvWriter(text) if result_format is ResultFormat.CSV else _JsonLinesWriter(text)
@@ -272,7 +272,7 @@ def _format_csv_cell(value: Json, column_type: ColumnType) -> Json:
 
 
 def _replace_surrogates(value: Json) -> Json:
-    """A value without halves of characters, which no Parquet file can hold."""
+    """Replace lone surrogates in a value, since Parquet files can't store them."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-8", "replace").decode()
     if is_list(value):
@@ -283,7 +283,7 @@ def _replace_surrogates(value: Json) -> Json:
 
 
 class ResultFormat(StrEnum):
-    """How results are written."""
+    """File format of results."""
 
     JSONL = "jsonl"
     PARQUET = "parquet"
@@ -291,7 +291,7 @@ class ResultFormat(StrEnum):
 
 
 def detect_result_format(path: Path | None) -> ResultFormat:
-    """The form that the name of a file asks for."""
+    """Return the format for the suffix of a file name."""
     suffix = "" if path is None else path.suffix.lower()
     return {".parquet": ResultFormat.PARQUET, ".csv": ResultFormat.CSV}.get(
         suffix, ResultFormat.JSONL

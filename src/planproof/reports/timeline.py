@@ -1,4 +1,4 @@
-"""Steps and extras in one list, in the order in which they happened."""
+"""Timeline of a verdict: steps and extras in one list, in time order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NUMBERS = re.compile(r"[0-9]{1,18}")
 
 
 def order_by_time(verdict: Verdict) -> list[StepFinding | Extra]:
-    """Each step stands where it began; one that never began stands after its forerunner."""
+    """Sort steps by their first event; a step without evidence follows the step before it."""
     ordered = [
         (moment, index, finding)
         for index, (moment, finding) in enumerate(
@@ -34,7 +34,7 @@ def _locate_steps(steps: Sequence[StepFinding]) -> list[tuple[tuple[int, ...], S
         if step.evidence:
             latest = _event_position(step.evidence[0])
         moments.append((latest, step))
-    # A parent opens with the first of its refinements; going backwards, they are placed already.
+    # A parent begins with its first sub-step; going backwards, sub-steps are already located.
     opens: dict[str, tuple[int, ...]] = {}
     for index in range(len(moments) - 1, -1, -1):
         moment, step = moments[index]
@@ -47,6 +47,6 @@ def _locate_steps(steps: Sequence[StepFinding]) -> list[tuple[tuple[int, ...], S
 
 
 def _event_position(evidence: Evidence | Extra) -> tuple[int, ...]:
-    # Ids that planproof gave count the events; others say nothing, but their places in the file do.
+    # Ids assigned by planproof count the events; for other ids, use the position in the source.
     match = _ID.fullmatch(evidence.event)
     return tuple(map(int, match.groups() if match else _NUMBERS.findall(evidence.pointer)))

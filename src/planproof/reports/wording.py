@@ -1,4 +1,4 @@
-"""The words that every report uses for scores, counts and coverage."""
+"""Wording shared by all reports: labels for scores, counts, coverage and costs."""
 
 from __future__ import annotations
 
@@ -52,35 +52,35 @@ DECLARATION_LABELS = {
     "requested_steps": "requested steps",
 }
 
-# Far more than any report shows of one text; cut before the work, since a text may be megabytes.
+# Far more than any report shows. Truncate before the other work: a text may be megabytes.
 _MAX_TEXT_LENGTH = 20_000
 _MOST_NAMED = 5
 
 TextSanitizer: TypeAlias = Callable[[str], str]
-"""Makes text from a case fit to be shown."""
+"""Makes text from a case safe to show."""
 
 
 def make_sanitizer(*, secrets: bool) -> TextSanitizer:
-    """How text from a case is shown: on one line, harmless, and without secrets unless asked."""
+    """Make a function that puts text on one line, escapes it, and masks unless `secrets`."""
     if secrets:
         return lambda text: to_one_line(text[:_MAX_TEXT_LENGTH])
     return lambda text: to_one_line(redact(text[:_MAX_TEXT_LENGTH]))
 
 
 def format_headline(verdict: Verdict) -> str:
-    """What the score means, or why there is none."""
+    """Return the meaning of the score, or the reason why there is none."""
     if verdict.level is None:
         return f"not judged: {OUTCOME_LABELS[verdict.outcome]}"
     return LEVEL_LABELS[verdict.level]
 
 
 def format_score(score: float) -> str:
-    """A score as it is printed: at least one decimal, at most two."""
+    """Format a score with one or two decimals."""
     return str(round(score, 2))
 
 
 def format_tally(verdict: Verdict) -> str:
-    """How many steps there were and what became of them, and the extras."""
+    """Format the number of steps, their statuses, and the extras."""
     counted = verdict.findings.counted_steps
     statuses = [step.status for step in counted]
     parts = [f"{statuses.count(Status.EXECUTED)} of {pluralize(len(counted), 'step')} executed"]
@@ -99,7 +99,7 @@ def format_tally(verdict: Verdict) -> str:
 
 
 def format_coverage(coverage: Coverage) -> str:
-    """How much of the trace was read, and by which reader."""
+    """Format the number of events read, and the reader."""
     events = (
         f"{coverage.events:,} of {pluralize(coverage.events, 'event')} read by {coverage.reader}"
     )
@@ -111,7 +111,7 @@ def format_coverage(coverage: Coverage) -> str:
 
 
 def format_plan_origin(plan: PlanSummary) -> str | None:
-    """Where the plan was found, and what to know about it; nothing for one that was given."""
+    """Describe where the plan was found, with cautions; return None for a plan that was given."""
     parts: list[str] = []
     if plan.origin == Origin.INFERRED:
         parts.append("inferred from a trace: to judge that trace by it goes in a circle")
@@ -130,7 +130,7 @@ def format_plan_origin(plan: PlanSummary) -> str | None:
 
 
 def format_cost(cost: Usage) -> str:
-    """What was asked, and what it cost as far as the price is known."""
+    """Format the number of calls to a model, and their cost if the price is known."""
     parts = [pluralize(cost.calls, "call")]
     if cost.from_cache:
         parts.append(f"{pluralize(cost.from_cache, 'answer')} kept from before")
@@ -142,7 +142,7 @@ def format_cost(cost: Usage) -> str:
 
 
 def format_model_notes(verdict: Verdict) -> Iterator[str]:
-    """Where a model was asked: by whom it was answered, what was not accepted, what differs."""
+    """Yield notes on the models asked, rejected evidence, samples, and warnings."""
     if verdict.judge and verdict.judge.models:
         models = ", ".join(verdict.judge.models)
         yield f"asked {models}" + (f": {format_cost(verdict.cost)}" if verdict.cost else "")
@@ -173,5 +173,5 @@ def _join_first(events: tuple[str, ...]) -> str:
 
 
 def pluralize(count: int, noun: str) -> str:
-    """A number of things: `1 event`, `2 events`."""
+    """Format a count with its noun: `1 event`, `2 events`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,1 +1,1 @@
-"""Many cases: data sets, engines, the store, and what is read off kept runs."""
+"""Runs over many cases: data sets, engines, the store, summaries and comparisons."""

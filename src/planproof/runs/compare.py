@@ -1,4 +1,4 @@
-"""Two runs, paired by case: what became better, what worse, and whether it could be chance."""
+"""Compare two runs, paired by case: score changes, regressions and statistical significance."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HUNDREDTHS = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegressedStep:
-    """A step that the base run saw executed; `status` is what the new run says of it."""
+    """A step executed in the base run but not in the new one; `status` is from the new run."""
 
     number: str
     text: str
@@ -40,7 +40,7 @@ class RegressedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreChange:
-    """A case whose score is another one now, or that has none any more."""
+    """A case whose score changed, or that is no longer scored."""
 
     base: float
     new: CaseSummary
@@ -49,10 +49,9 @@ class ScoreChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassFail:
-    """Pairs by whether they pass: in both runs, only in the base, only in the new, in neither.
+    """Number of pairs that pass in both runs, only in the base, only in the new, or in neither.
 
-    `p` is the chance of a split between `broke` and `mended` at least as uneven, if it were a
-    matter of luck which of the runs such a case passes in (McNemar's exact test, two-sided).
+    `p` is the two-sided p-value of McNemar's exact test for `broke` against `mended`.
     """
 
     both: int
@@ -64,15 +63,15 @@ class PassFail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What changed from a base run to a new one.
+    """Changes from a base run to a new one.
 
-    `better`, `worse` and `same` are the pairs with a score in both runs; means, their change and
-    everything about chance are of these alone. `no_longer_scored`, `newly_scored` and `unscored`
-    are pairs that lack a score in the new run, in the base, in both. `only_base` and `only_new` are
-    cases that the other run has not. `altered` counts pairs whose task, plan or trace is another
-    one now. `broken` are the steps that most often were executed in the base and now are not;
-    in it, `executed` counts the pairs where such a step still is. `worst`, `best` and `lost` are
-    the first few that became worse, better, and unscored.
+    `better`, `worse` and `same` count the pairs with a score in both runs; means, their change and
+    all statistics cover only these. `no_longer_scored`, `newly_scored` and `unscored` count pairs
+    that lack a score in the new run, in the base, or in both. `only_base` and `only_new` count
+    cases that the other run does not have. `altered` counts pairs whose task, plan or trace has
+    changed. `broken` are the steps that most often were executed in the base and no longer are;
+    their `executed` counts the pairs where the step still is. `worst`, `best` and `lost` are the
+    first cases that became worse, better, and unscored.
     """
 
     better: int
@@ -99,16 +98,17 @@ class Comparison:
 
     @property
     def pair_count(self) -> int:
-        """How many cases have a score in both runs."""
+        """Number of cases with a score in both runs."""
         return self.better + self.worse + self.same
 
 
 def compare(
     base: Iterable[Result], new: Iterable[Result], *, min_score: float = PASSING_SCORE
 ) -> Comparison:
-    """Pair the results of two runs by case and say what changed.
+    """Pair the results of two runs by case and return the changes.
 
-    Of the base some hundred bytes a case are kept, of the new run none but the changes told.
+    Memory: a few hundred bytes per case of the base run, and only the reported changes of the new
+    one.
     """
     pairing = Pairing(base)
     builder = _ComparisonBuilder(min_score)
@@ -122,7 +122,7 @@ def compare(
 
 
 class _ComparisonBuilder:
-    """What is counted while pairs come by."""
+    """Collects counts and changes while pairs are read."""
 
     def __init__(self, min_score: float) -> None:
         self.min_score = min_score
@@ -151,7 +151,7 @@ class _ComparisonBuilder:
         self.base_total += Fraction(before)
         self.new_total += Fraction(after)
         self.passing[before >= self.min_score, after >= self.min_score] += 1
-        # As scores are printed; finer than that, the interval would not change to the eye.
+        # Rounded as scores are printed; more digits would not visibly change the interval.
         self.changes[round((after - before) * _HUNDREDTHS)] += 1
         regressed = tuple(self._find_regressed_steps(base_result, result))
         if after == before:
@@ -226,14 +226,14 @@ class _ComparisonBuilder:
         interval = bootstrap_interval(self.changes)
         if interval is None:
             return None
-        # What rounding did to the mean is no part of the interval.
+        # Remove the effect of rounding on the mean from the interval.
         total = sum(value * count for value, count in self.changes.items())
         shift = float(mean - Fraction(total, self.changes.total() * _HUNDREDTHS))
         return Interval(interval.low / _HUNDREDTHS + shift, interval.high / _HUNDREDTHS + shift)
 
 
 def _change_sort_key(change: ScoreChange) -> tuple[float, int]:
-    """The largest changes first, and equal ones in the order of the cases."""
+    """Sort key: the largest changes first, equal ones in the order of the cases."""
     assert change.new.score is not None
     return -abs(change.new.score - change.base), change.new.position
 
@@ -246,9 +246,9 @@ _StepMark: TypeAlias = bytes
 
 @dataclass(frozen=True, slots=True)
 class BaseResult:
-    """What is kept of a base result: the least that a comparison needs.
+    """The part of a base result that a comparison needs.
 
-    `executed` are the marks of its executed steps, one after another.
+    `executed_marks` are the concatenated marks of its executed steps.
     """
 
     name: str
@@ -258,14 +258,14 @@ class BaseResult:
 
     @staticmethod
     def from_result(result: Result) -> BaseResult:
-        """What to keep of a result."""
+        """Build from a result."""
         marks = (mark for mark, step in _iter_step_marks(result) if step.status is Status.EXECUTED)
         return BaseResult(
             result.name[:_LONGEST_NAME], result.case, result.verdict.score, b"".join(marks)
         )
 
     def find_executed_steps(self, new_result: Result) -> Iterator[StepFinding]:
-        """The steps of the other result that were executed in this one."""
+        """Return the steps of the new result that were executed in this one."""
         executed = {
             self.executed_marks[start : start + _MARK_BYTES]
             for start in range(0, len(self.executed_marks), _MARK_BYTES)
@@ -274,7 +274,7 @@ class BaseResult:
 
 
 class Pairing:
-    """Finds the base result of each new one; every base result is given away once."""
+    """Finds the base result of each new one; every base result is used once."""
 
     def __init__(self, base: Iterable[Result]) -> None:
         self._unpaired: dict[bytes, list[BaseResult]] = {}
@@ -284,17 +284,17 @@ class Pairing:
             base_results.reverse()
 
     def pop_partner(self, result: Result) -> BaseResult | None:
-        """The base result on the same case, if there is one left; of several, the earliest."""
+        """Return the earliest unused base result on the same case, if any."""
         base_results = self._unpaired.get(_key(result))
         return base_results.pop() if base_results else None
 
     @property
     def unpaired_count(self) -> int:
-        """How many base results found no partner."""
+        """Number of base results without a partner."""
         return sum(map(len, self._unpaired.values()))
 
     def unpaired_names(self, limit: int) -> tuple[str, ...]:
-        """The names of the first of them."""
+        """Return the names of the first base results without a partner."""
         names = (
             base_result.name
             for base_results in self._unpaired.values()
@@ -309,9 +309,9 @@ def _key(result: Result) -> bytes:
 
 
 def _iter_step_marks(result: Result) -> Iterator[tuple[_StepMark, StepFinding]]:
-    """The counted steps, each with a mark that is the same for the same text in another result.
+    """Yield the counted steps, each with a mark that depends only on its text.
 
-    Where a plan says the same twice, the first is the first and the second the second.
+    Repeated texts in a plan are numbered, so the first matches the first in another result.
     """
     seen: dict[str, int] = {}
     for step in result.verdict.findings.counted_steps:

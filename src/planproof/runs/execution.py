@@ -1,4 +1,4 @@
-"""A run from its beginning, or from where it was broken off, to its end."""
+"""Start, resume and execute a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planproof.runs.store.store_protocol import Store
 _MAX_RUNS_SEARCHED = 100
 
 RemoteEngine: TypeAlias = Callable[[MergeResults], Generator[ResultWithCase, None, None]]
-"""An engine that reads the data set itself, given what puts in the results that are there."""
+"""An engine that reads the data set itself; its argument merges in results already stored."""
 
 
 def start_or_resume_run(
@@ -30,9 +30,9 @@ def start_or_resume_run(
     tags: Mapping[str, str] | None = None,
     resume: bool = False,
 ) -> Run:
-    """A new run; to `resume`, the newest over the same data, judged in the same way, if unfinished.
+    """Create a run, or with `resume` return the newest unfinished one over the same data and judge.
 
-    A run that has results already is one that is gone on with.
+    A run that already has results is a resumed one.
     """
     fingerprint = evaluator.fingerprint
     if resume:
@@ -58,10 +58,10 @@ def execute_run(
     worker: Worker | None = None,
     engine: RemoteEngine | None = None,
 ) -> Generator[Iterator[Result], None, None]:
-    """The results of a run, in the order of the cases, which come with their positions.
+    """Yield the results of a run in the order of the cases, which come with their positions.
 
-    Whoever leaves before they are all there has interrupted the run. A `worker` judges them in the
-    place of this machine's processes. With `elsewhere` they are read and judged there.
+    Leaving before the last result marks the run as interrupted. A `worker` judges the cases instead
+    of this machine's processes; an `engine` reads and judges them itself.
     """
     with RunRecorder(store, run, no_cache=no_cache) as recorder:
         if engine is not None:

@@ -1,4 +1,4 @@
-"""Whether a run is good enough to go on with: conditions, each held or broken, and why."""
+"""Quality gate for a run: check conditions on scores and changes, with reasons."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from planproof.runs.compare import Comparison
 from planproof.runs.run_records import Run, RunState
 from planproof.runs.summary import Summary
 
-# A mean that is equal on paper may differ in its last bit.
+# Means that are equal mathematically may differ in the last bit.
 _FLOAT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateConditions:
-    """What is asked of a run; None asks for nothing.
+    """Conditions for a run; None disables a condition.
 
-    `min_mean` and `min_pass_rate` are of the scored cases, which is why no more than
-    `max_unscored` may be without a score. Against a base run, the mean of the cases that both
-    scored may fall by `tolerance` and no further, and `max_worse` of them may be worse.
+    `min_mean` and `min_pass_rate` cover only scored cases, so `max_unscored` limits the number of
+    cases without a score. Against a base run, the mean of the cases scored in both may fall by at
+    most `tolerance`, and at most `max_worse` of them may be worse.
     """
 
     min_mean: float | None = None
@@ -32,7 +32,7 @@ class GateConditions:
 
 @dataclass(frozen=True, slots=True)
 class GateCheck:
-    """One condition, whether it held, and the figures in words."""
+    """One condition, whether it is met, and the figures as text."""
 
     condition: str
     held: bool
@@ -42,9 +42,9 @@ class GateCheck:
 def check_gate(
     conditions: GateConditions, run: Run, summary: Summary, comparison: Comparison | None = None
 ) -> tuple[GateCheck, ...]:
-    """Hold a run to the conditions. `comparison` is that of a base run with this one.
+    """Check a run against the conditions. `comparison` is from a base run to this one.
 
-    A run that is not finished, or has no results, proves nothing: it does not pass.
+    A run that is unfinished or has no results does not pass.
     """
     if conditions.max_worse is not None and comparison is None:
         raise InvalidInput("`max_worse` needs a base run.", advice="Name one to compare with.")

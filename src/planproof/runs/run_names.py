@@ -1,4 +1,4 @@
-"""Runs by what people call them: by id, by tag, or by how they stand to another."""
+"""Find runs by id, by tag, or relative to another run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planproof.runs.store.store_protocol import Store
 
 
 def parse_tags(texts: Iterable[str]) -> dict[str, str]:
-    """The tags in texts such as NAME=VALUE."""
+    """Parse tags such as NAME=VALUE."""
     tags: dict[str, str] = {}
     for text in texts:
         name, separator, value = text.partition("=")
@@ -21,7 +21,7 @@ def parse_tags(texts: Iterable[str]) -> dict[str, str]:
 
 
 def find_run_by_name(store: Store, name: str) -> Run:
-    """The run of this name, or the last one with this tag."""
+    """Return the run with this name, or the last one with this tag."""
     if "=" not in name:
         return store.find_run(name)
     runs = store.list_runs(limit=1, tags=parse_tags([name]))
@@ -31,7 +31,7 @@ def find_run_by_name(store: Store, name: str) -> Run:
 
 
 def find_base_run(store: Store, name: str, new: Run) -> Run:
-    """The run to compare with: by its own name, or as the last one before the new one.
+    """Return the run to compare with: by name, or the last matching one before the new run.
 
     `previous` is the last finished run over the same data, `NAME=VALUE` the last with this tag.
     """
@@ -48,12 +48,12 @@ def find_base_run(store: Store, name: str, new: Run) -> Run:
 
 
 def find_previous_run(runs: Iterable[Run], new: Run) -> Run | None:
-    """The last finished run over the same data before this one; runs come with the newest first."""
+    """Return the last finished run over the same data before this one; newest runs come first."""
     return next((run for run in _iter_finished_before(runs, new) if run.source == new.source), None)
 
 
 def _iter_finished_before(runs: Iterable[Run], new: Run) -> Iterator[Run]:
-    """Those that were finished, and began no later."""
+    """Yield the finished runs that started no later than the new one."""
     for run in runs:
         finished = run.state is RunState.FINISHED
         if finished and run.id != new.id and run.created <= new.created:

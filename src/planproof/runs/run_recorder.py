@@ -1,4 +1,4 @@
-"""A run while it goes on: what is judged goes into the store, a few results at a time."""
+"""Record a run: write results to the store in small batches while cases are judged."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from planproof.runs.store.store_protocol import Store
 
 _MAX_BUFFERED = 64
 _MAX_BUFFER_SECONDS = 1.0
-"""Results, and seconds, after which those that wait are kept: what a kill costs at the most."""
+"""Results, and seconds, after which buffered results are stored: the most a kill can lose."""
 
 
 class _PositionedCase(Protocol):
-    """A case of the data set: its position in the run, its content hash, and where it stands."""
+    """A case of the data set: its position in the run, content hash, and location."""
 
     @property
     def position(self) -> int: ...
@@ -38,10 +38,10 @@ _PositionedCaseT = TypeVar("_PositionedCaseT", bound=_PositionedCase)
 
 
 class RunRecorder:
-    """Enters a run, keeps its results, and says in the end how it ended.
+    """Registers a run, stores its results and its final state.
 
-    What the run has already is not judged again. Nor is what another run has judged in the same
-    way, unless `anew`.
+    Cases that already have a result in the run are not judged again, nor are cases that another run
+    has judged in the same way, unless `no_cache` is set.
     """
 
     def __init__(self, store: Store, run: Run, *, no_cache: bool = False) -> None:
@@ -62,7 +62,7 @@ class RunRecorder:
             self._flush()
             self._store.close_run(self._run.id, RunState.FINISHED)
             return
-        # When it is the store itself that failed, that is told, and not that it failed again.
+        # If the store itself failed, report that error and not the next one.
         with suppress(StoreFailed):
             self._flush()
             self._store.close_run(self._run.id, RunState.INTERRUPTED)
@@ -70,7 +70,7 @@ class RunRecorder:
     def iter_tasks(
         self, lines: Iterable[tuple[int, CaseLine]]
     ) -> Generator[JudgeTask | Result, None, None]:
-        """What is to be judged, and the results that are there already, in order of position."""
+        """Yield the tasks to judge and the results already stored, in order of position."""
         return self.merge_stored_results(
             JudgeTask(position, line, None if line.case is None else serialize_case(line.case))
             for position, line in lines
@@ -79,7 +79,7 @@ class RunRecorder:
     def merge_stored_results(
         self, cases: Generator[_PositionedCaseT, None, None]
     ) -> Generator[_PositionedCaseT | Result, None, None]:
-        """What was found, or the result on the same case that is there already."""
+        """Yield each case, or the stored result for it if there is one."""
         stored_results = self._store.iter_results(self._run.id) if self._run.cases else iter(())
         result = next(stored_results, None)
         with closing(cases):
@@ -95,7 +95,7 @@ class RunRecorder:
             raise _make_cases_changed_error(self._run.source)
 
     def find_known_verdicts(self, cases: Collection[str]) -> dict[str, Verdict]:
-        """Verdicts that need not be found again, by the hash of the case."""
+        """Return verdicts that can be reused, by case hash."""
         if self._no_cache or not cases:
             return {}
         verdicts = self._store.find_verdicts(cases, self._run.fingerprint)
@@ -105,10 +105,10 @@ class RunRecorder:
         return verdicts
 
     def record(self, judged: Iterable[ResultWithCase]) -> Iterator[Result]:
-        """The results, which are kept on their way."""
+        """Yield the results, and store them on the way."""
         for result, case in judged:
             if case is None and result.case:
-                # It was there already.
+                # Already stored.
                 yield result
                 continue
             self._buffer.append((result, case))

@@ -1,4 +1,4 @@
-"""What is kept of many cases: the run, its results, and the cases themselves."""
+"""Records of a run: the run, its results, and the stored cases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FAILURES = frozenset({Outcome.INVALID_INPUT, Outcome.JUDGE_FAILED})
 
 
 class RunState(StrEnum):
-    """How far a run has come; one that was killed is still called running."""
+    """State of a run; a killed run stays `running`."""
 
     RUNNING = "running"
     FINISHED = "finished"
@@ -31,9 +31,9 @@ class RunState(StrEnum):
 class Run:
     """One execution of `planproof run` over a data set.
 
-    `source` is what the data set was called, with the options that chose cases from it.
-    `fingerprint` changes with everything that a verdict rests on besides its case: the judge, the
-    program, and how cases are read. `cases` is how many results are kept so far.
+    `source` is the name of the data set with the options that selected cases from it. `fingerprint`
+    changes with everything other than the case that a verdict depends on: the judge, the program,
+    and the read options. `cases` is the number of results stored so far.
     """
 
     id: str
@@ -52,8 +52,7 @@ class Result:
     """The verdict on one case of a run.
 
     `position` counts from 0 in the order of the data set. `case` is the content hash of the case,
-    empty where none could be read. `seconds` is how long it took to judge it; 0 where the verdict
-    was known already.
+    empty if it could not be read. `seconds` is the time it took to judge; 0 for a reused verdict.
     """
 
     position: int
@@ -64,15 +63,15 @@ class Result:
 
     @property
     def name(self) -> str:
-        """What people are told of it: its id, or its position."""
+        """The name shown to users: the id or the position."""
         return format_case_name(self.id, self.position)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredCase:
-    """A case as the store keeps it: JSON text of task, plan and trace as they were given.
+    """A case as stored: JSON text of task, plan and trace as given.
 
-    `hash` is that of the text: the same content is the same case, whatever its id and metadata.
+    `hash` is that of the text: the same content is the same case, regardless of id and metadata.
     """
 
     hash: str
@@ -80,14 +79,14 @@ class StoredCase:
 
 
 def format_case_name(id: str | None, position: int) -> str:  # noqa: A002 - the name of the field
-    """What a case of a run is called where people read of it."""
+    """Return the name of a case as shown to users."""
     return f"case {position}" if id is None else id
 
 
 def create_run(
     *, source: str, judge: JudgeSummary, fingerprint: str, tags: Mapping[str, str] | None = None
 ) -> Run:
-    """A run that begins now. Its id sorts by time and can be typed."""
+    """Create a run that starts now. Its id sorts by time and is easy to type."""
     now = datetime.now(UTC)
     return Run(
         id=f"{now:%Y%m%d-%H%M%S}-{token_hex(3)}",
@@ -100,14 +99,14 @@ def create_run(
 
 
 def is_final(verdict: Verdict) -> bool:
-    """Whether a case need not be judged again: a failure may be over next time."""
+    """Return True if the verdict is final; a failed case may succeed next time."""
     return verdict.outcome not in _FAILURES
 
 
 def serialize_case(case: Case) -> StoredCase:
-    """The case as JSON text, with its content hash."""
+    """Return the case as JSON text with its content hash."""
     trace: Json = case.trace
-    # ASCII only: lone surrogates can be written, and every database can hold it.
+    # ASCII only: lone surrogates can be written, and every database can store it.
     text = json.dumps(
         {
             "user_task": None if case.task is None else _task_to_json(case.task),
@@ -125,7 +124,7 @@ def deserialize_case(
     id: str | None = None,  # noqa: A002 - the name of the field
     metadata: dict[str, Json] | None = None,
 ) -> Case:
-    """The case that was kept, ready to be read again."""
+    """Return the stored case, ready to be read again."""
     fields: dict[str, Json] = json.loads(stored.text)
     task = fields["user_task"]
     return Case(

@@ -1,6 +1,6 @@
-"""Whether a difference could be chance: an interval for a mean, and a test of pass and fail.
+"""Statistics for comparing runs: bootstrap interval of a mean, and McNemar's test.
 
-Written with the standard library: both need little, and a library for them costs more to import
+Uses the standard library: both need little code, and a statistics library takes longer to import
 than everything else that compares two runs.
 """
 
@@ -17,23 +17,23 @@ _SEED = 20_250_101
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where a mean lies with the confidence of 95 in 100."""
+    """95% confidence interval of a mean."""
 
     low: float
     high: float
 
 
 def bootstrap_interval(counts: Mapping[int, int]) -> Interval | None:
-    """The percentile bootstrap interval of the mean of values that occur so often.
+    """Return the percentile bootstrap interval of the mean; `counts` maps values to frequencies.
 
-    The same counts give the same interval. There is none for fewer than two values: one value
-    says nothing of how far others would be from it.
+    Deterministic for the same counts. None for fewer than two values, which say nothing about the
+    variance.
     """
     occurring = [(value, count) for value, count in sorted(counts.items()) if count]
     size = sum(counts.values())
     if size < 2:
         return None
-    random = Random(_SEED)  # noqa: S311 - no secret: the same counts shall give the same interval
+    random = Random(_SEED)  # noqa: S311 - not a secret: the same counts must give the same interval
     sums = sorted(_draw_resampled_sum(occurring, size, size, random) for _ in range(RESAMPLES))
     tail = int(RESAMPLES * (1 - CONFIDENCE) / 2)
     return Interval(sums[tail] / size, sums[-1 - tail] / size)
@@ -42,10 +42,10 @@ def bootstrap_interval(counts: Mapping[int, int]) -> Interval | None:
 def _draw_resampled_sum(
     occurring: Sequence[tuple[int, int]], size: int, draws: int, random: Random
 ) -> int:
-    """The sum of so many draws with replacement from values that occur so often, `size` in all.
+    """Return the sum of `draws` draws with replacement from `size` values, given by frequency.
 
-    Not drawn one after another: how many of the draws fall into one half of the values is
-    binomial, and so on within the halves. So 20,000 cases take hardly longer than 200.
+    Instead of drawing one by one: the number of draws in one half of the values is binomial, and so
+    on within the halves. So 20,000 cases take hardly longer than 200.
     """
     if len(occurring) == 1:
         return draws * occurring[0][0]
@@ -60,10 +60,11 @@ def _draw_resampled_sum(
 
 
 def _draw_binomial(trials: int, part: int, whole: int, random: Random) -> int:
-    """How many of so many trials succeed, where each does with the chance `part / whole`.
+    """Return the number of successes in `trials` trials with probability `part / whole`.
 
-    Every trial draws a number below 1, binary digit by digit, until it differs from the chance in
-    one; the digits of all trials that are still equal are drawn at once. Exact for any chance.
+    Every trial draws a number below 1, one binary digit at a time, until it differs from the
+    probability; the digits of all trials that are still equal are drawn at once. Exact for any
+    probability.
     """
     successes = 0
     while trials and part:
@@ -79,15 +80,14 @@ def _draw_binomial(trials: int, part: int, whole: int, random: Random) -> int:
 
 
 def mcnemar(broke: int, mended: int) -> float:
-    """The exact two-sided p-value of McNemar's test.
+    """Return the exact two-sided p-value of McNemar's test.
 
-    If nothing had changed, a case that passes in one run only would be as likely to do so in the
-    one as in the other.
+    Null hypothesis: a case that passes in only one run is equally likely to pass in either.
     """
     changed = broke + mended
     ways, tail = 1, 0
     for successes in range(min(broke, mended) + 1):
         tail += ways
         ways = ways * (changed - successes) // (successes + 1)
-    # Whole numbers up to the division: exact, and no float is too small for it.
+    # Integers up to the division: exact, and no underflow.
     return min(1.0, (2 * tail) / (1 << changed))

@@ -1,4 +1,4 @@
-"""A run at a glance: scores, statuses, what was missed, what was slow, what could not be judged."""
+"""Summarize a run: scores, statuses, most-missed steps, slowest and unscored cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planproof.runs.run_records import Result, format_case_name
 from planproof.scoring import LEVELS
 
 PASSING_SCORE = 0.75
-"""A case passes with this score, unless another minimum is asked for."""
+"""Default minimum score of a passing case."""
 _MOST_CASES = 10
 _MOST_STEPS = 10
 _MAX_TEXT_LENGTH = 1_000
@@ -24,7 +24,7 @@ _MAX_TEXT_LENGTH = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseSummary:
-    """One case of a run in a line."""
+    """One case of a run as a line of a summary."""
 
     position: int
     id: str | None
@@ -35,12 +35,12 @@ class CaseSummary:
 
     @property
     def name(self) -> str:
-        """What people are told of it."""
+        """The name shown to users."""
         return format_case_name(self.id, self.position)
 
     @staticmethod
     def from_result(result: Result) -> CaseSummary:
-        """The line of a result; long texts are cut, for many of these are kept."""
+        """Build from a result; long texts are cut, because many of these are kept in memory."""
         return CaseSummary(
             position=result.position,
             id=result.id and result.id[:_MAX_TEXT_LENGTH],
@@ -53,13 +53,12 @@ class CaseSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What the results of a run come to.
+    """Summary of the results of a run.
 
-    `mean` is that of the scored cases alone, and `passed` are those of them that reach `min_score`.
-    `known` are those that had been judged before. `statuses` counts the steps that scores are
-    computed from. `unscored` counts by outcome, with its cause where that is known; `unjudged` are
-    the first of them. `missed` are the steps that most often were not executed as planned, `lowest`
-    the cases furthest below 1.
+    `mean` covers only scored cases, and `passed` counts those that reach `min_score`. `known`
+    counts reused verdicts. `statuses` counts the steps that scores are computed from. `unscored`
+    counts by outcome, with the cause if known; `unjudged` are the first such cases. `missed` are
+    the steps that most often were not executed as planned, `lowest` the cases furthest below 1.
     """
 
     cases: int
@@ -81,7 +80,7 @@ class Summary:
 
 
 class SummaryBuilder:
-    """Takes results one by one and keeps no more of them than a summary needs."""
+    """Collects results one by one, keeping only what a summary needs."""
 
     def __init__(self, min_score: float = PASSING_SCORE) -> None:
         self.min_score = min_score
@@ -113,7 +112,7 @@ class SummaryBuilder:
             self._unjudged.add((result.position,), result)
             return
         self._levels[verdict.level] += 1
-        # Exact, so that a mean does not hang on the order of the cases.
+        # Exact, so that the mean does not depend on the order of the cases.
         self._total += Fraction(verdict.score)
         self.passed += verdict.score >= self.min_score
         if verdict.score < 1:
@@ -125,12 +124,12 @@ class SummaryBuilder:
 
     @property
     def scored(self) -> int:
-        """How many have a score."""
+        """Number of cases with a score."""
         return self._levels.total()
 
     @property
     def cases(self) -> int:
-        """How many were counted."""
+        """Number of cases."""
         return self.scored + self.unscored.total()
 
     @property
@@ -139,7 +138,7 @@ class SummaryBuilder:
         return float(self._total / self.scored) if self.scored else None
 
     def build(self) -> Summary:
-        """What the results so far come to."""
+        """Return the summary of the results so far."""
         return Summary(
             cases=self.cases,
             scored=self.scored,
@@ -161,7 +160,7 @@ class SummaryBuilder:
 
 
 def summarize(results: Iterable[Result], *, min_score: float = PASSING_SCORE) -> Summary:
-    """What the results of a run come to."""
+    """Summarize the results of a run."""
     builder = SummaryBuilder(min_score)
     for result in results:
         builder.add(result)
@@ -169,7 +168,7 @@ def summarize(results: Iterable[Result], *, min_score: float = PASSING_SCORE) ->
 
 
 class _TopCases:
-    """The few results that come first by some rank."""
+    """The first few results by some rank."""
 
     def __init__(self) -> None:
         self._ranked: list[tuple[tuple[Any, ...], CaseSummary]] = []
@@ -192,7 +191,7 @@ _STATUS_INDEX = {status: place for place, status in enumerate(Status)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepCount:
-    """How often the steps with this text ended in each status."""
+    """Number of steps with this text by status."""
 
     text: str
     executed: int
@@ -203,20 +202,20 @@ class StepCount:
 
     @property
     def deviations(self) -> int:
-        """How often it was not executed as planned."""
+        """Number of times the step was not executed as planned."""
         return self.partial + self.missing + self.ambiguous + self.out_of_order
 
     @property
     def total(self) -> int:
-        """How often there was such a step."""
+        """Number of steps with this text."""
         return self.executed + self.deviations
 
 
 class StepCounts:
-    """Counts statuses by the text of the step: the same words are the same step in every case.
+    """Counts statuses by step text: the same text is the same step in every case.
 
-    There may be more texts than fit in memory. Beyond a limit the half with the fewest lapses is
-    forgotten, so that a count can only be too low, and the counts of what is frequent stay right.
+    There may be more texts than fit in memory. Above a limit the half with the fewest deviations is
+    dropped, so a count can only be too low, and the counts of frequent steps stay right.
     """
 
     def __init__(self, max_texts: int = _MOST_TEXTS) -> None:
@@ -231,12 +230,12 @@ class StepCounts:
             counts = self._counts[key] = [0] * len(_STATUS_INDEX)
             if len(self._counts) > self._max_texts:
                 retained = sorted(self._counts.items(), key=_rank)[: self._max_texts // 2]
-                # The newest has no count yet, and must not be lost for that.
+                # The newest has no count yet and must not be dropped for that.
                 self._counts = {**dict(retained), key: counts}
         counts[_STATUS_INDEX[status]] += 1
 
     def find_most_missed(self, limit: int) -> tuple[StepCount, ...]:
-        """Those with the most lapses; of equals, those that lapse in the larger share of cases."""
+        """Return the steps with the most deviations; of equal ones, the highest share first."""
         return tuple(list(self._iter_deviating())[:limit])
 
     def _iter_deviating(self) -> Iterator[StepCount]:
@@ -255,7 +254,7 @@ class StepCounts:
 
 
 def normalize_whitespace(text: str) -> str:
-    """The text of a step without what does not matter for telling it from others."""
+    """Return the text of a step with whitespace normalized, for comparing steps."""
     return " ".join(text.split())
 
 

@@ -1,1 +1,1 @@
-"""The server: an HTTP API, traces from OpenTelemetry, and the pages."""
+"""The planproof server: HTTP API, OpenTelemetry trace ingestion, and web pages."""

@@ -1,4 +1,4 @@
-"""Runs that a server has begun: each in a thread of its own, judged at the desk."""
+"""Execute runs that were started over the API, each in its own thread, and report progress."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _INPUT_NAME = "body"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """A run that somebody wants: a data set in a file, and how it is to be judged and kept."""
+    """A requested run: a file with the data set, and how to judge and record it."""
 
     data: BinaryIO
     source: str
@@ -43,7 +43,7 @@ class RunRequest:
 
 @dataclass(slots=True)
 class RunProgress:
-    """How far a run has come; `failed` says why it could not go on."""
+    """Progress of a run; `error` is set if it could not continue."""
 
     run: Run
     tally: SummaryBuilder
@@ -51,7 +51,7 @@ class RunProgress:
     error: PlanproofError | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """The progress in figures."""
+        """Return the progress as JSON."""
         return {
             "run": self.run.id,
             "cases": self.tally.cases,
@@ -65,7 +65,7 @@ class RunProgress:
 
 @dataclass(slots=True)
 class RunManager:
-    """Begins runs, and knows how far they have come."""
+    """Start runs, and keep track of their progress."""
 
     settings: ServerSettings
     store: SqlStore
@@ -82,17 +82,17 @@ class RunManager:
         self.metrics.add_gauge("runs_under_way", "Runs that go on.", lambda: self._running_count)
 
     def reserve_slot(self) -> None:
-        """Make sure that a run can be begun, before its data set is taken in; `Busy` if not."""
+        """Reserve a slot before receiving a data set; raises `ServerBusy` if none is free."""
         if self._running_count >= self.settings.limits.runs:
             raise ServerBusy(f"{self._running_count} runs go on already.", retry_after=10)
         self._running_count += 1
 
     def release_slot(self) -> None:
-        """Let another run be begun in the place of one that was not."""
+        """Release the slot of a run that has ended or was not started."""
         self._running_count -= 1
 
     async def start(self, request: RunRequest) -> Run:
-        """Begin a run, for which a place was taken."""
+        """Start a run for which a slot was reserved."""
         evaluator, worker = (
             self.judge_queue.get_evaluator(request.judge),
             self.judge_queue.make_run_worker(request.judge),
@@ -112,11 +112,11 @@ class RunManager:
         return run
 
     def find_progress(self, run_id: str) -> RunProgress | None:
-        """How far a run has come, if it was begun here and not long ago."""
+        """Return the progress of a run, if it was started recently on this server."""
         return self._progress_by_run.get(run_id)
 
     async def close(self) -> None:
-        """Interrupt what goes on; its results so far are kept."""
+        """Interrupt running runs; the results so far are kept."""
         self._closing.set()
         for worker in self._workers:
             worker.stop()
@@ -129,7 +129,7 @@ class RunManager:
     def _create_run(
         self, request: RunRequest, evaluator: CaseEvaluator
     ) -> tuple[Run, Iterator[tuple[int, CaseLine]]]:
-        """The run in the store, and its cases; what holds no case at all is no run."""
+        """Create the run in the store, and return it with its cases; raises if there are none."""
         limits = replace(evaluator.limits, bytes=self.settings.limits.data_set_bytes)
         lines = read_cases(request.data, name=_INPUT_NAME, limits=limits)
         first_lines = list(islice(lines, 2))

@@ -1,4 +1,4 @@
-"""Connections: how many, how long one may take to say what it wants, and to hear the answer."""
+"""Limit the number of connections, and the time to send a request header or read a response."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _SERVICE_UNAVAILABLE = (
 
 
 class LimitedConnection(H11Protocol):
-    """A connection that is closed when the head of a request, or its reader, takes too long.
+    """A connection that is closed when a request header, or reading the response, takes too long.
 
-    uvicorn waits for ever for both, and closes a connection only when it rests after an answer.
+    uvicorn waits forever for both, and only closes connections that are idle after a response.
     """
 
     limits = ServerLimits()
@@ -26,7 +26,7 @@ class LimitedConnection(H11Protocol):
     _write_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin; one connection too many is told so."""
+        """Start the connection; above the limit, close the slowest one or respond with 503."""
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections and not self._close_slowest():
             transport.write(_SERVICE_UNAVAILABLE)
@@ -35,12 +35,12 @@ class LimitedConnection(H11Protocol):
         self._start_header_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End."""
+        """Stop the timers of a closed connection."""
         self._stop_timers()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came. The time for a head runs from its first byte to its last."""
+        """Process received bytes. The header timeout starts at the first byte of a header."""
         if self.transport.is_closing():
             return
         if self.header_timer is None and self.conn.their_state is h11.IDLE:
@@ -51,19 +51,19 @@ class LimitedConnection(H11Protocol):
             self.header_timer = None
 
     def pause_writing(self) -> None:
-        """Whoever reads is behind: they have some time to catch up."""
+        """Start the timeout for a client that reads the response too slowly."""
         super().pause_writing()
         self._write_timer = self.loop.call_later(self.limits.body_timeout, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """They have caught up."""
+        """Cancel the timeout: the client has caught up."""
         if self._write_timer is not None:
             self._write_timer.cancel()
             self._write_timer = None
         super().resume_writing()
 
     def _close_slowest(self) -> bool:
-        """Close the connection that has been expected longest to say what it wants."""
+        """Close the connection that has waited longest for a request header."""
         timers = [
             (connection.header_timer.when(), connection)
             for connection in self.connections
@@ -76,7 +76,7 @@ class LimitedConnection(H11Protocol):
         return True
 
     def close_now(self) -> None:
-        """Close it, whatever it still may want to say."""
+        """Close the connection without waiting for more data."""
         self._stop_timers()
         self.transport.close()
 
@@ -91,5 +91,5 @@ class LimitedConnection(H11Protocol):
 
 
 def make_connection_class(limits: ServerLimits) -> type[LimitedConnection]:
-    """Connections that are held to these limits."""
+    """Return a connection class that applies these limits."""
     return type("LimitedConnection", (LimitedConnection,), {"limits": limits})

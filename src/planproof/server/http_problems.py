@@ -1,4 +1,4 @@
-"""What went wrong, as a problem in JSON: what, where, what to do. Never a traceback."""
+"""Error responses as problem JSON (what, where, advice), never with a traceback."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _STORE_RETRY_SECONDS = 5
 
 
 class RequestRefused(PlanproofError):
-    """A request that is not served, with the status that says why."""
+    """A refused request, with its HTTP status."""
 
     def __init__(
         self,
@@ -37,14 +37,14 @@ class RequestRefused(PlanproofError):
 
 
 class ServerBusy(RequestRefused):
-    """There is more to do than can wait; it is to be tried again after some seconds."""
+    """The server is overloaded; the client may retry after `retry_after` seconds."""
 
     def __init__(self, what: str, retry_after: int = 1) -> None:
         super().__init__(503, what, advice="Try again later.", retry_after=retry_after)
 
 
 def make_problem_response(refused: RequestRefused) -> Response:
-    """The answer that says what went wrong."""
+    """Return the response that describes an error."""
     content: dict[str, Json] = {
         "status": refused.status,
         "what": refused.what,
@@ -59,7 +59,7 @@ def make_problem_response(refused: RequestRefused) -> Response:
 
 
 def to_request_refused(error: PlanproofError) -> RequestRefused:
-    """The status that an error means, where whoever raised it did not know of any."""
+    """Return the error as a `RequestRefused` with the HTTP status for its type."""
     if isinstance(error, RequestRefused):
         return error
     if isinstance(error, StoreFailed):
@@ -73,10 +73,10 @@ def to_request_refused(error: PlanproofError) -> RequestRefused:
 
 
 def _describe_store_failure(error: StoreFailed) -> RequestRefused:
-    """What is told of a store that failed: not where it is, for anybody may have asked."""
-    from sqlalchemy.exc import OperationalError  # noqa: PLC0415 - loaded by whoever raised it
+    """Log a store failure, and return a 503 that does not reveal where the store is."""
+    from sqlalchemy.exc import OperationalError  # noqa: PLC0415 - already loaded by the raiser
 
-    # Only then is it about the database itself, and not about what was to be kept.
+    # Only then is the message about the database, and not about the stored content.
     why = error.what if isinstance(error.__cause__, OperationalError) else None
     log_error("store failed", error, why=why)
     return RequestRefused(
@@ -88,14 +88,14 @@ def _describe_store_failure(error: StoreFailed) -> RequestRefused:
 
 
 def _find_allowed_methods(request: Request) -> set[str]:
-    """The methods of a path; the router names only those of the first route that has it."""
+    """Return all methods of a path; the router reports only those of its first route."""
     path = getattr(request.scope.get("route"), "path", None)
     routes = iter_route_contexts(request.app.routes)
     return {method for route in routes if route.path == path for method in route.methods or ()}
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Let every error be answered as a problem."""
+    """Add handlers that answer every error with problem JSON."""
 
     async def handle_planproof_error(_: Request, error: Exception) -> Response:
         assert isinstance(error, PlanproofError)
@@ -134,10 +134,10 @@ def make_json_response(
     headers: Mapping[str, str] | None = None,
     media_type: str = "application/json",
 ) -> Response:
-    """A JSON value as an answer. ASCII only: halves of characters in a trace can be written."""
+    """Return a JSON response. ASCII only, so that lone surrogates in a trace can be encoded."""
     try:
         text = _ENCODER.encode(value)
     except ValueError:
-        # Python's JSON knows numbers that are none; others could not read them.
+        # NaN and infinities are not valid JSON: write them as strings.
         text = _ENCODER.encode(json.loads(json.dumps(value), parse_constant=str))
     return Response(text.encode("ascii"), status, headers=headers, media_type=media_type)

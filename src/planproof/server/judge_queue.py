@@ -1,7 +1,7 @@
-"""The desk: where cases are handed in, wait for their turn, and are judged.
+"""Queue cases for judging, and run them on the pool of their judge.
 
-A judge that computes does so in processes, each by itself, so that a case that takes for ever or
-breaks its process takes nobody else's with it. A judge that asks a model is awaited.
+A CPU-bound judge runs in separate processes, so that a case that hangs or crashes its process
+affects no other case. A judge that calls a model is awaited.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from planproof.server.worker_pool import AsyncPool, ProcessPool, WorkerPool
 
 
 class JudgeQueue:
-    """Judges cases by one of several judges; no more wait than `waiting`, counted over all."""
+    """Judge cases by one of several judges; at most `max_waiting` cases in total are pending."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class JudgeQueue:
         )
 
     async def open(self) -> None:
-        """Get ready, so that the first case need not wait longer than others."""
+        """Start the pool of the default judge, so that the first case is not slower than others."""
         await self._pools[self._default_judge].open()
 
     async def close(self) -> None:
@@ -61,11 +61,11 @@ class JudgeQueue:
         await asyncio.gather(*(pool.close() for pool in self._pools.values()))
 
     def get_evaluator(self, judge: str | None = None) -> CaseEvaluator:
-        """How the judge of this name judges; the usual one without a name."""
+        """Return the evaluator of a judge by name; the default one without a name."""
         return self._evaluators[self._resolve_judge_name(judge)]
 
     async def submit(self, line: CaseLine, judge: str | None = None) -> TimedVerdict:
-        """The verdict on a case, and the seconds it took; raises `Busy` when too many wait."""
+        """Judge a case; return the verdict and the seconds. Raises `ServerBusy` if full."""
         name = self._resolve_judge_name(judge)
         if self._pending >= self._max_waiting:
             raise ServerBusy(f"{self._pending} cases are waiting to be judged.")
@@ -78,7 +78,7 @@ class JudgeQueue:
         return timed
 
     def make_run_worker(self, judge: str | None = None) -> RunWorker:
-        """What judges the cases of runs, from other threads; single cases go before them."""
+        """Return a worker that judges a run's cases from other threads; single cases go first."""
         name = self._resolve_judge_name(judge)
         pool = self._pools[name]
         return RunWorker(
@@ -102,7 +102,10 @@ class JudgeQueue:
 
 @dataclass(slots=True, eq=False)
 class RunWorker:
-    """Hands in pieces of a run: so many `at_once`, of so many `cases` each, so far `ahead`."""
+    """Submit the cases of a run in chunks of `chunk_size`, at most `max_in_flight` at once.
+
+    At most `lookahead` times as many results may wait for one that is slow.
+    """
 
     judge: str
     pool: WorkerPool
@@ -117,7 +120,7 @@ class RunWorker:
     _stopped: bool = False
 
     def submit(self, lines: list[CaseLine]) -> Future[list[TimedVerdict]]:
-        """Begin to judge some cases."""
+        """Start to judge a chunk of cases."""
         future = asyncio.run_coroutine_threadsafe(self._judge_batch(lines), self.loop)
         self._futures.add(future)
         future.add_done_callback(self._futures.discard)
@@ -126,7 +129,7 @@ class RunWorker:
         return future
 
     def stop(self) -> None:
-        """Call off everything that was begun, and whatever is still to be."""
+        """Cancel all submitted chunks, and any submitted later."""
         self._stopped = True
         for future in list(self._futures):
             future.cancel()

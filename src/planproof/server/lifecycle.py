@@ -1,4 +1,4 @@
-"""A server from its start to its end."""
+"""Start, run and shut down the HTTP server."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from planproof.server.services import open_services
 
 _BACKLOG = 2048
 _KEEP_ALIVE_SECONDS = 30
-"""Seconds for which a connection may rest: exporters send every few of them."""
+"""Seconds a connection may be idle: exporters send every few seconds."""
 
 
 def serve(settings: ServerSettings, announce: Callable[[str], None]) -> None:
-    """Serve until somebody ends it. `announce` is told the address once it can be asked."""
+    """Serve until a signal stops it. `announce` is called with the address once it is ready."""
     _check_settings(settings)
     app = make_app(settings)
     config = uvicorn.Config(
@@ -60,7 +60,7 @@ def serve(settings: ServerSettings, announce: Callable[[str], None]) -> None:
 
 
 class _UvicornServer(uvicorn.Server):
-    """Says when it is ready, and ends without raising again the signal that ended it."""
+    """Report when the server is ready, and exit without raising the signal again."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
@@ -69,24 +69,24 @@ class _UvicornServer(uvicorn.Server):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
+        """Start, and call `on_ready`."""
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         if self.started:
             self._on_ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End once what is under way is done; the second Ctrl-C ends it at once."""
+        """Shut down after the running requests; a second Ctrl-C exits at once."""
         del frame
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
         if self.started and self._loop is not None:
-            # Answers that go on for as long as somebody listens end now, or they were waited for.
+            # End event streams now, or the shutdown would wait for their clients.
             self._loop.call_soon_threadsafe(self._app.state.services.closing.set)
 
 
 def _check_settings(settings: ServerSettings) -> None:
-    """Say what is wrong before anything is begun."""
+    """Raise an error for invalid settings before anything is started."""
     store = open_sql_store(settings.store)
     try:
         if settings.requires_keys and not Keys(store.database).list_all():
@@ -100,13 +100,13 @@ def _check_settings(settings: ServerSettings) -> None:
 
 
 def _open_listener(settings: ServerSettings) -> socket.socket:
-    """A socket on the host and port; taken before anything is started."""
+    """Return a socket that listens on the host and port; opened before anything is started."""
     try:
         addresses = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
         family, sort, protocol, _, address = addresses[0]
-        # Named as TCP, or asyncio would not send small answers at once: 40 ms for each of them.
+        # Pass the protocol, or asyncio does not set TCP_NODELAY: 40 ms per small response.
         listener = socket.socket(family, sort, protocol)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -130,7 +130,7 @@ def _format_address(listener: socket.socket) -> str:
 
 
 def make_app(settings: ServerSettings) -> FastAPI:
-    """A server with these settings, as an ASGI application."""
+    """Return the server with these settings as an ASGI application."""
     server_metrics = Metrics()
 
     @asynccontextmanager
@@ -145,7 +145,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
         version=planproof.__version__,
         lifespan=lifespan,
         generate_unique_id_function=lambda route: route.name,
-        # They would load scripts from elsewhere.
+        # These pages would load scripts from other sites.
         docs_url=None,
         redoc_url=None,
     )
@@ -156,7 +156,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
     for part in (verdict_routes, run_routes, result_routes, otlp_routes):
         app.include_router(part.router)
     add_pages(app)
-    # The last is the outermost.
+    # The last one added is the outermost.
     app.add_middleware(AccessControl, settings)
     app.add_middleware(BodyLimits, settings.limits)
     app.add_middleware(SecurityHeaders)
@@ -165,7 +165,7 @@ def make_app(settings: ServerSettings) -> FastAPI:
 
 
 def _add_key_security(build_openapi: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """The description of an API that answers nobody without a key."""
+    """Return the OpenAPI document with the bearer key as a required security scheme."""
     description = build_openapi()
     schemes = description["components"].setdefault("securitySchemes", {})
     schemes["key"] = {"type": "http", "scheme": "bearer"}

@@ -1,7 +1,7 @@
-"""Traces under way: the plan ticking off, the best score still possible, deviations as they come.
+"""Follow traces while they run: step statuses, the best score still possible, deviations.
 
-They are read from the database, and only while somebody looks: it costs nothing otherwise, and it
-is the same whichever of several servers took the spans in.
+Traces are read from the database, and only while a client watches: this costs nothing otherwise,
+and gives the same result whichever of several servers received the spans.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ MAX_TRACES = 50
 TO_COME = "to_come"
 _OPEN_STATUSES = (Status.MISSING, Status.AMBIGUOUS)
 _POLL_SECONDS = 0.5
-"""Seconds between looks."""
+"""Seconds between reads of the database."""
 _MAX_SPANS = 5_000
 _MAX_BYTES = 2 * 1024 * 1024
-"""Spans and bytes of a trace beyond which it is not followed: it is read anew with each more."""
+"""Traces with more spans or bytes are not followed: a trace is read again with every new span."""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveStep:
-    """A step of the plan and what has become of it so far.
+    """A plan step and its status so far.
 
-    `status` is that of a finding, or `to_come`: nothing has come after it yet.
+    `status` is that of a finding, or `to_come` if the step can still be executed.
     """
 
     number: str
@@ -51,7 +51,7 @@ class LiveStep:
 
 @dataclass(frozen=True, slots=True)
 class LiveDeviation:
-    """Something off the plan."""
+    """A deviation from the plan."""
 
     certainty: str
     severity: str
@@ -62,10 +62,11 @@ class LiveDeviation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveTrace:
-    """A trace as it stands: times are seconds since 1970, `ceiling` the best that it can still get.
+    """A trace as it is now.
 
-    Without a plan there are no steps, and no ceiling. Once it is judged, there is an `outcome`,
-    and a result in `run` at `position`.
+    Times are seconds since 1970. `ceiling` is the best score that is still possible. Without a plan
+    there are no steps and no ceiling. Once the trace is judged, it has an `outcome`, and a result
+    in `run` at `position`.
     """
 
     trace: str
@@ -86,7 +87,7 @@ class LiveTrace:
 
 @dataclass(slots=True)
 class _FollowedTrace:
-    """A trace that is looked at, and how it was seen last."""
+    """A followed trace, and its last view."""
 
     follower: TraceFollower
     last_version: tuple[int, str | None, bool] | None = None
@@ -95,14 +96,14 @@ class _FollowedTrace:
 
 @dataclass(slots=True)
 class _Snapshot:
-    """What was seen, and when."""
+    """The views of all traces, and when they were read."""
 
     taken_at: float = -_POLL_SECONDS
     views: list[LiveTrace] = field(default_factory=list[LiveTrace])
 
 
 class LiveTraces:
-    """The traces to which something came last, those that are judged already among them."""
+    """The traces that received spans most recently, including those already judged."""
 
     def __init__(self, store: SqlStore, evaluator: CaseEvaluator) -> None:
         self._store = store
@@ -112,7 +113,7 @@ class LiveTraces:
         self._snapshot_lock = asyncio.Lock()
 
     async def get_snapshot(self) -> list[LiveTrace]:
-        """The traces as they stand, the newest first."""
+        """Return the traces as they are now, newest first."""
         async with self._snapshot_lock:
             if monotonic() - self._snapshot.taken_at >= _POLL_SECONDS:
                 try:
@@ -123,7 +124,7 @@ class LiveTraces:
             return self._snapshot.views
 
     async def watch_changes(self, closing: asyncio.Event) -> AsyncGenerator[list[LiveTrace], None]:
-        """The same, now and whenever it has changed, until the server is about to end."""
+        """Yield the traces now and after every change, until the server shuts down."""
         shown: list[LiveTrace] | None = None
         while not closing.is_set():
             views = await self.get_snapshot()
@@ -162,7 +163,7 @@ class LiveTraces:
             ended=row.root is not None,
         )
         if row.due is None:
-            followed.follower = self._make_followed().follower  # what it holds is needed no more
+            followed.follower = self._make_followed().follower  # free its memory
             followed.view = self._build_judged_view(row, base_view)
         else:
             followed.view = self._build_running_view(followed.follower, row, base_view)
@@ -173,7 +174,7 @@ class LiveTraces:
         self, follower: TraceFollower, row: Any, base_view: LiveTrace
     ) -> LiveTrace:
         if row.spans > _MAX_SPANS or row.size > _MAX_BYTES or row.case is not None:
-            # Of one that was judged, only what came late is here.
+            # The database holds only the late spans of a trace that was judged.
             return base_view
         query = select(spans).where(spans.c.trace == row.trace)
         with self._store.database.begin_read() as connection:
@@ -185,9 +186,9 @@ class LiveTraces:
                 Source.from_text(build_document(trace_spans), limits=self._evaluator.limits)
             )
         except InvalidInput:
-            return base_view  # its verdict will say so
+            return base_view  # its verdict will report it
         except Exception as error:
-            # A fault in a reader is for its verdict to say, too, and takes no other from sight.
+            # Its verdict will report a bug in a reader, too; other traces must stay visible.
             log_error("following a trace failed", error, trace=row.trace)
             return base_view
         monitor = follower.monitor
@@ -222,7 +223,7 @@ class LiveTraces:
         try:
             verdict = self._store.get_result(row.run, row.position).verdict
         except InvalidInput:
-            return base_view  # somebody has removed it
+            return base_view  # it was deleted
         service = verdict.metadata.get("service")
         return replace(
             base_view,
@@ -239,7 +240,7 @@ class LiveTraces:
 
 
 def mask_secrets(view: LiveTrace) -> LiveTrace:
-    """The same as people are shown it: on a page, what looks like a secret is masked."""
+    """Return a copy for display, with text that looks like a secret masked."""
     show = make_sanitizer(secrets=False)
     return replace(
         view,
@@ -258,7 +259,7 @@ def _build_live_steps(findings: Iterable[StepFinding]) -> tuple[LiveStep, ...]:
 
 
 def _build_live_deviations(verdict: Verdict) -> tuple[LiveDeviation, ...]:
-    """The extras of a verdict; what became of the steps stands with them."""
+    """Return the extras of a verdict as deviations; the steps show their own status."""
     return tuple(
         LiveDeviation("proven", extra.severity.value, extra.event, None, extra.what)
         for extra in verdict.extras

@@ -1,4 +1,4 @@
-"""What Prometheus is told: figures, and never a word of a case."""
+"""Prometheus metrics and JSON logs of the server, without any content of a case."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 
 
 class Metrics:
-    """The figures of one server."""
+    """The Prometheus metrics of one server."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -51,7 +51,7 @@ class Metrics:
         )
 
     def add_gauge(self, name: str, about: str, value: Callable[[], float]) -> None:
-        """Let a figure be asked for whenever somebody looks."""
+        """Add a gauge whose value is computed whenever it is scraped."""
         Gauge(f"planproof_{name}", about, registry=self.registry).set_function(value)
 
     def record_verdict(self, judge: str, verdict: Verdict, seconds: float) -> None:
@@ -60,7 +60,7 @@ class Metrics:
         self.verdict_seconds.labels(judge).observe(seconds)
 
     def render(self) -> bytes:
-        """All figures, as Prometheus reads them."""
+        """Return all metrics in the Prometheus text format."""
         return generate_latest(self.registry)
 
 
@@ -68,17 +68,17 @@ _log = logging.getLogger("planproof.server")
 
 
 def log_event(event: str, *, level: int = logging.INFO, **fields: Json) -> None:
-    """Write down that something happened; the fields are figures, names and ids, never content."""
+    """Log an event; the fields are numbers, names and ids, never content."""
     _log.log(level, event, extra={"fields": fields})
 
 
 def log_error(event: str, error: BaseException, **fields: Json) -> None:
-    """Write down a fault by its type and its place; its words may be those of a case."""
+    """Log an error by its type and source line; its message might quote a case."""
     _log.error(event, extra={"fields": {**fields, **_describe_error(error)}})
 
 
 def configure_logging(stream: TextIO) -> None:
-    """Let the logs of this process be lines of JSON."""
+    """Write the logs of this process to `stream` as JSON Lines."""
     handler = logging.StreamHandler(stream)
     handler.setFormatter(_JsonLinesFormatter())
     root = logging.getLogger()
@@ -88,13 +88,13 @@ def configure_logging(stream: TextIO) -> None:
 
 
 class _JsonLinesFormatter(logging.Formatter):
-    """A record as a line of JSON."""
+    """Format a log record as a line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Json] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            # Only the words that stand in the source: what others put into them may be anything.
+            # Only the literal message: its arguments might hold content of a case.
             "event": str(record.msg),
         }
         if record.name != _log.name:

@@ -1,4 +1,4 @@
-"""What a server is told when it is started."""
+"""Settings and limits of the server."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ LOOPBACK = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerLimits:
-    """How much a server takes before it says no; sizes in bytes, times in seconds.
+    """Limits of a server; sizes in bytes, times in seconds.
 
-    `body` is that of a request, unpacked; `data_set` that of one with many cases; `in_flight` that
-    of all bodies that are in memory. `depth` is how deeply JSON may be nested, and
-    `values` how many values and keys (in protocol buffers: messages) it may hold. `waiting` is how
-    many cases may wait to be judged, and `runs` how many runs. A trace may have `spans` spans of
-    `trace` bytes, and `backlog` spans may wait for their verdict. `rate` is in requests a second
-    from one client. The head of a request has to arrive within `head`, the body within `arrival`,
-    and longer only if it is large. A case has to be judged within `judging`; what is under way when
-    the server ends has `closing`.
+    `body_bytes` limits an uncompressed request body, `data_set_bytes` one that holds a data set,
+    and `in_flight` all other bodies in memory together. `depth` is how deeply JSON may be nested,
+    and `values` how many values and keys (in protocol buffers: messages) it may hold.
+    `waiting_cases` is the number of cases that may wait to be judged, and `runs` the number of runs
+    at once. A trace may have `trace_spans` spans and `trace_bytes` bytes; `backlog` spans may wait
+    for their verdict. `rate` is in requests per second per client. A request header must arrive
+    within `header_timeout`, and its body within `body_timeout`, plus time in proportion to its
+    size. A case must be judged within `judge_timeout`; at shutdown, running requests have
+    `shutdown_timeout` to finish.
     """
 
     body_bytes: int = 32 * 1024 * 1024
@@ -51,14 +52,14 @@ class ServerLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """Where a server listens, what it keeps, and how it judges.
+    """Settings of a server: where it listens, where it stores results, and how it judges.
 
-    `judging` is what judges where nothing else is asked for; `others` are those that can be asked
-    for, by the names of their judges; `models` are asked by those that ask. `demand_keys` asks for
-    keys on loopback, too. So many `processes` compute, and so many `questions` are asked at once;
-    what was judged before is not judged again in a run, unless `anew`. A trace is done when its
-    root has ended and nothing came for `quiet` seconds, or when nothing came for `oldest` seconds;
-    its verdict is sent to `otlp_endpoint`, if there is one.
+    `evaluator` is the default; `other_evaluators` can be requested by the name of their judge;
+    `models` are those that model-based judges call. `require_keys` requires API keys on loopback,
+    too. `processes` is the number of judge processes, and `model_concurrency` the number of
+    concurrent model calls. With `rejudge`, runs judge cases again that were judged before. A trace
+    is complete when its root span has ended and nothing arrived for `quiet_seconds`, or when
+    nothing arrived for `oldest_seconds`; its verdict is sent to `otlp_endpoint`, if set.
     """
 
     store: str | None
@@ -80,17 +81,17 @@ class ServerSettings:
 
     @property
     def evaluators(self) -> dict[str, CaseEvaluator]:
-        """All that judges, by the name of the judge; the usual one first."""
+        """All evaluators by the name of their judge, the default one first."""
         return {self.evaluator.judge.name: self.evaluator, **self.other_evaluators}
 
     @property
     def requires_keys(self) -> bool:
-        """Whether nobody is answered without a key."""
+        """True if requests need an API key."""
         return self.require_keys or not is_loopback(self.host)
 
 
 def is_loopback(host: str) -> bool:
-    """Whether nobody but this machine is meant by a host."""
+    """Return whether a host refers to this machine only."""
     try:
         return ip_address(host.strip("[]")).is_loopback
     except ValueError:

@@ -1,4 +1,4 @@
-"""What the routes of a server work with: opened when it starts, closed when it ends."""
+"""Services shared by all routes, opened when the server starts and closed when it stops."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from planproof.server.server_settings import ServerSettings
 
 @dataclass(slots=True, kw_only=True)
 class Services:
-    """Everything that a route may need. `closing` is set when the server is about to end."""
+    """The services that routes use. `closing` is set when the server is shutting down."""
 
     settings: ServerSettings
     store: SqlStore
@@ -43,7 +43,7 @@ class Services:
 async def open_services(
     settings: ServerSettings, metrics: Metrics
 ) -> AsyncGenerator[Services, None]:
-    """The services of a server, for as long as it runs."""
+    """Open the services of a server, and close them when the context is left."""
     store = open_sql_store(settings.store)
     try:
         judge_queue = JudgeQueue(
@@ -80,7 +80,7 @@ async def open_services(
 
 
 def get_services(request: Request) -> Services:
-    """The services of the server that a request came to."""
+    """Return the services of the server that received a request."""
     return cast("Services", request.app.state.services)
 
 
@@ -89,10 +89,7 @@ ServicesDep = Annotated[Services, Depends(get_services)]
 
 @dataclass(frozen=True, slots=True)
 class Ingestion:
-    """What takes spans in, and what judges their traces.
-
-    Whoever takes a large body apart holds `one_large`.
-    """
+    """The span inbox and the trace judge. Hold `large_body_lock` while parsing a large body."""
 
     inbox: Inbox
     trace_judge: TraceJudge
@@ -103,7 +100,7 @@ class Ingestion:
 async def run_ingestion(
     settings: ServerSettings, store: SqlStore, judge_queue: JudgeQueue, metrics: Metrics
 ) -> AsyncGenerator[Ingestion, None]:
-    """Take in traces and judge them, until this is left."""
+    """Receive and judge traces until the context is left."""
     inbox = Inbox(
         store.database,
         quiet_seconds=settings.quiet_seconds,

@@ -1,4 +1,4 @@
-"""The places at the desk: processes for a judge that computes, turns for one that asks a model."""
+"""Worker pools for judging: processes for CPU-bound judges, async slots for model-based ones."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _POLL_SECONDS = 0.05
 
 
 class WorkerPool(Protocol):
-    """Where the cases for one judge are judged. No more than `for_runs` lets by are of runs."""
+    """Judges the cases for one judge. Runs use at most as many workers as `run_slots` allows."""
 
     max_in_flight: int
     chunk_size: int
     run_slots: asyncio.Semaphore
 
     async def open(self) -> None:
-        """Get ready."""
+        """Start the workers."""
         ...
 
     async def judge_batch(self, lines: list[CaseLine]) -> list[TimedVerdict]:
-        """Judge some cases, when it is their turn."""
+        """Judge a batch of cases once a worker is free."""
         ...
 
     async def close(self) -> None:
@@ -39,22 +39,22 @@ class WorkerPool(Protocol):
 
 
 class AsyncPool:
-    """Awaits a judge that asks a model, about some cases at once."""
+    """Await a judge that calls a model, for several cases at once."""
 
     chunk_size = 1
 
     def __init__(self, evaluator: CaseEvaluator, concurrency: int) -> None:
         self.max_in_flight = concurrency
-        # Some are left for single cases, however many there are of a run.
+        # Leave some slots for single cases while runs are busy.
         self.run_slots = asyncio.Semaphore(max(1, concurrency - 2))
         self._evaluator = evaluator
         self._slots = asyncio.Semaphore(concurrency)
 
     async def open(self) -> None:
-        """There is nothing to get ready."""
+        """Do nothing: there are no workers to start."""
 
     async def judge_batch(self, lines: list[CaseLine]) -> list[TimedVerdict]:
-        """Ask about one after the other."""
+        """Judge one case after the other."""
         return [await self._judge_line(line) for line in lines]
 
     async def _judge_line(self, line: CaseLine) -> TimedVerdict:
@@ -64,11 +64,11 @@ class AsyncPool:
             return verdict, perf_counter() - began
 
     async def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing: there are no workers to stop."""
 
 
 class ProcessPool:
-    """Processes that judge, each by itself. One that breaks, or takes too long, is replaced."""
+    """Judge in separate processes. One that crashes or takes too long is replaced."""
 
     chunk_size = CHUNK_SIZE
 
@@ -84,11 +84,11 @@ class ProcessPool:
             self._free_workers.put_nowait(worker)
 
     async def open(self) -> None:
-        """Start the processes, and wait until they can judge."""
+        """Start the processes, and wait until they are ready."""
         await asyncio.gather(*(self.judge_batch([]) for _ in self._processes))
 
     async def judge_batch(self, lines: list[CaseLine]) -> list[TimedVerdict]:
-        """Judge some cases in a process that is free."""
+        """Judge a batch of cases in a free process."""
         worker = await self._free_workers.get()
         try:
             return await self._judge_in_process(worker, lines)
@@ -96,7 +96,7 @@ class ProcessPool:
             self._free_workers.put_nowait(worker)
 
     async def _judge_in_process(self, worker: int, lines: list[CaseLine]) -> list[TimedVerdict]:
-        """Verdicts by one process; it is not left at work that nobody waits for."""
+        """Judge cases in one process; it is killed on timeout or cancellation."""
         loop = asyncio.get_running_loop()
         future = loop.run_in_executor(self._threads, self._run_process, worker, lines)
         cause: Cause | None = None
@@ -120,7 +120,7 @@ class ProcessPool:
                     0.0 if cause is None else self._deadline,
                 )
             ]
-        # One of them was too much; the others need not suffer for it.
+        # One case was the cause: judge each alone, so that the others get a verdict.
         return [timed for line in lines for timed in await self._judge_in_process(worker, [line])]
 
     def _run_process(self, worker: int, lines: list[CaseLine]) -> list[TimedVerdict]:
@@ -136,9 +136,9 @@ class ProcessPool:
             raise
 
     async def _kill_process(self, worker: int, future: asyncio.Future[list[TimedVerdict]]) -> None:
-        """End a process at its work, and wait until whoever waited for it has let go."""
+        """Kill a busy process, and wait until the thread that waits for it has returned."""
         while not future.done():
-            # It may be just about to start.
+            # The process may not have started yet.
             if (process := self._processes[worker]) is not None:
                 await asyncio.to_thread(process.kill)
             await asyncio.wait((future,), timeout=_POLL_SECONDS)
@@ -156,7 +156,7 @@ class ProcessPool:
         return verdict if line.case is None else replace(verdict, metadata=line.case.metadata)
 
     async def close(self) -> None:
-        """End all processes; whoever waits for a case is told that it failed."""
+        """Kill all processes; cases in progress fail."""
         processes = [
             running_process for running_process in self._processes if running_process is not None
         ]

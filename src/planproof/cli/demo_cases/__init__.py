@@ -1,1 +1,1 @@
-"""The cases that `planproof demo` judges."""
+"""Cases for `planproof demo`."""

@@ -1,4 +1,4 @@
-"""Runs captured while they go on: one recorder, and a thin host for each framework."""
+"""Capture runs live: a recorder, and one thin adapter per agent framework."""
 
 from planproof.integrations.capture.recorder import Recorder
 

@@ -1,4 +1,4 @@
-"""LangChain and LangGraph: a callback handler that gathers the messages of an agent."""
+"""Capture LangChain and LangGraph runs with a callback handler that collects messages."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from planproof.integrations.hosts import import_framework, make_subclass, to_jso
 
 
 def callback(recorder: Recorder) -> Any:
-    """The handler, for `config={"callbacks": [...]}`; it stops the agent before the call."""
+    """Return the handler for `config={"callbacks": [...]}`; it can stop the agent before a call."""
     base = import_framework("langchain_core.callbacks", "langchain-core").BaseCallbackHandler
     return make_subclass(base, _Callback)(recorder)
 
 
 class _Callback:
-    """Gathers what a model is given and answers, and what tools return.
+    """Collects the messages to and from a model, and the results of tools.
 
-    What goes on inside a tool, such as another agent, belongs to the call of the tool.
+    Runs inside a tool, such as another agent, belong to the call of that tool and are not recorded.
     """
 
     raise_error = True
@@ -32,10 +32,10 @@ class _Callback:
         self._lock = RLock()
         self._messages: list[Any] = []
         self._tool_run_ids: set[UUID] = set()
-        """Runs that belong to a tool's."""
+        """Ids of tool runs and of all runs inside them."""
 
     def on_chain_start(self, *_: Any, run_id: UUID, parent_run_id: UUID | None, **__: Any) -> None:
-        """Know which runs are inside a tool."""
+        """Remember runs that are inside a tool."""
         if parent_run_id in self._tool_run_ids:
             self._tool_run_ids.add(run_id)
 
@@ -48,7 +48,7 @@ class _Callback:
         parent_run_id: UUID | None,
         **_: Any,
     ) -> None:
-        """Take what is new of the messages that a model is given."""
+        """Record the new messages that a model is given."""
         del serialized
         if parent_run_id in self._tool_run_ids:
             self._tool_run_ids.add(run_id)
@@ -56,23 +56,23 @@ class _Callback:
             self._record(messages[0])
 
     def on_llm_end(self, response: Any, *, run_id: UUID, **_: Any) -> None:
-        """Take the answer, whose calls are yet to be made."""
+        """Record the model's answer before its calls are made."""
         message = getattr(response.generations[0][0], "message", None)
         if message is not None and run_id not in self._tool_run_ids:
             self._record([*self._messages, message])
 
     def on_tool_start(self, *_: Any, run_id: UUID, **__: Any) -> None:
-        """Know that what follows is inside a tool."""
+        """Remember that the runs that follow are inside a tool."""
         self._tool_run_ids.add(run_id)
 
     def on_tool_end(self, output: Any, *, parent_run_id: UUID | None, **_: Any) -> None:
-        """Take the result of a call; where it is no message, the model will be given one."""
+        """Record a call's result if it is a message; otherwise the model is given one later."""
         if parent_run_id not in self._tool_run_ids and getattr(output, "type", None) == "tool":
             self._record([*self._messages, output])
 
     def _record(self, messages: Sequence[Any]) -> None:
         dump = import_framework("langchain_core.messages", "langchain-core").messages_to_dict
-        # Tools run in threads, and what is recorded last must be the whole.
+        # Tools run in threads, and the last record must contain all messages.
         with self._lock:
             unmatched = Counter(map(_identity, self._messages))
             for message in messages:
@@ -85,7 +85,7 @@ class _Callback:
 
 
 def _identity(message: Any) -> Hashable:
-    """What stays the same of a message: its id may be given to it later."""
+    """Return a key that identifies a message; its id may only be assigned later."""
     calls = tuple(call["id"] for call in getattr(message, "tool_calls", ()))
     answers = getattr(message, "tool_call_id", None)
     return (message.type, calls, answers or str(message.content))

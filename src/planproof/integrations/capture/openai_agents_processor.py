@@ -1,4 +1,4 @@
-"""OpenAI Agents SDK: a trace processor that records, and hooks that stop the agent."""
+"""Capture OpenAI Agents SDK runs: a trace processor that records, hooks that stop the agent."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from planproof.monitor import OffPlan
 
 
 def processor(recorder: Recorder) -> Any:
-    """The processor, for `add_trace_processor`. The SDK lets no processor stop an agent."""
+    """Return the processor for `add_trace_processor`. In the SDK no processor can stop an agent."""
     return make_subclass(
         import_framework("agents.tracing", "openai-agents").TracingProcessor, _TracingProcessor
     )(recorder)
 
 
 def hooks(recorder: Recorder) -> Any:
-    """What stops the agent before the call: for `Runner.run(..., hooks=...)`."""
+    """Return the hooks for `Runner.run(..., hooks=...)`, which can stop the agent before a call."""
     return make_subclass(import_framework("agents", "openai-agents").RunHooks, _Hooks)(recorder)
 
 
 class _TracingProcessor:
-    """Hands over the spans of one trace, the first that it sees, as exporters get them."""
+    """Records the spans of one trace, the first it sees, in the form exporters receive."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -35,46 +35,46 @@ class _TracingProcessor:
         self._open: dict[str, Json] = {}
 
     def on_trace_start(self, trace: Any) -> None:
-        """Know which trace it is."""
+        """Remember the first trace."""
         with self._lock:
             if self._trace is None:
                 self._trace = trace.trace_id
                 self._ended.append(to_json_value(trace.export()))
 
     def on_trace_end(self, trace: Any) -> None:
-        """Nothing more is told."""
+        """Do nothing: all spans were recorded when they ended."""
 
     def on_span_start(self, span: Any) -> None:
-        """Note a span, so that others can stand inside it."""
+        """Remember an open span, so that spans inside it can be placed."""
         with self._lock:
             if span.trace_id == self._trace:
                 self._open[span.span_id] = _export_span(span)
 
     def on_span_end(self, span: Any) -> None:
-        """Take a span as it is in the end."""
+        """Record a span in its final state."""
         if span.trace_id != self._trace:
             return
-        # The SDK would only log that it is to stop. The hooks raise it again, where it does.
+        # The SDK would only log the exception. The hooks raise it again where it stops the agent.
         with self._lock, suppress(OffPlan):
             self._open.pop(span.span_id, None)
             self._ended.append(_export_span(span))
             self._recorder.record([*self._ended, *self._open.values()], reader="openai-agents")
 
     def shutdown(self, timeout: float | None = None) -> None:
-        """Nothing is kept open."""
+        """Do nothing: there is nothing to close."""
 
     def force_flush(self) -> None:
-        """Nothing is kept back."""
+        """Do nothing: nothing is buffered."""
 
 
 class _Hooks:
-    """Looks, whenever the model has answered or a tool is about to run, whether to stop."""
+    """Checks whether to stop, after each model answer and before each tool call."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
     async def on_llm_end(self, *_: Any) -> None:
-        """Stop before any of the calls that the model asks for."""
+        """Stop before any of the calls the model asks for."""
         self._recorder.check()
 
     async def on_tool_start(self, *_: Any) -> None:
@@ -83,7 +83,7 @@ class _Hooks:
 
 
 def _export_span(span: Any) -> Json:
-    """A span as it is exported; of a response, which is exported by its id, what it says."""
+    """Export a span; for a response, which the SDK exports by id only, include its content."""
     exported = to_json_value(span.export())
     data = span.span_data
     if data.type == "response":

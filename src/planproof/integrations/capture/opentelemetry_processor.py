@@ -1,4 +1,4 @@
-"""OpenTelemetry: a span processor, for every framework that writes spans about its agents."""
+"""Capture runs of any framework that emits OpenTelemetry spans, with a span processor."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from planproof.readers.toolkit.span_source import ConventionName, detect_convent
 
 
 def processor(recorder: Recorder) -> Any:
-    """The processor, for `TracerProvider.add_span_processor`."""
+    """Return the processor for `TracerProvider.add_span_processor`."""
     base = import_framework("opentelemetry.sdk.trace", "opentelemetry-sdk").SpanProcessor
     return make_subclass(base, _SpanProcessor)(recorder)
 
 
 class _SpanProcessor:
-    """Hands over the spans of one trace, the first in which an agent is spoken of, as they end."""
+    """Records the spans of one trace as they end: the first trace that has spans about an agent."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -30,9 +30,9 @@ class _SpanProcessor:
         self._spans: list[Json] = []
 
     def on_end(self, span: Any) -> None:
-        """Take a span; where the run is to stop, this raises in whoever ends it."""
+        """Record a span; if the run has to stop, this raises in the code that ends the span."""
         trace, detected = span.get_span_context().trace_id, _detect_convention(span)
-        # Spans end in any thread, and what is recorded last must be the whole.
+        # Spans end in any thread, and the last record must contain all of them.
         with self._lock:
             if self._trace is None and detected:
                 self._trace = trace
@@ -45,6 +45,6 @@ class _SpanProcessor:
 
 
 def _detect_convention(span: Any) -> ConventionName:
-    """Whose words a span uses for what an agent does; nothing if it is about something else."""
+    """Return the semantic convention a span uses for agents; empty if it is not about an agent."""
     span_record: Json = {"span_id": "", "attributes": dict(span.attributes or {})}
     return detect_convention(Source("span", "json", [span_record]))

@@ -1,4 +1,4 @@
-"""Pydantic AI: a capability that sees the messages before and after each request to the model."""
+"""Capture Pydantic AI runs with a capability that sees the messages around each model request."""
 
 from __future__ import annotations
 
@@ -9,30 +9,30 @@ from planproof.integrations.hosts import import_framework, make_subclass
 
 
 def capability(recorder: Recorder) -> Any:
-    """The capability, for `Agent(capabilities=[...])`; it stops the agent before the call."""
+    """Return the capability for `Agent(capabilities=[...])`; can stop the agent before a call."""
     base = import_framework("pydantic_ai.capabilities", "pydantic-ai").AbstractCapability
     return make_subclass(base, _Capability)(recorder)
 
 
 class _Capability:
-    """Hands over the messages of a run as `all_messages_json()` gives them."""
+    """Records the messages of a run in the form of `all_messages_json()`."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
 
     async def before_model_request(self, ctx: Any, request_context: Any) -> Any:
-        """Take what the model is asked, with the results of the calls before."""
+        """Record the request, including the results of earlier calls."""
         self._record(ctx.messages)
         return request_context
 
     async def after_model_request(self, ctx: Any, *, request_context: Any, response: Any) -> Any:
-        """Take the answer, whose calls are yet to be made."""
+        """Record the model's answer before its calls are made."""
         del request_context
         self._record([*ctx.messages, response])
         return response
 
     async def after_run(self, ctx: Any, *, result: Any) -> Any:
-        """Take the whole run."""
+        """Record the whole run."""
         del ctx
         self._record(result.all_messages())
         return result

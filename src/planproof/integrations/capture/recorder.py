@@ -1,7 +1,7 @@
-"""The recorder: what a framework tells of a run, held against its plan and written down.
+"""Record a running agent, check it against its plan, and write its trace to a file.
 
-A host hands over the records in the very form in which its framework exports them, so that one
-reader makes the events of a run that is captured and of one that was exported.
+An adapter passes records in the form in which its framework exports them, so that the same reader
+handles captured and exported runs.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from planproof.readers.detect import read_trace
 
 
 class Recorder:
-    """Holds one run against its plan while it goes on. A `Path` is a file, as for `evaluate`.
+    """Checks one run against its plan while it is running.
 
-    Without a plan, the one that the run declares is taken as soon as it does. `on_deviation` and
-    `raise_on` are as for a `Monitor`. The trace so far is kept in `file`, in the framework's form.
+    A `Path` is a file, as in `evaluate`. Without a plan, the one the run declares is used from then
+    on. `on_deviation` and `raise_on` work as in `Monitor`. The trace so far is written to `file`,
+    in the framework's format.
     """
 
     def __init__(
@@ -58,13 +59,13 @@ class Recorder:
 
     @property
     def monitor(self) -> Monitor | None:
-        """How the run stands to its plan; None before there is one."""
+        """The monitor that tracks the plan; None until there is a plan."""
         return self._follower.monitor
 
     def record(self, records: Sequence[Json], *, reader: str) -> None:
-        """Take in all records so far, for this reader; raises `OffPlan` when it is to stop.
+        """Read all records so far with this reader; raise `OffPlan` if the run has to stop.
 
-        Once the run is to stop it is told so again with every record, in case somebody caught it.
+        After that every call raises again, in case the exception was caught.
         """
         with self._lock:
             new = self._update(records, reader)
@@ -72,19 +73,19 @@ class Recorder:
                 deviation for deviation in new if deviation.should_stop(self._raise_on)
             ]:
                 self._stop = self._stop or OffPlan(stopping)
-            # Who listens may fail; the run is to stop all the same.
+            # A callback may raise; the run has to stop anyway.
             for deviation in new:
                 if self._on_deviation is not None:
                     self._on_deviation(deviation)
             self.check()
 
     def check(self) -> None:
-        """Raise `OffPlan` if the run is to stop; for hosts that can't where they record."""
+        """Raise `OffPlan` if the run has to stop; for adapters that can't raise while recording."""
         if self._stop is not None:
             raise self._stop
 
     def finish(self) -> Verdict:
-        """The verdict on the whole run: what `evaluate` says of the trace, if it can be read."""
+        """Return the verdict of `evaluate` on the whole run; raise if it can't be read."""
         if self._unreadable is not None:
             raise self._unreadable
         return evaluate(
@@ -101,7 +102,7 @@ class Recorder:
             self._write_file()
             trace = read_trace(self._source, reader=reader, vocabulary=self._vocabulary)
         except InvalidInput as error:
-            # What can't be read yet may be readable once there is more; it is no fault of the run.
+            # Incomplete records may become readable later; this is not an error of the run.
             self._unreadable = error
             return []
         self._unreadable = None

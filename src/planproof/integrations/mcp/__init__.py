@@ -1,1 +1,1 @@
-"""The MCP server: agents and editors ask how a run stands to its plan."""
+"""MCP server: lets agents and editors check a run against its plan."""

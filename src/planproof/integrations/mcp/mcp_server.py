@@ -1,4 +1,4 @@
-"""The server with its three tools."""
+"""MCP server with the tools `judge`, `inspect` and `expected_next`."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ PickArgument = Annotated[
 
 
 def make_server(folder: Path, configuration: Configuration, judge: AnyJudge) -> MCPServer:
-    """The server: it reads files below `folder` only, writes none, and judges with this judge."""
+    """Make the server. It reads files below `folder` only, and writes none."""
     tools = _Tools(InputFolder(folder, configuration.limits), configuration, judge)
     server: MCPServer = MCPServer(
         "planproof",
@@ -90,7 +90,7 @@ def make_server(folder: Path, configuration: Configuration, judge: AnyJudge) -> 
 
 
 def _handle_errors(tool: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Let an error say to the model what is wrong and what to do."""
+    """Turn errors into messages that tell the model what is wrong and what to do."""
 
     @wraps(tool)
     def wrapper(*args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -103,7 +103,7 @@ def _handle_errors(tool: Callable[_P, _T]) -> Callable[_P, _T]:
 
 
 class _Tools:
-    """The tools; each call stands for itself."""
+    """The MCP tools. Calls share no state."""
 
     def __init__(self, folder: InputFolder, configuration: Configuration, judge: AnyJudge) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""What the tools answer: small enough for a model to read, without secrets, with a schema."""
+"""Answers of the MCP tools: typed, short enough for a model to read, secrets masked."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from planproof.reports.wording import (
 )
 
 _MAX_ITEMS = 100
-"""Steps, extras, events, notes: what is more is counted."""
+"""Maximum number of steps, extras, events or notes in an answer; the rest is only counted."""
 _MOST_QUOTES = 3
 _MAX_TEXT_LENGTH = 300
 _show = make_sanitizer(secrets=False)
@@ -150,7 +150,7 @@ class OutlookAnswer(BaseModel):
 
 
 def build_verdict_answer(verdict: Verdict) -> VerdictAnswer:
-    """A verdict; lapses come first, so that nothing else crowds them out."""
+    """Build the answer for a verdict; deviations have priority if not all steps fit."""
     steps = sorted(verdict.steps, key=lambda step: step.status is Status.EXECUTED)
     listed = {step.number for step in steps[:_MAX_ITEMS]}
     better = verdict.nearest_better
@@ -172,7 +172,7 @@ def build_verdict_answer(verdict: Verdict) -> VerdictAnswer:
 def build_trace_answer(
     trace: Trace, located: PlanSearch, first_event: int, max_events: int
 ) -> TraceAnswer:
-    """Some events of a trace, its plan and its task."""
+    """Build the answer for a trace: a range of its events, its plan and its task."""
     shown = trace.events[first_event - 1 : first_event - 1 + max_events]
     next_event = first_event + len(shown)
     return TraceAnswer(
@@ -189,7 +189,7 @@ def build_trace_answer(
 
 
 def build_trace_list_answer(traces: Sequence[ContainedTrace]) -> TraceAnswer:
-    """The ids of several traces."""
+    """Build the answer for a source with several traces: their ids."""
     return TraceAnswer(
         traces=[_shorten(trace.id) for trace in traces[:_MAX_ITEMS]],
         reader=None,
@@ -204,7 +204,7 @@ def build_trace_list_answer(traces: Sequence[ContainedTrace]) -> TraceAnswer:
 
 
 def build_outlook_answer(monitor: Monitor) -> OutlookAnswer:
-    """How a run stands by now."""
+    """Build the answer about the current progress of a run."""
     steps, deviations = monitor.steps, monitor.deviations
     return OutlookAnswer(
         expected=[_build_expected_step(step) for step in monitor.next_steps[:_MAX_ITEMS]],

@@ -1,4 +1,4 @@
-"""What a tool is given: text and JSON in the call, or files below one folder."""
+"""Input of the MCP tools: text or JSON in the call, or files below one folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_INLINE = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseInput:
-    """A source with its task and its plan, as far as they were given."""
+    """A source with the task and plan that were given for it, if any."""
 
     source: Source
     task: Content | None
@@ -33,7 +33,7 @@ class CaseInput:
 
 @dataclass(frozen=True, slots=True)
 class InputFolder:
-    """The folder below which files are read, and nowhere else."""
+    """The only folder that files are read from, including its subfolders."""
 
     path: Path
     limits: Limits
@@ -46,7 +46,7 @@ class InputFolder:
         plan_file: str | None,
         task: str | None,
     ) -> CaseInput:
-        """What is to be judged. A file, or JSON in the call, may be a case: then it has a plan."""
+        """Read the case to judge. A file, or JSON in the call, may be a case with its own plan."""
         case_input = self._read_source(trace, trace_file)
         if plan is not None or plan_file is not None:
             case_input = replace(case_input, plan=self.read_plan(plan, plan_file))
@@ -57,13 +57,13 @@ class InputFolder:
     def read_traces(
         self, trace: Inline, trace_file: str | None
     ) -> tuple[Source, tuple[ContainedTrace, ...]]:
-        """The source, and the traces in it if it holds more than one."""
+        """Return the source, and its traces if it contains more than one."""
         source = self._read_source(trace, trace_file).source
         traces = split_traces(source)
         return source, traces if len(traces) > 1 else ()
 
     def read_plan(self, plan: Inline, plan_file: str | None) -> Json:
-        """The plan as it was given."""
+        """Return the plan from the call or from its file, unparsed."""
         path = self._resolve_file("plan", plan, plan_file)
         if path is None:
             if len(plan if isinstance(plan, str) else format_value(plan)) > _LONGEST_PLAN:
@@ -89,7 +89,7 @@ class InputFolder:
         return CaseInput(source=source, task=None, plan=None)
 
     def _resolve_file(self, name: str, inline: Inline, file: str | None) -> Path | None:
-        """The file that was named; None where the content stands in the call itself."""
+        """Return the path of the named file; None if the content is in the call itself."""
         if (inline is None) == (file is None):
             raise InvalidInput(
                 f"give either `{name}` or `{name}_file`.",
@@ -99,7 +99,7 @@ class InputFolder:
         return None if file is None else self._resolve_below(file)
 
     def _resolve_below(self, name: str) -> Path:
-        """The file of this name, wherever its links lead: it must lie in the folder."""
+        """Resolve a file name, following links; the result must be inside the folder."""
         try:
             root = self.path.resolve(strict=True)
             path = (root / name).resolve()
@@ -120,7 +120,7 @@ class InputFolder:
 
 
 def require_trace(source: Source, name: str | None) -> Source:
-    """The trace that was asked for of several, in the words of a tool."""
+    """Return the selected trace; if it has to be named, the error refers to the tool arguments."""
     traces = split_traces(source)
     if name is None and len(traces) > 1:
         raise InvalidInput(

@@ -1,4 +1,4 @@
-"""What a model answers when it audits: for each step a status with evidence, and the extras."""
+"""Answer schema of the judge `audit`: a status with evidence for each step, and the extras."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CONDITION_FAILED = "condition_failed"
 _DASH = re.compile("[-–]")
 _MAX_RANGE_CHARS = 1_000
 _MAX_RANGE_IDS = 100_000
-"""The most ids that all ranges of an answer may name: more is noise."""
+"""Maximum number of ids from all ranges of an answer; more than that is noise."""
 
 
 def _as_text(value: object) -> object:
-    """Step 3 may be called 3: models print numbers as they like."""
+    """Convert a number to text: models may print step "3" as 3."""
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
@@ -28,12 +28,12 @@ _Text = Annotated[str, BeforeValidator(_as_text)]
 
 
 def _as_list(value: object) -> object:
-    """Accept a single value where a list is asked for."""
+    """Wrap a single value in a list."""
     return [value] if isinstance(value, str) else value
 
 
 class StepKind(StrEnum):
-    """What a step asks for, as the model that audits says it."""
+    """The kind of work a step asks for, as classified by the auditing model."""
 
     ACT = "act"
     CHECK = "check"
@@ -42,7 +42,7 @@ class StepKind(StrEnum):
 
 
 CALL_KINDS = frozenset({StepKind.ACT, StepKind.CHECK})
-"""The kinds that take a call, a command or a hand-off: no words carry them out."""
+"""Kinds that require a call, a command or a hand-off; text alone does not carry them out."""
 
 
 class _Form(BaseModel):
@@ -87,7 +87,7 @@ class AuditAnswer(_Form):
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a model says of a step: not yet looked at."""
+    """A model's claim about a step, not yet verified."""
 
     step: str
     status: Status
@@ -97,7 +97,7 @@ class Claim:
     kinds: frozenset[StepKind] = frozenset({StepKind.ACT})
 
     def to_answer(self) -> dict[str, Any]:
-        """Return the claim in the form in which a model gives it."""
+        """Return the claim in the form of a model's answer."""
         return {
             "step": self.step,
             "kind": sorted(self.kinds),
@@ -109,7 +109,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedExtra:
-    """An event that a model calls an extra; `quote` is empty where others are named with it."""
+    """An event that a model calls an extra.
+
+    `quote` is empty for all but the first event of an answer's extra.
+    """
 
     event: str
     minor: bool
@@ -118,7 +121,7 @@ class ClaimedExtra:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """All that a model says of a case, with ranges of events taken apart."""
+    """All claims of a model about a case, with ranges of events expanded."""
 
     steps: Mapping[str, Claim]
     extras: Mapping[str, ClaimedExtra]
@@ -128,7 +131,7 @@ _RANK = (Status.MISSING, Status.AMBIGUOUS, Status.PARTIAL, Status.EXECUTED)
 
 
 def parse_claims(answer: AuditAnswer, events: Sequence[str]) -> Claims:
-    """The claims in an answer about these events."""
+    """Return the claims in an answer about these events."""
     ids = _EventIds(events)
     steps: dict[str, Claim] = {}
     for step_answer in answer.steps:
@@ -141,7 +144,7 @@ def parse_claims(answer: AuditAnswer, events: Sequence[str]) -> Claims:
             ),
             tuple(ids.expand(step_answer.events)),
             failed,
-            # A step of no kind is held to the strictest.
+            # A step without a kind is checked as the strictest one.
             frozenset(map(StepKind, step_answer.kind)) or frozenset({StepKind.ACT}),
         )
         steps[claim.step] = _join_claims(steps[claim.step], claim) if claim.step in steps else claim
@@ -154,9 +157,9 @@ def parse_claims(answer: AuditAnswer, events: Sequence[str]) -> Claims:
 
 
 def merge_claims(claims: Iterable[Claims]) -> Claims:
-    """The claims on several windows of one trace: a step has happened where one of them saw it.
+    """Merge the claims on several windows of one trace: the best status of each step counts.
 
-    What one window takes for an extra may belong to a step that began in another.
+    An extra in one window may belong to a step that began in another.
     """
     steps: dict[str, Claim] = {}
     extras: dict[str, ClaimedExtra] = {}
@@ -171,10 +174,10 @@ def merge_claims(claims: Iterable[Claims]) -> Claims:
 def revise_claims(
     first: Claims, again: Claims, steps: frozenset[str], extras: frozenset[str]
 ) -> Claims:
-    """Return the first claims, with those that were asked about again replaced.
+    """Return the first claims with the contested ones replaced by the second answer.
 
-    These are the claims on some steps, and those that some events are extras. To the other steps
-    events may be added; nothing else of them changes.
+    `steps` and `extras` are what was asked about again: the claims on these steps, and that these
+    events are extras. Other steps may gain events but do not change otherwise.
     """
     revised = dict(first.steps)
     for number, claim in again.steps.items():
@@ -201,7 +204,7 @@ def _join_claims(first: Claim, second: Claim) -> Claim:
 
 
 class _EventIds:
-    """The ids of a trace, by which ranges are taken apart."""
+    """The event ids of a trace, for expanding ranges."""
 
     def __init__(self, events: Sequence[str]) -> None:
         self._events = events
@@ -209,11 +212,11 @@ class _EventIds:
         self._remaining = _MAX_RANGE_IDS
 
     def normalize(self, word: str) -> str:
-        """An id as the trace has it: models like to put it in brackets."""
+        """Return an id as in the trace: models often put it in brackets."""
         return word if word in self._index_by_id else word.strip(" []()`'\"")
 
     def expand(self, words: Iterable[str]) -> Iterator[str]:
-        """Every id that is named, alone or by a range, or in a list with commas."""
+        """Yield every id that is named, alone, in a range, or in a comma-separated list."""
         for word in words:
             for part in (word,) if word in self._index_by_id else word.split(","):
                 yield from self._expand_range(self.normalize(part))

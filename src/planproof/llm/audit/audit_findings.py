@@ -1,7 +1,7 @@
-"""From what a model claims to findings: what the program can prove wrong falls away.
+"""Turn a model's claims into findings, and drop claims that the program can refute.
 
-What it only doubts, since the words or values of a step are not where it looks for them, lowers no
-finding: the model is asked about it, and its reading stands.
+Missing words or values of a step are only a doubt, which does not lower a finding: the model is
+asked about it again, and its second answer counts.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ _NO_CONDITION = "no condition found in the step"
 
 @dataclass(frozen=True, slots=True)
 class VerifiedClaims:
-    """The findings, what was rejected on the way, and the actions that nobody accounted for.
+    """The findings, the rejected evidence, and the actions that no claim accounts for.
 
-    `doubts` are by step what the rules miss in evidence that stands: worth a question, no veto.
+    `doubts` maps a step to what the rules miss in accepted evidence: reason for a question, but not
+    for rejecting the claim.
     """
 
     findings: Findings
@@ -46,9 +47,9 @@ class VerifiedClaims:
 
 @dataclass(slots=True)
 class _ClaimEvidence:
-    """What is left of a claim once its citations have been looked up.
+    """A claim with its verified citations.
 
-    `halved` says that a part of the step takes a call, and none was cited.
+    `lacks_call` is set if a part of the step requires a call and none was cited.
     """
 
     claim: Claim | None
@@ -58,7 +59,7 @@ class _ClaimEvidence:
 
 
 class ClaimVerifier:
-    """Holds claims about one case against its trace."""
+    """Verifies claims about one case against its trace."""
 
     def __init__(self, plan: Plan, trace: Trace, analysis: Analysis) -> None:
         self._plan = plan
@@ -69,10 +70,10 @@ class ClaimVerifier:
     def verify(
         self, claims: Claims, settled: Mapping[str, list[str]] | None = None
     ) -> VerifiedClaims:
-        """What can be found by these claims.
+        """Return the findings that these claims support.
 
-        `settled` are steps that nobody was asked about, with the events that the rules give them:
-        for these the rules' finding stands.
+        `settled` maps steps that no model was asked about to the events that the rules assign to
+        them; for these steps the rules' finding is kept.
         """
         settled = settled or {}
         rejected: list[RejectedEvidence] = []
@@ -145,7 +146,7 @@ class ClaimVerifier:
         claim_evidence: _ClaimEvidence,
         rejected: list[RejectedEvidence],
     ) -> None:
-        """Leave what counts for a step of the kinds that the model gives it."""
+        """Keep the evidence that counts for a step of the kinds that the model assigned."""
         filtered = self.citations.filter_citations(step, claim.kinds, claim_evidence.evidence)
         claim_evidence.evidence = list(filtered.counted)
         claim_evidence.lacks_call = bool(filtered.objections)
@@ -162,7 +163,7 @@ class ClaimVerifier:
         return self.citations.accept(event, quote)
 
     def _list_covered(self, claim: Claim, claims: Claims) -> list[str]:
-        """What is counted in with a step without a quote; not what is called an extra as well."""
+        """Return the events covered without a quote, except those also claimed as extras."""
         return [
             event
             for event in claim.covers
@@ -186,9 +187,9 @@ class ClaimVerifier:
         rules_finding: StepFinding,
         doubts: dict[str, str],
     ) -> StepFinding:
-        """Return the finding on a step: what the model claims of it, as far as it is shown.
+        """Return the finding on a step: the model's claim, as far as evidence supports it.
 
-        `rules` is what the rules find on the same events. Where that is less, it is a doubt.
+        `rules_finding` is the rules' finding on the same events; a lower status there is a doubt.
         """
         step, claim = self._plan.leaves[index], claim_evidence.claim
         assert claim is not None
@@ -236,7 +237,7 @@ class ClaimVerifier:
     def _collect_action_extras(
         self, uncovered: tuple[Extra, ...], claims: Claims
     ) -> Iterator[Extra]:
-        """Every action under no step; minor only if both the model and the rules say so."""
+        """Yield every action outside all steps; minor only if both model and rules say so."""
         for extra in uncovered:
             if self._trace.by_id[extra.event].kind is not Kind.ACTION:
                 continue
@@ -247,7 +248,7 @@ class ClaimVerifier:
     def _collect_text_extras(
         self, claims: Claims, steps: tuple[StepFinding, ...], rejected: list[RejectedEvidence]
     ) -> Iterator[Extra]:
-        """Messages and thoughts that a model calls extras, and quotes."""
+        """Yield messages and reasoning that a model calls extras, with verified quotes."""
         cited = {evidence.event for step in steps for evidence in step.evidence}
         for claimed in claims.extras.values():
             event = self._trace.by_id.get(claimed.event)

@@ -1,4 +1,4 @@
-"""The judge that checks: a model names evidence, the program looks it up and computes the score."""
+"""The judge `audit`: a model cites evidence, the program verifies it and computes the score."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from planproof.llm.prompting.templates import compute_prompts_digest
 
 @dataclass(frozen=True, slots=True)
 class AuditingJudge:
-    """Knows what the rules know, and asks a model in a certain way."""
+    """Base of judges that combine the rules with a model's audit."""
 
     asks_model: ClassVar[bool] = True
 
@@ -33,7 +33,7 @@ class AuditingJudge:
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the prompts, the rules, the model, and what a model is asked and shown."""
+        """A hash of the prompts, the rules, the model, and the options for its questions."""
         options = self.options
         return compute_fingerprint(
             type(self).__name__,
@@ -55,7 +55,7 @@ class AuditingJudge:
     def _build_judgement(
         self, trace: Trace, response: AuditResponse, verified: VerifiedClaims, findings: Findings
     ) -> Judgement:
-        """The findings, with how they came about."""
+        """Build the judgement from the findings, with usage, coverage and warnings."""
         return Judgement(
             findings=findings,
             models=(self.model.name,),
@@ -69,18 +69,18 @@ class AuditingJudge:
 
 @dataclass(frozen=True, slots=True)
 class Audit(AuditingJudge):
-    """A model gives statuses, event ids and quotes; it gives no score and no order."""
+    """The model gives statuses, event ids and quotes, but no score and no order."""
 
     name: str = "audit"
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
-        """Ask about every step and every event; what is left of the answer are the findings."""
+        """Ask about every step and every event, and return the findings that are verified."""
         auditor = self._build_auditor((task, plan, trace), analyze(plan, trace, self.vocabulary))
         response = await auditor.ask()
         verified = auditor.verify_claims(response.claims)
         return self._build_judgement(trace, response, verified, verified.findings)
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
-        """What would be asked about a case, as long as every answer stands."""
+        """Return the first questions about a case, without follow-up questions."""
         analysis = analyze(plan, trace, self.vocabulary)
         return self._build_auditor((task, plan, trace), analysis).questions()

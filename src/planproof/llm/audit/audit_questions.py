@@ -1,4 +1,4 @@
-"""Asking a model to audit a case: whole or in windows, and once more about what did not stand."""
+"""Ask a model to audit a case, whole or in windows, and ask again about rejected evidence."""
 
 from __future__ import annotations
 
@@ -39,16 +39,17 @@ from planproof.llm.prompting.prompt_images import ImageRules
 from planproof.llm.prompting.templates import compute_prompts_digest, render
 
 _MIN_BUDGET = 4_000
-"""Characters: a budget that a context-length error may bring a request down to, by halves."""
+"""Characters. The budget is halved after context-length errors, but not below this."""
 _MIN_SECONDS_TO_REASK = 1.0
 _REASK_BUDGET_DIVISOR = 20
 
 
 @dataclass(frozen=True, slots=True)
 class AuditScope:
-    """What is asked about: some steps, by number, and some events.
+    """The steps (by number) and events that a model is asked about.
 
-    The other steps are `settled`, with the events that they cover, and so are some `extras`.
+    `settled_steps` maps the other steps to the events that they cover; `settled_extras` are extras
+    that need no question.
     """
 
     steps: tuple[str, ...]
@@ -57,17 +58,17 @@ class AuditScope:
     settled_extras: Mapping[str, ClaimedExtra]
 
     def add_settled_extras(self, claims: Claims) -> Claims:
-        """The claims, with the extras that nobody was asked about."""
+        """Return the claims with the settled extras added."""
         return Claims(claims.steps, {**self.settled_extras, **claims.extras})
 
     def render_prompt(self) -> str:
-        """What a model is told of it."""
+        """Render the part of the prompt that limits the question to these steps."""
         return render("audit_only.jinja", steps=[*map(write_name, self.steps)])
 
 
 @dataclass(frozen=True, slots=True)
 class AuditResponse:
-    """What a model claims, and how much it was shown."""
+    """A model's claims, and how much of the case it was shown."""
 
     claims: Claims
     usage: Usage
@@ -78,9 +79,9 @@ class AuditResponse:
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """A question, the events that it is about, and the characters that may be added to it.
+    """A question, its events, and the number of characters that may be added to it.
 
-    `mark` is that of the case, for what is added.
+    `mark` is the fence mark of the case, used for the added text.
     """
 
     question: Question
@@ -91,7 +92,7 @@ class _Window:
 
 @dataclass(frozen=True, slots=True)
 class _AuditQuestions:
-    """A case as questions, and what is shown of it."""
+    """The questions about a case, and how much of it they show."""
 
     windows: tuple[_Window, ...]
     shown: PromptCoverage
@@ -99,7 +100,7 @@ class _AuditQuestions:
 
     @property
     def max_chars(self) -> int:
-        """Characters of the longest question."""
+        """Number of characters of the longest question."""
         return max(count_characters(window.question) for window in self.windows)
 
 
@@ -124,7 +125,7 @@ class Auditor:
         self._warnings: list[str] = []
 
     async def ask(self) -> AuditResponse:
-        """The claims on the whole of what is asked; `ModelFailed` if a part of it got no answer."""
+        """Ask all questions and return the claims; `ModelFailed` if one gets no answer."""
         budget = self._options.budget
         try:
             while True:
@@ -142,13 +143,13 @@ class Auditor:
             ) from failed
 
     def questions(self) -> tuple[Question, ...]:
-        """What is asked first, one question a window."""
+        """Return the first questions, one per window."""
         return tuple(
             window.question for window in self._build_questions(self._options.budget).windows
         )
 
     def verify_claims(self, claims: Claims) -> VerifiedClaims:
-        """What is left of claims; what nobody was asked about stands as it is."""
+        """Verify claims; settled steps and extras are kept as they are."""
         if self._scope is None:
             return self._verifier.verify(claims)
         return self._verifier.verify(
@@ -168,7 +169,7 @@ class Auditor:
     def _build_questions(self, budget: int) -> _AuditQuestions:
         images = ImageRules(allow_urls=self._options.image_urls)
         ending = () if self._scope is None else (self._scope.render_prompt(),)
-        # A part of the budget is for what a second question has to say of the first answer.
+        # Reserve a part of the budget for the second question, which repeats the first answer.
         case_budget = (
             budget
             - sum(map(len, ending))
@@ -204,7 +205,7 @@ class Auditor:
                 self._build_question(first_question.instructions, (*first_question.parts, addition))
             )
         except ModelFailed as failed:
-            # What was answered first is an answer still; what did not stand in it falls away.
+            # The first answer is still valid; its rejected evidence is dropped.
             self._warnings.append(f"asked again, {self._model.name} gave no answer: {failed.cause}")
             return first
         return revise_claims(
@@ -244,7 +245,7 @@ def _count_shown(cases: Sequence[CasePrompt]) -> PromptCoverage:
 
 
 MIN_SECOND_QUESTION_CHARS = 2_000
-"""Characters that a second question needs: its rules, and a part of the first answer."""
+"""Characters needed for a second question: its rules and a part of the first answer."""
 _MAX_NAMED = 40
 _MAX_SHOWN = 3
 _QUOTE_LENGTHS = (240, 80)
@@ -252,9 +253,9 @@ _MAX_ID_CHARS = 80
 
 
 class SecondQuestion:
-    """The contested part of a first answer, with what the program has against it.
+    """The contested part of a first answer, with the program's objections.
 
-    `steps` are those that are asked about, and `extras` the events whose place among the extras is.
+    `steps` are asked about again; `extras` are events whose claim to be extras is contested.
     """
 
     def __init__(
@@ -277,13 +278,14 @@ class SecondQuestion:
         self.extras = frozenset(rejection.event for rejection in self._rejected.get(None, ()))
 
     def __bool__(self) -> bool:
-        """Return whether there is anything to ask."""
+        """Return True if there is anything to ask."""
         return bool(self.steps or self.extras or self._unaccounted)
 
     def render_prompt(self, max_chars: int, mark: str) -> str:
-        """Return the question in at most so many characters, with as many entries as fit.
+        """Return the question in at most `max_chars` characters, with as many entries as fit.
 
-        The first answer is a model's, with quotes from the trace: data, fenced like the case.
+        The first answer is a model's output with quotes from the trace, so it is treated as data
+        and fenced like the case.
         """
         longest, short = _QUOTE_LENGTHS
         entries = [*self._list_entries(longest)]
@@ -298,7 +300,7 @@ class SecondQuestion:
         return words
 
     def _list_entries(self, longest: int) -> Iterator[str]:
-        """Yield what is contested, one thing after another, with quotes of so many characters."""
+        """Yield the contested items, with quotes of at most `longest` characters."""
         for claim in self._contested:
             rejected = self._rejected.get(claim.step, ())
             yield _describe_step(claim, rejected, self._doubts.get(claim.step), longest)
@@ -328,7 +330,7 @@ def _describe_step(
     ]
     answer["events"] = [event[:_MAX_ID_CHARS] for event in answer["events"][: 3 * _MAX_SHOWN]]
     lines = [f"step {write_name(claim.step)}, you said: {to_compact_json(answer)}"]
-    # What is rejected stands in the answer already.
+    # The rejected quotes are already in the answer above, so they are shown shorter.
     lines += [
         f"{_describe_rejection(rejection)}: {_format_citation(rejection, longest // 2)}"
         for rejection in rejected[:_MAX_SHOWN]

@@ -1,4 +1,4 @@
-"""Evidence that a model names, looked up: is the event there, its quote, and is it of use."""
+"""Verify evidence cited by a model: the event exists, contains the quote, and counts."""
 
 from __future__ import annotations
 
@@ -50,21 +50,21 @@ _CALLS = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
 
 @dataclass(frozen=True, slots=True)
 class FilteredCitations:
-    """The citations that count for a step, and those that leave a part of it without a call."""
+    """The citations that count for a step, and objections where a call is missing."""
 
     counted: tuple[Evidence, ...]
     objections: tuple[tuple[Evidence, str], ...] = ()
 
 
 class QuoteResolver:
-    """Looks quotes up in one trace."""
+    """Looks up quotes in one trace."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._texts: dict[str, _EventTexts] = {}
 
     def resolve(self, event: str, quote: str) -> Evidence | str:
-        """A quote with the pointer to where it stands, or why there is none."""
+        """Return the quote with its pointer, or the reason why it is not found."""
         cited = self._trace.by_id.get(event)
         if cited is None:
             return NO_EVENT
@@ -78,14 +78,14 @@ class QuoteResolver:
         return NO_QUOTE
 
     def resolve_non_instruction(self, event: str, quote: str) -> Evidence | str:
-        """The same, for words that are not meant for whoever judges."""
+        """Resolve a quote, but reject text that addresses the judge."""
         evidence = self.resolve(event, quote)
         is_instruction = isinstance(evidence, Evidence) and addresses_judge(fold(quote))
         return TO_THE_JUDGE if is_instruction else evidence
 
 
 class CitationChecker(QuoteResolver):
-    """Looks citations up in one case."""
+    """Checks citations in one case."""
 
     def __init__(self, plan: Plan, trace: Trace, analysis: Analysis) -> None:
         super().__init__(trace)
@@ -99,22 +99,25 @@ class CitationChecker(QuoteResolver):
         self._records_calls = any(event.kind in _CALLS for event in trace.events)
 
     def position(self, event: str) -> int:
-        """Where in the trace an event stands."""
+        """Return the index of an event in the trace."""
         return self._positions[event]
 
     def candidates(self, event: str) -> list[int]:
-        """The units of an event; none if it is not the agent's, or only restates the plan."""
+        """Return the candidates of an event.
+
+        Empty if the event is not the agent's or only restates the plan.
+        """
         return self._candidates.get(event, [])
 
     def can_cover(self, event: str) -> bool:
-        """Return whether an event can be accounted for by a step: the agent's, no restatement."""
+        """Return True if a step can cover the event: the agent's, and not a restated plan."""
         known = event in self._candidates
         return known or (
             self._is_agent_event(event) and self._trace.by_id[event].kind is Kind.ACTION
         )
 
     def accept(self, event: str, quote: str) -> Evidence | str:
-        """Return a quote from what the agent did, said or got back, or why it is none."""
+        """Return a quote from the agent's actions, texts or results, or the reason to reject it."""
         evidence = self.resolve(event, quote)
         if isinstance(evidence, str):
             return evidence
@@ -125,10 +128,10 @@ class CitationChecker(QuoteResolver):
         return RESTATED if self._is_restated(evidence) else evidence
 
     def _is_restated(self, evidence: Evidence) -> bool:
-        """Return whether a quote is among what repeats the plan or speaks to the judge."""
+        """Return True if the quote is from text that repeats the plan or addresses the judge."""
         cited = self._trace.by_id[evidence.event]
         if _is_text_only(evidence, cited):
-            # What a call only prints, notes or comments is held to what holds for a message.
+            # Text that a call only prints, notes or comments is treated like a message.
             text = f"{format_call(cited)}\n{cited.output}"
             cited = replace(cited, kind=Kind.MESSAGE, text=text, arguments=None, output="")
             remaining = next(iter(remove_restatements(Trace((cited,)), self._plan).events), None)
@@ -145,10 +148,10 @@ class CitationChecker(QuoteResolver):
     def filter_citations(
         self, step: Step, kinds: frozenset[StepKind], cited: Sequence[Evidence]
     ) -> FilteredCitations:
-        """Return what counts of the citations of a step that a model gives these kinds.
+        """Return the citations that count for a step of these kinds.
 
-        They count together: words may stand beside a call. But a step that takes a call is not
-        carried out by words alone, and does not begin with them.
+        They count together: text may accompany a call. But text alone does not carry out a step
+        that requires a call, and such a step does not begin with text.
         """
         own = tuple(evidence for evidence in cited if not self._is_bare_result(evidence.event))
         if not kinds & CALL_KINDS:
@@ -165,13 +168,14 @@ class CitationChecker(QuoteResolver):
         )
 
     def _is_bare_result(self, event: str) -> bool:
-        """Return whether an event is a result without its call, in a trace that records calls."""
+        """Return True for a result without its call, in a trace that records calls."""
         return self._records_calls and self._trace.by_id[event].kind is Kind.OBSERVATION
 
     def _is_call(self, evidence: Evidence, step: Step) -> bool:
-        """Return whether a citation shows an action; bookkeeping does, if the step names its tool.
+        """Return True if a citation shows an action.
 
-        So does a call that only prints or notes something.
+        Bookkeeping, and calls that only print or note something, count if the step names their
+        tool.
         """
         cited = self._trace.by_id[evidence.event]
         if cited.kind is Kind.BOOKKEEPING:
@@ -179,13 +183,13 @@ class CitationChecker(QuoteResolver):
         if cited.kind is not Kind.ACTION:
             return cited.kind is Kind.OBSERVATION
         names = find_idle_names(cited)
-        # What a flag keeps a program from doing is for the model to say.
+        # The model decides what a flag such as --dry-run keeps a program from doing.
         if names is None or any(name.startswith("--") for name in names):
             return True
         return any(_mentions_tool(step.text, name) for name in names)
 
     def check_condition_evidence(self, event: str, quote: str) -> Evidence | str:
-        """Evidence that the condition of a step did not hold: no words of the agent's own."""
+        """Return evidence that a step's condition did not hold; reject the agent's own text."""
         evidence = self.resolve_non_instruction(event, quote)
         if isinstance(evidence, str):
             return evidence
@@ -201,7 +205,7 @@ class CitationChecker(QuoteResolver):
 
 
 def _is_text_only(evidence: Evidence, cited: Event) -> bool:
-    """Return whether a quote shares no word with what a call does: it is printed, or a comment."""
+    """Return True if a quote shares no word with a call's effect: printed text or a comment."""
     if cited.kind is not Kind.ACTION or evidence.pointer == cited.output_pointer:
         return find_idle_names(cited) is not None
     effect = analyze_effect(cited, flatten_arguments(cited.arguments))
@@ -216,7 +220,7 @@ def _split_words(text: str) -> set[str]:
 
 
 def _mentions_tool(text: str, tool: str) -> bool:
-    """Return whether a text names a tool, in one word or in several."""
+    """Return True if a text names a tool, in one word or several."""
     tool_word = "".join(_WORD.findall(fold(tool)))
     words = _WORD.findall(fold(text))
     return bool(tool_word) and any(
@@ -227,12 +231,12 @@ def _mentions_tool(text: str, tool: str) -> bool:
 
 
 class _EventTexts:
-    """The texts of an event in which a quote may stand."""
+    """The texts of an event that a quote may come from."""
 
     def __init__(self, event: Event) -> None:
         self._event = event
         self._own = [text for text in (event.text, *collect_strings(event.arguments)) if text]
-        # A tool's name stands in its call; who was spoken to, or what code is written in, need not.
+        # A call shows its tool's name; a message need not show its addressee, or code its language.
         if event.name and (event.arguments is not None or not self._own):
             self._own.insert(0, event.name)
         self._plain = [to_searchable_text(text) for text in self._own]
@@ -243,7 +247,7 @@ class _EventTexts:
         self._output = to_searchable_text(event.output)
 
     def find(self, words: str) -> Evidence | None:
-        """The quote, if it stands here; where it runs over several texts, the longest of them."""
+        """Return the quote if found; if it spans several texts, the longest of them."""
         event = self._event
         if any(is_quote_in(words, text) for text in self._plain):
             return Evidence(event.id, event.pointer, words)
@@ -256,7 +260,7 @@ class _EventTexts:
         return None
 
     def has_whole_text(self, words: str) -> bool:
-        """Whether the words are one of the texts, whole: a tool may be called `ls`."""
+        """Return True if the words equal one of the texts: a tool may be called `ls`."""
         plain = to_searchable_text(words)
         return any(plain == text for text in (*self._plain, self._output))
 
@@ -265,7 +269,7 @@ _NO_TERMS: frozenset[str] = frozenset()
 
 
 def warn_about_instructions(trace: Trace) -> tuple[str, ...]:
-    """Says which events speak to whoever judges: that is worth knowing of a trace."""
+    """Return a warning that names the events which address the judge, if any."""
     events = tuple(_find_addressed_events(trace))
     if not events:
         return ()
@@ -275,8 +279,8 @@ def warn_about_instructions(trace: Trace) -> tuple[str, ...]:
 
 
 def _find_addressed_events(trace: Trace) -> Iterator[str]:
-    """The events whose words speak to whoever judges, or count steps as done."""
-    # In most traces none does, and to look through all the words at once is quicker.
+    """Yield the events whose text addresses the judge, or declares steps as done."""
+    # Most traces have none, and searching all texts at once is faster.
     words = [text for event in trace.events for text in (event.text, event.output) if text]
     if not addresses_judge(fold("\n".join(words))):
         return

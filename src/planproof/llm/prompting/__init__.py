@@ -1,1 +1,1 @@
-"""Writing a case for a model: as data, inside a budget, with nothing cut in silence."""
+"""Write a case into a prompt: as data, within a budget, with all omissions marked."""

@@ -1,4 +1,4 @@
-"""A case written for a model: task, plan and trace as fenced data, whole or window by window."""
+"""Write a case into a prompt: task, plan and trace as fenced data, whole or in windows."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _TASK_BUDGET_DIVISOR = 8
 
 @dataclass(frozen=True, slots=True)
 class CasePrompt:
-    """What is sent of a case, and how much of its trace that shows.
+    """The prompt parts of a case, and how much of its trace they show.
 
-    `events` are the ids of those that are written; of `shortened` something was left out,
-    `collapsed` share a line with others. What does not fit is not written at all.
+    `events` are the ids of the events shown; `shortened` counts those shown incompletely,
+    `collapsed` those that share a line with others. A case that does not fit is not written at all.
     """
 
     parts: tuple[str | Image, ...]
@@ -40,12 +40,12 @@ class CasePrompt:
 
     @property
     def image_count(self) -> int:
-        """How many images go along."""
+        """Number of images sent."""
         return sum(isinstance(part, Image) for part in self.parts)
 
 
 class CaseWriter:
-    """Writes one case, as often as it is asked about."""
+    """Writes one case, as often as needed."""
 
     def __init__(
         self,
@@ -60,30 +60,30 @@ class CaseWriter:
         self._trace = trace
         self._budget = budget
         self.mark = compute_mark(task, plan, trace)
-        """What the fences bear, and no text of the case can."""
+        """The mark on the fences, which no text of the case can contain."""
         self._gallery = ImageGallery.of(task, plan, trace, self.mark, images or ImageRules())
         self._writer = EventWriter(trace, PlanTerms(plan), self._gallery)
         self._task_text, self._task_chars_omitted = self._write_task(task)
 
     @property
     def has_images(self) -> bool:
-        """Whether there are images in the case, be they sent or not."""
+        """True if the case has images, sent or not."""
         return len(self._gallery) > 0
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What of the case is not sent whatever the budget: images that may not be, and why."""
+        """Notes on omissions other than in the trace: images with the reason, and task text."""
         shortened = f"the task was shortened by {self._task_chars_omitted:,} characters"
         return (*(self._gallery.left_out), *([shortened] if self._task_chars_omitted else ()))
 
     def write_whole(self, instructions: str) -> CasePrompt:
-        """The case with all of its events; with the instructions it keeps to the budget."""
+        """Write the case with all events; together with `instructions` it keeps to the budget."""
         return self._write(self._trace, instructions)
 
     def write_windows(
         self, instructions: str, events: Iterable[str] | None = None
     ) -> tuple[CasePrompt, ...]:
-        """The case, with all of its events or some; in overlapping windows if it does not fit."""
+        """Write the case with all events or some, in overlapping windows if it does not fit."""
         trace = self._trace
         if events is not None:
             event_ids = frozenset(events)
@@ -92,7 +92,7 @@ class CaseWriter:
         return split_into_windows(trace, lambda part: self._write(part, instructions))
 
     def render_template(self, template: UserTemplate, instructions: str) -> CasePrompt:
-        """The case in the words of a user's template, with the trace as JSON."""
+        """Render the case with a user's template, with the trace as JSON."""
         task, plan = self._task_text, self._fence("plan", self._write_plan())
 
         def render_with(trace: str) -> str:
@@ -123,7 +123,7 @@ class CaseWriter:
         )
 
     def _render(self, events: tuple[Event, ...], written: TraceText | None) -> str:
-        """The case in words; without a trace, as long as what surrounds one can be."""
+        """Render the case; without `written`, the longest text that can surround a trace."""
         of = len(self._trace.events)
         shortened = of if written is None else written.shortened
         return render(
@@ -165,7 +165,7 @@ class CaseWriter:
 
 
 def format_question(question: Question) -> str:
-    """The instructions and the case, word for word; images by their kind and size."""
+    """Return the instructions and the case verbatim, with images by type and size."""
     case = "\n".join(
         _describe_image(part) if isinstance(part, Image) else part for part in question.parts
     )
@@ -173,7 +173,7 @@ def format_question(question: Question) -> str:
 
 
 def count_characters(question: Question) -> int:
-    """How long a question is, without its images."""
+    """Return the length of a question without its images."""
     texts = (part for part in question.parts if isinstance(part, str))
     return len(question.instructions) + sum(map(len, texts))
 
@@ -191,10 +191,10 @@ _MAX_OVERLAP = 25
 def split_into_windows(
     trace: Trace, write: Callable[[Trace], CasePrompt]
 ) -> tuple[CasePrompt, ...]:
-    """The trace written in as few windows as it takes, each of which fits.
+    """Write the trace in as few windows as possible, each within the budget.
 
-    Neighbours share some events, so that what belongs together is seen together at least once.
-    When not even single events fit, what does not fit is returned as it is.
+    Neighbouring windows share some events, so that related events are seen together at least once.
+    If not even single events fit, the prompts that do not fit are returned as they are.
     """
     number = 1
     while True:
@@ -202,7 +202,7 @@ def split_into_windows(
         for part in _split_trace(trace, number):
             written.append(write(part))
             if not written[-1].within_budget and number < len(trace.events):
-                break  # no need to write the others: more windows are needed
+                break  # skip the others: more windows are needed
         else:
             return tuple(written)
         number = min(number + -(-number // 2), len(trace.events))

@@ -1,7 +1,7 @@
-"""Text of a case as data: on one line, in which nothing hides and nothing commands.
+"""Escape text of a case as data: one line, no hidden characters, no control tokens.
 
-What is escaped is escaped as JSON does it, so that a model may quote it either way: whoever looks
-for a quote undoes the escapes on both sides.
+Escapes are JSON escapes, so a model may quote text escaped or not: quotes are compared with the
+escapes undone on both sides.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from planproof.core.phrases import ELLIPSIS
 from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 
-# Control tokens of chat formats: servers of open models may take them for the end of a message.
+# Control tokens of chat formats: servers of open models may read them as the end of a message.
 _CONTROL_TOKEN = re.compile(
     r"<(?=[|｜]|/?s>|<SYS>>|</SYS>>|(?:start|end)_of_turn>)|\[(?=/?INST\])|(?<=[|｜])>"
 )
-# Line ends as JSON has them; quotation marks and backslashes stay, for code and JSON to be legible.
+# Line ends as in JSON; quotation marks and backslashes stay, so that code and JSON are legible.
 _LINE_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "«": "\\u00ab", "»": "\\u00bb"}
 _LONGEST_ID = 64
 _PLAIN_NAME = re.compile(rf"[\w.:#/@-]{{1,{_LONGEST_ID}}}")
@@ -28,13 +28,13 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=s
 
 
 def to_compact_json(value: Json) -> str:
-    """A value as compact JSON on one line."""
+    """Return a value as compact JSON on one line."""
     return escape_text(_ENCODER.encode(value))
 
 
 def escape_text(text: str) -> str:
-    """JSON text without control tokens, and with nothing in it that can't be seen."""
-    # One of these stands in every control token, and few texts have one.
+    """Escape control tokens and invisible characters in JSON text."""
+    # Every control token contains one of these, and few texts do.
     if "<" in text or "|>" in text or "INST]" in text or "｜>" in text:
         text = _CONTROL_TOKEN.sub(_escape_match, text)
     if text.isprintable():
@@ -45,8 +45,8 @@ def escape_text(text: str) -> str:
 
 
 def wrap_in_guillemets(text: str) -> str:
-    """A text on one line, between marks that nothing inside it can close."""
-    # Most have none of these: to look for each takes a tenth of what a table of all takes.
+    """Return a text on one line, between marks that nothing inside it can close."""
+    # Most texts have none of these; a search for each takes a tenth of the time of a table.
     for character, code in _LINE_ESCAPES.items():
         if character in text:
             text = text.replace(character, code)
@@ -54,7 +54,7 @@ def wrap_in_guillemets(text: str) -> str:
 
 
 def write_name(name: str) -> str:
-    """The name of a tool or an agent: as it is where it is plain, else a JSON string."""
+    """Return the name of a tool or an agent: unchanged if plain, else as a JSON string."""
     if _PLAIN_NAME.fullmatch(name):
         return name
     return to_compact_json(
@@ -63,14 +63,14 @@ def write_name(name: str) -> str:
 
 
 def write_id(event_id: str) -> str:
-    """The id of an event: never shortened, for it has to be found again."""
+    """Return the id of an event, never shortened, so that it can be matched in an answer."""
     if event_id.isalnum() and len(event_id) <= _LONGEST_ID:
         return event_id
     return event_id if _PLAIN_NAME.fullmatch(event_id) else to_compact_json(event_id)
 
 
 def clip_middle(text: str, max_chars: int) -> str:
-    """Head and tail of a text, with an ellipsis between; all of it if it is short enough."""
+    """Return head and tail of a text with an ellipsis between; all of it if short enough."""
     if len(text) <= max_chars:
         return text
     tail = max_chars // 3
@@ -90,7 +90,7 @@ _DIGITS = 20
 
 
 def compute_mark(task: Content, plan: Plan, trace: Trace) -> str:
-    """The mark of a case: digits that follow from all of it."""
+    """Return the mark of a case: digits derived from all of its content."""
     texts = [task.text]
     for step in plan.steps:
         texts += (step.number, step.text)
@@ -103,5 +103,5 @@ def compute_mark(task: Content, plan: Plan, trace: Trace) -> str:
 
 
 def wrap_in_fence(name: str, text: str, mark: str) -> str:
-    """The text between two lines that name it and bear the mark."""
+    """Put a text between two lines with its name and the mark."""
     return f"[begin {name} {mark}]\n{text}\n[end {name} {mark}]"

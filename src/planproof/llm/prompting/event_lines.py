@@ -1,4 +1,4 @@
-"""One event on one line: id, kind, name, arguments, status, and as much text as there is room."""
+"""Write one event per line: id, kind, name, arguments, status, and text within limits."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _USER = "user"
 
 
 class DetailLimits(NamedTuple):
-    """How many characters of an event's fields are written at the most.
+    """Maximum number of characters written of each field of an event.
 
-    `output` holds for what came back and speaks of the plan, or is an error; `aside` for the rest
-    of what came back, which is evidence of nothing.
+    `output` applies to results that are errors or share words with the plan, `unrelated_output` to
+    all other results, which are not evidence.
     """
 
     arguments: int
@@ -42,7 +42,7 @@ DETAIL_LEVELS = (
     DetailLimits(400, 400, 400, 48),
     DetailLimits(120, 120, 80, 24),
 )
-"""From the most to the least."""
+"""From the most to the least detail."""
 
 
 class TraceLine(NamedTuple):
@@ -53,7 +53,7 @@ class TraceLine(NamedTuple):
 
 
 class ShownFields(NamedTuple):
-    """What is shown of an event: its arguments as JSON, its text, and what came back."""
+    """The shown fields of an event: arguments as JSON, text and result."""
 
     arguments: str | None
     text: str
@@ -74,11 +74,11 @@ class EventWriter:
         self._heads: dict[tuple[Kind, str | None, str | None, str | None], str] = {}
 
     def count_plan_terms(self, event: Event) -> int:
-        """How near an event is to the plan's words."""
+        """Return the number of plan terms in an event."""
         return self._terms.count_shared_terms(event, self._get_full_fields(event).arguments or "")
 
     def write_head(self, event: Event) -> str:
-        """What is the same on every line of alike events: kind, who and which tool."""
+        """Return what similar events have in common: kind, actor and tool."""
         alike = (event.kind, event.name, event.actor, event.parent)
         head_text = self._heads.get(alike)
         if head_text is None:
@@ -96,7 +96,7 @@ class EventWriter:
         return " ".join(words)
 
     def write_line(self, event: Event, detail: int) -> TraceLine:
-        """The event on a line of its own."""
+        """Write the event as one line."""
         shown = self.select_fields(event, detail)
         words = [write_id(event.id), self.write_head(event)]
         if event.id in self._first_of_turn:
@@ -116,7 +116,7 @@ class EventWriter:
         return TraceLine(" ".join(words), shown.left_out)
 
     def write_object(self, event: Event, detail: int) -> TraceLine:
-        """The event as a JSON object on a line of its own."""
+        """Write the event as a JSON object on one line."""
         shown = self.select_fields(event, detail)
         fields: dict[str, Json] = {"id": event.id, "kind": event.kind.value}
         fields |= {
@@ -137,7 +137,7 @@ class EventWriter:
         return TraceLine(to_compact_json(fields), shown.left_out)
 
     def select_fields(self, event: Event, detail: int) -> ShownFields:
-        """What is shown of an event at this detail, and how many characters are not."""
+        """Return the fields shown at this detail level, with the number of omitted characters."""
         most = DETAIL_LEVELS[detail]
         whole = self._get_full_fields(event)
         output_limit = most.unrelated_output
@@ -148,7 +148,7 @@ class EventWriter:
         output = clip_middle(whole.output, output_limit)
         left_out = _count_clipped(whole.output, output_limit)
         if len(whole.text) <= most.text and len(whole.arguments or "") <= most.arguments:
-            # So it is with nearly all of them.
+            # The usual case.
             return ShownFields(whole.arguments, whole.text, output, left_out) if left_out else whole
         left_out += _count_clipped(whole.text, most.text)
         arguments = whole.arguments
@@ -171,7 +171,7 @@ class EventWriter:
         if event.arguments is None:
             return ShownFields(None, text, output, 0)
         if text and text in collect_strings(event.arguments):
-            text = ""  # the command of a call, a second time
+            text = ""  # repeats the command in the arguments
         return ShownFields(to_compact_json(event.arguments), text, output, 0)
 
     def _is_output_relevant(self, event: Event, arguments: str) -> bool:
@@ -188,7 +188,7 @@ def _count_clipped(text: str, max_chars: int) -> int:
 
 
 def _find_parallel_calls(trace: Trace) -> dict[str, str]:
-    """Each call that was issued in one turn with an earlier one -> the first of that turn."""
+    """Map each call issued in the same turn as an earlier one to the first call of that turn."""
     first_by_event: dict[str, str] = {}
     first: Event | None = None
     for event in trace.events:
@@ -206,16 +206,16 @@ _MIN_SHARED_TERMS = 2
 _MAX_CACHED_WORDS = 50_000
 _NONE = frozenset[str]()
 _IRREGULAR_STEMS = frozenset({"dy", "ly", "ty"})
-"""Of dying, lying and tying, which have stems that begin otherwise."""
+"""Stems of dying, lying and tying, which begin differently from the words."""
 
 
 class PlanTerms:
-    """The words of a plan, against which events are held."""
+    """The words of a plan, for measuring the overlap with events."""
 
     def __init__(self, plan: Plan) -> None:
         tokens = set(split_tokens(" ".join(step.text for step in plan.steps)[:_MAX_TEXT_CHARS]))
         self._terms_by_word = _TermLookup(
-            # Numbers stand everywhere and tell nothing.
+            # Numbers are everywhere and not distinctive.
             stem
             for token in tokens
             for stem in stem_token(token)
@@ -223,11 +223,11 @@ class PlanTerms:
         )
 
     def count_shared_terms(self, event: Event, arguments: str) -> int:
-        """How many of the plan's words stand in what was called, said or thought."""
+        """Return the number of plan terms in a call, message or reasoning."""
         return len(self._find_in_call(event, arguments))
 
     def is_output_relevant(self, event: Event, arguments: str) -> bool:
-        """Whether what came back speaks of the plan beyond what the call itself did."""
+        """Return True if the result has plan terms that the call itself has not."""
         output_terms = self._find_in_text(event.output)
         return (
             len(output_terms) >= _MIN_SHARED_TERMS
@@ -245,12 +245,12 @@ class PlanTerms:
 
 
 class _TermLookup(dict[str, frozenset[str]]):
-    """Word -> the plan's terms that it has. Events repeat one another: each is found once."""
+    """Cache from a word to the plan terms it has, since events repeat words."""
 
     def __init__(self, terms: Iterable[str]) -> None:
         super().__init__()
         self._terms = frozenset(terms)
-        # A short stem may differ from its words in the third letter already (cry, cri).
+        # A short stem may differ from its words in the third letter (cry, cri).
         self._beginnings = _IRREGULAR_STEMS.union(
             s[:3] if len(s) > 3 else s[:2] for s in self._terms
         )
@@ -259,7 +259,7 @@ class _TermLookup(dict[str, frozenset[str]]):
         if len(self) > _MAX_CACHED_WORDS:
             self.clear()
         begins_like_one = word[:3] in self._beginnings or word[:2] in self._beginnings
-        # Most words are none of the plan's, and begin like none.
+        # Fast path: most words do not begin like any plan term.
         if not begins_like_one and word.isascii() and word.islower():
             matching = _NONE
         else:

@@ -1,7 +1,7 @@
-"""The images of a case: which are sent, where they stand, and why others are not.
+"""Images of a case: which are sent, where in the prompt, and why others are not.
 
-Each is named in the text by a mark that nobody who wrote the case could know; where the mark
-stands, the image follows as a part of its own.
+Each image is named in the text by a mark that the authors of the case could not know; the image
+follows the mark as a separate part.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _MAX_URL_LENGTH = 2_000
 
 @dataclass(frozen=True, slots=True)
 class ImageRules:
-    """Which images may be sent: how many, how large, and whether by an address elsewhere.
+    """Limits on the images sent: number, size, and whether remote URLs are passed on.
 
-    Local files are read only below `folder`, for a trace may name any file; no address is ever
-    fetched, and it is passed on only where `allow_urls` says so.
+    Local files are read only below `folder`, because a trace may name any file. URLs are never
+    fetched, and are passed on only if `allow_urls` is set.
     """
 
     allow_urls: bool = False
@@ -53,13 +53,13 @@ class ImageGallery:
         self._sent: dict[int, Image] = {}
         self._bytes = 0
         self.left_out: list[str] = []
-        """Which images are not sent, and why."""
+        """Images that are not sent, with the reason."""
 
     @classmethod
     def of(
         cls, task: Content, plan: Plan, trace: Trace, mark: str, rules: ImageRules
     ) -> ImageGallery:
-        """All the images of a case."""
+        """Collect all images of a case."""
         gallery = cls(mark, rules)
         texts = (text for step in plan.steps for text in (step.text,))
         for image in (
@@ -80,11 +80,11 @@ class ImageGallery:
 
     @property
     def sent_count(self) -> int:
-        """How many images are sent."""
+        """Number of images sent."""
         return len(self._sent)
 
     def add(self, image: Image) -> None:
-        """Number an image; the same one again has the same number."""
+        """Number an image; the same image keeps its number."""
         if image in self._numbers:
             return
         number = self._numbers[image] = len(self._numbers) + 1
@@ -95,11 +95,11 @@ class ImageGallery:
             self._sent[number] = admitted
 
     def write_marks(self, images: Iterable[Image]) -> tuple[str, ...]:
-        """What stands in the text for images."""
+        """Return the marks that represent images in the text."""
         return tuple(self._write_mark(self._numbers[image]) for image in images)
 
     def replace_inline_images(self, text: str) -> str:
-        """The text with marks in the place of the images that are written out in it."""
+        """Replace images embedded in a text with marks."""
         if _DATA_URL_PREFIX not in text:
             return text
         return _DATA_URL.sub(
@@ -107,7 +107,7 @@ class ImageGallery:
         )
 
     def split_parts(self, text: str) -> tuple[str | Image, ...]:
-        """A text with marks as parts: each image follows the line that mentions it first."""
+        """Split a text at marks: each image follows the line that mentions it first."""
         if not self._sent:
             return (text,) if text else ()
         mark_pattern = re.compile(rf"\[image (\d+) {re.escape(self._mark)}\]")
@@ -131,7 +131,7 @@ class ImageGallery:
         return f"[image {number}: not shown]"
 
     def _admit(self, image: Image) -> Image | str:
-        """The image as it is sent, or why it is not."""
+        """Return the image as it is sent, or the reason why it is not."""
         if len(self._sent) >= self._rules.max_images:
             return f"only the first {self._rules.max_images} are sent"
         if image.data is None and image.url is not None and _is_remote(image.url):
@@ -168,7 +168,7 @@ class ImageGallery:
         return self._read_file((image.url or "").removeprefix("file://"))
 
     def _read_file(self, name: str) -> bytes | str:
-        """What stands in a local file, if it is in the folder: links are followed first."""
+        """Read a local file if it is inside the folder after resolving links."""
         try:
             folder = self._rules.folder.resolve()
             path = (folder / name).resolve()
@@ -181,7 +181,7 @@ class ImageGallery:
 
 
 def _find_inline_images(*texts: str) -> Iterator[Image]:
-    """The images that are written out in texts."""
+    """Yield the images embedded in texts."""
     for text in texts:
         if _DATA_URL_PREFIX in text:
             yield from (Image(match[1], data=match[2]) for match in _DATA_URL.finditer(text))

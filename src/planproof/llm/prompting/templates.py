@@ -1,6 +1,6 @@
-"""Prompts are templates: the project's own, with fragments, and those that users bring along.
+"""Prompt templates: the built-in prompts and fragments, and templates from users.
 
-Templates see only data. They run in a sandbox, and a name that does not exist is an error.
+Templates see only data. They run in a sandbox, and an undefined name is an error.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _MAX_CHARS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class UserTemplate:
-    """A template that a user brought along, under the name by which messages call it."""
+    """A user's template; `name` is used in messages."""
 
     source: str
     name: str = "template"
 
     @property
     def digest(self) -> str:
-        """Tells this template from others."""
+        """A hash of the template."""
         return sha256(self.source.encode("utf-8", "surrogatepass")).hexdigest()
 
     def validate(self) -> UserTemplate:
-        """The same template, if it can be used at all."""
-        from jinja2 import TemplateError, meta  # noqa: PLC0415 - only for whoever has a template
+        """Return the template if it is valid; raise `InvalidInput` otherwise."""
+        from jinja2 import TemplateError, meta  # noqa: PLC0415 - only for user templates
 
         if len(self.source) > _MAX_CHARS:
             raise InvalidInput(f"has more than {_MAX_CHARS:,} characters.", where=self.name)
@@ -60,8 +60,8 @@ class UserTemplate:
         return self
 
     def render_case(self, *, task: str, plan: str, trace: str, images: bool) -> str:
-        """The words for a case. The multimodal rules are empty where there are no images."""
-        from jinja2 import TemplateError  # noqa: PLC0415 - only for whoever has a template
+        """Render the template for a case. The multimodal rules are empty if there are no images."""
+        from jinja2 import TemplateError  # noqa: PLC0415 - only for user templates
 
         rules = render("fragments/multimodal_input_rules.jinja") if images else ""
         try:
@@ -84,13 +84,13 @@ class UserTemplate:
 
 
 def render(name: str, **values: object) -> str:
-    """One of the project's own prompts, such as "prompt.jinja", or a fragment of them."""
+    """Render a built-in prompt such as "prompt.jinja", or a fragment."""
     return _environment().get_template(name).render(**values).strip()
 
 
 @cache
 def compute_prompts_digest() -> str:
-    """Changes whenever a word of the project's own prompts does."""
+    """Return a hash of all built-in prompts."""
     digest = sha256()
     for source in _list_prompt_files():
         digest.update(source.read_bytes())

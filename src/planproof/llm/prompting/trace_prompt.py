@@ -1,7 +1,7 @@
-"""A trace written for a model inside a budget: every event keeps at least its id.
+"""Write a trace into a prompt within a budget: every event keeps at least its id.
 
-What there is room for is chosen by nearness to the plan's words, and what was left out is counted.
-Where even one line for every run of alike events is too much, the trace does not fit.
+Detail goes to the events with the most words of the plan, and omitted text is counted. If even one
+line per group of similar events is too long, the trace does not fit.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ _MAX_SCORED_EVENTS = 3
 
 @dataclass(frozen=True, slots=True)
 class TraceText:
-    """The text, and how much of the events it shows.
+    """The text of a trace, and how much of the events it shows.
 
-    `shortened` counts the events of which something was left out, `collapsed` those that share a
-    line with others.
+    `shortened` counts the events shown incompletely, `collapsed` those that share a line.
     """
 
     text: str
@@ -38,14 +37,14 @@ class TraceText:
 
 
 class _Entry(NamedTuple):
-    """What becomes a line: an event or a run. Detail 0 is the most."""
+    """An event or a group of events that becomes a line. Detail 0 is the most."""
 
     events: Sequence[Event]
     write: Callable[[int], TraceLine]
 
 
 def write_trace(trace: Trace, writer: EventWriter, budget: int) -> TraceText:
-    """The trace as lines, one an event or, where these do not fit, one a run of alike events."""
+    """Write the trace with one line per event, or per group of similar events if too long."""
     entries = list(_build_event_entries(trace, writer.write_line))
     lines = _fit_lines(entries, len(DETAIL_LEVELS), writer, budget)
     if lines is None:
@@ -55,7 +54,7 @@ def write_trace(trace: Trace, writer: EventWriter, budget: int) -> TraceText:
 
 
 def write_json(trace: Trace, writer: EventWriter, budget: int) -> TraceText:
-    """The trace as a JSON array of events, one a line; they are shortened but never collapsed."""
+    """Write the trace as a JSON array, one event per line; shortened but never grouped."""
     entries = list(_build_event_entries(trace, writer.write_object))
     lines = _fit_lines(entries, len(DETAIL_LEVELS), writer, budget - len(entries) - len("[\n\n]"))
     written = _build_text(trace, entries, lines)
@@ -88,7 +87,10 @@ def _build_text(trace: Trace, entries: list[_Entry], lines: list[TraceLine] | No
 def _fit_lines(
     entries: list[_Entry], details: int, writer: EventWriter, budget: int
 ) -> list[TraceLine] | None:
-    """All entries in full, or all at the least detail and as many as fit at more of it."""
+    """Write all entries in full, or at the least detail with more for as many as fit.
+
+    Returns None if even the least detail does not fit.
+    """
     lines, remaining = _write_at_detail(0, entries, budget)
     if remaining >= 0:
         return lines
@@ -103,7 +105,7 @@ def _fit_lines(
 def _write_at_detail(
     detail: int, entries: list[_Entry], budget: int
 ) -> tuple[list[TraceLine], int]:
-    """All entries at one detail, and what they leave of the budget."""
+    """Write all entries at one detail level; return the lines and the remaining budget."""
     lines = [entry.write(detail) for entry in entries]
     return lines, budget - sum(len(line.text) + 1 for line in lines)
 
@@ -111,7 +113,7 @@ def _write_at_detail(
 def _spend_remaining(
     remaining: int, reached: int, entries: list[_Entry], lines: list[TraceLine], writer: EventWriter
 ) -> None:
-    """Give what is left of the budget to the nearest entries, then to all, step by step."""
+    """Spend the remaining budget on the entries most relevant to the plan, then on all."""
     overlaps = [
         max(map(writer.count_plan_terms, entry.events[:_MAX_SCORED_EVENTS])) for entry in entries
     ]
@@ -137,14 +139,15 @@ _SEPARATOR = " ¦ "
 _Shape: TypeAlias = tuple[str, tuple[str, ...]]
 
 GROUP_DETAIL_LEVELS = (1_200, 480, 160, 48)
-"""How many characters tell what differs within a run, from the most to the least.
+"""Maximum number of characters for the differences within a group, from most to least detail.
 
-There are as many as of `lines.DETAILS`, for what is alike to nothing stays an event."""
+The same number of levels as `event_lines.DETAIL_LEVELS`, because an event that is similar to no
+other is written with those."""
 
 
 @dataclass(slots=True)
 class EventGroup:
-    """Alike events, which may alternate with those of other runs."""
+    """Similar events, which may alternate with events of other groups."""
 
     shape: _Shape
     events: list[Event] = field(default_factory=list[Event])
@@ -152,7 +155,7 @@ class EventGroup:
 
 
 def group_similar_events(trace: Trace, writer: EventWriter) -> list[EventGroup]:
-    """The events by runs, in the order in which these begin. Images keep an event apart."""
+    """Group similar events, ordered by first event. An event with images is not grouped."""
     groups: list[EventGroup] = []
     open_groups: list[EventGroup] = []
     for event_index, event in enumerate(trace.events):
@@ -162,7 +165,7 @@ def group_similar_events(trace: Trace, writer: EventWriter) -> list[EventGroup]:
         ]
         group = next((group for group in open_groups if group.shape == shape), None)
         if group is None and event.kind is Kind.ACTION:
-            # Another tool is another piece of work: what was said about the last one ends here.
+            # Another tool starts other work: texts about the previous one end here.
             open_groups = [group for group in open_groups if group.events[0].kind is Kind.ACTION]
         if group is None or event.images or len(group.events) >= _MAX_GROUP_SIZE:
             group = EventGroup(shape)
@@ -180,7 +183,7 @@ def _argument_names(arguments: Json) -> tuple[str, ...]:
 
 
 def write_group_line(group: EventGroup, writer: EventWriter, detail: int) -> TraceLine:
-    """A run on one line: its ids, what its events have in common, and what differs."""
+    """Write a group on one line: ids, what its events have in common, and what differs."""
     if len(group.events) == 1:
         return writer.write_line(group.events[0], detail)
     most = GROUP_DETAIL_LEVELS[detail]
@@ -205,7 +208,7 @@ def write_group_line(group: EventGroup, writer: EventWriter, detail: int) -> Tra
 
 
 def format_id_ranges(ids: Iterable[str]) -> Iterator[str]:
-    """Ids in order, those that follow one another as "e3-e6"."""
+    """Yield ids in order, with consecutive ones as "e3-e6"."""
     first: str | None = None
     last = ""
     for event_id in ids:
@@ -237,7 +240,7 @@ def _write_body(event: Event, writer: EventWriter) -> str:
 
 
 def _find_common_prefix(bodies: Sequence[str]) -> str:
-    # What the first and the last in alphabetical order have in common, all have.
+    # The common prefix of the alphabetically first and last is common to all.
     first, last = min(bodies), max(bodies)
     differs = (
         position
@@ -248,7 +251,7 @@ def _find_common_prefix(bodies: Sequence[str]) -> str:
 
 
 def _join_differences(middles: Sequence[str], max_chars: int) -> tuple[str, int]:
-    """What differs, from the first events and from the last, as far as there is room."""
+    """Return the differences from the first and last events, as far as they fit."""
     whole = _SEPARATOR.join(middles)
     if len(whole) <= max_chars:
         return whole, 0

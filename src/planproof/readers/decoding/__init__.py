@@ -1,1 +1,1 @@
-"""From bytes to parsed documents: JSON, JSON Lines, archives, case files, trace files."""
+"""Decode bytes into documents: JSON, JSON Lines, archives, case files, trace files."""

@@ -1,4 +1,4 @@
-"""Archives: the ZIP files that Inspect writes its logs into, with one sample an entry."""
+"""Read the ZIP archives that Inspect writes its logs into, with one sample per entry."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ _ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 _ENTRY_SIGNATURE = b"PK\x01\x02"
 _ZSTANDARD = 93
 _ENCRYPTED_FLAG = 0x1
-# A log may unpack to so many times what a single trace may have: it is never unpacked at once.
+# The limit for a log, as a multiple of that for one trace: it is never unpacked all at once.
 _UNPACK_FACTOR = 16
 
 
 def is_archive(data: bytes) -> bool:
-    """Whether the bytes are a ZIP file."""
+    """Return whether the bytes are a ZIP file."""
     return data.startswith(_ZIP_SIGNATURES)
 
 
 class Archive:
-    """The samples of a log. Entries are read one by one, into memory, within the limits."""
+    """The samples of an Inspect log, read into memory one at a time, within the limits."""
 
     def __init__(self, data: bytes, name: str, limits: Limits) -> None:
         self.name = name
         self.limits = limits
-        # Counted before anything is made of them: a directory costs more memory than bytes.
+        # Counted before parsing: a parsed directory takes more memory than its bytes.
         if data.count(_ENTRY_SIGNATURE) > limits.entries:
             raise InvalidInput(
                 f"is an archive with more than {limits.entries:,} entries.",
@@ -57,11 +57,11 @@ class Archive:
 
     @property
     def sample_names(self) -> list[str]:
-        """What the samples are called: `<id>_epoch_<n>`."""
+        """The names of the samples: `<id>_epoch_<n>`."""
         return [_sample_name(entry.filename) for entry in self._samples]
 
     def read_sample(self, number: int) -> bytes:
-        """The bytes of one sample, however many the archive says that it has."""
+        """Return the bytes of one sample, within the limit whatever size the archive declares."""
         entry = self._samples[number]
         where = f"{self.name}#{_sample_name(entry.filename)}"
         if entry.flag_bits & _ENCRYPTED_FLAG:

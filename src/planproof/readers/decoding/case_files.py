@@ -1,4 +1,4 @@
-"""Case files: one case as JSON, or a data set with one case a line."""
+"""Read case files: one case as JSON, or a data set with one case per line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from planproof.readers.task_content import read_task
 
 _FORM = 'A case is {"user_task": ..., "agent_plan": ..., "execution_trace": ...}.'
 _DEEPEST = 2 * MAX_DEPTH
-"""What is nested more deeply can be parsed, but neither kept nor sent to another process."""
+"""Values nested more deeply can be parsed, but neither stored nor sent to another process."""
 _TYPE_NAMES: dict[type, str] = {
     NoneType: "null",
     bool: "true or false",
@@ -33,9 +33,9 @@ _TYPE_NAMES: dict[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class CaseLine:
-    """A line of a data set: the case in it, or what is wrong with it. `where` is its place.
+    """A line of a data set: the case in it, or the error.
 
-    `record` is what stands there, as far as it is JSON.
+    `where` is the location of the line; `record` is its value, if it is JSON.
     """
 
     where: str
@@ -46,15 +46,15 @@ class CaseLine:
 
 
 class CaseMaker(Protocol):
-    """Makes a case of a record; the fields of a case are where it looks for them."""
+    """Builds a case from a record, and decides where the fields of the case are."""
 
     def __call__(self, value: Json, *, name: str) -> Case:
-        """The case in a JSON value; `name` is its place, for errors."""
+        """Return the case in a JSON value; `name` is its location, for errors."""
         ...
 
 
 def read_case(data: bytes, *, name: str, limits: Limits | None = None) -> Case:
-    """The case in a file."""
+    """Return the case in a file with this content."""
     line = build_raw_line(data, name, limits or Limits())
     if line.error is not None:
         raise line.error
@@ -63,7 +63,7 @@ def read_case(data: bytes, *, name: str, limits: Limits | None = None) -> Case:
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
-    """A line that is not blank, as it stands in a file; `error` when there is too much in it."""
+    """A line that is not blank, as bytes; `error` is set if it exceeds a limit."""
 
     where: str
     data: bytes
@@ -71,7 +71,7 @@ class RawLine:
 
 
 def build_raw_line(data: bytes, where: str, limits: Limits) -> RawLine:
-    """Return a line or another record, after counting the values in it."""
+    """Return a line or another record, with an error if it has too many values."""
     if len(data) > limits.values:
         text = data.decode(json.detect_encoding(data), "replace")
         if has_more_values(text, limits.values):
@@ -80,7 +80,7 @@ def build_raw_line(data: bytes, where: str, limits: Limits) -> RawLine:
 
 
 def iter_raw_lines(file: Readable, *, name: str, limits: Limits) -> Iterator[RawLine]:
-    """The lines of a file, one at a time."""
+    """Yield the lines of a file that are not blank, one at a time."""
     number = 0
     while line := file.readline(limits.bytes + 1):
         number += 1
@@ -93,7 +93,7 @@ def iter_raw_lines(file: Readable, *, name: str, limits: Limits) -> Iterator[Raw
 
 
 def parse_cases(lines: Iterable[RawLine], make: CaseMaker | None = None) -> Iterator[CaseLine]:
-    """The cases of a data set, one a line; a line that holds none does not stop the rest."""
+    """Yield the cases of a data set, one per line; an invalid line does not stop the rest."""
     for line in lines:
         if line.error is not None:
             yield CaseLine(line.where, error=line.error)
@@ -107,7 +107,7 @@ def parse_cases(lines: Iterable[RawLine], make: CaseMaker | None = None) -> Iter
 
 
 def parse_case_line(value: Json, where: str, make: CaseMaker | None = None) -> CaseLine:
-    """The case in a record of a data set, or what is wrong with it."""
+    """Return the case in a record of a data set, or the error."""
     id_ = value.get("id") if is_object(value) else None
     try:
         case = (make or parse_case)(value, name=where)
@@ -117,7 +117,7 @@ def parse_case_line(value: Json, where: str, make: CaseMaker | None = None) -> C
 
 
 def parse_case(value: Json, *, name: str) -> Case:
-    """The case in a JSON value. Fields that planproof does not know are left alone."""
+    """Return the case in a JSON value. Unknown fields are ignored."""
     if not is_object(value):
         raise InvalidInput(
             f"must be an object, not {_TYPE_NAMES[type(value)]}.", where=name, advice=_FORM
@@ -131,7 +131,7 @@ def parse_case(value: Json, *, name: str) -> Case:
     metadata = _get_typed(value, "metadata", (dict, NoneType), name)
     task = value["user_task"]
     return Case(
-        # What is kept of a bare trace has none: it is given back so, and can be handed in again.
+        # A bare trace is stored without a task, and what was stored must be accepted again.
         task=None if task is None else read_task(task, where=_field_location(name, "user_task")),
         plan=plan,
         trace=trace,
@@ -153,7 +153,10 @@ def _get_typed(fields: dict[str, Json], field: str, types: tuple[type, ...], nam
 
 
 def _refuse_misnamed(field: str, fields: dict[str, Json], name: str) -> None:
-    """A case without a plan can be told so; one whose plan has the wrong name must be."""
+    """Raise `InvalidInput` for a missing field.
+
+    A case may have no plan, but a plan under a wrong name is an error.
+    """
     misnamed = next((key for key in fields if len(key) > 3 and key in field), None)
     if misnamed is not None or field != "agent_plan":
         raise InvalidInput(
@@ -168,7 +171,7 @@ def _field_location(name: str, field: str) -> str:
 
 
 def line_too_long_error(where: str, limits: Limits) -> InvalidInput:
-    """The error for a line that is longer than the limit."""
+    """Return the error for a line that is longer than the limit."""
     return InvalidInput(
         f"has more than {limits.bytes:,} bytes.",
         where=where,

@@ -1,7 +1,7 @@
-"""The elements of a JSON array, one at a time, however long the array is.
+"""Split a JSON array into its elements, one at a time, however long the array is.
 
-They are taken apart, not parsed: what is read is handed on byte by byte, so that an element means
-what the same bytes mean on a line of their own, and a broken one does not cost those after it.
+Elements are split, not parsed: their bytes are passed on unchanged, so that an element means what
+the same bytes mean on a line of their own, and an invalid one does not affect those after it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from planproof.errors import InvalidInput
 _CHUNK = 1 << 16
 _BOM = b"\xef\xbb\xbf"
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
-# What has nothing to say about where an element ends; a comma does only outside all brackets.
+# Bytes that can't end an element; a comma ends one only outside all brackets.
 _SKIP_TOP_LEVEL = re.compile(rb'(?:[^"\[\]{},]++|' + _STRING + rb")*+", re.DOTALL)
 _SKIP_NESTED = re.compile(rb'(?:[^"\[\]{}]++|' + _STRING + rb")*+", re.DOTALL)
 _REST_OF_STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)
@@ -28,19 +28,19 @@ _OPENING_BRACKETS, _CLOSING_BRACKETS = frozenset(b"[{"), frozenset(b"]}")
 class ArrayElements:
     """The elements of an array in a file that begins with its `[`; None for one that is too long.
 
-    `name` is the file's, for errors: an array that breaks off, and anything that follows it.
+    `name` is the file's, for errors: a truncated array, or data after its end.
     """
 
     read: Callable[[int], bytes]
     name: str
     limits: Limits
     _buffer: bytearray = field(default_factory=bytearray, init=False)
-    """What was read of the element that comes next, and what may follow it."""
+    """The bytes read of the next element, and of what may follow it."""
     _position: int = field(default=0, init=False)
     _too_long: bool = field(default=False, init=False)
 
     def __iter__(self) -> Iterator[bytes | None]:
-        """Every element, once."""
+        """Yield every element, once."""
         self._fill_buffer()
         begins = self._buffer.removeprefix(_BOM).lstrip()
         assert begins.startswith(b"[")
@@ -52,7 +52,7 @@ class ArrayElements:
             element = None if self._too_long else bytes(self._buffer[: self._position])
             del self._buffer[: self._position + 1]
             self._position, self._too_long = 0, False
-            # An empty array has no element, and JSON ends with none.
+            # An empty array has no element; a blank one after a comma is invalid JSON.
             if not (closed and first and element is not None and not element.strip()):
                 yield element
             if closed:
@@ -73,7 +73,7 @@ class ArrayElements:
         return bool(chunk)
 
     def _find_end(self) -> bool:
-        """Move to the comma or bracket behind the element; whether it closes the array."""
+        """Move to the comma or bracket after the element; return whether it closes the array."""
         depth = 0
         in_string = False
         while True:
@@ -81,7 +81,7 @@ class ArrayElements:
             match = skip.match(self._buffer, self._position)
             assert match is not None
             self._position = match.end()
-            # A backslash that ends what was read belongs to what comes next.
+            # A backslash at the end of the buffer needs the next byte.
             if self._position == len(self._buffer) or (
                 in_string and self._buffer[self._position] != _QUOTE
             ):

@@ -1,4 +1,4 @@
-"""Parsing JSON, JSON Lines and event streams from untrusted text, within limits."""
+"""Parse JSON, JSON Lines and event streams from untrusted text, within limits."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STREAM_FIELD = re.compile(r"(?:event|data|id|retry):|:")
 
 
 class Parser:
-    """Parses what one source holds; `skipped` says what was left out or read otherwise."""
+    """Parses the text of one source; `skipped` lists what was left out or replaced."""
 
     def __init__(self, name: str, limits: Limits) -> None:
         self.name = name
@@ -35,7 +35,7 @@ class Parser:
         self._pointer = ""
 
     def parse(self, text: str, pointer: str = "") -> Json:
-        """One JSON value; raises JSONDecodeError where it is none."""
+        """Parse one JSON value; raise `JSONDecodeError` if the text is not one."""
         self._pointer = pointer
         self.check_values(text)
         try:
@@ -46,15 +46,15 @@ class Parser:
             except RecursionError as error:
                 raise self.too_deep_error() from error
         depth = self.limits.depth
-        # Each level takes a bracket at both ends.
+        # Each level of nesting takes two brackets.
         if len(text) > 2 * depth and is_deeper_than(value, depth):
             raise self.too_deep_error()
         return value
 
     def parse_lines(self, text: str) -> tuple[tuple[int, Json], ...] | None:
-        """The records of JSON Lines, of an event stream or of values one after another.
+        """Parse the records of JSON Lines, of an event stream or of consecutive values.
 
-        None when the text is nothing of the kind.
+        Return None if the text is none of these.
         """
         lines = text.split("\n")
         values = self._parse_clean_lines(lines if lines[-1] else lines[:-1], text)
@@ -82,7 +82,7 @@ class Parser:
         return records
 
     def _parse_indented(self, lines: list[str]) -> tuple[tuple[int, Json], ...] | None:
-        """The values of a text that begins with one, each from one line to another."""
+        """Parse values that span several lines; None if there are none, or too much other text."""
         before = len(self.skipped)
         reached, beside = 0, 0
         blocks: list[tuple[int, str]] = []
@@ -98,18 +98,18 @@ class Parser:
         return records
 
     def _skip_between(self, lines: list[str], start: int, end: int) -> int:
-        """Note what is printed between two values; gives back how many lines it has."""
+        """Note the lines printed between two values; return how many are not blank."""
         filled = [number for number in range(start, end) if not _is_blank(lines[number])]
         if filled:
             self.skip(filled[0] + 1, "stands beside the JSON values, or breaks off")
         return len(filled)
 
     def is_malformed_json(self, text: str, failure: json.JSONDecodeError) -> bool:
-        """Whether a text that did not parse was meant to be JSON."""
+        """Return whether a text that did not parse was meant to be JSON."""
         return failure.msg != "Extra data" and _BEGINS_LIKE_JSON.match(text) is not None
 
     def skip(self, line: int, why: str) -> bool:
-        """Note a line that is left out; False, so that it can stand in a condition."""
+        """Note a line that is left out; return False, for use in a condition."""
         self.skipped.append(SkippedPart(f"L{line}", why))
         return False
 
@@ -122,7 +122,7 @@ class Parser:
         return f"{self.name}, line {self._pointer[1:]}" if self._pointer else self.name
 
     def too_deep_error(self) -> InvalidInput:
-        """The error for a value that is nested beyond the limit."""
+        """Return the error for a value that is nested beyond the limit."""
         return InvalidInput(
             f"is nested more than {self.limits.depth} levels deep.",
             where=self._describe_location(),
@@ -130,7 +130,7 @@ class Parser:
         )
 
     def _parse_clean_lines(self, lines: list[str], text: str) -> list[Json] | None:
-        """The values of lines with an object each; None where a line may need a look of its own."""
+        """Parse lines with one object each; None if a line may need special handling."""
         if not all(line.startswith("{") for line in lines):
             return None
         self.check_values(text)
@@ -141,7 +141,7 @@ class Parser:
         return None if is_deeper_than(values, self.limits.depth + 1) else values
 
     def parse_records(self, lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, Json]]:
-        """The values of numbered lines; what is no JSON is skipped."""
+        """Yield the values of numbered lines; skip lines that are not JSON."""
         for number, line in lines:
             if _is_blank(line):
                 continue
@@ -155,16 +155,16 @@ class Parser:
         for number, line in enumerate(lines, 1):
             if line.startswith("event:"):
                 event = line[6:].strip()
-            # The end mark that some providers send is no data.
+            # Some providers send an end marker, which is not data.
             elif line.startswith("data:") and line[5:].strip() != "[DONE]":
                 for _, value in self.parse_records(iter([(number, line[5:])])):
                     if is_object(value) and event:
-                        # What kind of event it is stands beside the data; readers need both.
+                        # The event type is outside the data; readers need both.
                         value.setdefault("event", event)
                     yield number, value
 
     def _parse_leniently(self, text: str) -> Json:
-        """The value of JSON that is not strict, with a note of what is read otherwise."""
+        """Parse JSON that is not strict, and note what was replaced."""
         decoder = json.JSONDecoder(
             parse_constant=self._parse_constant,
             parse_int=self._parse_int,
@@ -215,11 +215,11 @@ def _is_blank(line: str) -> bool:
 
 
 def replace_lone_surrogates(text: str, parser: Parser) -> str:
-    """The text itself, or with U+FFFD for each half of a character that can't be encoded."""
+    """Replace lone surrogates, which can't be encoded, with U+FFFD."""
     if text.isascii():
         return text
     try:
-        # Quicker than looking at each character.
+        # Faster than checking each character.
         text.encode()
     except UnicodeEncodeError:
         pass
@@ -240,10 +240,10 @@ _CLOSING_BRACKETS = {"{": "}", "[": "]"}
 
 
 def iter_indented_values(lines: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Each stretch from a line with an opening bracket alone to one that closes it alone.
+    """Yield each block from a line that is an opening bracket to the line that closes it.
 
-    With the number of its first line. What stands between stretches is passed over, and so is
-    one that is not closed before the next begins.
+    Each comes with the number of its first line. Text between blocks is passed over, and so is a
+    block that is not closed before the next begins.
     """
     first, end = 0, ""
     for number, line in enumerate(lines, 1):

@@ -1,6 +1,6 @@
-"""Reading the beginning of a file twice: to see what it is, and then for what is in it.
+"""Read the beginning of a file twice: to detect its format, and to read its content.
 
-Standard input can't be rewound, and more than the beginning need not be kept.
+Standard input can't be rewound, and only the beginning needs to be kept.
 """
 
 from __future__ import annotations
@@ -10,31 +10,31 @@ from typing import Protocol
 
 
 class Readable(Protocol):
-    """The part of a binary file that is needed to read it from beginning to end."""
+    """The methods of a binary file that are needed to read it from beginning to end."""
 
     def read(self, size: int = -1, /) -> bytes:
-        """The next bytes, at most so many; fewer only at the end."""
+        """Return the next `size` bytes; fewer only at the end of the file."""
         ...
 
     def readline(self, size: int = -1, /) -> bytes:
-        """The next line, or so many bytes of it."""
+        """Return the next line, or the first `size` bytes of it."""
         ...
 
 
 class RewoundFile:
-    """A file whose beginning was read already, and is read again."""
+    """A file whose beginning was already read, and is read again."""
 
     def __init__(self, head: bytes, file: Readable) -> None:
         self._head = io.BytesIO(head)
         self._file = file
 
     def read(self, size: int = -1, /) -> bytes:
-        """The next bytes, at most so many; fewer only at the end."""
+        """Return the next `size` bytes; fewer only at the end of the file."""
         data = self._head.read(size)
         return data if len(data) == size else data + self._file.read(_remaining_size(size, data))
 
     def readline(self, size: int = -1, /) -> bytes:
-        """The next line, or so many bytes of it."""
+        """Return the next line, or the first `size` bytes of it."""
         data = self._head.readline(size)
         if data.endswith(b"\n") or len(data) == size:
             return data
@@ -42,7 +42,7 @@ class RewoundFile:
 
 
 class RecordingFile:
-    """Reads a file and keeps what was read, until it is told to let go."""
+    """Reads a file and keeps what was read, until recording stops."""
 
     def __init__(self, file: Readable) -> None:
         self._file = file
@@ -50,19 +50,19 @@ class RecordingFile:
         self._recorded = bytearray()
 
     def read(self, size: int, /) -> bytes:
-        """The next bytes, at most so many."""
+        """Return the next bytes, at most `size`."""
         data = self._file.read(size)
         if self._is_recording:
             self._recorded += data
         return data
 
     def stop_recording(self) -> None:
-        """Keep nothing any more."""
+        """Stop recording, and discard what was recorded."""
         self._is_recording = False
         self._recorded.clear()
 
     def get_recorded(self) -> bytes:
-        """Everything that was read."""
+        """Return everything that was read."""
         return bytes(self._recorded)
 
 

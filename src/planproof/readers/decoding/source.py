@@ -1,4 +1,4 @@
-"""The source of a trace: what was given, decoded and parsed, before anyone has made sense of it."""
+"""The source of a trace: the input, decoded and parsed, before a reader interprets it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from planproof.readers.decoding.json_parsing import Parser, replace_lone_surroga
 
 @contextmanager
 def gc_paused() -> Generator[None, None, None]:
-    """Let the collector rest while much is made that is all kept, and that has no circles.
+    """Pause garbage collection while many objects without reference cycles are created and kept.
 
-    It would look at all of it again and again: that takes a sixth of the reading of 50 MB. Who has
-    switched it off finds it so afterwards.
+    The collector would scan all of them repeatedly, which takes a sixth of the time to read
+    50 MB. If it was disabled before, it stays disabled.
     """
     if not gc.isenabled():
         yield
@@ -51,11 +51,11 @@ _BYTE_ORDER_MARKS = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A trace as it came in.
+    """A trace as it was given.
 
     `document` is a JSON value, a tuple of (line number, value) for JSON Lines and for streams of
-    server-sent events, the text, or an `Archive`, which holds traces and is none.
-    `skipped` names what could not be parsed.
+    server-sent events, the text, or an `Archive`, which holds traces but is not one.
+    `skipped` lists what could not be parsed.
     """
 
     name: str
@@ -69,21 +69,21 @@ class Source:
     def digest(self) -> str:
         """SHA-256 of the trace as it was given: of its text, or of a value written as JSON."""
         if self._digest is None and self._text is not None:
-            # Not before it is asked for: it takes half as long as to parse the text.
+            # Computed on demand: it takes half as long as parsing the text.
             object.__setattr__(self, "_digest", _compute_digest(self._text.encode()))
             object.__setattr__(self, "_text", None)
         return self.canonical_digest if self._digest is None else self._digest
 
     @property
     def canonical_digest(self) -> str:
-        """The digest that a JSON value has, however a file writes it."""
+        """The digest of a JSON value, independent of how a file formats it."""
         if self.form != "json":
             return self.digest
         return _compute_digest(json.dumps(self.document, separators=(",", ":")).encode())
 
     @property
     def raw_value(self) -> Json:
-        """The trace as a JSON value that reads as the same source: its text, if it still has it."""
+        """The trace as a JSON value that reads as the same source: its text, if still available."""
         if self._text is not None:
             return self._text
         if self.form != "jsonl":
@@ -131,13 +131,13 @@ class Source:
                 where=name,
                 advice="Save the trace as UTF-8 text; unpack it first if it is an archive.",
             ) from error
-        # Whoever gave them away need not hold the bytes while their text is parsed.
+        # Free the bytes while the text is parsed, unless the caller keeps them.
         del data
         return cls._from_clean_text(text, Parser(name, limits))
 
     @classmethod
     def from_text(cls, text: str, *, name: str = "trace", limits: Limits | None = None) -> Source:
-        """Find out whether a text is JSON, JSON Lines, an event stream, or just text."""
+        """Parse a text as JSON, JSON Lines or an event stream, or keep it as plain text."""
         parser = Parser(name, limits or Limits())
         return cls._from_clean_text(
             replace_lone_surrogates(text.removeprefix("\ufeff"), parser), parser
@@ -161,7 +161,7 @@ class Source:
                 break
             if not start.startswith('"'):
                 return cls(name, "json", value, tuple(parser.skipped), _text=text)
-            # A JSON string that holds a trace: what counts is the trace.
+            # A JSON string that holds a trace: parse its content.
             text = value
         records = parser.parse_lines(text)
         if records is not None:
@@ -178,10 +178,10 @@ class Source:
     def from_value(
         cls, value: Json, *, name: str = "trace", limits: Limits | None = None
     ) -> Source:
-        """Take a parsed JSON value, or a string that holds a trace."""
+        """Create a source from a parsed JSON value, or from a string that holds a trace."""
         if isinstance(value, str):
             return cls.from_text(value, name=name, limits=limits)
-        # Written and parsed again: what holds for a file then holds for a value, whatever it is.
+        # Serialized and parsed again, so that the checks of files also apply to values.
         parser = Parser(name, limits or Limits())
         try:
             text = json.dumps(value, separators=(",", ":"))

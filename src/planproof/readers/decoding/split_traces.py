@@ -1,7 +1,7 @@
-"""Several traces in one file: each is a source of its own, which everything else can work on.
+"""Split a file that holds several traces into one source per trace.
 
-An Inspect log has samples, JSON Lines, arrays and objects may hold whole histories, and a file of
-spans may hold more than one trace id.
+An Inspect log has samples; JSON Lines, arrays and objects may hold whole histories; and a file of
+spans may have more than one trace id.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _IDS_IN_ERRORS = 5
 
 @dataclass(frozen=True, slots=True)
 class ContainedTrace:
-    """One trace of several. Its source is made when it is asked for, and not kept."""
+    """One trace of several. Its source is created on access, and not kept."""
 
     id: str
     _load_source: Callable[[], Source]
 
     @property
     def source(self) -> Source:
-        """The trace as a source of its own, with pointers that begin at it."""
+        """The trace as a separate source, with pointers relative to the trace."""
         return self._load_source()
 
 
 def split_traces(source: Source) -> tuple[ContainedTrace, ...]:
-    """The traces in this source; none when it is a single trace."""
+    """Return the traces in this source; none if it is a single trace."""
     if source.form == "archive":
         return _split_archive(source.document)
     if source.form == "text":
@@ -52,7 +52,7 @@ def split_traces(source: Source) -> tuple[ContainedTrace, ...]:
         return ()
     head = values[:SNIFF_LIMIT]
     known = sum(_may_be_trace(value) and _is_trace(value) for _, value in head)
-    # Keys may be those of anything; what stands under all of them, if it is traces, is theirs.
+    # An object may have any keys: it holds traces only if all of its values are traces.
     needed = len(head) if isinstance(values[0][0], str) else len(head) / 2
     if known < needed:
         return ()
@@ -69,7 +69,7 @@ def split_traces(source: Source) -> tuple[ContainedTrace, ...]:
 
 
 def select_trace(source: Source, selector: str | None = None) -> Source:
-    """The trace with this id or, counted from 1, this number; without either, the only one."""
+    """Return the trace with this id or 1-based number; without a selector, the only trace."""
     traces = split_traces(source)
     if selector is None:
         if len(traces) > 1:
@@ -94,7 +94,7 @@ def select_trace(source: Source, selector: str | None = None) -> Source:
 
 
 def multiple_traces_error(source: Source, traces: Sequence[ContainedTrace]) -> InvalidInput:
-    """The error for a source that holds several traces where one is needed."""
+    """Return the error for a source that holds several traces where one is needed."""
     return InvalidInput(
         f"holds {len(traces):,} trace{'s' if len(traces) > 1 else ''}: {_format_ids(traces)}.",
         where=source.name,
@@ -103,7 +103,7 @@ def multiple_traces_error(source: Source, traces: Sequence[ContainedTrace]) -> I
 
 
 def find_trace_id(value: Json) -> str | None:
-    """What a trace is called in the file that holds it."""
+    """Return the id that a trace has in the file that holds it."""
     if not is_object(value):
         return None
     for key in _ID_KEYS:
@@ -142,7 +142,7 @@ def _build_traces(
 
 
 def make_ids_unique(ids: Iterable[str | None]) -> Iterator[str]:
-    """The same ids, those that came before with a number added, and the number where none is."""
+    """Yield the ids, with a suffix where one is repeated; for None, the 1-based position."""
     used: set[str] = set()
     for number, id_ in enumerate(ids, 1):
         name = base = id_ or str(number)
@@ -155,7 +155,7 @@ def make_ids_unique(ids: Iterable[str | None]) -> Iterator[str]:
 
 
 def _list_candidates(source: Source) -> list[tuple[int | str, Json]]:
-    """What could be traces of their own, with line, number or key."""
+    """Return the values that may be traces, with their line, index or key."""
     document = source.document
     if source.form == "jsonl":
         return list(document)
@@ -165,14 +165,14 @@ def _list_candidates(source: Source) -> list[tuple[int | str, Json]]:
                 document = document[key]
                 break
     if is_object(document):
-        # One object under a name is a wrapper, under a number it is the only run.
+        # A single object under a name is a wrapper; under a number it is the only run.
         runs = len(document) > 1 or all(map(str.isdigit, document))
         return list(document.items()) if runs else []
     return list(enumerate(document)) if is_list(document) else []
 
 
 def _may_be_trace(value: Json) -> bool:
-    """Whether a value has room for the events of a run: a list, or an object that holds one."""
+    """Return whether a value can hold the events of a run: a list, or an object with one."""
     if is_object(value):
         return any(
             is_list(child) or (is_object(child) and _has_list(child)) for child in value.values()
@@ -181,7 +181,7 @@ def _may_be_trace(value: Json) -> bool:
 
 
 def _is_trace(value: Json) -> bool:
-    """Whether a reader claims it, and not just as an event that could stand alone."""
+    """Return whether a reader claims a value as a trace, and not just as a single event."""
     reader = detect_reader(Source("", "json", value))
     return reader is not None and reader is not detect_reader(Source("", "json", [value]))
 
@@ -191,7 +191,7 @@ def _has_list(value: dict[str, Json]) -> bool:
 
 
 def _group_skipped_by_line(source: Source) -> dict[int, tuple[SkippedPart, ...]]:
-    """What was noted in parsing a line, said of the whole that the line now is."""
+    """Return the parser's notes by line, with pointers to the whole trace on that line."""
     notes: dict[int, tuple[SkippedPart, ...]] = {}
     if source.form == "jsonl":
         for note in source.skipped:
@@ -210,7 +210,7 @@ _SCOPE_KEYS = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 
 
 def split_by_trace_id(source: Source) -> dict[str, Json]:
-    """Trace id -> the document with only its spans; empty when there is just one id, or none."""
+    """Map each trace id to the document with only its spans; empty if there are fewer than two."""
     document = source.document
     values = [value for _, value in document] if source.form == "jsonl" else document
     batches = [values] if is_object(values) else values
@@ -236,7 +236,7 @@ def _split_flat(spans: list[Json]) -> dict[str, Json]:
 
 
 def _split_exported(batches: list[Json], key: str) -> dict[str, Json]:
-    """What a collector exports: resources hold scopes, and scopes the spans."""
+    """Split an OTLP export, in which resources hold scopes, and scopes hold spans."""
     apart: dict[str, list[Json]] = {}
     for batch in batches:
         for resource in _iter_objects(batch, (key,)):
@@ -265,7 +265,7 @@ def _iter_objects(holder: Json, keys: Iterable[str]) -> Iterator[dict[str, Json]
 
 
 def _get_trace_id(span: Json) -> str | None:
-    """The trace that a span belongs to; None for what is no span."""
+    """Return the trace id of a span; None if the value is not a span."""
     if not is_object(span):
         return None
     holder = span["context"] if is_object(span.get("context")) else span

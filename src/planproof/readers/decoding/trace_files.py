@@ -1,7 +1,7 @@
-"""Files of many: cases, or traces that are cases of their own.
+"""Read files with many cases, or with traces that become cases.
 
-A trace by itself is a case whose plan is the one that was declared in it, and whose task is what
-the user asked for first.
+A trace alone becomes a case whose plan is the one declared in the trace, and whose task is the
+first user message.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ def read_cases(
     limits: Limits | None = None,
     make: CaseMaker | None = None,
 ) -> Iterator[CaseLine]:
-    """The cases or traces in a file: one a line, in an array, or in a log of several traces.
+    """Yield the cases or traces in a file: one per line, in an array, or in a log of several.
 
-    They are read one at a time, and a line or element that holds none does not stop the rest. With
-    `make`, which knows where the fields of a case stand, every record is a case.
+    They are read one at a time, and an invalid line or element does not stop the rest. With
+    `make`, which knows where to find the fields of a case, every record is a case.
     """
     reading = _CaseFileReader(name, limits or Limits(), make)
     prefix, at = read_to_first_byte(file)
@@ -67,13 +67,13 @@ def read_cases(
 def read_trace_file(
     file: Readable, *, name: str, limits: Limits, make: CaseMaker | None = None
 ) -> Iterator[CaseLine]:
-    """The trace that a file holds as a whole, whatever its form; or the case, or the traces."""
+    """Read a whole file, in any form, as a trace; or as the case or the traces that it holds."""
     return _CaseFileReader(name, limits, make, is_trace=True).read_document(file)
 
 
 @dataclass(frozen=True, slots=True)
 class _CaseFileReader:
-    """How one file is read; `is_trace` where it is known to hold nothing else."""
+    """Reads one file; `is_trace` if the file is known to be a trace."""
 
     name: str
     limits: Limits
@@ -81,7 +81,7 @@ class _CaseFileReader:
     is_trace: bool = False
 
     def read_array(self, file: RecordingFile) -> Iterator[CaseLine] | None:
-        """What an array holds; None when it is one trace, or nothing that is known."""
+        """Return the cases of an array; None if it is one trace, or of an unknown format."""
         elements = self._iter_elements(file)
         opening: list[RawLine] = []
         together: list[Json] = []
@@ -99,7 +99,7 @@ class _CaseFileReader:
                 if not isinstance(value, (dict, list)):
                     return None
                 together.append(value)
-                # A few tell as much, if they are so large that many may take too much memory.
+                # A few large elements are enough; more may take too much memory.
                 if size > self.limits.values:
                     break
         except InvalidInput:
@@ -111,14 +111,14 @@ class _CaseFileReader:
         return self._iter_traces(chain(opening, elements))
 
     def read_lines(self, file: Readable) -> Iterator[CaseLine]:
-        """What the lines hold, each by itself or together."""
+        """Yield the cases of the lines, each by itself or all as one document."""
         lines = iter_raw_lines(file, name=self.name, limits=self.limits)
         opening = _read_through_valid(lines)
         whole = [line for line in opening if line.error is None]
         if not whole or _is_case(_parse_json(whole[0])):
             yield from parse_cases(chain(opening, lines), self.make)
             return
-        # Two lines tell whether each is a trace or both belong to one.
+        # Two lines show whether each is a trace or both belong to one.
         opening += _read_through_valid(lines)
         whole = [line for line in opening if line.error is None]
         begins = [_parse_json(line) for line in whole]
@@ -143,13 +143,13 @@ class _CaseFileReader:
                 yield build_raw_line(data, where, self.limits)
 
     def read_document(self, file: Readable) -> Iterator[CaseLine]:
-        """What a file holds that has to be read whole."""
+        """Yield the cases of a file that has to be read as a whole."""
         data = file.read(self.limits.bytes + 1)
         source = Source.from_bytes(data, name=self.name, limits=self.limits)
         if source.form == "json" and (self.make or _is_case(source.document)):
             yield parse_case_line(source.document, self.name, self.make)
         elif traces := split_traces(source):
-            # The traces are in the source; their bytes are not needed besides.
+            # The source holds the traces: free the bytes.
             del data
             for member in traces:
                 try:
@@ -177,7 +177,7 @@ class _CaseFileReader:
             if isinstance(one, InvalidInput):
                 yield CaseLine(line.where, error=one)
             else:
-                # Ids are not made unique: that would take memory for every one that was seen.
+                # Ids are not made unique: that would mean keeping all of them in memory.
                 id_ = find_trace_id(one.document) or str(number)
                 location = f"{self.name}#{id_}"
                 yield _build_case_line(Source(location, "json", one.document, one.skipped), id_)
@@ -201,7 +201,7 @@ class _CaseFileReader:
 def read_to_first_byte(file: Readable) -> tuple[bytes, int]:
     """Read up to the first byte that is not blank; return what was read and the byte's index."""
     prefix = b""
-    # As much again each time: linear in the blanks, and no more than twice what is needed.
+    # Double the size each time: linear in the blanks, and at most twice what is needed.
     while more := file.read(len(prefix) or 1):
         prefix += more
         if _BYTE_ORDER_MARK.startswith(prefix):
@@ -222,7 +222,7 @@ def _read_through_valid(lines: Iterator[RawLine]) -> list[RawLine]:
 
 
 def _parse_json(line: RawLine) -> Json:
-    """What stands in a line; None when it is no JSON by itself."""
+    """Return the value of a line; None if it is not JSON by itself."""
     try:
         return json.loads(line.data)
     except (ValueError, RecursionError):
@@ -238,7 +238,7 @@ def _is_trace(value: Json) -> bool:
 
 
 def _is_one_document(opening: RawLine, begins: list[Json], *, is_mapped: bool) -> bool:
-    """Whether the lines belong together: an archive, JSON over many lines, or one trace."""
+    """Return whether the lines belong together: an archive, multi-line JSON, or one trace."""
     if any(map(_is_case, begins)):
         return False
     if begins[0] is None:

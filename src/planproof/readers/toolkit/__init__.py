@@ -1,1 +1,1 @@
-"""What readers are made of: a transcript to write into, and knowledge of messages and calls."""
+"""Shared parts of the readers: the trace builder, and parsers for messages, calls and spans."""

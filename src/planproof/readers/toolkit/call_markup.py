@@ -1,4 +1,4 @@
-"""Calls that an agent writes inside its text: XML-like tags and Thought/Action/Observation."""
+"""Parse calls written in an agent's text: XML-like tags and Thought/Action/Observation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _LABEL_KINDS: dict[str, SegmentKind] = {
 
 @dataclass(slots=True)
 class Segment:
-    """A stretch of a text: prose, or a call that stands in it, or what it is labelled as."""
+    """A section of a text: prose, a call in it, or a labelled section."""
 
     start: int
     end: int
@@ -46,7 +46,7 @@ class Segment:
 
 
 def split_segments(text: str) -> list[Segment]:
-    """The stretches of a text in order; just one when there is no call in it."""
+    """Split a text into segments, in order; a single one if it contains no call."""
     if "<" in text:
         parts = list(_split_tags(text))
         if any(part.kind != "prose" for part in parts):
@@ -59,12 +59,12 @@ def split_segments(text: str) -> list[Segment]:
 
 
 def is_plain_text(text: str) -> bool:
-    """Whether a text is prose at first sight: then it is all one segment."""
+    """Return whether a quick check shows that a text is prose, that is, one segment."""
     return "<" not in text and not _may_be_labelled(text)
 
 
 def _may_be_labelled(text: str) -> bool:
-    # To look for single letters first takes a tenth of the time, and many texts have none.
+    # Searching for single letters first takes a tenth of the time, and many texts have none.
     return "A" in text and ":" in text and "Action" in text
 
 
@@ -75,12 +75,12 @@ def _split_tags(text: str) -> Iterator[Segment]:
         if match.start() < position:
             continue
         tag = match[0][1:-1].partition("=")[0].partition(" ")[0]
-        # Looked up once for each closing tag, not once for each opening one.
+        # Searched once for each closing tag, not for each opening one.
         if closed.get(tag, 0) >= 0 and closed.get(tag, 0) < match.end():
             closed[tag] = text.find(f"</{tag}>", match.end())
         closing = closed[tag]
         if match["json"] and (closing < 0 or text.find(match[0], match.end(), closing) >= 0):
-            continue  # cut off, or only the last of several openings is closed
+            continue  # truncated, or only the last of several opening tags is closed
         body_end = len(text) if closing < 0 else closing
         end = len(text) if closing < 0 else closing + len(tag) + 3
         if match["result"]:
@@ -121,7 +121,7 @@ def _parse_parameters(body: str) -> dict[str, str]:
 def _split_labels(text: str) -> Iterator[Segment]:
     labels = list(_LABEL.finditer(text))
     names = [match["label"] for match in labels]
-    # "Action:" alone is a word of many reports; with a thought or an input it is a call.
+    # "Action:" alone occurs in many reports; with a thought or an input it is a call.
     if "Action" not in names or not ("Thought" in names or "Action Input" in names):
         return
     if labels[0].start() > 0:

@@ -1,4 +1,4 @@
-"""How a call ended, read off what came back."""
+"""Infer from its output whether a call succeeded."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SHELL_ERRORS = (
     "cannot access",
     "not found",
 )
-# It begins with a line end and not with ^: those are found in a fraction of the time.
+# Begins with a line end instead of ^, which is found in a fraction of the time.
 _FAILURE_LINE = re.compile(
     rf"""(?x)\n(?:
       \ {{0,8}}traceback\ \(most\ recent\ call\ last\)
@@ -50,7 +50,7 @@ _JSON_FAILURE = re.compile(
       | "is_?error"\s?:\s?true
     )"""
 )
-# Looked up once: every result is asked for its outcome.
+# Bound once: used for every result.
 _OK, _ERROR = EventStatus.OK, EventStatus.ERROR
 _STATUS_WORDS = {
     "ok": EventStatus.OK,
@@ -64,7 +64,7 @@ _STATUS_WORDS = {
 
 
 def infer_status(text: str) -> EventStatus:
-    """Whether a result tells of a failure; a plain result tells of none."""
+    """Return an error status if a result reports a failure, else a success."""
     head = text[:_HEAD_LENGTH].lower()
     exit_code = _find_exit_code(head)
     if exit_code is None and len(text) > _HEAD_LENGTH:
@@ -75,7 +75,7 @@ def infer_status(text: str) -> EventStatus:
 
 
 def parse_status(value: Json) -> EventStatus | None:
-    """What a status field of a record says, if it says anything that is understood."""
+    """Parse the status field of a record; None if it is not understood."""
     if is_object(value):
         value = value.get("status_code") or value.get("code")
     if isinstance(value, str):
@@ -97,7 +97,7 @@ def _is_failure(head: str) -> bool:
 
 
 def _find_exit_code(text: str) -> int | None:
-    # Few texts have an x, and to look for a single letter takes a tenth of the time.
+    # Few texts have an x, and searching for a single letter takes a tenth of the time.
     may_tell = ("x" in text and "exit" in text) or "return" in text
     match = _EXIT_CODE.search(text) if may_tell else None
     return int(match[1]) if match is not None else None

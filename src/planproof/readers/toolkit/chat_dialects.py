@@ -1,4 +1,4 @@
-"""Whose chat messages these are: model APIs give them the same roles and other contents."""
+"""Detect the API of chat messages: the roles are the same, the contents differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planproof.core.json_values import is_list, is_object, text_at
 ChatApi: TypeAlias = Literal["openai", "responses", "anthropic"]
 
 _RESPONSES_PARTS = frozenset(("input_text", "output_text", "input_image", "input_file", "refusal"))
-# A block of Anthropic's, and a key that others who use the word do not give it.
+# Anthropic's blocks, each with a key that others who use the same type do not have.
 _ANTHROPIC_BLOCKS = {
     "tool_use": "input",
     "server_tool_use": "input",
@@ -30,9 +30,9 @@ _INSPECT_SOURCES = frozenset(("input", "generate", "operator"))
 def detect_chat_api(
     messages: Sequence[dict[str, Json]], container: dict[str, Json] | None = None
 ) -> ChatApi:
-    """The API that messages with a role come from; plain text is OpenAI's as well as anybody's.
+    """Detect the API of messages with a role; plain text counts as OpenAI's.
 
-    `around` is the object that holds them: Anthropic's has the system prompt beside the messages.
+    `container` is the object around them: Anthropic's has the system prompt next to the messages.
     """
     anthropic = bool(container) and bool(container.get("system"))
     for message in messages:
@@ -57,7 +57,7 @@ def _may_be_anthropic(message: dict[str, Json]) -> bool:
 
 
 def is_inspect_message(message: dict[str, Json]) -> bool:
-    """Inspect AI: a call names its function in a string, a result too, and a source is given."""
+    """Return whether a message is from Inspect AI, by its `function` strings or its `source`."""
     calls = message.get("tool_calls")
     if calls and is_list(calls):
         return is_object(calls[0]) and isinstance(calls[0].get("function"), str)
@@ -67,7 +67,10 @@ def is_inspect_message(message: dict[str, Json]) -> bool:
 
 
 def is_swe_agent_message(message: dict[str, Json]) -> bool:
-    """SWE-agent: the agent's name stands in every message, thought and action apart in its own."""
+    """Return whether a message is from SWE-agent.
+
+    All its messages have the agent's name; the agent's own have separate thought and action.
+    """
     if not isinstance(message.get("agent"), str):
         return False
     return message.get("role") != "assistant" or ("thought" in message and "action" in message)

@@ -1,4 +1,4 @@
-"""Checklists: steps with marks, which agents print again as the work goes on."""
+"""Find checklists: steps with marks, which agents print again as the work proceeds."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _CONTINUATION = re.compile(r"[ \t]{2,40}\S")
 
 
 def find_checklists(text: str) -> Iterable[tuple[int, int]]:
-    """Where the checklists of a text begin and end."""
-    # To look for a single letter takes a fraction of the time.
+    """Return the start and end of each checklist in a text."""
+    # Searching for a single letter takes a fraction of the time.
     return _iter_checklists(text) if "]" in text else ()
 
 
@@ -36,7 +36,7 @@ def _iter_checklists(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _find_first_item(text: str) -> int:
-    """Where the first line with a mark begins; -1 when there is none."""
+    """Return the start of the first line with a mark, or -1."""
     mark = text.find("] ")
     while mark >= 0:
         line = text.rfind("\n", 0, mark) + 1

@@ -1,4 +1,4 @@
-"""Code blocks between lines of three backticks."""
+"""Find code blocks between lines of three backticks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _INTERPRETERS = {
 
 @dataclass(slots=True)
 class CodeBlock:
-    """A code block: where it stands with its fences, and the code between them."""
+    """A code block: its range including the fences, and the code between them."""
 
     start: int
     end: int
@@ -37,12 +37,12 @@ class CodeBlock:
 
     @property
     def interpreter(self) -> str | None:
-        """What would run this code; None for what is no program."""
+        """The interpreter that would run this code, or None if it is not a program."""
         return _INTERPRETERS.get(self.language.lower())
 
 
 def find_code_blocks(text: str) -> Iterator[CodeBlock]:
-    """The code blocks of a text; one that is never closed is none."""
+    """Yield the code blocks of a text; unclosed ones do not count."""
     opened: tuple[int, int, str] | None = None
     position = text.find(_FENCE)
     while position >= 0:
@@ -55,7 +55,7 @@ def find_code_blocks(text: str) -> Iterator[CodeBlock]:
                 opened = (line_start, line_end + 1, rest.split(None, 1)[0] if rest else "")
             elif opened is not None and (not rest or rest.startswith("<")):
                 start, code_start, language = opened
-                # Code agents close a block with a mark of their own right behind the fence.
+                # Code agents close a block with their own mark right after the fence.
                 yield CodeBlock(start, line_end, language, text[code_start:line_start].rstrip("\n"))
                 opened = None
         position = text.find(_FENCE, line_end)
@@ -73,7 +73,7 @@ _END_MARKS = ("```", "<end_plan>")
 
 
 def split_thought_and_code(text: str) -> tuple[str, str] | None:
-    """What such an answer thinks and what it runs; None when no code in it was meant to run."""
+    """Split an answer into its thought and the code to run; None if no code was meant to run."""
     if _FENCED_CODE.search(text):
         block = next(find_code_blocks(text), None)
         if block is not None:
@@ -81,7 +81,7 @@ def split_thought_and_code(text: str) -> tuple[str, str] | None:
     opened = text.find(_TAG)
     if opened >= 0:
         start = opened + len(_TAG)
-        # The closing tag is the stop word of the model and often left out.
+        # The closing tag is the stop word of the model and is often omitted.
         closed = text.find(_CLOSING_TAG, start)
         code = text[start : closed if closed >= 0 else len(text)].strip("\n")
         return (text[:opened].strip(), code) if code.strip() else None
@@ -97,7 +97,7 @@ def split_thought_and_code(text: str) -> tuple[str, str] | None:
 
 
 def split_facts_and_plan(text: str) -> tuple[str, str]:
-    """The survey of facts that comes first in some plans, and the plan without its end mark."""
+    """Return the survey of facts that begins some plans, and the plan without its end mark."""
     heading = _PLAN_HEADING.search(text)
     facts = ""
     if heading is not None and "facts" in text[: heading.start()].lower():

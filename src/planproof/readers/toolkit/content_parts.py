@@ -1,4 +1,4 @@
-"""The content of a message: text, thoughts, calls, results and images, in order."""
+"""Parse the content of a message: text, reasoning, calls, results and images, in order."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _CALL_TYPES = frozenset(
 _RESULT_TYPES = frozenset(
     "tool_result tool-result tool_call_response function_call_output toolResult".split()
 )
-# A hosted tool gives its own results, such as "web_search_tool_result".
+# Hosted tools have their own result types, such as "web_search_tool_result".
 _HOSTED_RESULT = "_tool_result"
 _IMAGE_TYPES = frozenset(("image", "image_url", "input_image"))
 
 
 @dataclass(slots=True)
 class ContentPart:
-    """One part of a message; `value` is text, or the object that is a call or a result."""
+    """One part of a message; `value` is text, or the object of a call or result."""
 
     kind: PartKind
     value: Json
@@ -34,7 +34,7 @@ class ContentPart:
 
 
 def parse_parts(content: Json, pointer: str) -> tuple[list[ContentPart], tuple[Image, ...]]:
-    """The parts of a message's content, whatever form it has, and its images."""
+    """Return the parts of a message's content, in any of its forms, and its images."""
     if isinstance(content, str):
         is_blank = not content or content.isspace()
         return ([] if is_blank else [ContentPart("text", content, pointer)]), ()
@@ -66,19 +66,19 @@ def parse_parts(content: Json, pointer: str) -> tuple[list[ContentPart], tuple[I
 
 
 def extract_text(content: Json, pointer: str) -> tuple[str, str, tuple[Image, ...]]:
-    """All the text of a content, the pointer to it, and its images."""
+    """Return all text of a content, the pointer to it, and its images."""
     if isinstance(content, str):
         return content, pointer, ()
     parts, images = parse_parts(content, pointer)
     texts = [part for part in parts if part.kind in ("text", "thought")]
     if len(texts) == 1:
         return texts[0].value, texts[0].pointer, images
-    # What stands between the texts is no text: a quote that crosses it must say so.
+    # The texts are not adjacent: a quote across the gap must show the ellipsis.
     return f"\n{ELLIPSIS}\n".join(part.value for part in texts), pointer, images
 
 
 def parse_image(part: dict[str, Json]) -> Image | None:
-    """The image that a part holds, by address or as base64 data."""
+    """Return the image in a part, given by URL or as base64 data."""
     if text_at(part, "type") not in _IMAGE_TYPES and "image_url" not in part:
         return None
     where = part.get("image_url", part.get("source", part.get("image")))
@@ -117,5 +117,5 @@ def _parse_part(item: dict[str, Json], pointer: str) -> ContentPart | None:
     if key is not None:
         return ContentPart("text", item[key], f"{pointer}/{key}")
     if any(isinstance(item.get(k), str) for k in _TEXT_KEYS):
-        return None  # an empty text says nothing, and nothing is lost
+        return None  # an empty text loses nothing
     return ContentPart("unread", f"content of the type {kind!r}", pointer)

@@ -1,4 +1,4 @@
-"""What the messages of a conversation give: events, with results tied to their calls."""
+"""Convert chat messages to events, with results attached to their calls."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ TOOL_ROLES = frozenset(
 SYSTEM_ROLES = frozenset(("system", "developer", "systemmessage"))
 ROLES = USER_ROLES | AGENT_ROLES | TOOL_ROLES | SYSTEM_ROLES
 
-# Looked up once: most of what is read are these.
+# Bound once: most events are of these kinds.
 _MESSAGE, _REASONING = Kind.MESSAGE, Kind.REASONING
 _CONTENT_KEYS = ("content", "value", "text", "parts")
 _OTHER_CONTENT_KEYS = frozenset(_CONTENT_KEYS[1:])
 _MESSAGE_KEYS = (*_CONTENT_KEYS, "tool_calls", "function_call")
 _THOUGHT_KEYS = ("reasoning_content", "reasoning", "thinking", "thought")
-# Few of an agent's messages have one of these: to look for all of them at once is quicker.
+# Few of an agent's messages have any of these: one set comparison is faster.
 _RARE_KEYS = frozenset((*_THOUGHT_KEYS, "additional_kwargs", *_OTHER_CONTENT_KEYS))
 _TOOL_NAME_KEYS = ("name", "function", "tool_name")
 _EXTRA_RESULT_KEYS = frozenset((*_TOOL_NAME_KEYS, "is_error", "isError", "error", "status"))
@@ -55,7 +55,7 @@ _RESULT_INITIALS = frozenset("oOeE<[tTfFcC")
 
 
 def get_role(message: dict[str, Json]) -> str:
-    """Who speaks, in lower case: `role`, or what other frameworks call it."""
+    """Return the role of the speaker in lower case, from `role` or other frameworks' keys."""
     role = message.get("role")
     if not role or not isinstance(role, str):
         role = text_at(message, "type", "from", "author") or ""
@@ -63,14 +63,14 @@ def get_role(message: dict[str, Json]) -> str:
 
 
 def is_message(value: Json) -> bool:
-    """Whether this is a chat message: a known role with content or calls."""
+    """Return whether this is a chat message: a known role with content or calls."""
     return (
         is_object(value) and get_role(value) in ROLES and any(key in value for key in _MESSAGE_KEYS)
     )
 
 
 class Conversation:
-    """Writes messages, in order, into a transcript; `speaker` is who the model speaks as."""
+    """Adds messages in order to a trace builder; `speaker` is the actor of the model's messages."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
@@ -79,7 +79,7 @@ class Conversation:
         self._has_text_calls = False
 
     def add_message(self, message: dict[str, Json], pointer: str, turn: str | None = None) -> None:
-        """Write one message; `turn` is the key of the model turn that it belongs to."""
+        """Add one message; `turn` is the key of the model turn that it belongs to."""
         role = message.get("role")
         if not isinstance(role, str) or role not in ROLES:
             role = get_role(message)
@@ -95,7 +95,7 @@ class Conversation:
             self._add_agent_message(message, pointer, turn)
 
     def add_text(self, text: str, pointer: str, actor: str) -> list[EventDraft]:
-        """Write a text with the calls that stand in it; gives back what was just said."""
+        """Add a text with the calls recognised in it; return the drafts of its prose."""
         value = parse_embedded_json(text)
         if is_object(value):
             with self._builder.reading_text(text, pointer, actor):
@@ -115,7 +115,7 @@ class Conversation:
                 self._has_text_calls = True
                 self._builder.add_call(segment.call, pointer, actor)
             elif segment.kind == "result":
-                # The agent wrote it itself, so nobody gave it this result.
+                # The agent wrote it itself, so it is not the result of a call.
                 self._builder.add_observation(segment_text, pointer, actor)
                 self._builder.begin_turn()
             else:
@@ -127,14 +127,14 @@ class Conversation:
         return messages
 
     def mark_as_reasoning(self, drafts: list[EventDraft]) -> None:
-        """What was said together with calls is a thought, unless the user answers it."""
+        """Mark text next to calls as reasoning, unless the user replies to it."""
         for draft in drafts:
             draft.kind = _REASONING
         if drafts:
             self._last_commentary = drafts[-1]
 
     def add_result(self, value: dict[str, Json], pointer: str) -> None:
-        """Write a result that is a part of a message or a record of its own."""
+        """Add a result that is a part of a message or a separate record."""
         for wrapper in ("functionResponse", "toolResult"):
             inner = value.get(wrapper)
             if is_object(inner):
@@ -200,7 +200,7 @@ class Conversation:
         parts, images = parse_parts(content, f"{pointer}/{key}")
         calls = message.get("tool_calls")
         if is_list(calls) and calls and is_list(content):
-            # Some give the calls as parts of the content and once more in a list.
+            # Some formats give the calls both as content parts and in a list.
             listed = {get_call_id(call) for call in calls if is_object(call)}
             parts = [part for part in parts if not _is_listed_call(part, listed)]
         prose = [draft for part in parts for draft in self._add_part(part, actor)]
@@ -278,7 +278,7 @@ class Conversation:
 
     def _begin_user_turn(self) -> None:
         if self._last_commentary is not None:
-            # The user answers it: so it was said to the user.
+            # The user replies to it, so it was a message to the user.
             self._last_commentary.kind = _MESSAGE
             self._last_commentary = None
         self._builder.begin_turn()
@@ -307,7 +307,7 @@ class Conversation:
         if not call_id or not isinstance(call_id, str):
             call_id = text_at(message, "call_id", "tool_use_id")
         name = status = None
-        # Most tell nothing else: to look for all of it at once is quicker.
+        # Most messages have none of these keys: one set comparison is faster.
         if not _EXTRA_RESULT_KEYS.isdisjoint(message):
             name, status = text_at(message, *_TOOL_NAME_KEYS), _parse_error_status(message)
         self._builder.add_result(
@@ -315,7 +315,7 @@ class Conversation:
         )
 
     def _add_result_parts(self, content: list[Json], pointer: str) -> bool:
-        """Write the results among the parts of a content; False when there are none."""
+        """Add the results among the content parts; return False if there are none."""
         parts, _ = parse_parts(content, pointer)
         results = [part for part in parts if part.kind == "result"]
         for part in results:
@@ -329,7 +329,7 @@ def _is_result_text(text: str) -> bool:
 
 
 def _infer_result_actor(text: str) -> str | None:
-    """Return who answers a call in an agent's text, by the look of what the user's turn says."""
+    """Return the actor of a user turn after a call in an agent's text: None if it is a result."""
     return None if _is_result_text(text) else "user"
 
 
@@ -356,7 +356,7 @@ def _read_content(message: dict[str, Json], pointer: str) -> tuple[str, str, tup
 
 
 def _is_error(result: Json) -> bool:
-    # Such as "web_search_tool_result_error".
+    # For example "web_search_tool_result_error".
     kind = result.get("type") if is_object(result) else None
     return isinstance(kind, str) and kind.endswith("_error")
 
@@ -364,6 +364,6 @@ def _is_error(result: Json) -> bool:
 def _parse_error_status(value: dict[str, Json]) -> EventStatus | None:
     if value.get("is_error") is True or value.get("isError") is True or value.get("error"):
         return EventStatus.ERROR
-    # "success" only says that the tool returned; what it returned may still be an error.
+    # "success" only means that the tool returned; its output may still be an error.
     failed = parse_status(value.get("status")) is EventStatus.ERROR
     return EventStatus.ERROR if failed else None

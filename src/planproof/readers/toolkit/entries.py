@@ -1,4 +1,4 @@
-"""The entries of a source: lines, the items of a list, or of a list that an object holds."""
+"""Iterate over the entries of a source: lines, or items of a list or of a list in an object."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planproof.core.json_values import is_list, is_object, key_with_list
 from planproof.readers.decoding.source import Source
 
 SNIFF_LIMIT = 20
-"""How many entries a reader looks at to find out whether a source is of its format."""
+"""The number of entries that a reader examines to detect its format."""
 
 
 def iter_entries(
@@ -20,9 +20,9 @@ def iter_entries(
     list_keys: Sequence[str] = (),
     is_entry: Callable[[dict[str, Json]], bool] | None = None,
 ) -> Iterator[tuple[str, Json]]:
-    """Each entry with its pointer; `holders` are the keys under which an object has its list.
+    """Yield each entry with its pointer; `list_keys` are the keys of an object's list.
 
-    An object that `is_entry` takes is itself the only entry: JSON Lines of one line are JSON.
+    An object accepted by `is_entry` is itself the only entry: JSON Lines of one line are JSON.
     """
     if source.form == "jsonl":
         for line, value in source.document:
@@ -47,7 +47,7 @@ def first_entries(
     list_keys: Sequence[str] = (),
     is_entry: Callable[[dict[str, Json]], bool] | None = None,
 ) -> Sequence[Json]:
-    """As many of the same entries, without their pointers, as it takes to know a format."""
+    """Return the first entries, without pointers, for format detection."""
     document = source.document
     if source.form == "jsonl":
         return [value for _, value in document[:SNIFF_LIMIT]]
@@ -60,22 +60,22 @@ def first_entries(
 
 
 def iter_items(value: Json, pointer: str) -> Iterator[tuple[str, Json]]:
-    """The items of a list with their pointers; nothing when it is no list."""
+    """Yield the items of a list with their pointers; nothing if it is not a list."""
     for index, item in enumerate(value if is_list(value) else ()):
         yield f"{pointer}/{index}", item
 
 
 PointerFactory: TypeAlias = Callable[[int, int], str]
-"""Makes a pointer of where a stretch of a text begins and ends."""
+"""Makes a pointer from the start and end of a range of a text."""
 
 
 def make_constant_pointer(pointer: str) -> PointerFactory:
-    """The same pointer for all of a text: a JSON string has no pointers into it."""
+    """Return a factory with one pointer for all ranges: a JSON string has no pointers into it."""
     return lambda start, end: pointer
 
 
 def make_line_pointer(pointer: str, lines: Sequence[str]) -> PointerFactory:
-    """Places in the text that a list of lines makes: one of them, or the list for several."""
+    """Return a factory for a text joined from lines: a line's pointer, or the list's pointer."""
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
 
     def pointer_for(start: int, end: int) -> str:
@@ -86,5 +86,5 @@ def make_line_pointer(pointer: str, lines: Sequence[str]) -> PointerFactory:
 
 
 def key_pointer(holder: dict[str, Json], key: str, pointer: str) -> str:
-    """Where what an object holds under a key stands; the object itself when it has no such key."""
+    """Return the pointer to the value of a key, or to the object if it has no such key."""
     return f"{pointer}/{key}" if key in holder else pointer

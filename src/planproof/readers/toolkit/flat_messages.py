@@ -1,4 +1,4 @@
-"""Messages that are spread over the attributes of a span, a key for each of their fields."""
+"""Parse messages flattened into span attributes, with one key for each field."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _THOUGHT_TYPES = frozenset(("reasoning", "thinking"))
 
 @dataclass(frozen=True, slots=True)
 class FlatMessageKeys:
-    """How the keys are made: `prefix`.0`message`.tool_calls.0`call``function`.name."""
+    """The structure of the keys: `prefix`.0`message`.tool_calls.0`call``function`.name."""
 
     prefix: str
     message: str = ""
@@ -32,7 +32,7 @@ class FlatMessageKeys:
         object.__setattr__(self, "_beginnings", frozenset(keys))
 
     def parse_messages(self, span: Span) -> Iterator[MessagePart]:
-        """What the messages under these keys say."""
+        """Yield the parts of the messages under these keys."""
         attributes = span.attributes
         if self._beginnings.isdisjoint(attributes):
             return
@@ -75,6 +75,6 @@ class FlatMessageKeys:
             key = f"{call}{self.function}.arguments"
             arguments, text = parse_arguments(attributes.get(key))
             identity = text_at(attributes, f"{call}.id")
-            # Its name and its arguments are attributes of their own.
+            # Name and arguments are separate attributes.
             tool_call = ToolCall(name, arguments, text, identity)
             yield MessagePart("call", "", "", span.get_call_pointer(key), tool_call, identity)

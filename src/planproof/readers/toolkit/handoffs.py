@@ -1,4 +1,4 @@
-"""Hand-offs: which call an agent was started by, so that its work keeps its parent."""
+"""Track hand-offs: which call started an agent, so that its work keeps its parent."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _NON_WORD = re.compile(r"\W{1,80}")
 
 
 class Handoffs:
-    """Remembers, for each agent, the call that handed over to it."""
+    """The call that handed off to each agent."""
 
     def __init__(self) -> None:
         self._call_by_agent: dict[str, EventDraft] = {}
         self._active_agents: set[str] = set()
 
     def find_parent_call(self, agent: str) -> EventDraft | None:
-        """The call that started an agent; None for one that nobody handed over to."""
+        """Return the call that started an agent, or None if there was no hand-off to it."""
         key = _normalize_name(agent)
         parent = self._call_by_agent.get(key)
         if parent is None:
@@ -29,20 +29,20 @@ class Handoffs:
         return parent
 
     def record_handoff(self, call: EventDraft, receiver: str | None = None) -> bool:
-        """Remember a call that hands over to another agent; False when it does not."""
+        """Record a call that hands off to another agent; return False if it does not."""
         receiver = receiver or get_receiver(call)
         if receiver is None:
             return False
         key = _normalize_name(receiver)
         before = self._call_by_agent.get(key)
-        # Whoever was at work before is handed the work back, not started.
+        # An agent that was active before gets the work back; it is not started.
         if key not in self._active_agents and (before is None or before.actor == call.actor):
             self._call_by_agent[key] = call
         return True
 
 
 def get_receiver(call: EventDraft) -> str | None:
-    """The agent that a call hands over to, by the name of the tool and what it was given."""
+    """Return the agent that a call hands off to, from the tool's name and arguments."""
     named = _parse_receiver(call.name or "")
     if named is None:
         return None
@@ -51,7 +51,7 @@ def get_receiver(call: EventDraft) -> str | None:
     return named
 
 
-# There are few tools and agents in a trace, and each is named many times.
+# A trace has few tools and agents, and each is named many times.
 @lru_cache(maxsize=1024)
 def _parse_receiver(tool: str) -> str | None:
     named = _TRANSFER.fullmatch(tool)

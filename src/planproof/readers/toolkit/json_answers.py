@@ -1,4 +1,4 @@
-"""Answers that an agent gives as one JSON object: its thoughts, and the command to run."""
+"""Parse answers given as one JSON object: the agent's thoughts, and the command to run."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from planproof.readers.toolkit.tool_calls import (
 )
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
-# Looked up once: most of such an answer are thoughts.
+# Bound once: most parts of such an answer are reasoning.
 _REASONING = Kind.REASONING
-# In the order in which they are read.
+# In reading order.
 _THOUGHT_KEYS = {
     key: place
     for place, key in enumerate(
@@ -34,7 +34,7 @@ _MAX_EMPTY_TEXT_LENGTH = 20
 def add_structured_answer(
     builder: TraceBuilder, value: dict[str, Json], pointer: str, actor: str
 ) -> bool:
-    """Write down the thoughts and the command of such an answer; False when it is none."""
+    """Add the reasoning and the command of such an answer; return False if it is not one."""
     call = _parse_command(value)
     thoughts = [key for key in value if key in _THOUGHT_KEYS]
     if call is None and not (thoughts and len(thoughts) == len(value)):
@@ -45,10 +45,10 @@ def add_structured_answer(
         thought = value[key]
         for name, entry in thought.items() if is_object(thought) else ((key, thought),):
             if name in _PLAN_KEYS:
-                # A plan that is stated anew with each answer notes progress; it does nothing.
+                # A plan restated with each answer records progress; it is not an action.
                 builder.add_plan("\n".join(_list_texts(entry)), pointer, actor)
             elif isinstance(entry, str):
-                # Only a short text can say nothing.
+                # Only a short text can be without meaning.
                 if len(entry) > _MAX_EMPTY_TEXT_LENGTH or _is_meaningful(entry):
                     builder.add_message(_REASONING, entry, pointer, actor)
             else:

@@ -1,4 +1,4 @@
-"""What messages say that are kept inside another record: text, thoughts, calls and results."""
+"""Parse messages nested in other records: text, reasoning, calls and results."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CALL_ID_KEYS = ("tool_call_id", "tool_use_id", "call_id", "id")
 
 @dataclass(slots=True)
 class MessagePart:
-    """One thing that a message says, and the pointer to the record that has the message."""
+    """One part of a message, and the pointer to the record that contains the message."""
 
     kind: MessagePartKind
     role: SpeakerRole
@@ -48,9 +48,9 @@ class MessagePart:
 
 
 def parse_messages(value: Json, pointer: str, *, skip_agent: bool = False) -> Iterator[MessagePart]:
-    """What an answer or a prompt says that is a text, a message, or any wrapping of messages.
+    """Yield the parts of an answer or a prompt: a text, a message, or nested messages.
 
-    `by_others` passes over what an agent says: a prompt repeats it.
+    `skip_agent` skips the agent's messages, which a prompt repeats.
     """
     if isinstance(value, str):
         inner = parse_embedded_json(value)
@@ -64,7 +64,7 @@ def parse_messages(value: Json, pointer: str, *, skip_agent: bool = False) -> It
 
 
 def parse_message(message: dict[str, Json], pointer: str) -> Iterator[MessagePart]:
-    """What one message says, in the order in which it says it."""
+    """Yield the parts of one message, in order."""
     role = normalize_role(get_role(message))
     if role == "tool":
         text = _get_text(message)
@@ -77,7 +77,7 @@ def parse_message(message: dict[str, Json], pointer: str) -> Iterator[MessagePar
         yield MessagePart("thought", role, thought, pointer)
     content = _get_content(message)
     if content is None and not role:
-        content = message  # a part that stands by itself among messages
+        content = message  # a single part among messages
     elif isinstance(content, str) and content.startswith("[{"):
         content = parse_embedded_json(content) or content
     parts, _ = parse_parts(content, pointer)
@@ -131,7 +131,7 @@ def _iter_messages(value: Json, depth: int) -> Iterator[dict[str, Json]]:
 
 
 def normalize_role(role: str) -> SpeakerRole:
-    """Who speaks, of the four that there are."""
+    """Return which of the four roles the speaker has."""
     role = role.lower()
     if role in USER_ROLES:
         return "user"

@@ -1,8 +1,8 @@
-"""Deeds told in prose: "I clicked 'Details'.", and then what was to be seen.
+"""Recognise actions reported in prose: "I clicked 'Details'.", followed by what was seen.
 
-Browsing agents are programs that report so. A model that merely claims to have clicked has
-nothing to show for it: the page that was seen then is what makes it a deed. Only of an agent that
-is known to drive a browser, and that was just sent to work, the program's own words suffice.
+Browsing agents are programs that report in this way. A model can also merely claim to have clicked:
+only the page seen afterwards makes the claim an action. The program's own words are enough only for
+an agent that is known to drive a browser and was just sent to work.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _VERBS = {
     "waited": "wait",
     "went": "go",
 }
-# The sentences of the program itself; a model that speaks in its place uses others.
+# The sentences of the program itself; a model that imitates it uses other ones.
 _PROGRAM_REPORT = re.compile(
     r"I (?:(?:clicked|hovered over|selected) (?:'.{1,1000}'|the control|the browser back button)"
     r"|typed '.{1,2000}' into (?:'.{1,1000}'|the browser (?:search|address) bar)"
@@ -47,7 +47,7 @@ _PROGRAM_REPORT = re.compile(
     re.DOTALL,
 )
 _BROWSER_AGENT = re.compile(r"(?:multimodal[_ ]?)?(?:web|file)[_ ]?surfer", re.IGNORECASE)
-# What the program's libraries complain of may stand before its own words.
+# Warnings of the program's libraries may come before its own words.
 _WARNINGS = r"(?:[^\n]{0,400}Warning: [^\n]{0,400}\n(?:[ \t]{1,8}[^\n]{0,400}\n)?){0,4}"
 _ACTION_SENTENCE = rf"\s{{0,8}}(?P<told>I (?P<verb>{'|'.join(_VERBS)})\b)"
 _ACTION_REPORT = re.compile(_ACTION_SENTENCE)
@@ -62,7 +62,7 @@ _FINAL_ANSWER = re.compile(r"^FINAL ANSWER:", re.MULTILINE)
 
 @dataclass(slots=True)
 class ReportedAction:
-    """What was done, what was seen then, and the answer that may close the log of it."""
+    """The action, what was seen after it, and the answer that may end its log."""
 
     name: str
     text: str
@@ -71,14 +71,14 @@ class ReportedAction:
 
 
 def is_browser_agent(agent: str) -> bool:
-    """Whether an agent of this name is a program that does what it reports."""
+    """Return whether an agent with this name is a program that does what it reports."""
     return _BROWSER_AGENT.fullmatch(agent) is not None
 
 
 def parse_reported_action(text: str, *, by_program: bool = False) -> ReportedAction | None:
-    """The deed that a text begins with; None when it tells of none.
+    """Parse the action that a text begins with, if any.
 
-    `by_program` says that the text comes from a program that reports what it did.
+    With `by_program`, the text comes from a program that reports what it did.
     """
     initial = text[: _MAX_BLANKS + 1].lstrip()[:1]
     match = _ACTION_REPORT.match(text) if initial == "I" else None
@@ -106,7 +106,7 @@ def parse_reported_action(text: str, *, by_program: bool = False) -> ReportedAct
 
 
 def _find_sentence_end(text: str, start: int) -> int:
-    """Where the first sentence that ends its line ends, or the first paragraph."""
+    """Return the end of the first sentence that ends a line, or of the first paragraph."""
     line = text.find("\n", start)
     while line >= 0:
         before = max(start, line - _MAX_BLANKS)
@@ -120,7 +120,7 @@ def _find_sentence_end(text: str, start: int) -> int:
 
 
 def _mentions_page(text: str) -> bool:
-    # Plain words first: a pattern that ignores case takes ten times as long to find none.
+    # Plain words first: a case-insensitive pattern takes ten times as long to find nothing.
     lower = text.lower()
     return ("screenshot" in lower or "viewport" in lower) and _PAGE_MENTION.search(text) is not None
 
@@ -128,7 +128,7 @@ def _mentions_page(text: str) -> bool:
 def add_reported_action(
     builder: TraceBuilder, action: ReportedAction, pointer: str, actor: str
 ) -> None:
-    """Write a deed as the action that it is."""
+    """Add a reported action as an action event."""
     draft = builder.add_call(ToolCall(action.name, text=action.text), pointer, actor)
     draft.set_output(action.outcome, pointer)
     builder.add_message(Kind.MESSAGE, action.answer, pointer, actor)
@@ -141,23 +141,23 @@ _INITIALS = frozenset("cCeEnNtT")
 
 
 def is_executor(name: str) -> bool:
-    """Whether a speaker of this name is a program that runs code."""
+    """Return whether a speaker with this name is a program that runs code."""
     return _EXECUTOR.search(name) is not None
 
 
 def is_run_result(text: str) -> bool:
-    """Whether a text begins like the report of a program that ran code."""
+    """Return whether a text begins like the report of a program that ran code."""
     return _starts_with(text, _RUN_RESULT_PREFIXES)
 
 
 def is_execution_report(text: str) -> bool:
-    """Whether a program that runs code says that it ran some, or that there was none to run."""
+    """Return whether a program that runs code reports that it ran some, or had none to run."""
     return _starts_with(text, _RUN_RESULT_PREFIXES) or _starts_with(text, _NO_CODE_PREFIXES)
 
 
 @dataclass(slots=True)
 class _PendingMessage:
-    """A message with code, of which it is not known yet whether it was run."""
+    """A message with code, not known yet to have been run."""
 
     text: str
     pointer_for: PointerFactory
@@ -168,7 +168,7 @@ class _PendingMessage:
 
 
 class CodeRuns:
-    """Holds the code of a message back until the next turn shows what became of it."""
+    """Defers the code of a message until the next turn shows whether it was run."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
@@ -176,15 +176,15 @@ class CodeRuns:
 
     @property
     def has_pending(self) -> bool:
-        """Whether there is code that the next turn may have run."""
+        """True if there is code that the next turn may have run."""
         return self._pending is not None
 
     def is_pending_by(self, actor: str) -> bool:
-        """Return whether the code that waits is this actor's own: nobody reports on that."""
+        """Return whether the pending code is by this actor, who cannot report on running it."""
         return self._pending is not None and self._pending.actor == actor
 
     def defer_code(self, text: str, pointer_for: PointerFactory, actor: str) -> bool:
-        """Hold a message back if there is code in it; False when there is none."""
+        """Defer a message if it contains code; return False if it does not."""
         code_blocks = (
             [block for block in find_code_blocks(text) if block.interpreter] if "`" in text else []
         )
@@ -198,7 +198,7 @@ class CodeRuns:
         return True
 
     def flush(self) -> None:
-        """Write the code that nobody ran as what it is: something said."""
+        """Add the code that was not run as a message."""
         if self._pending is not None:
             pending, self._pending = self._pending, None
             self._add_text(pending, 0, len(pending.text))
@@ -206,7 +206,7 @@ class CodeRuns:
     def add_report(
         self, output: str, pointer: str, executor: str, status: EventStatus | None = None
     ) -> None:
-        """Take what a program says that runs code; the code that was held back is what it ran."""
+        """Add the report of a program that runs code as the output of the pending code."""
         if self._pending is not None and _starts_with(output, _NO_CODE_PREFIXES):
             self.flush()
         pending, self._pending = self._pending, None
@@ -229,7 +229,7 @@ class CodeRuns:
             draft = EventDraft(
                 Kind.ACTION, block_pointer, block.interpreter, pending.actor, block.code
             )
-            # One output for all blocks: when it failed, it does not say in which of them.
+            # One output for all blocks: after a failure, it does not say which of them failed.
             draft.status = status if status is EventStatus.OK else EventStatus.UNKNOWN
             self._add_draft(pending, draft)
             position = block.end
@@ -252,5 +252,5 @@ class CodeRuns:
 
 def _starts_with(text: str, openings: tuple[str, ...]) -> bool:
     head = text[:80].lstrip()
-    # Most texts begin otherwise, and every turn is asked.
+    # Most texts begin otherwise, and this runs for each turn.
     return head[:1] in _INITIALS and head.lower().startswith(openings)

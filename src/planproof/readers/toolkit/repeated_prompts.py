@@ -1,4 +1,4 @@
-"""Prompts that are sent again and again: each holds all of the conversation up to then."""
+"""Find the new messages in repeated prompts, each of which contains the conversation so far."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _CONTENT_KEYS = ("text", "thinking", "content", "arguments", "output", "encrypte
 
 
 class PromptHistory:
-    """Remembers what has been told, so that only what is new in a prompt becomes events.
+    """Remembers messages, so that only the new ones in a prompt become events.
 
-    `alone` says that there is one prompt, in which nothing can come again.
+    `single_prompt` means that there is only one prompt, so nothing is repeated.
     """
 
     def __init__(self, *, single_prompt: bool = False) -> None:
@@ -26,12 +26,12 @@ class PromptHistory:
         self._single_prompt = single_prompt
 
     def remember(self, message: Json) -> None:
-        """Remember something that was told outside a prompt, such as the model's answer."""
+        """Remember a message from outside a prompt, such as the model's answer."""
         if not self._single_prompt:
             self._counts[_fingerprint(message)] += 1
 
     def iter_new(self, prompt: Iterable[tuple[str, Json]]) -> Iterator[tuple[str, Json]]:
-        """What a prompt holds that was not told before; the same words may well be said twice."""
+        """Yield the messages of a prompt that are new; the same text may be sent twice."""
         if self._single_prompt:
             yield from prompt
             return
@@ -45,14 +45,14 @@ class PromptHistory:
 
 
 class SeenIds:
-    """Tells what is in a file a second time, by the id that it has there."""
+    """Detects duplicates in a file by their id."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
         self._ids: set[str] = set()
 
     def skip_if_seen(self, identity: str | None, pointer: str) -> bool:
-        """Whether something with this id came before; it is then noted as left out."""
+        """Return whether this id occurred before; if so, record the part as skipped."""
         if identity is None:
             return False
         if identity in self._ids:
@@ -63,14 +63,14 @@ class SeenIds:
 
 
 class SystemPrompts:
-    """Writes system prompts that every request carries, each only where it differs."""
+    """Adds the system prompts of requests, each only where it changes."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
         self._last = ""
 
     def add_prompt(self, text: str | None, pointer: str) -> None:
-        """Write a system prompt unless it is the last one again."""
+        """Add a system prompt unless it equals the last one."""
         if text and text != self._last:
             self._last = text
             self._builder.begin_turn()
@@ -78,7 +78,7 @@ class SystemPrompts:
 
 
 def _fingerprint(message: Json) -> Hashable:
-    """What makes a message itself, whether it stands in an answer or in the next prompt."""
+    """Return the identity of a message, the same in an answer and in the next prompt."""
     if not is_object(message):
         return message if isinstance(message, str) else None
     calls = message.get("tool_calls")
@@ -99,6 +99,6 @@ def _content_fingerprint(message: dict[str, Json]) -> Hashable:
             else str(part)
             for part in content
         )
-    # A bare text and a single part with that text are the same.
+    # A bare text and a single part with that text are equal.
     text = text_at(message, *_CONTENT_KEYS) or text_at(message, "id")
     return (text,) if text is not None else ()

@@ -1,4 +1,4 @@
-"""Items of the OpenAI Responses API: messages, thoughts, calls, hosted tools and results."""
+"""Read items of the OpenAI Responses API: messages, reasoning, calls, hosted tools and results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RESULT_TYPES = frozenset(
     "shell_call_output apply_patch_call_output tool_search_output".split()
 )
 _NAMED_CALL_TYPES = frozenset(("function_call", "custom_tool_call", "mcp_call"))
-# What a hosted tool is called, and under which key stands what it was given.
+# The name of each hosted tool, and the key of its input.
 _HOSTED_TOOLS = {
     "computer_call": ("computer", "action"),
     "web_search_call": ("web_search", "action"),
@@ -38,19 +38,19 @@ _SKIPPED_TYPES = {
 ITEM_TYPES = frozenset(
     ("reasoning", *_NAMED_CALL_TYPES, *_HOSTED_TOOLS, *_RESULT_TYPES, *_SKIPPED_TYPES)
 )
-"""The types that no other format gives its entries; messages are items too."""
+"""The item types that no other format uses; messages are items too."""
 
 _OWN_RESULT_KEYS = ("output", "error", "outputs", "results")
 
 
 def is_response_item(value: Json) -> bool:
-    """Whether this is an item that is no message."""
+    """Return whether this is an item other than a message."""
     kind = value.get("type") if is_object(value) else None
     return isinstance(kind, str) and kind in ITEM_TYPES
 
 
 class ResponseItems:
-    """Writes items, in order, into a transcript; `conversation` takes the messages among them."""
+    """Adds items in order to a trace builder; messages go to `conversation`."""
 
     def __init__(self, builder: TraceBuilder, conversation: Conversation | None = None) -> None:
         self._builder = builder
@@ -60,7 +60,7 @@ class ResponseItems:
         self._turn_messages: list[EventDraft] = []
 
     def add_item(self, item: dict[str, Json], pointer: str) -> bool:
-        """Write what an item holds; False when it is none."""
+        """Add the events of an item; return False if it is not one."""
         kind = text_at(item, "type") or "message"
         if kind == "message" and isinstance(item.get("role"), str):
             self._add_message(item, pointer)
@@ -80,12 +80,12 @@ class ResponseItems:
         return True
 
     def end_turn(self) -> None:
-        """What the model says next answers something: it is another turn."""
+        """End the model turn: what the model says next is a reply to something."""
         self._in_model_turn = False
         self._turn_messages = []
 
     def _get_turn_key(self) -> str:
-        # Thoughts, words and calls with no result in between are one turn of the model.
+        # Reasoning, messages and calls without a result in between are one model turn.
         if not self._in_model_turn:
             self._model_turn_count += 1
             self._in_model_turn = True
@@ -133,7 +133,7 @@ class ResponseItems:
     def _add_hosted_call(self, item: dict[str, Json], pointer: str, name: str, key: str) -> None:
         raw_input = item.get(key)
         if item.get("type") == "computer_call" and is_list(item.get("actions")):
-            # Several clicks and keys at once: each of them is a deed.
+            # Several clicks and keys in one item: each of them is an action.
             for index, action in enumerate(item["actions"]):
                 if is_object(action):
                     self._add_call(
@@ -192,7 +192,7 @@ class ResponseItems:
 
 
 def _parse_hosted_action(tool: str, action: dict[str, Json]) -> ToolCall:
-    """A move of a hosted tool under the name of the move: it says more than the tool's."""
+    """Parse an action of a hosted tool; the name of the action says more than the tool's."""
     name = text_at(action, "type")
     if tool == "shell" or name is None:
         return ToolCall(tool, action)
@@ -204,7 +204,7 @@ def _parse_hosted_action(tool: str, action: dict[str, Json]) -> ToolCall:
 
 
 def _format_output(value: Json, pointer: str) -> tuple[str, str]:
-    """What came back as text: that of a single entry by itself, or else all of it as JSON."""
+    """Return the output as text: that of a single entry, otherwise all of it as JSON."""
     if is_list(value) and len(value) == 1 and is_object(value[0]):
         key = key_with_text(value[0], ("logs", "stdout", "text"))
         if key is not None and not value[0].get("stderr"):

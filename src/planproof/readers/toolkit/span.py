@@ -1,4 +1,4 @@
-"""One span of a trace: its attributes, where they stand, how it ended."""
+"""Model a span: its attributes with their pointers, its events and its status."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ID_KEYS = ("span_id", "spanId", "context", *START_TIME_KEYS)
 _OBSERVATION_TYPES = frozenset("GENERATION SPAN TOOL AGENT CHAIN RETRIEVER".split())
 _ARRAY_TYPES = frozenset(("arrayValue", "array_value"))
 _NESTED_TYPES = _ARRAY_TYPES | {"kvlistValue", "kvlist_value"}
-# Where exporters write why a span failed: beside it, in its status, or as an event of it.
+# Exporters write the error of a span next to it, in its status, or as an event of it.
 _ERROR_KEYS = ("status_message", "statusMessage", "error")
 _STATUS_MESSAGE_KEYS = ("description", "message")
 _ERROR_EVENTS = {"exception": "exception.message", "agent.step_recovery": "message"}
@@ -35,7 +35,7 @@ _ERROR_EVENTS = {"exception": "exception.message", "agent.step_recovery": "messa
 
 @dataclass(slots=True)
 class SpanLogEvent:
-    """A log record or an event that belongs to a span: its name, its place, what it holds."""
+    """A log record or event of a span: its name, pointer and attributes."""
 
     name: str
     pointer: str
@@ -45,11 +45,12 @@ class SpanLogEvent:
 
 @dataclass(slots=True, eq=False)
 class Span:
-    """A span; `place` is the pointer to its attributes, `places` to those that stand elsewhere.
+    """A span; `attributes_pointer` points to its attributes.
 
-    `raw` are the attributes as they were written, which may be a list of keys with values.
-    `last` is the last span that began inside it. What reading it has found out is kept with it:
-    the agent whose work it is, the model call around it, and the action that it is a part of.
+    `attribute_pointers` are the pointers of attributes located elsewhere. `raw` are the attributes
+    as written, possibly a list of keys with values. `last_child` is the last span that started
+    inside it. Results of reading are stored here too: the span of its agent, the model call around
+    it, and the action that encloses it.
     """
 
     value: dict[str, Json]
@@ -69,11 +70,11 @@ class Span:
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the span."""
         return text_at(self.value, "name", "span_name", "spanName") or ""
 
     def pointer_to(self, key: str) -> str:
-        """Where an attribute stands."""
+        """Return the pointer to an attribute."""
         if key in self.attribute_pointers:
             return self.attribute_pointers[key]
         if not is_list(self.raw):
@@ -86,11 +87,11 @@ class Span:
         return f"{self.attributes_pointer}/{next(indexes)}/value"
 
     def find_key(self, keys: Iterable[str]) -> str | None:
-        """The first of these attributes that is there."""
+        """Return the first of these keys that has an attribute."""
         return next((key for key in keys if self.attributes.get(key) is not None), None)
 
     def get_call_pointer(self, key: str | None) -> str:
-        """What there is to see of it: its attributes, or all of it if this one stands elsewhere."""
+        """Return the pointer to the attributes, or to the whole span if `key` is elsewhere."""
         elsewhere = (
             self.attribute_pointers.get(key, self.attributes_pointer)
             if key is not None
@@ -103,7 +104,7 @@ class Span:
         )
 
     def iter_events(self) -> Iterator[SpanLogEvent]:
-        """The events noted in it, and the log records that name it."""
+        """Yield the events of the span, and the log records that refer to it."""
         events = self.value.get("events")
         for index, event in enumerate(events if is_list(events) else []):
             if is_object(event):
@@ -111,7 +112,7 @@ class Span:
         yield from self.log_records
 
     def find_error(self) -> tuple[str, str] | None:
-        """Why it failed, and where that is said."""
+        """Return the error message of the span and the pointer to it."""
         key = key_with_text(self.value, _ERROR_KEYS)
         if key is not None:
             return self.value[key], f"{self.pointer}/{key}"
@@ -127,7 +128,7 @@ class Span:
         return None
 
     def get_status(self, output: str | None) -> EventStatus:
-        """How it ended: an error if it says so or if the output does."""
+        """Return the status of the span: an error if the span or the output says so."""
         declared = parse_status(self.value.get("status_code")) or parse_status(
             self.value.get("status")
         )
@@ -139,7 +140,7 @@ class Span:
         return declared or EventStatus.UNKNOWN
 
     def copy_outcome_to(self, draft: EventDraft, keys: Iterable[str]) -> None:
-        """Note as the outcome of an action what this span gave back, or why it failed."""
+        """Set the output of an action from this span, or its error."""
         key = self.find_key(keys)
         if key is not None:
             draft.set_output(format_value(self.attributes[key]), self.pointer_to(key))
@@ -153,7 +154,7 @@ class Span:
 
 
 def is_span(value: Json) -> bool:
-    """Whether this is a span: attributes together with an id or a time."""
+    """Return whether this is a span: attributes together with an id or a time."""
     if not is_object(value):
         return False
     if isinstance(value.get("run_type"), str):
@@ -166,12 +167,12 @@ def is_span(value: Json) -> bool:
 
 
 def raw_attributes(value: dict[str, Json]) -> Json:
-    """What stands under the first key that attributes are known to have."""
+    """Return the value of the first known key for attributes."""
     return next((value[key] for key in ATTRIBUTE_KEYS if key in value), None)
 
 
 def build_span(value: dict[str, Json], pointer: str, parent: Span | None) -> Span:
-    """A span with its attributes as one flat object, however they are written."""
+    """Build a span with its attributes as one flat object, in whatever form they are written."""
     key = next((key for key in ATTRIBUTE_KEYS if key in value), None)
     raw = value if key is None else value[key]
     attributes_pointer = pointer if key is None else f"{pointer}/{key}"
@@ -182,8 +183,8 @@ def build_span(value: dict[str, Json], pointer: str, parent: Span | None) -> Spa
 
 
 def parse_span_log_event(value: dict[str, Json], pointer: str) -> SpanLogEvent:
-    """An event of a span or a log record; what its body holds counts as attributes of it."""
-    # One exporter writes these words with capitals.
+    """Parse an event of a span or a log record; the content of its body counts as attributes."""
+    # One exporter capitalises these keys.
     raw = value.get("attributes", value.get("Attributes"))
     attributes = _parse_pairs(raw) if is_list(raw) else raw
     merged = dict(attributes) if is_object(attributes) else {}
@@ -199,7 +200,7 @@ def parse_span_log_event(value: dict[str, Json], pointer: str) -> SpanLogEvent:
 def _parse_pairs(entries: list[Json]) -> dict[str, Json]:
     attributes: dict[str, Json] = {}
     for entry in entries:
-        # Nearly all are whole; what is asked here is asked of every attribute there is.
+        # This runs for every attribute, and nearly all of them have both keys.
         try:
             key, value = entry["key"], entry["value"]
         except (TypeError, KeyError):
@@ -210,7 +211,7 @@ def _parse_pairs(entries: list[Json]) -> dict[str, Json]:
 
 
 def _unwrap_value(value: Json) -> Json:
-    """A value without the name of its type, as protocol buffers write it in JSON."""
+    """Remove the type name around a value, as written by protocol buffers in JSON."""
     if not is_object(value) or len(value) != 1:
         return value
     ((kind, inner),) = value.items()
@@ -238,12 +239,12 @@ def _parse_no_task(_: Span) -> MessagePart | None:
 
 @dataclass(frozen=True, slots=True)
 class SpanConvention:
-    """How one convention writes down what agents, models and tools do.
+    """A convention for recording what agents, models and tools do.
 
-    `sort_of` tells what a span is, "" for one that only holds others, None for one that does not
-    speak this dialect. `answer` is what a model said in a span; `prompt` is what it was given,
-    which is mostly what was said before. `step_of` is the span around a model call that has what
-    came back of the answer; `task` is what an agent's span says that the user asked of it.
+    `classify` returns the kind of a span: "" for one that only contains others, None for one of
+    another convention. `parse_answer` yields what a model said in a span, `parse_prompt` what it
+    was given, mostly earlier messages. `find_step` returns the span around a model call that has
+    the result of the answer; `parse_task` returns the user's task from an agent's span.
     """
 
     classify: Callable[[Span], SpanKind | None]

@@ -1,4 +1,4 @@
-"""Writing spans into a transcript: what agents, models and tools did in them."""
+"""Read spans into a trace builder: the actions of agents, models and tools."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
 TASK_ATTRIBUTE = "planproof.task"
 PLAN_ATTRIBUTE = "planproof.plan"
-"""Attributes by which any span may say what was asked, and what the plan is."""
+"""Attributes in which any span may give the task and the plan."""
 _AGENT = "assistant"
-# Longer code is no agent's, and would be searched through for each of its calls.
+# Longer code is not written by an agent, and would be searched for each of its calls.
 _MAX_CODE_LENGTH = 100_000
 _NO_KINDS: Mapping[int, Kind] = {}
 
 
 class SpanWriter:
-    """Reads spans in the order in which they began, parents first.
+    """Reads spans in order of their start, parents first.
 
-    `kinds` says of which model calls (by the `id()` of their span) the answers are notes.
+    `kinds` gives the event kind of model calls whose answers are notes, by the `id()` of the span.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class SpanWriter:
         self._answered_spans: set[int] = set()
 
     def add_spans(self, spans: Iterable[Span]) -> None:
-        """Write all of them."""
+        """Add the events of all spans."""
         for span in spans:
             self._add_span(span)
         self._builder.parent = None
@@ -81,7 +81,7 @@ class SpanWriter:
             self._add_plan_span(span, convention)
 
     def _add_task_and_plan(self, span: Span) -> None:
-        """Take the task and the plan that attributes tell, whatever else the span is."""
+        """Add the task and the plan given in attributes, whatever the kind of the span."""
         self._builder.time = parse_time(span.start)
         self._builder.parent = span.enclosing_action
         task, plan = span.attributes.get(TASK_ATTRIBUTE), span.attributes.get(PLAN_ATTRIBUTE)
@@ -111,7 +111,7 @@ class SpanWriter:
         outer = span.enclosing_action
         if outer is not None and span.parent is not None and span.parent.kind == "tool":
             if outer.name == name and (arguments is None or arguments == outer.arguments):
-                # The same call once more, as the client of the tool's server saw it.
+                # The same call again, as seen by the client of the tool's server.
                 if outer.output_pointer is None:
                     span.copy_outcome_to(outer, convention.outputs)
                 return
@@ -151,7 +151,7 @@ class SpanWriter:
 
     def _add_model_span(self, span: Span, convention: SpanConvention, scope: AgentScope) -> None:
         if span.model is not None and id(span.model) in self._answered_spans:
-            return  # the same answer, as another layer of the client saw it
+            return  # the same answer, as seen by another layer of the client
         step = convention.find_step(span)
         self._prompts.add_prompt(
             convention.parse_prompt(span), scope, span, is_scaffold=step is not None
@@ -177,7 +177,7 @@ class SpanWriter:
             elif part.kind == "thought" or calls:
                 self._builder.add_message(Kind.REASONING, part.text.strip(), part.pointer, actor)
             elif part.kind == "text" and not self._add_code(part, step, convention, scope, actor):
-                # What is followed by more work inside the same span was not the answer.
+                # An answer followed by more work inside the same span was not the final one.
                 is_last = span.parent is None or span.parent.last_child is span
                 is_thought = not is_last or part.text.lstrip().startswith("Thought:")
                 kind = Kind.REASONING if is_thought else Kind.MESSAGE
@@ -214,7 +214,7 @@ class SpanWriter:
             self._begin_turn(self._get_scope(span.agent))
             self._add_notes(parts, Kind.BOOKKEEPING, self._get_actor(span.agent, convention))
         else:
-            self._kinds[id(span)] = Kind.BOOKKEEPING  # the model call inside it tells the plan
+            self._kinds[id(span)] = Kind.BOOKKEEPING  # the model call inside it has the plan
 
     def _add_notes(self, parts: list[MessagePart], kind: Kind, actor: str) -> None:
         for part in parts:
@@ -242,7 +242,7 @@ class SpanWriter:
                 self._add_model_span(span, convention, inside)
 
     def _link_agent_call(self, span: Span, convention: SpanConvention, scope: AgentScope) -> None:
-        """Find the call by which one agent gave the word to another."""
+        """Find the call by which one agent handed off to another, or add one."""
         name = text_at(span.attributes, *convention.agent_names) or span.name.removesuffix(".run")
         draft = scope.find_handoff_call(name)
         if draft is None and scope.has_acted:
@@ -261,7 +261,7 @@ class SpanWriter:
 
 
 def _is_in_code(code: EventDraft, name: str, arguments: Json) -> bool:
-    """Whether the code around it says just this call: then it is told already."""
+    """Return whether the enclosing code contains this call, so that it is already covered."""
     if code.name != "python" or len(code.text) > _MAX_CODE_LENGTH or f"{name}(" not in code.text:
         return False
     values = list(arguments.values()) if is_object(arguments) else []
@@ -283,10 +283,10 @@ _MAX_RECENT_CALLS = 64
 
 @dataclass(slots=True)
 class AgentScope:
-    """What is under way in one agent: its turn, its calls, the last words that it said.
+    """The state of one agent: its turn, its calls, its last message.
 
-    `asked` are the calls of the turn that no span has told yet, `recent` all calls of the turn,
-    `unanswered` those without a result, by the id of the call.
+    `requested_calls` are the calls of the turn without a span so far, `recent_calls` all calls of
+    the turn, `unanswered` those without a result, by call id.
     """
 
     turn: int = 0
@@ -300,7 +300,7 @@ class AgentScope:
     )
 
     def begin_turn(self, turn: int) -> None:
-        """Go on to another turn."""
+        """Continue with another turn."""
         self.turn = turn
         self.last_message = None
         self.requested_calls.clear()
@@ -308,7 +308,7 @@ class AgentScope:
         self._calls_by_name.clear()
 
     def add_requested_call(self, draft: EventDraft, call_id: str | None) -> None:
-        """Note a call that the model asked for."""
+        """Add a call that the model requested."""
         self.requested_calls[id(draft)] = draft
         self.recent_calls.append(draft)
         self._calls_by_name.setdefault(draft.name, deque()).append(draft)
@@ -316,7 +316,7 @@ class AgentScope:
             self.unanswered[call_id] = draft
 
     def take_requested_call(self, name: str, call_id: str | None) -> EventDraft | None:
-        """The call that a tool then ran: asked for and run is one action."""
+        """Return the requested call that a tool then ran; request and run are one action."""
         draft = self.unanswered.get(call_id) if call_id else None
         waiting = self._calls_by_name.get(name)
         while draft is None and waiting:
@@ -326,18 +326,18 @@ class AgentScope:
         return draft
 
     def take_unanswered_call(self, call_id: str) -> EventDraft | None:
-        """The call that this id belongs to, if its result is still to come."""
+        """Return the call with this id, if it has no result yet."""
         draft = self.unanswered.pop(call_id, None)
         return draft if draft is not None and draft.output_pointer is None else None
 
     def find_handoff_call(self, agent: str) -> EventDraft | None:
-        """The call of this turn that gave the word to an agent of that name."""
+        """Return the call of this turn that handed off to the agent with this name."""
         waiting = [draft for draft in self.recent_calls if id(draft) in self.requested_calls]
         for draft in (*waiting, *self.recent_calls):
             if agent in (draft.name, get_receiver(draft), *_argument_values(draft.arguments)):
                 break
         else:
-            # Some name the class of the agent, and not what it is called by.
+            # Some conventions give the class of the agent instead of its name.
             draft = waiting[0] if len(self.requested_calls) == len(waiting) == 1 else None
         if draft is not None:
             self.requested_calls.pop(id(draft), None)
@@ -349,7 +349,7 @@ def _argument_values(arguments: Json) -> list[Json]:
 
 
 class PromptReader:
-    """Takes from prompts what no span tells: the user's words, and results of calls."""
+    """Reads from prompts what no span contains: user messages, and results of calls."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
@@ -357,16 +357,16 @@ class PromptReader:
         self._has_task = False
 
     def add_task(self, task: MessagePart, scope: AgentScope) -> None:
-        """Take the task from elsewhere: then no prompt holds anything new of the user."""
+        """Add the task from another source; prompts then contain no new user messages."""
         self._has_task = True
         self._add_message("user", task.text, task.pointer, scope)
 
     def add_prompt(
         self, prompt: Iterable[MessagePart], scope: AgentScope, span: Span, *, is_scaffold: bool
     ) -> None:
-        """Take what is new in the prompt of a model call.
+        """Add the new messages and results in the prompt of a model call.
 
-        A scaffold turns results into words of the user; of its prompts only the task counts.
+        A scaffold turns results into user messages; of its prompts only the task counts.
         """
         if is_scaffold and scope.has_acted:
             return
@@ -396,6 +396,6 @@ class PromptReader:
         if scope.last_message is not None:
             scope.last_message.kind = (
                 Kind.MESSAGE
-            )  # the user answers it, so it was said to the user
+            )  # the user replies to it, so it was a message to the user
             scope.last_message = None
         self._builder.add_message(Kind.MESSAGE, text, pointer, "user")

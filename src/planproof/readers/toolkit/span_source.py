@@ -1,4 +1,4 @@
-"""Where the spans of a source stand, in whatever an exporter wrapped them; whose words they use."""
+"""Find the spans in a source, in any exporter's wrapping, and detect their convention."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _MAX_DEPTH = 4
 
 
 def detect_convention(source: Source) -> ConventionName:
-    """Which words the first spans use; nothing when the source does not begin with spans."""
+    """Detect the convention of the first spans; empty if the source does not begin with spans."""
     if not _may_be_spans(source.document):
         return ""
     detected: ConventionName = ""
@@ -70,7 +70,7 @@ def detect_convention(source: Source) -> ConventionName:
 
 
 def _may_be_spans(document: Json) -> bool:
-    """A first look, which all but a few of the sources that are none of these fail."""
+    """Check quickly whether a document may contain spans; nearly all other sources fail this."""
     if is_list(document):
         document = document[0] if document else None
     elif isinstance(document, tuple):
@@ -79,7 +79,7 @@ def _may_be_spans(document: Json) -> bool:
 
 
 def read_spans(source: Source, builder: TraceBuilder) -> list[Span]:
-    """All spans of a source, in order; what is none among them is skipped."""
+    """Return all spans of a source, in order; other entries are skipped."""
     records: list[tuple[str, Json]] = []
     log_records: list[SpanLogEvent] = []
     seen = SeenIds(builder)
@@ -87,7 +87,7 @@ def read_spans(source: Source, builder: TraceBuilder) -> list[Span]:
         if _is_span(value):
             records.append((pointer, value))
         elif is_object(value) and "body" in value:
-            # They have no ids: the same record again is the same to the letter.
+            # These records have no ids: only an identical record counts as a duplicate.
             if not seen.skip_if_seen(json.dumps(value), pointer):
                 log_records.append(parse_span_log_event(value, pointer))
         else:
@@ -107,7 +107,7 @@ def read_spans(source: Source, builder: TraceBuilder) -> list[Span]:
 def _is_span(value: Json) -> bool:
     return (
         is_object(value)
-        # OTLP leaves out attributes where there are none.
+        # OTLP omits `attributes` if there are none.
         and (not _ATTRIBUTE_KEY_SET.isdisjoint(value) or "startTimeUnixNano" in value)
         and not _SPAN_KEYS.isdisjoint(value)
         and _NON_SPAN_KEYS.isdisjoint(value)
@@ -123,7 +123,7 @@ def _iter_span_records(source: Source) -> Iterator[tuple[str, Json]]:
 
 
 def _iter_wrapped(value: Json, pointer: str, depth: int) -> Iterator[tuple[str, Json]]:
-    """The spans and log records in an entry: itself, or what it wraps."""
+    """Yield the spans and log records in an entry: itself, or those that it wraps."""
     if not is_object(value) or _is_span(value) or not depth:
         yield pointer, value
         return
@@ -159,7 +159,7 @@ def _iter_exported(resources: list[Json], pointer: str) -> Iterator[tuple[str, J
 
 
 def _iter_first_spans(source: Source) -> Iterator[dict[str, Json]]:
-    """The first spans, those inside others too; nothing as soon as something else turns up."""
+    """Yield the first spans, including nested ones; stop at the first entry of another type."""
     for _, value in _iter_span_records(source):
         if not _is_span(value):
             if is_object(value) and "body" in value and "spanId" in value:
@@ -199,14 +199,14 @@ _TRACE_ID_KEYS = ("trace_id", "traceId")
 _SPAN_ID_KEYS = ("span_id", "spanId", "id")
 _PARENT_ID_KEYS = ("parent_span_id", "parentSpanId", "parent_id", "parent_run_id")
 _MAX_TIMESTAMP = 10**20
-# Where the count since 1970 becomes one of seconds, of milli-, micro- and of nanoseconds.
+# Limits between counts since 1970 in seconds, milliseconds, microseconds and nanoseconds.
 _SCALES = ((10**11, 10**9), (10**14, 10**6), (10**17, 10**3))
 _Key: TypeAlias = str | int | None
 _Id: TypeAlias = tuple[_Key, str | int]
 
 
 def build_span_tree(entries: Iterable[tuple[str, Json]], skip: SkipCallback) -> list[Span]:
-    """All spans, also those inside others; a span that is there twice is taken once."""
+    """Return all spans, including nested ones; duplicates are skipped."""
     spans: list[Span] = []
     known: dict[_Id, Span] = {}
     above: list[tuple[Span, _Id]] = []
@@ -240,7 +240,7 @@ def build_span_tree(entries: Iterable[tuple[str, Json]], skip: SkipCallback) -> 
 
 
 def _parse_ids(value: dict[str, Json]) -> tuple[_Key, _Key, _Key]:
-    """The ids of its trace, of the span, and of the one around it."""
+    """Return the ids of the trace, of the span, and of its parent."""
     context, parent = value.get("context"), value.get("parent")
     trace, own = _first_id(value, _TRACE_ID_KEYS), _first_id(value, _SPAN_ID_KEYS)
     if is_object(context):
@@ -259,14 +259,14 @@ def _parse_ids(value: dict[str, Json]) -> tuple[_Key, _Key, _Key]:
 def _first_id(value: dict[str, Json], keys: Iterable[str]) -> _Key:
     for key in keys:
         identifier = value.get(key)
-        # A root says so with an empty id or with zero.
+        # A root span has an empty parent id, or zero.
         if identifier and isinstance(identifier, (str, int)):
             return identifier
     return None
 
 
 def _sort_parents_first(spans: list[Span]) -> list[Span]:
-    """The same spans, each behind the one around it; parents that run in a circle are cut."""
+    """Sort spans so that each follows its parent; cycles of parents are cut."""
     ordered: list[Span] = []
     placed: set[int] = set()
     for span in spans:
@@ -285,17 +285,17 @@ def _sort_parents_first(spans: list[Span]) -> list[Span]:
 
 
 def _sort_by_start(spans: list[Span]) -> list[Span]:
-    """By start; a span without a time begins with the one before it, none before its parent."""
+    """Sort by start; a span without a time starts with the previous one, none before its parent."""
     began: dict[int, int] = {}
     before = 0
     for span in spans:
         start = _parse_nanoseconds(span.start)
         start = before if start is None else start
-        # Clocks of two machines differ: what was called can't have begun before its caller.
+        # Clocks of two machines differ: a callee cannot have started before its caller.
         if span.parent is not None:
             start = max(start, began[id(span.parent)])
         began[id(span)] = before = start
-    # Sorting keeps the order of equals, so parents stay in front of what began with them.
+    # The sort is stable, so parents stay before the spans that started with them.
     return sorted(spans, key=lambda span: began[id(span)])
 
 

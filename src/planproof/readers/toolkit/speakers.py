@@ -1,6 +1,6 @@
-"""Speakers: the turns of several agents, each known by a free name, in prose.
+"""Read chats of several named agents in prose (speaker turns).
 
-What counts as done: code that the next turn ran, a call in the text, a hand-off to another
+These count as actions: code that the next turn ran, a call in the text, a hand-off to another
 agent, and what a program reports that it did. What an agent merely says it did is a message.
 """
 
@@ -29,13 +29,13 @@ from planproof.readers.toolkit.prose_actions import (
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
 _STAGE_DIRECTION = re.compile(r"(?P<who>[^()]{1,80})\((?P<how>[^()]{1,80})\)\s{0,8}")
-# Looked up once: most of what is said are messages.
+# Bound once: most turns are messages.
 _MESSAGE = Kind.MESSAGE
 _THOUGHT_DIRECTIONS = frozenset(("thought", "thinking", "reasoning"))
 
 
 def is_group_chat(messages: Sequence[dict[str, Json]]) -> bool:
-    """Whether messages with the usual roles are a group chat, where the speaker is the name."""
+    """Return whether messages with the usual roles are a group chat of named speakers."""
     names: set[str | None] = set()
     for message in messages:
         if "tool_responses" in message:
@@ -47,7 +47,7 @@ def is_group_chat(messages: Sequence[dict[str, Json]]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Speaker:
-    """What a name says of whoever bears it, and the stage direction behind it."""
+    """The properties of a speaker implied by the name, and the stage direction after it."""
 
     who: str
     role: str
@@ -71,7 +71,7 @@ class _Speaker:
 
 
 class Speakers:
-    """Writes what named speakers say, in order, into a transcript."""
+    """Adds the turns of named speakers in order to a trace builder."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
@@ -80,11 +80,11 @@ class Speakers:
         self._speaker_by_name: dict[str, _Speaker] = {}
 
     def flush(self) -> None:
-        """Write what still waited for the next turn."""
+        """Add what was deferred until the next turn."""
         self.code_runs.flush()
 
     def add_turn(self, text: str, pointer_for: PointerFactory, speaker: str) -> None:
-        """Write one turn; a stage direction may stand behind the name: "Boss (thought)"."""
+        """Add one turn; a stage direction may follow the name: "Boss (thought)"."""
         known = self._speaker_by_name.get(speaker)
         if known is None:
             known = self._speaker_by_name[speaker] = _Speaker.parse_name(speaker)
@@ -114,10 +114,10 @@ class Speakers:
             )
 
     def add_handoff(self, receiver: str, text: str, pointer: str, who: str) -> None:
-        """Write that one agent sends another to work.
+        """Add a hand-off to another agent.
 
-        The turns of the other are not made its children: it is one chat, in which each of them
-        is as much a step of the work as the hand-off.
+        The turns of the receiver are not its children: in one chat, each turn is as much a step of
+        the work as the hand-off.
         """
         self._delegated_agents.add(receiver)
         self._builder.add_handoff(receiver, text, pointer, who)
@@ -143,7 +143,7 @@ class Speakers:
         text_segments = split_segments(text)
         acts = any(segment.call is not None for segment in text_segments)
         if acts or not self.code_runs.defer_code(text, pointer_for, who):
-            # Of one who speaks to others it is a message also beside a call.
+            # A named agent speaks to others: its text is a message even next to a call.
             thinks = acts and who == "assistant"
             with self._builder.reading_text(text, whole, who):
                 for segment in text_segments:
@@ -157,10 +157,10 @@ class Speakers:
             self._builder.add_call(segment.call, pointer, who)
         elif segment.kind == "result":
             result_text = text[segment.start : segment.end].strip()
-            # A result that no call waits for is the speaker's own word.
+            # A result that no call waits for is the speaker's own text.
             source = "environment" if self._builder.has_unanswered_calls() else who
             self._builder.add_result(ToolResult(result_text, pointer, actor=source))
-            # Nothing but its results divides such a text: what follows was issued later.
+            # Only the results divide such a text: what follows was issued later.
             self._builder.begin_turn()
         else:
             if segment.kind == "thought" and self._builder.has_just_called():
@@ -177,7 +177,7 @@ class Speakers:
         pointer_for: PointerFactory,
         who: str,
     ) -> None:
-        """Write what is said; the checklists in it are plans."""
+        """Add a text; the checklists in it are plans."""
         begin, close = text_range
         position = begin
         for start, end in find_checklists(text[begin:close]):
@@ -207,18 +207,18 @@ _LEDGER = re.compile(
 )
 _PLAN_INTRODUCTION = re.compile(r"Here is the plan to follow as best as possible:", re.IGNORECASE)
 _PLAN_LABEL = re.compile(r"\s{0,8}(?:initial|updated|new|current) plan:", re.IGNORECASE)
-# What the program's libraries complain of may stand behind its own words.
+# Warnings of the program's libraries may come after its own words.
 _WARNING = re.compile(r"^/[^\s:]{1,400}:\d{1,7}: \w{0,40}Warning: ", re.MULTILINE)
 
 
 def is_ledger(text: str) -> bool:
-    """Whether a text is the orchestrator's bookkeeping and not meant for anybody."""
+    """Return whether a text is the orchestrator's bookkeeping, not a message to anyone."""
     return _LEDGER.match(text) is not None
 
 
 def add_ledger(builder: TraceBuilder, text: str, pointer_for: PointerFactory, actor: str) -> None:
-    """Write a ledger; a plan in it is an event of its own."""
-    # Looking for plain words first is much the quicker way through long ledgers.
+    """Add a ledger; a plan in it is a separate event."""
+    # Searching for plain words first is much faster in long ledgers.
     marked = _PLAN_INTRODUCTION.search(text) if "as best as possible" in text else None
     marked = marked or _PLAN_LABEL.match(text)
     start = marked.end() if marked is not None else len(text)

@@ -1,4 +1,4 @@
-"""Flows: texts and arguments that arrive in pieces, put together again."""
+"""Assemble streams: texts and arguments that arrive in chunks."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 _FENCES = ("```json", "```")
 _CHUNK_KEYS = frozenset(("event", "tool_call_chunks"))
 CallKey: TypeAlias = tuple[str, str]
-"""The message that a call belongs to, and which of its calls it is."""
+"""The message of a call, and which of its calls it is."""
 
 
 def are_chunks(messages: Sequence[dict[str, Json]]) -> bool:
-    """Whether these are chunks of messages rather than whole ones: few ids, each many times."""
+    """Return whether these are chunks rather than whole messages: few ids, each many times."""
     if not all(map(_CHUNK_KEYS.isdisjoint, messages)):
         return True
     ids = [message.get("id") for message in messages]
@@ -29,7 +29,7 @@ def are_chunks(messages: Sequence[dict[str, Json]]) -> bool:
 
 @dataclass(slots=True)
 class _ChunkBuffer:
-    """What has arrived so far of one message or of the arguments of one call."""
+    """The chunks so far of one message or of the arguments of one call."""
 
     draft: EventDraft
     pointer: str
@@ -38,7 +38,7 @@ class _ChunkBuffer:
     last_pointer: str = ""
 
     def add(self, chunk: str, pointer: str) -> None:
-        """Take the next piece."""
+        """Append the next chunk."""
         if not self.chunks:
             self.pointer = pointer
         self.chunks.append(chunk)
@@ -46,17 +46,17 @@ class _ChunkBuffer:
 
     @property
     def text(self) -> str:
-        """All the pieces."""
+        """The text of all chunks."""
         return "".join(self.chunks)
 
     @property
     def range_pointer(self) -> str:
-        """The pointer to all the pieces, from the line of the first to that of the last."""
+        """The pointer to all chunks, from the line of the first to that of the last."""
         return _line_range_pointer(self.pointer, self.last_pointer, self.pointer.partition("/")[2])
 
 
 class StreamAssembler:
-    """Joins the pieces of one stream; `actor` is who sends what comes next."""
+    """Joins the chunks of one stream; `actor` is the sender of what comes next."""
 
     def __init__(self, builder: TraceBuilder) -> None:
         self.actor: str | None = None
@@ -67,7 +67,7 @@ class StreamAssembler:
         self._turns_with_calls: set[str] = set()
 
     def begin_message(self, message: str) -> None:
-        """What follows belongs to the turn of this message."""
+        """Begin or continue the turn of this message."""
         self._builder.begin_turn(message or None)
 
     def add_text(
@@ -79,7 +79,7 @@ class StreamAssembler:
         is_thought: bool = False,
         turn: str | None = None,
     ) -> None:
-        """Take a piece of what is said or thought; `turn` is its message, if not `stream`."""
+        """Add a chunk of a message or of reasoning; `turn` is its message, if not `stream`."""
         if not isinstance(chunk, str) or not chunk:
             return
         kind = Kind.REASONING if is_thought else Kind.MESSAGE
@@ -90,7 +90,7 @@ class StreamAssembler:
         buffer.add(chunk, pointer)
 
     def begin_call(self, key: CallKey, call: ToolCall, pointer: str) -> None:
-        """Take the beginning of a call: its name."""
+        """Begin a call, given by its name."""
         draft = self._builder.add_call(call, pointer, self.actor)
         if key in self._call_buffers:
             self._finished_calls.append(self._call_buffers[key])
@@ -98,13 +98,13 @@ class StreamAssembler:
         self._turns_with_calls.add(key[0])
 
     def add_arguments(self, key: CallKey, chunk: Json, pointer: str) -> None:
-        """Take a piece of the arguments of a call that has begun."""
+        """Add a chunk of the arguments of a call that was begun."""
         buffer = self._call_buffers.get(key)
         if buffer is not None and isinstance(chunk, str) and chunk:
             buffer.add(chunk, pointer)
 
     def finish(self) -> None:
-        """Give the drafts what has arrived for them."""
+        """Set the assembled texts and arguments on the drafts."""
         for buffer in self._text_buffers.values():
             draft = buffer.draft
             draft.text, draft.pointer = buffer.text, buffer.range_pointer
@@ -124,20 +124,20 @@ class StreamAssembler:
 
 
 def _line_range_pointer(first: str, last: str, path: str) -> str:
-    """The pointer to what stands at `path` in the lines from `first` to `last`."""
+    """Return the pointer to `path` in the lines from `first` to `last`."""
     line, end = first.partition("/")[0], last.partition("/")[0]
     lines = line if line == end else f"{line}-{end.removeprefix('L')}"
     return f"{lines}/{path}" if path else lines
 
 
 def _common_path(one: str, other: str) -> str:
-    """The path that leads to both: the name of a call stands beside its arguments."""
+    """Return the common path of both: the name of a call is next to its arguments."""
     pairs = zip(one.split("/")[1:], other.split("/")[1:], strict=False)
     return "/".join(token for token, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _is_plan_json(text: str) -> bool:
-    """Whether a message is the JSON in which a planner hands over its steps."""
+    """Return whether a message is the JSON in which a planner hands over its steps."""
     bare = text.strip()
     for fence in _FENCES:
         bare = bare.removeprefix(fence)

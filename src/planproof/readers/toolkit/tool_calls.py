@@ -1,4 +1,4 @@
-"""What a tool call looks like in JSON, whoever wrote it."""
+"""Parse tool calls in JSON, in the forms of different frameworks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, parse_embedded_json, text_at
 
 _TOOL_NAME_KEYS = ("tool_name", "toolName", "tool", "tool.name", "function_name")
-# Some write the tool's name where others put an object with name and arguments.
+# Some formats have the tool's name where others have an object with name and arguments.
 _NAME_KEYS = ("name", *_TOOL_NAME_KEYS, "function", "action", "type")
 _ARGUMENT_KEYS = (
     "arguments",
@@ -34,7 +34,7 @@ _ID_OR_WRAPPER_KEYS = _ID_KEY_SET | _WRAPPER_KEY_SET
 
 
 class ToolCall(Struct):
-    """A call: the tool, its arguments, or the bare text that it was given."""
+    """A call: the tool, its arguments, or the plain text that it was given."""
 
     name: str
     arguments: Json = None
@@ -43,11 +43,11 @@ class ToolCall(Struct):
 
 
 def parse_call(value: Json) -> ToolCall | None:
-    """The call that an entry of `tool_calls` and the like stands for; None when it is none."""
+    """Parse the call in an entry of `tool_calls` or similar; None if it is not one."""
     if not is_object(value):
         return None
     identity = None
-    # Many have none of these keys: to look for all of them at once is quicker.
+    # Many have none of these keys: one set comparison is faster.
     if not _ID_OR_WRAPPER_KEYS.isdisjoint(value):
         identity = value.get("id")
         if not identity or not isinstance(identity, str):
@@ -56,7 +56,7 @@ def parse_call(value: Json) -> ToolCall | None:
         if not is_object(inner):
             inner = _find_wrapped_call(value)
         if inner is not None:
-            # The name and the arguments are one level down, the id need not be.
+            # Name and arguments are one level down; the id need not be.
             value = inner
             identity = identity or get_call_id(inner)
     name = value.get("name")
@@ -74,14 +74,14 @@ def parse_call(value: Json) -> ToolCall | None:
 
 
 def _find_wrapped_call(value: dict[str, Json]) -> dict[str, Json] | None:
-    """The object with name and arguments that an entry holds under one of several keys."""
+    """Return the object with name and arguments that an entry has under one of several keys."""
     if _WRAPPER_KEY_SET.isdisjoint(value):
         return None
     return next((value[key] for key in _WRAPPER_KEYS if is_object(value.get(key))), None)
 
 
 def is_call_like(value: dict[str, Json]) -> bool:
-    """Whether an object of unknown origin is a call: a tool's name together with arguments."""
+    """Return whether an object of unknown origin is a call: a tool's name with arguments."""
     if "description" in value and is_object(value.get("parameters")):
         return False  # the definition of a tool, not its use
     for key in _WRAPPER_KEYS:
@@ -97,7 +97,7 @@ def is_call_like(value: dict[str, Json]) -> bool:
 
 
 def raw_arguments(value: dict[str, Json]) -> Json:
-    """What stands under the first key that arguments are known to have."""
+    """Return the value of the first known key for arguments."""
     for key in _ARGUMENT_KEYS:
         if key in value:
             return value[key]
@@ -105,7 +105,7 @@ def raw_arguments(value: dict[str, Json]) -> Json:
 
 
 def parse_arguments(raw: Json) -> tuple[Json, str]:
-    """Arguments as a JSON value, or as text where they are no JSON."""
+    """Return arguments as a JSON value, or as text if they are not JSON."""
     if isinstance(raw, str):
         value = parse_embedded_json(raw)
         return (None, raw) if value is None else (value, "")
@@ -113,8 +113,8 @@ def parse_arguments(raw: Json) -> tuple[Json, str]:
 
 
 def get_call_id(value: dict[str, Json]) -> str | None:
-    """The id that ties a call and its result together."""
-    # Many have none of these, and none is the quicker to see.
+    """Return the id that links a call and its result."""
+    # Many have none of these keys, which one set comparison shows faster.
     for key in _ID_KEYS if not _ID_KEY_SET.isdisjoint(value) else ():
         call_id = value.get(key)
         if isinstance(call_id, str) and call_id:
@@ -135,11 +135,11 @@ _SEARCH_LIMIT = 4000
 
 
 def get_command_name(command: str) -> str:
-    """The tool behind a command line: "sql" for a query, else its first word."""
+    """Return the tool of a command line: "sql" for a query, else its first word."""
     opened = _FENCE.match(command) if "```" in command else None
     start = opened.end() if opened else 0
     if opened is None and "`" in command and command[:1].isupper():
-        # Prose around a command: the command is what stands between backticks.
+        # If there is prose around a command, the command is between backticks.
         fenced = _FENCED.search(command, 0, _SEARCH_LIMIT) if "\n```" in command else None
         quoted = _QUOTED.search(command, 0, _SEARCH_LIMIT) if fenced is None else None
         start = fenced.end() if fenced else quoted.start(1) if quoted else 0

@@ -1,4 +1,4 @@
-"""The transcript: where readers write down events, and results find the calls they belong to."""
+"""Build a trace: collect event drafts and match tool results to their calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.readers.toolkit.call_outcomes import infer_status
 from planproof.readers.toolkit.tool_calls import ToolCall
 
-# Looked up once: every event asks for some of them.
+# Bound once: used for every event.
 _ACTION, _BOOKKEEPING, _MESSAGE = Kind.ACTION, Kind.BOOKKEEPING, Kind.MESSAGE
 _UNKNOWN = EventStatus.UNKNOWN
 _GENERIC_ACTORS = frozenset({None, "assistant", "agent", "ai", "model"})
@@ -25,9 +25,9 @@ _new_object = object.__new__
 
 @dataclass(slots=True, eq=False)
 class EventDraft:
-    """An event while its trace is still being read: its result may be yet to come.
+    """An event while its trace is still being read; its result may come later.
 
-    It has the fields of an event, and only these.
+    It has the fields of `Event`, and only these.
     """
 
     kind: Kind
@@ -46,14 +46,14 @@ class EventDraft:
     id: str = ""
 
     def set_output(self, output: str, pointer: str, status: EventStatus | None = None) -> None:
-        """Note what came back; where the record does not say how it ended, the output does."""
+        """Set the output; without `status`, infer it from the output."""
         self.output = output
         self.output_pointer = pointer
         self.status = status or infer_status(output)
 
 
 class ToolResult(Struct):
-    """What came back from a call. `status` is what the record itself says, if it says so."""
+    """The result of a call; `status` is the one given by the record, if any."""
 
     text: str
     pointer: str
@@ -66,9 +66,9 @@ class ToolResult(Struct):
 
 @dataclass(slots=True, eq=False)
 class _TextCalls:
-    """A text in which calls were recognised, and the drafts written for it.
+    """A text in which calls were recognised, and the drafts created for it.
 
-    `answers` are results that came from elsewhere to these calls, each with the draft before it.
+    `results` are results of these calls from outside the text, each with the draft before it.
     """
 
     text: str
@@ -82,10 +82,11 @@ class _TextCalls:
 
 
 class TraceBuilder:
-    """Collects drafts in order; `parent` and `time` are given to what is written next.
+    """Collects drafts in order; `parent` and `time` apply to the drafts added next.
 
-    A call is a record, or it was recognised in what an agent wrote (`reading_text`). The latter
-    counts only for an agent whose calls are not records: anybody can write what looks like one.
+    A call is either recorded, or recognised in an agent's text (`reading_text`). The latter counts
+    only for agents without recorded calls, since any text can contain something that looks like a
+    call.
     """
 
     def __init__(self, skipped: Sequence[SkippedPart] = ()) -> None:
@@ -95,7 +96,7 @@ class TraceBuilder:
         self.parent: EventDraft | None = None
         self.call_count = 0
         self._skipped = list(skipped)
-        # What was skipped before was not written here.
+        # Parts skipped earlier do not count as changes of this builder.
         self._other_changes = -len(self._skipped)
         self._turn_by_key: dict[str, int] = {}
         self._last_turn = 0
@@ -108,7 +109,7 @@ class TraceBuilder:
         self._unanswered_in_text: OrderedDict[int, EventDraft] = OrderedDict()
 
     def begin_turn(self, key: str | None = None) -> None:
-        """What follows is a new turn, or goes on with the turn of the same key."""
+        """Begin a new turn, or continue the turn with the same key."""
         if key is not None and key in self._turn_by_key:
             self.turn = self._turn_by_key[key]
             return
@@ -118,7 +119,7 @@ class TraceBuilder:
             self._turn_by_key[key] = self.turn
 
     def add_draft(self, draft: EventDraft) -> EventDraft:
-        """Write an event down, in the turn that is under way."""
+        """Add an event to the current turn."""
         draft.turn = draft.turn or self.turn
         draft.time = draft.time or self.time
         draft.parent = draft.parent or self.parent
@@ -128,13 +129,13 @@ class TraceBuilder:
     def add_message(
         self, kind: Kind, text: str, pointer: str, actor: str | None
     ) -> EventDraft | None:
-        """Write down what somebody said or thought, if it is anything."""
+        """Add a message or reasoning, unless its text is blank."""
         if not text or text.isspace():
             return None
         return self._append_draft(kind, pointer, None, actor, text)
 
     def add_plan(self, text: str, pointer: str, actor: str | None) -> EventDraft | None:
-        """Write down a plan that the format itself marks as one, if there is anything in it."""
+        """Add a plan that the format itself marks as one, unless its text is blank."""
         if not text or text.isspace():
             return None
         return self._append_draft(_BOOKKEEPING, pointer, "plan", actor, text)
@@ -142,7 +143,7 @@ class TraceBuilder:
     def add_call(
         self, call: ToolCall, pointer: str, actor: str | None, *, recorded: bool = True
     ) -> EventDraft:
-        """Write down an action whose result may follow; not every one is the record of a call."""
+        """Add an action whose result may follow; not `recorded` is one such as a hand-off."""
         if self._current_text is not None:
             return self._add_text_call(call, pointer, actor)
         if recorded:
@@ -159,14 +160,14 @@ class TraceBuilder:
         return draft
 
     def add_handoff(self, receiver: str, task: str, pointer: str, actor: str | None) -> EventDraft:
-        """Write down that an agent turned to another one."""
+        """Add a hand-off from one agent to another."""
         return self.add_call(
             ToolCall(receiver or "hand-off", text=task), pointer, actor, recorded=False
         )
 
     @contextmanager
     def reading_text(self, text: str, pointer: str, actor: str | None) -> Generator[None]:
-        """Remember that what is written meanwhile was recognised in this text of an agent."""
+        """Mark the drafts added in this context as recognised in this text of an agent."""
         first = len(self.drafts)
         text_calls = self._current_text = _TextCalls(text, pointer, actor, self.turn)
         try:
@@ -176,7 +177,7 @@ class TraceBuilder:
             text_calls.drafts = self.drafts[first:]
 
     def add_result(self, result: ToolResult) -> EventDraft:
-        """Tie a result to its call; one without a call is an observation."""
+        """Attach a result to its call, or add it as an observation if it has none."""
         self._other_changes += 1
         draft = self._pop_matching_call(result)
         if draft is None:
@@ -186,7 +187,7 @@ class TraceBuilder:
             if text_calls is not None and text_calls is not self._current_text:
                 text_calls.results.append((self.drafts[-1], result))
         if draft.output_pointer is not None:
-            # What merely came next was tied to the call; this one names it.
+            # The previous result was attached only because it came next; this one names the call.
             self._add_unmatched_result(
                 ToolResult(draft.output, draft.output_pointer, status=draft.status)
             )
@@ -196,20 +197,20 @@ class TraceBuilder:
         return draft
 
     def add_observation(self, text: str, pointer: str, actor: str | None) -> EventDraft:
-        """Write down a result that belongs to no call."""
+        """Add a result that belongs to no call."""
         return self._add_unmatched_result(ToolResult(text, pointer, actor=actor))
 
     @property
     def change_count(self) -> int:
-        """Grows with everything that is written or noted."""
+        """A counter that grows with each addition or skipped part."""
         return len(self.drafts) + len(self._skipped) + self._other_changes
 
     def mark_deferred(self) -> None:
-        """Note that something was understood that is written down only later."""
+        """Count a change for input that was understood but is added only later."""
         self._other_changes += 1
 
     def has_unanswered_calls(self) -> bool:
-        """Whether the last turn that called something has not had all its results yet."""
+        """Return whether calls of the last calling turn still lack results."""
         return bool(self._unanswered or self._unanswered_in_text)
 
     def has_just_called(self) -> bool:
@@ -218,16 +219,16 @@ class TraceBuilder:
         return last is not None and last.kind is _ACTION and last.turn == self.turn
 
     def is_answered(self, call_id: str | None) -> bool:
-        """Whether the call of this id has its result already, told where the tool ran."""
+        """Return whether the call with this id already has its result."""
         waiting = self._calls_by_id.get(call_id) if call_id is not None else None
         return bool(waiting) and waiting[0].output_pointer is not None
 
     def skip(self, pointer: str, why: str) -> None:
-        """Note a part of the source that gives no event."""
+        """Record a part of the source that yields no event."""
         self._skipped.append(SkippedPart(pointer, why))
 
     def build(self, reader: str) -> Trace:
-        """The finished trace. The drafts are used up: they become its events."""
+        """Return the finished trace. The drafts themselves become its events."""
         if self._text_calls:
             self._drop_forged_calls()
         for number, draft in enumerate(self.drafts, 1):
@@ -236,7 +237,7 @@ class TraceBuilder:
         for event in self.drafts:
             if event.parent is not None:
                 event.parent = event.parent.id
-            # They have the same fields; to make each anew would take a fifth of all the reading.
+            # The fields are the same; creating new objects would take a fifth of the reading time.
             event.__class__ = Event
         events = cast("tuple[Event, ...]", tuple(self.drafts))
         return Trace(events, reader, tuple(self._skipped))
@@ -244,7 +245,7 @@ class TraceBuilder:
     def _add_text_call(self, call: ToolCall, pointer: str, actor: str | None) -> EventDraft:
         self.call_count += 1
         draft = self._append_draft(_ACTION, pointer, call.name, actor, call.text, call.arguments)
-        # Kept apart: what is written in a text never takes the result of a call.
+        # Separate, so that a call recognised in a text never takes the result of a recorded call.
         waiting = self._unanswered_in_text
         if waiting and next(iter(waiting.values())).turn != self.turn:
             waiting.clear()
@@ -254,7 +255,7 @@ class TraceBuilder:
         return draft
 
     def _drop_forged_calls(self) -> None:
-        """Put the text back in the place of calls in it, for agents whose calls are records."""
+        """Replace calls recognised in texts by the texts, for agents with recorded calls."""
         known = Vocabulary()
         callers = {
             actor
@@ -263,7 +264,7 @@ class TraceBuilder:
         }
         if not callers:
             return
-        # Where one of two has no name of its own, nobody can say that they are not the same.
+        # If one of two actors has only a generic name, they may be the same.
         has_generic_caller = not callers.isdisjoint(_GENERIC_ACTORS)
         forged = [
             text_calls
@@ -310,7 +311,7 @@ class TraceBuilder:
         text: str,
         arguments: Json = None,
     ) -> EventDraft:
-        # Field by field: nearly every event is made here, and `__init__` takes half as long again.
+        # Set field by field: nearly all events are created here, and `__init__` takes 50 % longer.
         draft = _new_object(EventDraft)
         draft.kind = kind
         draft.pointer = pointer

@@ -1,1 +1,1 @@
-"""The report as a page: one file that holds all it needs and asks nobody for more."""
+"""HTML reports: self-contained pages that load nothing from the network."""

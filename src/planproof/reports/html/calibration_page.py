@@ -1,7 +1,7 @@
-"""What the page of a calibration shows: figures for a template, and a row for every variant.
+"""Data for the HTML page of a calibration: tables of figures and a row per variant.
 
-`assets/calibration.js` draws the rows. Each says which figures it spoils, so that the cases behind
-a figure can be looked at.
+`assets/calibration.js` draws the rows. Each row lists the figures it failed, so that the cases
+behind a figure can be found.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from planproof.reports.wording import (
     pluralize,
 )
 
-# So many variants get a page of their own; where there are more, those that spoil most figures do.
+# Maximum number of variants with their own page; those that fail the most figures have priority.
 _MOST_PAGES = 1_000
 _UNCHANGED_LABEL = "as it is"
 _FAILURE_LABELS = {
@@ -60,7 +60,7 @@ _DESCRIPTIONS: dict[Flaw | Rewording | Attack | None, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A share: its bar, and the key of the rows that spoil it with how many they are."""
+    """A share as a bar, with the number of rows that fail it and the key that selects them."""
 
     hits: int
     of: int
@@ -74,7 +74,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class FigureRow:
-    """The figures of one sort of variant."""
+    """The figures of one kind of variant."""
 
     key: str
     name: str
@@ -84,7 +84,7 @@ class FigureRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationData:
-    """The head of the page, its tables, its rows, and the rows that have a page of their own."""
+    """Header, tables and rows of the page, and the rows that have their own page."""
 
     title: str
     facts: list[str]
@@ -105,7 +105,7 @@ def build_calibration_data(
     note: str | None = None,
     secrets: bool,
 ) -> CalibrationData:
-    """The figures of a judge, and a row for every variant; the note is the first of the facts."""
+    """Build the figures of a judge and a row for every variant; the note comes first in `facts`."""
     show = make_sanitizer(secrets=secrets)
     variants = list(_iter_variants(figures, labels))
     paged = nsmallest(
@@ -137,7 +137,7 @@ def build_calibration_data(
 
 
 def read_judged_variant(row: Measurement, reading: ReadOptions) -> JudgedCase:
-    """A variant with its verdict, under a name that says what was made of which case."""
+    """Read a variant with its verdict, named after its case and the change made to it."""
     name = f"{row.origin}, {_describe_variant(row.variant)}"
     return read_judged_case(row.variant.case, replace(row.verdict, id=name), reading)
 
@@ -192,7 +192,7 @@ def _change_key(change: Flaw | Rewording | Attack | None) -> str:
 
 
 def _describe_variant(variant: Variant) -> str:
-    """What was made of a case, in words."""
+    """Describe the change made to a case in words."""
     parts = [variant.change.value if variant.change else _UNCHANGED_LABEL]
     if variant.where:
         parts.append(f"({variant.where})")
@@ -203,7 +203,7 @@ def _describe_variant(variant: Variant) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _VariantRow:
-    """All rows of a variant, the figures that any of them spoils, and what it is held against."""
+    """All rows of a variant, the figures any of them fails, and the score it is compared with."""
 
     position: int
     rows: tuple[Measurement, ...]
@@ -212,8 +212,11 @@ class _VariantRow:
     baseline: str
 
     def to_cells(self, show: TextSanitizer, page: int | None) -> list[Json]:
-        """Position, case, what was made of it, the scores and the lowest of them, what it is held
-        against, what is wrong and right with it, the keys that find it, and its page."""
+        """Return the row as `assets/calibration.js` expects it.
+
+        The cells are: position, case, change, scores, lowest score, baseline, failed figures,
+        passed figures, keys that select the row, and page.
+        """
         first = self.rows[0]
         change = first.attack or first.change
         lowest = min(self.rows, key=lambda row: -1.0 if row.score is None else row.score)
@@ -236,14 +239,15 @@ class _VariantRow:
 
 
 def _iter_variants(figures: Figures, labels: Mapping[str, float] | None) -> Iterator[_VariantRow]:
-    """Every variant once, with what all of its repeats come to."""
+    """Yield every variant once, combining its repeats."""
     rows_by_variant: dict[str, list[tuple[Measurement, dict[Figure, bool]]]] = {}
     for row, results in classify_rows(figures.rows, labels):
         rows_by_variant.setdefault(row.id, []).append((row, results))
     scores = {(row.origin, row.change): row.score for row in figures.rows if row.attack is None}
     for position, pairs in enumerate(rows_by_variant.values()):
         first, _ = pairs[0]
-        # A judge that fails once and gives only a score the next time has located nothing once.
+        # A judge may fail in one repeat and give only a score in another: `located` failed once
+        # then.
         measured = dict.fromkeys(figure for _, results in pairs for figure in results)
         failed = [
             figure
@@ -268,7 +272,7 @@ def _format_baseline(
     scores: Mapping[tuple[str, Flaw | Rewording | None], float | None],
     labels: Mapping[str, float] | None,
 ) -> str:
-    """The score that this one is compared with, and whose it is."""
+    """Return the score this one is compared with, and where it comes from."""
     if row.change is None:
         label = labels.get(row.origin) if labels else None
         return "" if label is None else f"{format_score(label)} by people"

@@ -1,7 +1,6 @@
-"""What the page of a case shows, as JSON values: masked, cut to its room, harmless as text.
+"""Data for the HTML page of a case, as JSON values: masked, within the size budget, escaped.
 
-`assets/case.js` draws it. A finding goes by a name of its own: `s0` is the first step, `x0` the
-first extra.
+`assets/case.js` draws it. Findings have short names: `s0` is the first step, `x0` the first extra.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ from planproof.reports.wording import (
     make_sanitizer,
 )
 
-# Arguments that are longer are spread over lines.
+# Longer arguments are spread over several lines.
 _LONGEST_LINE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedCase:
-    """A case with its verdict, and the trace as it was read; none where it can't be read."""
+    """A case with its verdict and the trace as read; `trace` is None if it can't be read."""
 
     verdict: Verdict
     task: Content
@@ -50,20 +49,20 @@ class JudgedCase:
 
 
 def read_judged_case(case: Case, verdict: Verdict, reading: ReadOptions) -> JudgedCase:
-    """A case that was judged, its trace read again by the reader that the verdict names."""
+    """Read the trace of a judged case again, with the reader named in the verdict."""
     reader = verdict.coverage.reader if verdict.coverage else reading.reader
     try:
         _, trace, task = read_trace_and_task(case, replace(reading, reader=reader))
     except UnknownName:
         raise
     except Exception:
-        # What could not be read has nothing but its verdict, and that says why.
+        # A case that can't be read has only its verdict, which gives the reason.
         return JudgedCase(verdict=verdict, task=case.task or Content())
     return JudgedCase(verdict=verdict, task=task, trace=trace)
 
 
 def build_case_data(case: JudgedCase, *, budget: SizeBudget, secrets: bool) -> dict[str, Json]:
-    """The verdict, the steps, the extras and the events, and how they belong together."""
+    """Build the verdict, steps, extras and events, and the links between them."""
     verdict, show = case.verdict, make_sanitizer(secrets=secrets)
     events = _EventRows(case, budget, secrets=secrets)
     better = verdict.nearest_better
@@ -126,7 +125,7 @@ def _depth(number: str, parent_by_number: dict[str, str | None]) -> int:
 def _build_evidence(
     cited: Evidence | Extra, finding: str, events: _EventRows, show: TextSanitizer
 ) -> Json:
-    """The event's place among those shown, its id, and the quote."""
+    """Return the event's index among the rows shown, its id, and the quote."""
     hidden = finding in events.redacted_findings.get(cited.event, ())
     quote = MASK if hidden else show(cited.quote)
     return [events.index_by_event.get(cited.event), show(cited.event), quote]
@@ -143,7 +142,7 @@ def _build_extra(extra: Extra, events: _EventRows, show: TextSanitizer) -> dict[
 
 
 def _list_notes(verdict: Verdict) -> Iterator[str]:
-    """How it was read and judged."""
+    """Yield notes on how the case was read and judged."""
     if verdict.plan and (plan_origin := format_plan_origin(verdict.plan)):
         yield f"plan: {plan_origin}"
     if coverage := verdict.coverage:
@@ -154,7 +153,7 @@ def _list_notes(verdict: Verdict) -> Iterator[str]:
 
 
 def _merge_ranges(indexes: Iterator[int]) -> list[list[int]]:
-    """Places as first and last of each unbroken run."""
+    """Merge indexes into ranges, each as first and last index."""
     ranges: list[list[int]] = []
     for index in sorted(set(indexes)):
         if ranges and ranges[-1][1] == index - 1:
@@ -165,7 +164,7 @@ def _merge_ranges(indexes: Iterator[int]) -> list[list[int]]:
 
 
 class _EventRows:
-    """The events as they are shown, and where each of them stands."""
+    """The events shown, and the index of each."""
 
     def __init__(self, case: JudgedCase, budget: SizeBudget, *, secrets: bool) -> None:
         self.rows: list[Json] = []
@@ -175,7 +174,7 @@ class _EventRows:
             id(extra): f"x{index}" for index, extra in enumerate(case.verdict.extras)
         }
         self._max_characters, self._secrets = budget.max_characters, secrets
-        # The same few names and actors come again and again.
+        # The same few names and actors occur again and again.
         self._show = lru_cache(maxsize=1_000)(make_sanitizer(secrets=secrets))
         quotes = self._collect_quotes(case.verdict.steps, case.verdict.extras)
         events = case.trace.events if case.trace else ()
@@ -214,7 +213,7 @@ class _EventRows:
         parts: list[Json] = []
         secret: set[str] = set()
         for label, text in _iter_texts(event):
-            # Each quote is marked once, in the first text that holds it.
+            # Mark each quote once, in the first text that contains it.
             marked = self._mark_quotes(text, text_quotes)
             text_quotes = [
                 quote for quote in text_quotes if quote.finding not in marked.quoting_findings
@@ -245,18 +244,18 @@ def _iter_texts(event: Event) -> Iterator[tuple[str, str]]:
 
 
 TextSegment: TypeAlias = "str | int | list[str | list[str]]"
-"""Text; text with the findings that quote it; or how many characters are left out."""
+"""Text; or text with the findings that quote it; or the number of characters omitted."""
 Span: TypeAlias = tuple[int, int]
 
-# No secret of any sort that is masked is longer, so that a cut never shows the end of one.
+# No secret that is masked is longer, so truncation never reveals the end of one.
 _LONGEST_SECRET = 8_000
-# White space, quotation marks and escapes: quotes are compared without them.
+# White space, quotation marks and escapes, which are ignored when comparing quotes.
 _LOOSE = re.compile(r'\\+[nrtbf]?|[\s"]+')
 
 
 @dataclass(frozen=True, slots=True)
 class FindingQuote:
-    """The words that a finding quotes."""
+    """The text quoted by a finding."""
 
     finding: str
     words: str
@@ -264,7 +263,7 @@ class FindingQuote:
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """A text in pieces; which findings quote it, and whose quotes are part of a secret."""
+    """A text in segments, the findings that quote it, and those whose quotes are secret."""
 
     segments: list[TextSegment]
     quoting_findings: set[str] = field(default_factory=set[str])
@@ -274,7 +273,7 @@ class MarkedText:
 def mark_quotes(
     text: str, quotes: Sequence[FindingQuote], *, max_characters: int, secrets: bool
 ) -> MarkedText:
-    """The text with its quotes marked, within the room; what is quoted is always shown."""
+    """Mark quotes in a text of limited length; quoted parts are always shown."""
     searched = text if quotes else text[: max_characters + _LONGEST_SECRET]
     masked = searched if secrets else redact(searched)
     marks: list[tuple[Span, str]] = []
@@ -293,7 +292,7 @@ def mark_quotes(
 
 
 def find_quote_spans(words: str, text: str) -> list[Span]:
-    """Where a quote stands in a text, piece by piece where it leaves something out."""
+    """Find the spans of a quote in a text: one per fragment if the quote has omissions."""
     start = text.find(words)
     if start >= 0 and words:
         return [(start, start + len(words))]
@@ -312,7 +311,7 @@ def find_quote_spans(words: str, text: str) -> list[Span]:
 
 
 def _strip_loose_characters(text: str) -> tuple[str, list[int]]:
-    """A text without what is loose in it, and the place of each character that is left."""
+    """Remove the characters matched by `_LOOSE`; return the offsets of the others as well."""
     fragments: list[str] = []
     offsets: list[int] = []
     reached = 0
@@ -326,7 +325,7 @@ def _strip_loose_characters(text: str) -> tuple[str, list[int]]:
 
 
 def _select_spans(text: str, marks: Sequence[tuple[Span, str]], max_characters: int) -> list[Span]:
-    """What is shown: the beginning, and what stands around each mark."""
+    """Select the spans to show: the beginning of the text, and the surroundings of each mark."""
     if len(text) <= max_characters:
         return [(0, len(text))]
     around = max_characters // 4
@@ -359,7 +358,7 @@ def _split_segments(
 def _split_at_marks(
     text: str, marks: Sequence[tuple[Span, str]], start: int, end: int
 ) -> Iterator[TextSegment]:
-    """A part of the text, split where a mark begins or ends."""
+    """Split a part of the text where a mark begins or ends."""
     edges = {edge for span, _ in marks for edge in span if start < edge < end}
     borders = [start, *sorted(edges), end]
     for left, right in pairwise(borders):

@@ -1,4 +1,4 @@
-"""The templates of pages: everything that they are given is escaped."""
+"""Jinja templates of the HTML pages, with autoescaping."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HERE = "planproof.reports.html"
 
 @cache
 def get_environment(*packages: str) -> Environment:
-    """Templates of these packages, and those here, from which they may import."""
+    """Return an environment for these packages' templates, which can import the ones here."""
     from jinja2 import (  # noqa: PLC0415 - heavy
         ChoiceLoader,
         Environment,
@@ -36,6 +36,6 @@ def get_environment(*packages: str) -> Environment:
 
 
 def to_embeddable_json(value: Json) -> str:
-    """JSON in which nothing can end or open an element, whatever the texts in it say."""
+    """Serialize to JSON in which no text can open or close an HTML element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

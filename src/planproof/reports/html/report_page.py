@@ -1,7 +1,7 @@
-"""Puts a page together: templates, style and script in one file, and the data as inert JSON.
+"""Render HTML report pages: templates, styles, scripts and data as inert JSON, in one file.
 
-The policy of the page lets nothing in: no request, no frame, and of styles and scripts only the
-two that stand in it, by their hashes. Text of a case is data, which the script sets as text.
+The content security policy blocks every request and frame, and allows only the page's own style and
+script, by hash. Text of a case is data, which the script inserts as text.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _SCRIPTS = (
 
 
 def render_case_page(case: JudgedCase, *, secrets: bool = False) -> Iterator[str]:
-    """The page of a single case, piece by piece."""
+    """Render the page of a single case, in chunks."""
     budget = SizeBudget.for_event_count(len(case.trace.events) if case.trace else 0)
     data = build_case_data(case, budget=budget, secrets=secrets)
     title = f"planproof: {data['id'] or data['headline']}"
@@ -63,7 +63,7 @@ def render_case_page(case: JudgedCase, *, secrets: bool = False) -> Iterator[str
 def render_run_page(
     run: Run, store: Store, reading: ReadOptions, *, min_score: float, secrets: bool = False
 ) -> Iterator[str]:
-    """The page of a run with those of its cases, piece by piece: one case at a time is read."""
+    """Render the page of a run with its cases, in chunks, reading one case at a time."""
     data = build_run_data(run, store.iter_results(run.id), min_score=min_score, secrets=secrets)
     pages = (
         build_case_data(
@@ -84,7 +84,7 @@ def render_calibration_page(
     note: str | None = None,
     secrets: bool = False,
 ) -> Iterator[str]:
-    """The page of what was measured of a judge, with those of the variants, piece by piece."""
+    """Render the page of a judge's calibration with its variants, in chunks."""
     data = build_calibration_data(judge, figures, labels, note=note, secrets=secrets)
     pages = (
         build_case_data(read_judged_variant(row, reading), budget=data.budget, secrets=secrets)
@@ -94,7 +94,7 @@ def render_calibration_page(
 
 
 def load_judged_case(result: Result, store: Store, reading: ReadOptions) -> JudgedCase:
-    """A case of the run; what could not be read has nothing but its verdict."""
+    """Load a case of the run; if it can't be read, return only its verdict."""
     verdict = replace(result.verdict, id=result.name)
     try:
         case = deserialize_case(store.get_case(result.case))
@@ -106,7 +106,7 @@ def load_judged_case(result: Result, store: Store, reading: ReadOptions) -> Judg
 def _render_page(
     title: str, overview: RunData | CalibrationData | None, cases: Iterable[Json]
 ) -> Iterator[str]:
-    import planproof  # noqa: PLC0415 - the package is whole by now
+    import planproof  # noqa: PLC0415 - the package is fully imported by now
 
     style, script = _join_assets(_STYLES), _join_assets(_SCRIPTS)
     return (
@@ -148,13 +148,13 @@ def _join_assets(names: tuple[str, ...]) -> str:
     return "\n".join(assets.joinpath(name).read_text(encoding="utf-8") for name in names)
 
 
-# So many cases get a page of their own; where there are more, the lowest scores do.
+# Maximum number of cases with their own page; the lowest scores have priority.
 _MOST_PAGES = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunData:
-    """The head of the page, its rows, the positions that have a page, and the room on those."""
+    """Header and rows of the page, positions of the cases with a page, and the size budget."""
 
     title: str
     facts: list[str]
@@ -166,7 +166,7 @@ class RunData:
 
 @dataclass(frozen=True, slots=True)
 class _RankedRow:
-    """One case in the table: how low it ranks, how many events it has, and its cells."""
+    """A case in the table: its rank from the lowest score, its number of events, its cells."""
 
     rank: tuple[float, int]
     events: int
@@ -176,7 +176,7 @@ class _RankedRow:
 def build_run_data(
     run: Run, results: Iterable[Result], *, min_score: float, secrets: bool
 ) -> RunData:
-    """The scores and what broke most, and a row for every case."""
+    """Build the scores, the steps that failed most often, and a row for every case."""
     show = make_sanitizer(secrets=secrets)
     builder = SummaryBuilder(min_score)
     rows: list[_RankedRow] = []

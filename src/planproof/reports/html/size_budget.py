@@ -1,4 +1,4 @@
-"""How much of the traces a page shows: it must stay small enough to be opened and sent."""
+"""Size budget of HTML pages: limits the events and text shown, so that a page can be opened."""
 
 from __future__ import annotations
 
@@ -7,31 +7,31 @@ from dataclasses import dataclass
 
 from planproof.core.trace import Event
 
-# All texts of a page together, in characters; a text gets at least and at most so much of it.
+# Characters of all texts on a page together; and the minimum and maximum per text.
 _MAX_PAGE_CHARACTERS = 32_000_000
 _MIN_TEXT_LENGTH, _MOST_TEXT = 160, 8_000
-# Events of all cases together.
+# Events of all cases together, and the minimum per case.
 _MAX_PAGE_EVENTS = 200_000
 _MIN_EVENTS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class SizeBudget:
-    """The characters that one text of an event may take, and the share of events that is shown."""
+    """Maximum length of one text of an event, and the share of events that is shown."""
 
     max_characters: int = _MOST_TEXT
     event_share: float = 1.0
 
     @classmethod
     def for_event_count(cls, events: int) -> SizeBudget:
-        """The room that each of so many events has."""
+        """Return the budget for a page with this many events."""
         characters = min(max(_MAX_PAGE_CHARACTERS // max(events, 1), _MIN_TEXT_LENGTH), _MOST_TEXT)
         return cls(characters, min(_MAX_PAGE_EVENTS / max(events, 1), 1.0))
 
     def select_events(self, events: Sequence[Event], cited: set[str]) -> Iterator[Event | int]:
-        """The events that are shown, and between them how many are not.
+        """Yield the events to show, and between them the number of omitted ones.
 
-        Those that a finding names come first; what room is left goes to the earliest others.
+        Events cited by a finding are always shown; the earliest others fill the rest of the budget.
         """
         limit = max(int(len(events) * self.event_share), _MIN_EVENTS)
         others = max(limit - len(cited), 0)

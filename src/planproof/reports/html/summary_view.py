@@ -1,4 +1,4 @@
-"""What a run comes to, ready for the template `boards.html.jinja`."""
+"""View of a run summary for the template `boards.html.jinja`."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ from planproof.runs.summary import StepCount, Summary
 _MOST_STEPS = 6
 _EXTRA_MARK = "+"
 UNSCORED = "none"
-"""The key of what has no score, beside those of the levels."""
+"""Key for cases without a score, in addition to the levels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """How many cases have a score; `key` names the level, and `part` is of the longest bar."""
+    """Number of cases at a level.
+
+    `key` names the level; `width` is a percentage of the longest bar.
+    """
 
     key: str
     digits: str
@@ -40,7 +43,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class StatusCount:
-    """How many steps ended in a status, or extras of a severity there are."""
+    """Number of steps with a status, or of extras with a severity."""
 
     status: str
     mark: str
@@ -50,7 +53,7 @@ class StatusCount:
 
 @dataclass(frozen=True, slots=True)
 class BarSegment:
-    """A part of a bar: where it begins and how wide it is, of 100; what it stands for."""
+    """A segment of a bar; `start` and `width` are percentages of it, `key` names what it counts."""
 
     key: str
     count: int
@@ -60,7 +63,7 @@ class BarSegment:
 
 @dataclass(frozen=True, slots=True)
 class FailedStep:
-    """A step that was not executed as planned, in how many cases and how; `key` is short for it."""
+    """A step not executed as planned, with counts by status; `key` is a hash of its text."""
 
     key: str
     text: str
@@ -70,7 +73,7 @@ class FailedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummaryView:
-    """The scores, the steps by status, and what broke most."""
+    """Scores, steps by status, and the steps that failed most often."""
 
     bars: tuple[Bar, ...]
     causes: tuple[tuple[str, int], ...]
@@ -81,7 +84,7 @@ class RunSummaryView:
 
 
 def build_summary_view(summary: Summary, show: TextSanitizer) -> RunSummaryView:
-    """What a summary shows at a glance."""
+    """Build the view of a summary."""
     return RunSummaryView(
         bars=build_bars(summary.levels, sum(summary.unscored.values())),
         causes=tuple((show(cause), count) for cause, count in summary.unscored.items()),
@@ -93,7 +96,7 @@ def build_summary_view(summary: Summary, show: TextSanitizer) -> RunSummaryView:
 
 
 def build_bars(levels: Mapping[float, int], unscored: int) -> tuple[Bar, ...]:
-    """A bar a level, and one for what has no score if there is any."""
+    """Build one bar per level, and one for cases without a score if there are any."""
     largest = max(1, unscored, *levels.values())
     bar_list = [
         Bar(f"{level:g}", format_score(level), LEVEL_LABELS[level], count, 100 * count / largest)
@@ -105,7 +108,7 @@ def build_bars(levels: Mapping[float, int], unscored: int) -> tuple[Bar, ...]:
 
 
 def build_segments(counts: Mapping[str, int]) -> tuple[BarSegment, ...]:
-    """One bar of all that is counted, divided."""
+    """Divide one bar into segments in proportion to the counts."""
     total = max(1, sum(counts.values()))
     start, segments = 0.0, list[BarSegment]()
     for key, count in counts.items():
@@ -117,7 +120,7 @@ def build_segments(counts: Mapping[str, int]) -> tuple[BarSegment, ...]:
 
 
 def count_statuses(statuses: Mapping[str, int]) -> tuple[StatusCount, ...]:
-    """How many steps ended in each status that any of them did."""
+    """Count the steps by status, omitting statuses without steps."""
     return tuple(
         StatusCount(status.value, STATUS_MARKS[status], STATUS_LABELS[status], statuses[status])
         for status in Status
@@ -126,7 +129,7 @@ def count_statuses(statuses: Mapping[str, int]) -> tuple[StatusCount, ...]:
 
 
 def build_failed_steps(steps: tuple[StepCount, ...], show: TextSanitizer) -> tuple[FailedStep, ...]:
-    """Steps with how often they lapsed, of how many, and in which way."""
+    """Build the failed steps, each with its total and its deviations by status."""
     return tuple(
         FailedStep(
             step_key(step.text),
@@ -139,12 +142,12 @@ def build_failed_steps(steps: tuple[StepCount, ...], show: TextSanitizer) -> tup
 
 
 def step_key(text: str) -> str:
-    """A name for a step that tells nothing of it."""
+    """Return a key for a step that does not reveal its text."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def describe_run(run: Run, summary: Summary) -> Iterator[str]:
-    """What is to be known of the run before its cases."""
+    """Yield the facts shown above the cases of a run."""
     if summary.mean is not None:
         yield f"mean {summary.mean:.3f}"
         cases = pluralize(summary.cases, "case")
@@ -186,9 +189,10 @@ _LONGEST_NAME = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRow:
-    """What is told of a case in a line; `called` names its score, or says why it has none.
+    """One case as a table row.
 
-    `statuses` are those of its first steps, and `steps` is how many it has in all.
+    `label` is the name of its score level, or the reason why it has no score. `statuses` covers its
+    first steps, `steps` counts all of them.
     """
 
     position: int
@@ -205,7 +209,7 @@ class CaseRow:
 
     @staticmethod
     def from_result(result: Result, show: TextSanitizer) -> CaseRow:
-        """The row of a result."""
+        """Build the row of a result."""
         verdict = result.verdict
         severities = [extra.severity for extra in verdict.extras]
         if verdict.level is not None:
@@ -230,16 +234,16 @@ class CaseRow:
 
     @property
     def marks(self) -> list[tuple[str, str]]:
-        """The status of each step and its mark."""
+        """Status and mark of each step shown."""
         return [(status.value, STATUS_MARKS[status]) for status in self.statuses]
 
     @property
     def counts(self) -> tuple[StatusCount, ...]:
-        """The same in words."""
+        """Number of steps shown, by status."""
         return count_statuses({status.value: self.statuses.count(status) for status in Status})
 
     def to_cells(self) -> list[Json]:
-        """The row as `assets/overview.js` takes it."""
+        """Return the row as `assets/overview.js` expects it."""
         return [
             self.position,
             self.name,

@@ -1,1 +1,1 @@
-"""Verdicts, plans and runs as text in a terminal, 80 columns wide."""
+"""Terminal reports: verdicts, plans and runs as text, 80 columns wide."""

@@ -1,4 +1,4 @@
-"""How far a judge can be trusted, on a terminal and as JSON."""
+"""Calibration figures of a judge, for the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _show = make_sanitizer(secrets=False)
 def format_calibration(
     judge: str, cases: int, figures: Figures, note: str | None = None
 ) -> Iterator[Line]:
-    """The figures of a judge on so many cases, in a table each; the note comes first."""
+    """Format the figures of a judge in tables, after the note.
+
+    `cases` is the number of followed cases.
+    """
     if note:
         yield from wrap_lines(note, "yellow")
         yield ()
@@ -64,7 +67,7 @@ def _format_remaining_figures(figures: Figures) -> Iterator[str]:
 
 
 def _find_main_reason(figures: Figures) -> str:
-    """The reason that most of those without a score have."""
+    """Return the most frequent reason for a missing score."""
     reasons = Counter(row.verdict.reason for row in figures.rows if row.score is None)
     return f" ({_show(reasons.most_common(1)[0][0])})" if reasons else ""
 
@@ -89,12 +92,12 @@ def _format_share(share: Share, *, good: bool) -> Part:
 
 
 def format_percent(share: Share) -> str:
-    """A share in hundredths."""
+    """Format a share as a percentage."""
     return "–" if share.rate is None else f"{share.rate:.0%}"
 
 
 def calibration_to_json(judge: str, figures: Figures, note: str | None = None) -> str:
-    """The figures and the rows that they were counted from, after the note on them."""
+    """Return the note, the figures, and the rows they were computed from."""
     rows = [
         {
             "id": row.id,

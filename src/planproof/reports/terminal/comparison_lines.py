@@ -1,4 +1,4 @@
-"""A comparison of two runs, and a gate, on a terminal."""
+"""Comparison of two runs, and the result of a gate, for the terminal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WIDEST_NAME = 30
 def format_comparison(
     base: Run, new: Run, comparison: Comparison, show: TextSanitizer
 ) -> Iterator[Line]:
-    """Better, worse, same; means and chance; which steps broke, and in which cases."""
+    """Format the counts of better and worse cases, means and significance, and broken steps."""
     yield (truncate(f"base  {format_run(base, show)}", WIDTH),)
     yield (truncate(f"new   {format_run(new, show)}", WIDTH),)
     for caution in list_cautions(base, new):
@@ -67,7 +67,7 @@ def format_comparison(
 
 
 def format_gate(run: Run, checks: Sequence[GateCheck], show: TextSanitizer) -> Iterator[Line]:
-    """Whether a run passes, and every condition with its figures."""
+    """Format the result of a gate, and every condition with its figures."""
     failed = [check for check in checks if not check.held]
     yield (
         (f"gate {'failed' if failed else 'passed'}", "bold red" if failed else "bold green"),
@@ -81,7 +81,7 @@ def format_gate(run: Run, checks: Sequence[GateCheck], show: TextSanitizer) -> I
 
 
 def format_means(comparison: Comparison) -> str:
-    """The means of the pairs, their change, and its interval."""
+    """Format the means of the pairs, their change, and its confidence interval."""
     text = f"mean {comparison.base_mean:.3f} → {comparison.new_mean:.3f}"
     text += f", change {comparison.mean_change:+.3f}"
     if spread := comparison.interval:
@@ -90,7 +90,7 @@ def format_means(comparison: Comparison) -> str:
 
 
 def format_pass_counts(comparison: Comparison) -> str:
-    """How many pairs pass in which run."""
+    """Format the number of pairs that pass in both runs, one, or neither."""
     passing = comparison.passing
     return (
         f"at {comparison.min_score:g} or above: {passing.both:,} in both, {passing.broke:,} no "
@@ -99,12 +99,12 @@ def format_pass_counts(comparison: Comparison) -> str:
 
 
 def format_significance(comparison: Comparison) -> str:
-    """Whether it could be chance which run a case passes in."""
+    """Format the p-value of McNemar's exact test on the pairs that pass in only one run."""
     return f"by chance alone such a split has p = {comparison.passing.p:.3g} (McNemar, exact)"
 
 
 def format_not_compared(comparison: Comparison) -> str:
-    """The cases that have no pair of scores."""
+    """Format the counts of cases without a pair of scores."""
     counts = {
         "no longer scored": comparison.no_longer_scored,
         "newly scored": comparison.newly_scored,
@@ -116,12 +116,12 @@ def format_not_compared(comparison: Comparison) -> str:
 
 
 def format_altered_count(comparison: Comparison) -> str:
-    """How many pairs are no longer of the very same case."""
+    """Format the number of pairs whose task, plan or trace differs."""
     return f"task, plan or trace are others now in {pluralize(comparison.altered, 'pair')}"
 
 
 def list_cautions(base: Run, new: Run) -> Iterator[str]:
-    """What to know before the figures are believed."""
+    """Yield warnings about the comparability of two runs."""
     if base.fingerprint != new.fingerprint:
         yield "The runs were judged differently: a change may come from the judge."
     for name, run in (("base", base), ("new run", new)):
@@ -130,13 +130,13 @@ def list_cautions(base: Run, new: Run) -> Iterator[str]:
 
 
 def format_score_change(change: ScoreChange) -> str:
-    """The scores of a case in both runs."""
+    """Format the scores of a case in both runs."""
     now = change.new.score
     return f"{format_score(change.base)} → {'none' if now is None else format_score(now)}"
 
 
 def format_change_reason(change: ScoreChange, show: TextSanitizer) -> str:
-    """The steps that broke in a case; where none did, the reason of its new verdict."""
+    """Return the steps that broke in a case, or the reason of its new verdict if none did."""
     if not change.broken:
         return show(change.new.reason)
     return ", ".join(f"step {show(s.number)} {STATUS_LABELS[s.status]}" for s in change.broken)

@@ -1,6 +1,6 @@
-"""Lines for a terminal, 80 columns wide: parts of text, each with the style it is shown in.
+"""Styled lines for a terminal, 80 columns wide: wrapping, columns, sections and bars.
 
-They can be written without loading what colours them; that waits for a real terminal.
+Lines need no import of rich; it is loaded only for a real terminal.
 """
 
 from __future__ import annotations
@@ -16,26 +16,26 @@ Line: TypeAlias = tuple[Part, ...]
 WIDTH = 80
 _WIDEST_BAR = 40
 _FILLER = "\0"
-"""Stands before a wide character while lines are made; no text that is shown has it."""
+"""Placed before each wide character while wrapping; sanitized text never contains it."""
 
 
 def to_plain_text(line: Line) -> str:
-    """The text of a line, without its styles."""
+    """Return the text of a line, without styles."""
     return "".join(part if isinstance(part, str) else part[0] for part in line).rstrip()
 
 
 def truncate(text: str, width: int) -> str:
-    """The text, or as much of it as there is room for."""
+    """Truncate the text to a width."""
     return text if len(text) <= width else f"{text[: max(width - 1, 0)]}…"
 
 
 def wrap_text(
     text: str, width: int, indent: str = "", subsequent_indent: str | None = None
 ) -> list[str]:
-    """Text over lines of at most so many columns, of which a wide character takes two."""
+    """Wrap text to lines of at most `width` columns; a wide character takes two columns."""
     if not text.isascii():
         text = "".join(f"{_FILLER}{c}" if east_asian_width(c) in "WF" else c for c in text)
-    # A line may begin with a wide character whose filler has stayed behind.
+    # Reserve a column: a line may begin with a wide character whose filler is on the previous line.
     lines = wrap(
         text,
         width - 1 if _FILLER in text else width,
@@ -47,17 +47,17 @@ def wrap_text(
 
 
 def draw_bar(count: int, largest: int) -> str:
-    """A bar as long as the count is large beside the largest; something is never nothing."""
+    """Draw a bar in proportion to the largest count; at least one character for counts above 0."""
     return "█" * max(1, round(_WIDEST_BAR * count / largest)) if count else ""
 
 
 def wrap_lines(text: str, style: str = "") -> Iterator[Line]:
-    """Text over as many lines as it needs."""
+    """Wrap text to the width of the terminal, in one style."""
     return (((line, style),) for line in wrap_text(text, WIDTH))
 
 
 def format_section(title: str, rows: Sequence[Sequence[Part]]) -> Iterator[Line]:
-    """An empty line, a title and rows in columns under it; nothing where there are no rows."""
+    """Yield an empty line, a title, and rows in columns below it; nothing if there are no rows."""
     if rows:
         yield ()
         yield ((title, "bold"),)
@@ -65,7 +65,7 @@ def format_section(title: str, rows: Sequence[Sequence[Part]]) -> Iterator[Line]
 
 
 def format_columns(rows: Iterable[Sequence[Part]], indent: int = 0) -> Iterator[Line]:
-    """Rows whose columns are as wide as what stands in them; the last is cut to the room left."""
+    """Align rows in columns as wide as their content; the last column is truncated to the width."""
     cells = [[(part, "") if isinstance(part, str) else part for part in row] for row in rows]
     widths = [max(len(text) for text, _ in column) for column in zip(*cells, strict=True)][:-1]
     remaining_width = WIDTH - indent - sum(width + 2 for width in widths)

@@ -1,4 +1,4 @@
-"""The plan that was found in a trace: for people, and as JSON."""
+"""Plans found in or inferred from a trace, for the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LONGEST_TEXT = 240
 
 
 def format_located_plan(located: PlanSearch, show: TextSanitizer) -> Iterator[str]:
-    """The steps, where they were found and who declared them; later plans and rejected ones."""
+    """Format the steps, where and by whom they were declared; later plans and rejected ones."""
     if located.declaration is None:
         yield explain_missing_plan(located)
     else:
@@ -45,7 +45,7 @@ def format_located_plan(located: PlanSearch, show: TextSanitizer) -> Iterator[st
 
 
 def located_plan_to_json(located: PlanSearch) -> str:
-    """The same as JSON; nothing is masked or cut."""
+    """Return a located plan as JSON; nothing is masked or truncated."""
     declaration = located.declaration
     search_counts = located.searched
     value: dict[str, Json] = {
@@ -68,7 +68,7 @@ def located_plan_to_json(located: PlanSearch) -> str:
 
 
 def format_inferred_plan(inferred: InferredPlan, show: TextSanitizer) -> Iterator[str]:
-    """The steps of a plan that a model drew from the trace, each with its quote."""
+    """Format the steps of a plan that a model inferred from the trace, each with its quote."""
     yield f"inferred by {show(inferred.model)} from what the trace shows; no plan was declared"
     if inferred.task is not None:
         yield f"task, at {show(inferred.task.event)}: {_format_quote(inferred.task, show)}"
@@ -85,7 +85,7 @@ def format_inferred_plan(inferred: InferredPlan, show: TextSanitizer) -> Iterato
 
 
 def inferred_plan_to_json(inferred: InferredPlan) -> str:
-    """The same as JSON, which `--plan` takes; nothing is masked or cut."""
+    """Return an inferred plan as JSON, as read by `--plan`; nothing is masked or truncated."""
     steps: list[Json] = [
         {"number": step.number, "text": step.text, **_evidence_to_dict(evidence)}
         for step, evidence in zip(inferred.plan.steps, inferred.evidence, strict=True)

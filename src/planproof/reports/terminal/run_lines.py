@@ -1,4 +1,4 @@
-"""Runs on a terminal: the list of them, and what one comes to."""
+"""Runs on the terminal: the list of runs, and the summary of one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from planproof.runs.summary import CaseSummary, StepCount, Summary
 
 LEVEL_STYLES = {1.0: "bright_green", 0.75: "green", 0.5: "yellow", 0.25: "dark_orange", 0.0: "red"}
 STATE_STYLES = {RunState.RUNNING: "cyan", RunState.FINISHED: "green", RunState.INTERRUPTED: "red"}
-# Linear, for a name can't hold what ends it.
+# Linear time, since a folder name can't contain the slash that ends it.
 _FOLDERS = re.compile(r"(?<!\S)/(?:[^\s/]+/)*(?=[^\s/])")
 _WIDEST_NAME = 30
 _WIDEST_STEP = 40
@@ -37,7 +37,7 @@ _MOST_SLOW = 5
 
 
 def format_run_list(runs: Iterable[Run], show: TextSanitizer) -> Iterator[Line]:
-    """One line a run: id, how far, by which judge, over what, and its tags."""
+    """Format one line per run: id, state, number of cases, judge, source and tags."""
     return format_columns(
         (
             run.id,
@@ -51,25 +51,25 @@ def format_run_list(runs: Iterable[Run], show: TextSanitizer) -> Iterator[Line]:
 
 
 def format_run(run: Run, show: TextSanitizer) -> str:
-    """A run in a line: its id, state, judge, source and tags."""
+    """Format a run on one line: id, state, judge, source and tags."""
     parts = (run.id, run.state.value, run.judge.name, source_name(run.source), *_format_tags(run))
     return "  ".join(map(show, parts))
 
 
 def source_name(source: str) -> str:
-    """What a data set is called, without the folders that it stands in."""
+    """Return the name of a data set without its folders."""
     return _FOLDERS.sub("", source)
 
 
 def format_run_summary(run: Run, summary: Summary, show: TextSanitizer) -> Iterator[Line]:
-    """A run and what it comes to."""
+    """Format a run and its summary."""
     yield ((truncate(format_run(run, show), WIDTH), "bold"),)
     yield ()
     yield from format_summary(summary, show)
 
 
 def format_summary(summary: Summary, show: TextSanitizer) -> Iterator[Line]:
-    """What a run comes to: scores, statuses, what was missed, low, slow and not judged."""
+    """Format a summary: scores, statuses, missed steps, lowest, slowest and unjudged cases."""
     yield from format_scores(summary, show)
     yield from format_step_counts("steps most often missed", summary.missed, show)
     low = [(_format_case_score(case), *_format_case(case, show)) for case in summary.lowest]
@@ -81,7 +81,7 @@ def format_summary(summary: Summary, show: TextSanitizer) -> Iterator[Line]:
 
 
 def format_scores(summary: Summary, show: TextSanitizer) -> Iterator[Line]:
-    """The mean, the histogram of the five levels, statuses, what has no score, and the cost."""
+    """Format the mean, the histogram of levels, statuses, causes of missing scores, and cost."""
     unscored = summary.cases - summary.scored
     if summary.mean is None:
         yield (f"{pluralize(summary.cases, 'case')}, none with a score",)
@@ -112,7 +112,7 @@ def format_scores(summary: Summary, show: TextSanitizer) -> Iterator[Line]:
 def format_step_counts(
     title: str, steps: Iterable[StepCount], show: TextSanitizer
 ) -> Iterator[Line]:
-    """Steps with how often they lapsed, of how many, and in which way."""
+    """Format steps with their number of deviations, total, and deviations by status."""
     rows = [
         (
             f"{step.deviations:,} of {step.total:,}",
@@ -125,7 +125,7 @@ def format_step_counts(
 
 
 def format_deviation_counts(step: StepCount) -> str:
-    """How often a step ended in each status but the planned one."""
+    """Format how often a step ended in each status other than executed."""
     deviating = (status for status in Status if status is not Status.EXECUTED)
     return _format_counts(
         {STATUS_LABELS[status]: getattr(step, status.value) for status in deviating}

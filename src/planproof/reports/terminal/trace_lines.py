@@ -1,4 +1,4 @@
-"""What was understood of a trace, in a terminal of 80 columns: events, plan, what was skipped."""
+"""Trace on the terminal, 80 columns wide: events, plan, skipped parts, and lists of traces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KIND_STYLES = {Kind.ACTION: "cyan", Kind.BOOKKEEPING: "magenta", Kind.MESSAGE: 
 def render_trace(
     name: str, trace: Trace, located: PlanSearch, *, secrets: bool = False
 ) -> RenderableType:
-    """The reader, the events in a few lines, the plan and where it stands, and what was skipped."""
+    """Render the reader, a summary of the events, the plan and its position, and skipped parts."""
     show = make_sanitizer(secrets=secrets)
     parts: list[RenderableType] = [
         Text(show(name), "bold", no_wrap=True, overflow="ellipsis"),
@@ -50,7 +50,7 @@ def render_trace(
 
 
 def format_reader(trace: Trace) -> str:
-    """Which reader read a trace, and whether it is one that knows the format."""
+    """Return the reader of a trace, and a note if it is the general reader."""
     if trace.reader == "general":
         return "read by general, which guesses: it knows no format"
     return f"read by {trace.reader}"
@@ -144,7 +144,7 @@ _TAG = re.compile(r"<[^<>]{1,80}>")
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """What is told of one trace: its reader and events, or why it can't be read."""
+    """One trace in a list: its reader and events, or the error if it can't be read."""
 
     id: str
     reader: str = ""
@@ -156,7 +156,7 @@ class TraceEntry:
 def format_trace_list(
     name: str, traces: Iterable[TraceEntry], *, secrets: bool = False
 ) -> Iterator[str]:
-    """Lines of at most 80 columns: number, id, reader, events, and the first line of the task."""
+    """Format lines of at most 80 columns: number, id, reader, events, first line of the task."""
     show = make_sanitizer(secrets=secrets)
     rows = [_format_cells(number, trace) for number, trace in enumerate(traces, 1)]
     suffix = f" holds {pluralize(len(rows), 'trace')}; take one with --pick"
@@ -178,7 +178,7 @@ def _format_cells(number: int, trace: TraceEntry) -> tuple[str, str, str, str, s
 
 
 def _find_title(task: str) -> str:
-    """The first line that says something: scaffolds put a task between tags."""
+    """Return the first line that is not a tag: scaffolds put a task between tags."""
     lines = [line.strip() for line in task.splitlines() if line.strip()]
     return next((line for line in lines if not _TAG.fullmatch(line)), "")
 

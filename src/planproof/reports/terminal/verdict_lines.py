@@ -1,4 +1,4 @@
-"""A verdict as a picture in a terminal of 80 columns."""
+"""Verdict on the terminal, 80 columns wide."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _LOW_CONFIDENCE = 0.6
 
 
 def render_verdict(verdict: Verdict, *, secrets: bool = False) -> RenderableType:
-    """The score, the reason, what happened in time, and what would have been better."""
+    """Render the score, the reason, findings in time order, and the nearest better score."""
     show = make_sanitizer(secrets=secrets)
     parts: list[RenderableType] = [
         _render_header(verdict, show),
@@ -181,6 +181,6 @@ _DIGITS = {
 
 
 def render_big_digits(digits: str) -> tuple[str, str, str]:
-    """Three lines that show a number."""
+    """Return three lines that show a number in large digits."""
     top, middle, bottom = zip(*(_DIGITS[digit] for digit in digits), strict=True)
     return " ".join(top), " ".join(middle), " ".join(bottom)

@@ -1,4 +1,4 @@
-"""A run under way, for people: a picture of its plan that is drawn again, or lines as they come."""
+"""Progress of a running trace on the terminal: a redrawn view of its plan, or lines of text."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PENDING_STATUSES = frozenset({Status.MISSING, Status.AMBIGUOUS})
 
 
 def render_progress(monitor: Monitor, heading: str, show: TextSanitizer) -> RenderableType:
-    """The plan with what has become of each step, what is off it, and the best that is left."""
+    """Render the plan with the status of each step, deviations, and the best possible score."""
     deviations = monitor.deviations
     rows = Table.grid(padding=(0, 1), expand=True)
     rows.add_column(no_wrap=True)
@@ -40,7 +40,7 @@ def render_progress(monitor: Monitor, heading: str, show: TextSanitizer) -> Rend
 
 
 class ProgressLines:
-    """What is new since the last time, a line each, for output that is no terminal."""
+    """Reports what is new since the last call, one line each, for output that is not a terminal."""
 
     def __init__(self, show: TextSanitizer) -> None:
         self._show = show
@@ -49,7 +49,7 @@ class ProgressLines:
         self._plan: Plan | None = None
 
     def iter_new_lines(self, monitor: Monitor, deviations: Sequence[Deviation]) -> Iterator[str]:
-        """The steps that have come on, the deviations that are new, and the ceiling if it fell."""
+        """Yield changed steps, new deviations, and the best possible score if it fell."""
         if monitor.plan != self._plan:
             self._plan = monitor.plan
             self._states.clear()

@@ -1,1 +1,1 @@
-"""Data sets: what `planproof run` reads its cases from."""
+"""Data sets: the files that `planproof run` reads cases from."""

@@ -1,4 +1,4 @@
-"""A data set: the files it is made of, how its records become cases, and which are chosen."""
+"""Read a data set: find its files, convert records to cases, and apply the selection."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from planproof.runs.datasets.selection import Selection
 class DataSet:
     """Cases, read one at a time.
 
-    `places` are files, folders and globs; `-` is standard input. Of several files, one that can't
-    be read is told like a line that can't, and the rest is read.
+    `paths` are files, folders and globs; `-` is standard input. With several files, an unreadable
+    one is reported like an invalid line, and the rest is read.
     """
 
     paths: tuple[str, ...]
@@ -45,12 +45,12 @@ class DataSet:
     _progress: ReadProgress = field(default_factory=ReadProgress, init=False, compare=False)
 
     def __iter__(self) -> Iterator[tuple[int, CaseLine]]:
-        """The chosen cases, each with its place in the whole data set, counted from 0."""
+        """Yield the selected cases, each with its position in the whole data set, from 0."""
         if not self.paths:
             raise InvalidInput("a data set needs a file.", advice="Name a file or a folder.")
         can_repeat = all(map(can_be_read_again, self.paths))
         for position, line in self.selection.select(self._iter_lines, can_repeat=can_repeat):
-            # What was looked at to choose is not needed to judge.
+            # The record is needed only for selecting cases.
             yield position, replace(line, record=None)
 
     def _iter_lines(self) -> Iterator[CaseLine]:
@@ -67,11 +67,11 @@ class DataSet:
             self._progress.bytes_done += get_file_size(file.path)
 
     def bytes_read(self) -> int:
-        """How much of the files has been read so far."""
+        """Return the number of bytes read so far."""
         return self._progress.bytes_read
 
     def size(self) -> int | None:
-        """The bytes of all files; None when one of them is standard input."""
+        """Return the bytes of all files; None if one of them is standard input."""
         files = list(find_files(self.paths))
         if any(file.is_standard_input for file in files):
             return None
@@ -95,7 +95,7 @@ class DataSet:
             yield from (read_trace_file if is_text else read_cases)(rewound, **options)
 
     def _required_columns(self) -> frozenset[str]:
-        """The columns of a table that are needed; none of them means all."""
+        """Return the columns needed from a table; empty means all."""
         pointers = () if self.mapping is None else self.mapping.pointers.values()
         condition_pointers = [condition.pointer for condition in self.selection.where]
         names = {_first_token(pointer) for pointer in (*pointers, *condition_pointers)}
@@ -107,13 +107,13 @@ def _first_token(pointer: str) -> str:
 
 
 def _add_sidecar_fields(file: DataFile, lines: Iterator[CaseLine]) -> Iterator[CaseLine]:
-    """The lines with what stands beside the file, or is its name."""
+    """Yield the lines with the plan and task from sidecar files, and the id from the file name."""
     plan = None if file.plan is None else read_json_or_text(file.plan)
     task = (
         None if file.task is None else read_task(read_json_or_text(file.task), where=str(file.task))
     )
     head = list(islice(lines, 2))
-    # The name of a file is that of its case only where there is one.
+    # A file name identifies a case only if the file has one case.
     id_ = file.id if len(head) == 1 else None
     for line in chain(head, lines):
         if line.case is None:

@@ -1,4 +1,4 @@
-"""Which files a data set is made of: files, folders, globs, standard input."""
+"""Find and open the files of a data set: files, folders, globs, standard input."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from planproof.readers.decoding.rewinding import Readable, RewoundFile
 
 @dataclass(slots=True)
 class ReadProgress:
-    """Counts the bytes of the files that were read, and of the one that is being read."""
+    """Counts the bytes read from finished files and from the open one."""
 
     bytes_done: int = 0
     _open: IO[bytes] | None = None
 
     @contextmanager
     def track(self, file: IO[bytes]) -> Generator[None, None, None]:
-        """Look how far a file has been read, for as long as it is open."""
+        """Track the read position of a file while it is open."""
         self._open = file
         try:
             yield
@@ -34,12 +34,12 @@ class ReadProgress:
 
     @property
     def bytes_read(self) -> int:
-        """The bytes that have been read."""
+        """Number of bytes read."""
         return self.bytes_done + (0 if self._open is None else self._open.tell())
 
 
 def get_file_size(path: Path) -> int:
-    """The bytes of a file; none where it can't be looked at."""
+    """Return the size of a file in bytes; 0 if it can't be determined."""
     try:
         return path.stat().st_size
     except OSError:
@@ -51,7 +51,7 @@ COMPRESSED_SUFFIXES = (".gz", ".zst")
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
 TEXT_SUFFIXES = (".log", ".txt")
 SUFFIXES = (".json", ".jsonl", ".ndjson", ".eval", *TEXT_SUFFIXES, *TABLE_SUFFIXES)
-"""How the names of files end that are looked for in a folder, compressed or not."""
+"""Suffixes of the files searched for in a folder, compressed or not."""
 
 _SIDECAR_PARTS = ("plan", "task")
 _SIDECAR_SUFFIXES = (".txt", ".md", ".json")
@@ -61,9 +61,8 @@ _SIDECAR_SUFFIXES = (".txt", ".md", ".json")
 class DataFile:
     """A file of a data set.
 
-    `name` is what messages call it; `id`, for a file from a folder or a glob, what its only case
-    is called. `plan` and `task` are the files beside it that hold them. `extent` is told how far
-    it has been read.
+    `name` is used in messages; `id` names the only case of a file from a folder or a glob. `plan`
+    and `task` are its sidecar files. `progress` tracks how far it has been read.
     """
 
     path: Path
@@ -75,17 +74,17 @@ class DataFile:
 
     @property
     def is_standard_input(self) -> bool:
-        """Whether it is the `-` that stands for standard input."""
+        """True for `-`, standard input."""
         return str(self.path) == STANDARD_INPUT
 
     @property
     def suffix(self) -> str:
-        """How its name ends, without what says that it is compressed."""
+        """The suffix of the name, without that of a compression."""
         return _strip_compression_suffix(self.path).suffix.lower()
 
 
 def find_files(paths: Sequence[str]) -> Iterator[DataFile]:
-    """The files that are meant, in the order they are named, folders and globs by name."""
+    """Yield the files in the order given, with folders and globs sorted by name."""
     for name in paths:
         if name != STANDARD_INPUT and not has_magic(name) and not Path(name).exists():
             raise InvalidInput(
@@ -104,14 +103,14 @@ def find_files(paths: Sequence[str]) -> Iterator[DataFile]:
 
 
 def is_single(paths: Sequence[str]) -> bool:
-    """Whether a data set is one file: then what is wrong with it is wrong with all."""
+    """Return True if the data set is a single file: then an error in it is fatal."""
     [first, *more] = paths
     path = Path(first)
     return not more and not path.is_dir() and (path.exists() or not has_magic(first))
 
 
 def can_be_read_again(name: str) -> bool:
-    """Whether what stands there can be read twice: not what comes through a pipe."""
+    """Return True if the path can be read twice, unlike a pipe."""
     return name != STANDARD_INPUT and not Path(name).is_fifo()
 
 
@@ -146,7 +145,7 @@ def _find_in_glob(pattern: str) -> Iterator[DataFile]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    """The files in a folder and below it, by name; neither hidden ones nor links to folders."""
+    """Yield the files below a folder by name, without hidden ones and links to folders."""
     try:
         entries = sorted(folder.iterdir())
     except OSError as error:
@@ -167,14 +166,14 @@ def _make_data_file(path: Path, id_: str | None = None) -> DataFile:
 
 
 def _find_sidecar(path: Path, part: str) -> Path | None:
-    """The file `NAME.plan.txt` (or `.md`, `.json`) that stands beside `NAME.json`."""
+    """Return the file `NAME.plan.txt` (or `.md`, `.json`) next to `NAME.json`, if any."""
     stem = _strip_suffixes(path)
     candidates = (stem.with_name(f"{stem.name}.{part}{suffix}") for suffix in _SIDECAR_SUFFIXES)
     return next((candidate for candidate in candidates if candidate.is_file()), None)
 
 
 def _is_sidecar(path: Path) -> bool:
-    """Whether a file holds the plan or the task of another one."""
+    """Return True if a file holds the plan or the task of another one."""
     return path.suffix in _SIDECAR_SUFFIXES and Path(path.stem).suffix[1:] in _SIDECAR_PARTS
 
 
@@ -192,7 +191,7 @@ _ZSTD = b"\x28\xb5\x2f\xfd"
 
 @contextmanager
 def open_data_file(file: DataFile) -> Generator[Readable, None, None]:
-    """A file, to be read once from its beginning; what goes wrong with it is `InvalidInput`."""
+    """Open a file for reading once from its start; errors become `InvalidInput`."""
     try:
         if file.is_standard_input:
             yield _decompress(sys.stdin.buffer, file.name)
@@ -206,7 +205,7 @@ def open_data_file(file: DataFile) -> Generator[Readable, None, None]:
             f"can't be read: {error.strerror or error}.", where=file.name, advice="Check the path."
         ) from error
     except Exception as error:
-        # The module is there only where it was needed, and its error has no base of its own.
+        # The module is imported only when needed, and its error has no specific base class.
         if type(error).__name__ == "ZstdError":
             raise _make_decompression_error(file.name, error) from error
         raise

@@ -1,4 +1,4 @@
-"""Foreign field names: `--map plan=/meta/plan` says where the parts of a case stand in a record."""
+"""Map field names of a record to a case: `--map plan=/meta/plan` gives a JSON pointer."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ _SYNTAX_ADVICE = "Write FIELD=POINTER, as in plan=/meta/plan; an empty pointer i
 
 @dataclass(frozen=True, slots=True)
 class FieldMap:
-    """Makes cases of records by JSON pointers; what has none stands under its own name."""
+    """Makes cases from records by JSON pointers; unmapped fields keep their own names."""
 
     pointers: Mapping[str, str]
 
     def __call__(self, value: Json, *, name: str) -> Case:
-        """The case in a record."""
+        """Return the case in a record."""
         fields = dict(value) if is_object(value) else {}
         for field, pointer in self.pointers.items():
             fields[FIELDS[field]] = _resolve_field(value, field, pointer, name)
-        # As where a trace stands alone: the task is what the user asks for first.
+        # As for a bare trace: the task is the first request of the user.
         fields.setdefault("user_task", None)
         return parse_case(fields, name=name)
 
 
 def parse_map(pairs: Iterable[str]) -> FieldMap | None:
-    """The map that `--map` asks for; None where nothing is mapped."""
+    """Parse the values of `--map`; None if nothing is mapped."""
     pointers: dict[str, str] = {}
     for pair in pairs:
         field, equals, pointer = pair.partition("=")
@@ -57,13 +57,13 @@ def parse_map(pairs: Iterable[str]) -> FieldMap | None:
 
 
 def is_field_mapping(word: str) -> bool:
-    """Whether a word of the command line reads as a mapping."""
+    """Return True if a word of the command line is a field mapping."""
     field, equals, pointer = word.partition("=")
     return field in FIELDS and bool(equals) and pointer.startswith("/")
 
 
 def value_at(record: Json, pointer: str) -> Json:
-    """What stands at a pointer; it leads into a field that holds JSON as text as well."""
+    """Return the value at a JSON pointer, which may also lead into JSON stored as text."""
     first, slash, rest = pointer[1:].partition("/")
     if slash and is_object(record):
         embedded = resolve(record, f"/{first}")

@@ -1,4 +1,4 @@
-"""Which cases of a data set are judged: by their fields, by chance, so many, one share of them."""
+"""Select cases of a data set: by field conditions, random sample, limit and shard."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _SHARD = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """What is chosen, in this order: `where`, `sample`, `limit`, `shard`.
+    """Selection of cases, applied in this order: `where`, `sample`, `limit`, `shard`.
 
-    The shards of a selection hold together what it holds without a shard, each case once.
+    Together the shards contain exactly the cases of the selection without a shard, each once.
     """
 
     where: tuple[FieldCondition, ...] = ()
@@ -38,10 +38,10 @@ class Selection:
     def select(
         self, read: Callable[[], Iterator[CaseLine]], *, can_repeat: bool
     ) -> Iterator[tuple[int, CaseLine]]:
-        """The cases that are chosen, each with its place among all of them.
+        """Yield the selected cases, each with its position in the data set.
 
-        A sample is drawn in a first reading, so that it need not be held; what can be read only
-        once is held.
+        A sample is drawn in a first pass, so that it need not be kept in memory; input that can be
+        read only once is kept.
         """
         selected = self._filter_lines(read())
         if self.sample is not None:
@@ -62,14 +62,14 @@ class Selection:
 
     def _filter_lines(self, lines: Iterator[CaseLine]) -> Iterator[tuple[int, CaseLine]]:
         for position, line in enumerate(lines):
-            # Of a line that is no JSON nobody knows what it should have been: it is told.
+            # A line that is not valid JSON can't be tested: keep it, so that it is reported.
             unknown = line.record is None and line.error is not None
             if unknown or all(condition.matches(line.record) for condition in self.where):
                 yield position, line
 
 
 def parse_shard(text: str) -> tuple[int, int]:
-    """The share that `I/N` means: the I-th of N, counted from 1."""
+    """Parse the shard `I/N`: the I-th of N, counted from 1."""
     match = _SHARD.fullmatch(text)
     if match is None or int(match[1]) > int(match[2]):
         raise InvalidInput(
@@ -79,8 +79,8 @@ def parse_shard(text: str) -> tuple[int, int]:
 
 
 def _draw_sample(items: Iterable[_T], count: int, seed: int) -> list[_T]:
-    """So many of the items, each as likely as any other, in their order."""
-    rng = random.Random(seed)  # noqa: S311 - to be repeated, not to be kept secret
+    """Draw a uniform random sample of `count` items, in their original order."""
+    rng = random.Random(seed)  # noqa: S311 - for reproducibility, not secrecy
     sample: list[tuple[int, _T]] = []
     for seen, item in enumerate(items):
         if seen < count:
@@ -90,7 +90,7 @@ def _draw_sample(items: Iterable[_T], count: int, seed: int) -> list[_T]:
     return [item for _, item in sorted(sample, key=lambda pair: pair[0])]
 
 
-# In a pointer ~0 and ~1 stand for other characters.
+# In a JSON pointer ~0 and ~1 are escapes.
 _FIELD = r"/(?:[^=!<>~]|~[01])*|[^=!<>~]+"
 _CONDITION = re.compile(rf"({_FIELD})(?:(!=|<=|>=|==|=|<|>|~)(.*))?", re.DOTALL)
 _ORDERING_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -107,14 +107,14 @@ _SYNTAX_ADVICE = (
 
 @dataclass(frozen=True, slots=True)
 class FieldCondition:
-    """One condition; `sign` is None where the field need only be there."""
+    """One condition; `sign` is None if the field only has to exist."""
 
     pointer: str
     sign: str | None
     value: Json
 
     def matches(self, record: Json) -> bool:
-        """Whether a record meets it. A field that is not there is null."""
+        """Return True if a record meets the condition. A missing field is null."""
         try:
             actual = value_at(record, self.pointer)
         except InvalidInput:
@@ -133,7 +133,7 @@ class FieldCondition:
 
 
 def parse_condition(text: str) -> FieldCondition:
-    """The condition in a text."""
+    """Parse a condition."""
     match = _CONDITION.fullmatch(text.strip())
     if match is None:
         raise InvalidInput(f"`{text}` is no condition.", where="--where", advice=_SYNTAX_ADVICE)
@@ -153,7 +153,7 @@ def _parse_value(text: str) -> Json:
 
 
 def _is_equal(actual: Json, value: Json) -> bool:
-    # `true` is no 1, and an id that is all digits is the number that was typed.
+    # `true` is not 1, and an id of digits equals the number that was typed.
     if isinstance(actual, bool) or isinstance(value, bool):
         return actual is value
     if isinstance(actual, str) and isinstance(value, (int, float)):

@@ -1,4 +1,4 @@
-"""Tables: CSV and Parquet files, one case a row."""
+"""Read cases from CSV and Parquet tables, one case per row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NO_TRACE = "no column is called `execution_trace`."
 def read_table(
     file: DataFile, field_map: FieldMap | None, columns: Collection[str], limits: Limits
 ) -> Iterator[CaseLine]:
-    """The cases of a table. `columns` are those that are needed; none of them means all."""
+    """Yield the cases of a table. `columns` are those needed; empty means all."""
     if file.suffix == ".parquet":
         yield from _read_parquet(file, field_map, columns)
         return
@@ -47,8 +47,8 @@ def read_table(
 def _read_csv(
     text: Iterator[str], name: str, field_map: FieldMap | None, separator: str, limits: Limits
 ) -> Iterator[CaseLine]:
-    """The rows of a CSV file, whose first row names the columns. An empty cell is null."""
-    # A limit of the module, for want of one of the reader.
+    """Yield the rows of a CSV file, whose first row has the column names. An empty cell is null."""
+    # A module-wide limit: the reader has none of its own.
     csv.field_size_limit(limits.bytes)
     rows = csv.reader(text, delimiter=separator, strict=True)
     columns: list[str] | None = None
@@ -60,7 +60,7 @@ def _read_csv(
         except StopIteration:
             return
         except csv.Error as error:
-            # Where one row ends is not known any more, nor where the next begins.
+            # The boundaries of this row and the next are unknown now.
             raise InvalidInput(
                 f"is no CSV from line {rows.line_num} on: {error}.",
                 where=where,
@@ -98,7 +98,7 @@ def _decode_lines(file: Readable, name: str, limits: Limits) -> Iterator[str]:
         if len(line) > limits.bytes:
             raise line_too_long_error(where, limits)
         try:
-            # A byte order mark belongs to the file, not to the name of its first column.
+            # A byte order mark belongs to the file, not to the name of the first column.
             yield line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise InvalidInput(
@@ -109,7 +109,7 @@ def _decode_lines(file: Readable, name: str, limits: Limits) -> Iterator[str]:
 
 
 def _check_columns(columns: list[str], field_map: FieldMap | None, name: str) -> None:
-    """Say once, and not for every row, that a table has no traces."""
+    """Raise an error once, instead of for every row, if a table has no traces."""
     if "execution_trace" not in columns and not (field_map and "trace" in field_map.pointers):
         raise InvalidInput(
             _NO_TRACE,
@@ -138,7 +138,7 @@ def _cells_to_case(
 def _row_to_case(row: dict[str, Json], where: str, make: CaseMaker | None) -> CaseLine:
     metadata = row.get("metadata")
     if isinstance(metadata, str):
-        # A cell can't hold an object otherwise.
+        # A cell holds an object only as JSON text.
         try:
             row["metadata"] = json.loads(metadata)
         except (ValueError, RecursionError):
@@ -146,7 +146,7 @@ def _row_to_case(row: dict[str, Json], where: str, make: CaseMaker | None) -> Ca
                 "holds no JSON.", where=f"{where}#/metadata", advice="Write an object into it."
             )
             return CaseLine(where, error=error, record=row)
-    # Without a column of tasks, the task is what the user asks for first in the trace.
+    # Without a task column, the task is the first request of the user in the trace.
     return parse_case_line(row, where, make or FieldMap({}))
 
 
@@ -171,7 +171,7 @@ def _open_parquet(file: DataFile) -> pq.ParquetFile:
 
 
 def _cell_to_json(value: Any) -> Json:
-    """A value of a table as JSON values: a key that a struct has for others only is left out."""
+    """Convert a cell to JSON values; struct keys that are only set in other rows are dropped."""
     if is_object(value):
         return {key: _cell_to_json(nested) for key, nested in value.items() if nested is not None}
     if is_list(value):

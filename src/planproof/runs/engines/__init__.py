@@ -1,1 +1,1 @@
-"""Engines that judge many cases: this machine, or a Ray cluster."""
+"""Engines that judge many cases: on this machine, or on a Ray cluster."""

@@ -1,4 +1,4 @@
-"""How the cases of a run are judged, whichever engine does it."""
+"""Evaluate the cases of a run, independent of the engine."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from planproof.evaluation import (
 )
 from planproof.readers.decoding.case_files import CaseLine
 
-# What shows and keeps verdicts has no part in them.
+# Packages that only show and store verdicts do not affect them.
 _EXCLUDED_PACKAGES = frozenset({"cli", "integrations", "reports", "runs", "server"})
 
 
 @dataclass(frozen=True, slots=True)
 class CaseEvaluator:
-    """A judge, and how the cases are read for it."""
+    """A judge and the read options for its cases."""
 
     judge: AnyJudge
     reader: str | None = None
@@ -41,13 +41,13 @@ class CaseEvaluator:
         check_in_force(self.plan_in_force, self.judge)
 
     def evaluate(self, line: CaseLine) -> Verdict:
-        """The verdict on a case; where there is none to be read, that is the verdict."""
+        """Return the verdict on a case; an unreadable case gets a verdict as well."""
         if line.case is None:
             return _make_unread_verdict(line)
         return evaluate_case(line.case, judge=self.judge, options=self._read_options(line.where))
 
     async def aevaluate(self, line: CaseLine) -> Verdict:
-        """The same of a judge that asks a model."""
+        """Return the verdict on a case by a judge that asks a model."""
         if line.case is None:
             return _make_unread_verdict(line)
         return await aevaluate_case(
@@ -59,7 +59,7 @@ class CaseEvaluator:
 
     @property
     def fingerprint(self) -> str:
-        """Changes with everything that a verdict rests on besides the case."""
+        """A hash of everything other than the case that a verdict depends on."""
         readers = [
             extensions.find_package("readers", name) for name in extensions.list_names("readers")
         ]
@@ -82,7 +82,7 @@ def _make_unread_verdict(line: CaseLine) -> Verdict:
 
 @cache
 def _hash_program() -> str:
-    """A digest of the program itself: a reader or a judge that was changed may answer otherwise."""
+    """Return a hash of the program: a changed reader or judge may give other verdicts."""
     root = Path(__file__).parents[2]
     digest = sha256()
     for path in sorted(root.rglob("*")):

@@ -1,7 +1,7 @@
-"""The engine on this machine: all cores for judges that compute, many questions for those that ask.
+"""Local engine: processes on all cores for computing judges, concurrency for model judges.
 
-Cases come in as they are read, and results go out in the same order; what is under way is bounded,
-so that memory does not grow with the data set.
+Cases are taken as they are read, and results are yielded in the same order. The number of cases in
+progress is bounded, so memory does not grow with the data set.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from planproof.runs.engines.process_pool import ProcessWorker, TimedVerdict, cou
 from planproof.runs.run_records import Result, StoredCase, is_final
 
 DEFAULT_MODEL_CONCURRENCY = 8
-"""Cases about which a model is asked at once, unless somebody says otherwise."""
+"""Default number of cases about which a model is asked concurrently."""
 _CHUNK_LENGTH = 500_000
-"""Characters of cases that make a piece of work, however few they are."""
+"""Characters of cases after which a chunk is submitted, even with few cases."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeTask:
-    """A case to be judged: its place in the run, and what is kept of it."""
+    """A case to be judged: its position in the run, and its stored form."""
 
     position: int
     line: CaseLine
@@ -38,24 +38,25 @@ class JudgeTask:
 
     @property
     def hash(self) -> str:
-        """The content hash of the case; empty where none could be read."""
+        """The content hash of the case; empty if it could not be read."""
         return "" if self.stored_case is None else self.stored_case.hash
 
     @property
     def where(self) -> str:
-        """The place of the case in its data set."""
+        """The location of the case in its data set."""
         return self.line.where
 
 
 ResultWithCase: TypeAlias = tuple[Result, StoredCase | None]
 VerdictLookup: TypeAlias = Callable[[Collection[str]], Mapping[str, Verdict]]
-"""Verdicts that need not be found again, by the hash of the case."""
+"""Returns verdicts that can be reused, by case hash."""
 
 
 class Worker(Protocol):
-    """Judges pieces of a run: so many `at_once`, of so many `cases` each, so far `ahead`.
+    """Judges chunks of a run.
 
-    `ahead` is how many times as many results may wait for one that is slow.
+    At most `max_in_flight` chunks of `chunk_size` cases run at once. Up to `lookahead` times as
+    many results may wait for a slow one.
     """
 
     max_in_flight: int
@@ -63,11 +64,11 @@ class Worker(Protocol):
 
     @property
     def chunk_size(self) -> int:
-        """How many cases make a piece of work."""
+        """Number of cases in a chunk."""
         ...
 
     def submit(self, lines: list[CaseLine]) -> Future[list[TimedVerdict]]:
-        """Begin to judge some cases."""
+        """Start judging some cases."""
         ...
 
 
@@ -77,10 +78,10 @@ def judge_locally(
     find_known: VerdictLookup,
     concurrency: int | None = None,
 ) -> Generator[ResultWithCase, None, None]:
-    """The results of all tasks, in their order, with the cases; what is a result already passes.
+    """Yield the results of all tasks in order, with the cases; existing results pass through.
 
-    `at_once` is the number of processes, or of cases about which a model is asked. A case that
-    comes twice is judged once. When the caller goes away, what is under way is called off.
+    `concurrency` is the number of processes, or of cases about which a model is asked at once. A
+    repeated case is judged once. If the caller stops, running work is cancelled.
     """
     if is_async_judge(evaluator.judge):
         yield from judge_with_worker(
@@ -107,13 +108,13 @@ def judge_with_worker(
     evaluator: CaseEvaluator,
     find_known: VerdictLookup,
 ) -> Generator[ResultWithCase, None, None]:
-    """The same by a worker of the caller's own."""
+    """Judge tasks like `judge_locally`, with a worker given by the caller."""
     yield from _Engine(worker, evaluator, find_known).iter_results(tasks)
 
 
 @dataclass(frozen=True, slots=True)
 class _PendingVerdict:
-    """Where the verdict on a case will be: in which piece of work, and for whom it was begun."""
+    """A verdict to come: the chunk's future, the index in it, and the first task's position."""
 
     verdicts: Future[list[TimedVerdict]]
     index: int
@@ -122,14 +123,14 @@ class _PendingVerdict:
 
 @dataclass(frozen=True, slots=True)
 class _QueuedTask:
-    """A task whose result is to come."""
+    """A task waiting for its verdict."""
 
     task: JudgeTask
     pending: _PendingVerdict
 
 
 class _Engine:
-    """Keeps order, and keeps what is under way within bounds."""
+    """Keeps results in order and bounds the work in progress."""
 
     def __init__(self, worker: Worker, evaluator: CaseEvaluator, find_known: VerdictLookup) -> None:
         self._worker = worker
@@ -140,7 +141,7 @@ class _Engine:
         self._pending: dict[str, _PendingVerdict] = {}
 
     def iter_results(self, tasks: Iterable[JudgeTask | Result]) -> Iterator[ResultWithCase]:
-        """All results in order."""
+        """Yield all results in order."""
         worker = self._worker
         try:
             for chunk in _split_into_chunks(tasks, worker):
@@ -193,7 +194,7 @@ class _Engine:
             return _build_result(task, verdict, seconds)
         if is_final(verdict):
             return _build_result(task, replace(verdict, cost=None), 0.0)
-        # What went wrong names the place of the other case, or may not go wrong again.
+        # The failure names the location of the other case, or may not occur again.
         (rejudged,) = self._worker.submit([task.line]).result()
         return _build_result(task, *rejudged)
 
@@ -215,7 +216,7 @@ def _split_into_chunks(
 
 
 def _build_result(task: JudgeTask, verdict: Verdict, seconds: float) -> ResultWithCase:
-    """The result of a task. Id and metadata are this case's, whoever the verdict was found for."""
+    """Build the result of a task with its own id and metadata, also for a reused verdict."""
     case = task.line.case
     case_verdict = replace(
         verdict,
@@ -228,7 +229,7 @@ def _build_result(task: JudgeTask, verdict: Verdict, seconds: float) -> ResultWi
 
 
 class _ModelWorker:
-    """Asks a model about many cases at once, on the loop in the background."""
+    """Asks a model about many cases concurrently, on the background event loop."""
 
     chunk_size = 1
     lookahead = 8
@@ -238,7 +239,7 @@ class _ModelWorker:
         self._evaluator = evaluator
 
     def submit(self, lines: list[CaseLine]) -> Future[list[TimedVerdict]]:
-        """Begin to ask."""
+        """Start asking."""
         from planproof.core.async_bridge import submit  # noqa: PLC0415 - loads asyncio
 
         return submit(self._ask(lines))

@@ -1,4 +1,4 @@
-"""Processes that judge, as many as there are cores."""
+"""Worker processes that judge cases, one per core."""
 
 from __future__ import annotations
 
@@ -21,22 +21,25 @@ from planproof.readers.decoding.case_files import CaseLine
 from planproof.runs.engines.case_judging import CaseEvaluator
 
 _POOL_START_SECONDS = 1.0
-"""Seconds of judging after which processes are started: each takes about half a second."""
+"""Seconds of judging before processes are started: each takes about half a second to start."""
 CHUNK_SIZE = 16
-"""Cases that are handed to a process together: talking to one takes time, too."""
+"""Cases sent to a process together, because communication takes time too."""
 
 TimedVerdict: TypeAlias = tuple[Verdict, float]
-"""A verdict, and the seconds that it took."""
+"""A verdict and the seconds it took."""
 
 
 def count_cores() -> int:
-    """How many processes can work at once here."""
+    """Return the number of processes that can run in parallel here."""
     available = getattr(os, "sched_getaffinity", None)
     return len(available(0)) if available else os.cpu_count() or 1
 
 
 class ProcessWorker:
-    """Judges cases in processes of their own; the first ones, and if it is to be one, all, here."""
+    """Judges cases in worker processes.
+
+    The first cases, or all if there is only one process, are judged in this process.
+    """
 
     lookahead = 2
 
@@ -55,17 +58,17 @@ class ProcessWorker:
         self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
     ) -> None:
         if self._pool is not None and self._lifeline is not None:
-            # Whoever is at work stops at once: nobody waits for it any more.
+            # Closing it stops running workers at once; their results are no longer needed.
             self._lifeline.close()
             self._pool.shutdown(cancel_futures=True)
 
     @property
     def chunk_size(self) -> int:
-        """How many cases make a piece of work."""
+        """Number of cases in a chunk."""
         return 1 if self._pool is None else CHUNK_SIZE
 
     def submit(self, lines: list[CaseLine]) -> Future[list[TimedVerdict]]:
-        """Begin to judge some cases."""
+        """Start judging some cases."""
         if self._pool is None:
             done: Future[list[TimedVerdict]] = Future()
             done.set_result([_judge_timed(self._evaluator, line) for line in lines])
@@ -76,7 +79,7 @@ class ProcessWorker:
         return self._pool.submit(_judge_lines, lines)
 
     def _start_pool(self) -> None:
-        # A process that is made from nothing shares no connection, lock or thread with this one.
+        # A spawned process shares no connection, lock or thread with this one.
         context = get_context("spawn")
         end, self._lifeline = context.Pipe(duplex=False)
         self._pool = ProcessPoolExecutor(
@@ -88,13 +91,13 @@ class ProcessWorker:
 
 
 class ProcessEnded(Exception):
-    """A process that judged has ended before it gave an answer."""
+    """A judging process ended before it returned a result."""
 
 
 class JudgeProcess:
-    """One process that judges what it is handed, piece after piece, and can be ended at any time.
+    """One process that judges chunks of cases and can be killed at any time.
 
-    A pool would not do: when one process of it ends, all that is in the pool is lost.
+    Not a pool: when one process of a pool ends, all work in the pool is lost.
     """
 
     def __init__(self, evaluator: CaseEvaluator) -> None:
@@ -105,7 +108,7 @@ class JudgeProcess:
         end.close()
 
     def judge(self, lines: list[CaseLine]) -> list[TimedVerdict]:
-        """Judge some cases, and wait for it; raises `ProcessEnded` when it was ended meanwhile."""
+        """Judge some cases and wait; raises `ProcessEnded` if the process was killed meanwhile."""
         try:
             self._connection.send(lines)
             answer: list[TimedVerdict] | Exception = self._connection.recv()
@@ -116,12 +119,12 @@ class JudgeProcess:
         return answer
 
     def kill(self) -> None:
-        """End it, whatever it does; whoever waits for an answer is told so."""
+        """Kill the process; a waiting `judge` raises `ProcessEnded`."""
         self._process.kill()
         self._process.join()
 
     def close(self) -> None:
-        """Let go of it, once it was ended and nobody waits for it."""
+        """Close the connection, after the process has ended and no caller waits for it."""
         self._connection.close()
 
 
@@ -137,7 +140,7 @@ def _run_worker_loop(evaluator: CaseEvaluator, connection: Connection) -> None:
 
 
 def _exit_with_parent() -> None:
-    """End this process with the one that started it, also in the middle of a case."""
+    """Exit when the parent process ends, even in the middle of a case."""
     parent = parent_process()
     assert parent is not None
     parent.join()
@@ -152,15 +155,15 @@ def _initialize_pool_process(evaluator: CaseEvaluator, lifeline: Connection) -> 
 
 
 def _initialize_process(evaluator: CaseEvaluator, wait_for_exit: Callable[[], None]) -> None:
-    """Be ready to judge; `ending` waits until this process is to end."""
-    # Ctrl-C is for the process that was started by hand; it ends the others.
+    """Prepare this process for judging; `wait_for_exit` blocks until it should end, and exits."""
+    # Ctrl-C is for the parent process, which ends the others.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=wait_for_exit, daemon=True).start()
     _process_evaluator.append(evaluator)
 
 
 def _exit_when_closed(lifeline: Connection) -> None:
-    """End this process when the other end is let go of, as it is when that process is killed."""
+    """Exit when the other end of the pipe is closed, as it is when that process is killed."""
     lifeline.poll(None)
     os._exit(0)
 

@@ -1,8 +1,8 @@
-"""The engine on a cluster: Ray Data reads a data set, judges it and brings the results back.
+"""Ray engine: read a data set, judge it on a cluster and return the results in order.
 
-One task reads, in the order of the data set, as far ahead as there is room; actors judge, and one
-that dies is replaced and its cases judged again. Results come back in order to the one process that
-keeps them, so that a case has one result, whatever was done twice on the way.
+One task reads in the order of the data set, as far ahead as memory allows. Actors judge; one that
+dies is replaced and its cases are judged again. Results return in order to the one process that
+stores them, so a case has one result even if it was judged twice.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from ray.data import Dataset
 
 _BLOCK_BYTES = 1_000_000
-"""How much of a data set makes a piece of work: small enough that all workers get some."""
+"""Bytes of the data set in a block: small enough that all workers get some."""
 _CASES_PER_BATCH = 64
 
-# Nothing is sent anywhere, little is said, and workers get their share of a busy machine, unless
-# whoever runs this wants it otherwise.
+# No telemetry, little logging, and no lowered priority for workers, unless the environment sets it
+# otherwise.
 _INIT_OPTIONS: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
 _TRIES = 3
 _REACHABLE_TIMEOUT_SECONDS = 10.0
@@ -58,12 +58,12 @@ SETTINGS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RayJob:
-    """What a cluster is asked to do.
+    """A job for a cluster.
 
-    `judging` is called on every worker, for a judge that asks a model can't be sent. `done` is how
-    many of the first cases have results. `store`, where workers can reach it, is asked for
-    verdicts that another run of the same `fingerprint` came to. There are so many `workers`, and
-    each asks a model about so many cases `at_once`.
+    `make_evaluator` is called on every worker, because a judge that asks a model can't be pickled.
+    The first `done_count` cases already have results. `store`, if workers can reach it, is searched
+    for verdicts of other runs with the same `fingerprint`. Each of the `workers` asks a model about
+    `concurrency` cases at once.
     """
 
     data: DataSet
@@ -77,7 +77,7 @@ class RayJob:
 
 
 def judge_on_ray(job: RayJob, merge: MergeResults) -> Generator[ResultWithCase, None, None]:
-    """The results of all cases, in the order of the data set; those that are there already pass."""
+    """Yield the results of all cases in the order of the data set, including stored ones."""
     if STANDARD_INPUT in job.data.paths:
         raise InvalidInput(
             "can't be read by the workers of a cluster.",
@@ -101,7 +101,7 @@ def _iter_returned(job: RayJob) -> Generator[ReturnedCase, None, None]:
     with _connect(job) as workers:
         for row in _iter_rows(_build_pipeline(job, workers)):
             returned = parse_returned_row(row)
-            # Ray keeps the order; should it ever not, a run must not be wrong in silence.
+            # Ray keeps the order; if it ever does not, fail instead of storing wrong results.
             if returned.position <= last:
                 raise _make_run_failed_error(
                     f"the case at position {returned.position} came back twice or too late."
@@ -112,8 +112,8 @@ def _iter_returned(job: RayJob) -> Generator[ReturnedCase, None, None]:
 
 @contextmanager
 def _connect(job: RayJob) -> Generator[int, None, None]:
-    """A cluster, or one on this machine for as long as it is needed; how many workers it has."""
-    # Before it is imported, for then they are read.
+    """Connect to a cluster or start a local one, and yield its number of workers."""
+    # Before the import, which reads them.
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     try:
@@ -132,7 +132,7 @@ def _connect(job: RayJob) -> Generator[int, None, None]:
             _check_reachable(job.address)
             ray.init(address=job.address, **_INIT_OPTIONS)
     except Exception as error:
-        # Ray raises whatever it likes, down to `Exception` itself.
+        # Ray raises arbitrary exceptions, down to `Exception` itself.
         message = (str(error) or type(error).__name__).splitlines()[0]
         raise RunFailed(
             f"the cluster can't be {'started' if job.address is None else 'reached'}: {message}",
@@ -141,7 +141,7 @@ def _connect(job: RayJob) -> Generator[int, None, None]:
             "machine has room for it.",
         ) from error
     try:
-        # One place is left to the task that reads.
+        # Leave one CPU to the task that reads.
         available = max(int(ray.cluster_resources().get("CPU", 2)) - 1, 1)
         yield min(available, job.workers or available)
     except Exception as error:
@@ -151,7 +151,7 @@ def _connect(job: RayJob) -> Generator[int, None, None]:
 
 
 def _check_reachable(address: str) -> None:
-    """Raise an error at once where nobody answers: Ray would try for minutes."""
+    """Raise an error at once if the address does not respond: Ray would retry for minutes."""
     host, colon, port = address.rpartition(":")
     if colon and port.isdigit() and "/" not in host:
         socket.create_connection((host, int(port)), _REACHABLE_TIMEOUT_SECONDS).close()
@@ -164,7 +164,7 @@ def _start_local_cluster(workers: int) -> None:
         try:
             ray.init("local", num_cpus=workers + 1, include_dashboard=False, **_INIT_OPTIONS)
         except Exception:
-            # It gives up after half a minute, which a busy machine may need.
+            # Ray gives up after half a minute, which a busy machine may need.
             ray.shutdown()
             if not attempts_left:
                 raise
@@ -198,14 +198,14 @@ def _iter_rows(dataset: Dataset) -> Iterator[Mapping[str, Any]]:
 
 
 def _make_datasource(data: DataSet, done_count: int) -> Any:
-    """The data set as a source of Ray Data. The class is made here, for its base is Ray's."""
+    """Return the data set as a Ray datasource; the class is defined here as its base is Ray's."""
     from ray.data import Datasource, ReadTask  # noqa: PLC0415
     from ray.data.block import BlockMetadata  # noqa: PLC0415
 
     folder = Path.cwd()
 
     class Cases(Datasource):
-        """The cases of a data set, read by one task: what comes first is known only then."""
+        """The cases of a data set, read by one task, because their order is known only then."""
 
         def estimate_inmemory_data_size(self) -> int | None:
             return None
@@ -219,7 +219,7 @@ def _make_datasource(data: DataSet, done_count: int) -> Any:
 
 def _read_blocks(data: DataSet, done_count: int, folder: Path) -> Iterator[pa.Table]:
     if folder.is_dir():
-        # Names are told as they were given, also where another process reads.
+        # Paths are reported as given, also when another process reads them.
         os.chdir(folder)
     rows = _iter_task_rows(data, done_count)
     while block := list(islice(rows, _CASES_PER_BATCH)):
@@ -233,7 +233,7 @@ def _iter_task_rows(data: DataSet, done_count: int) -> Iterator[TransportRow]:
 
 
 class _JudgeActor:
-    """Judges blocks of cases; lives on a worker as long as that does."""
+    """Judges blocks of cases; lives as long as its worker."""
 
     def __init__(
         self,
@@ -248,7 +248,7 @@ class _JudgeActor:
         self._concurrency = concurrency
 
     def __call__(self, batch: pa.Table) -> pa.Table:
-        """The same rows with verdicts, but for those that are done."""
+        """Return the rows with verdicts, except for those already done."""
         rows = batch.to_pylist()
         tasks = (row_to_task(row) for row in rows if not row["done"])
         results = judge_locally(
@@ -268,7 +268,7 @@ class _JudgeActor:
 def _to_arrow_table(rows: Iterable[TransportRow], *, judged: bool = False) -> pa.Table:
     import pyarrow as pa  # noqa: PLC0415 - comes with Ray
 
-    # Large: together the texts of a block may have more than 2 GB.
+    # Large strings: the texts of a block may exceed 2 GB together.
     text = pa.large_string()
     columns = {
         "position": pa.int64(),
@@ -283,7 +283,7 @@ def _to_arrow_table(rows: Iterable[TransportRow], *, judged: bool = False) -> pa
 
 
 def _find_planproof_error(error: BaseException) -> BaseException:
-    """What went wrong on a worker, as it was told there."""
+    """Return the planproof error that a worker raised, or a `RunFailed` for any other."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, PlanproofError):

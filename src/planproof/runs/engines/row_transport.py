@@ -1,4 +1,4 @@
-"""Cases and results as rows of text and numbers, for the way between the machines of a cluster."""
+"""Convert cases and results to rows of text and numbers for transport between machines."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TransportRow: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class ReturnedCase:
-    """What came back for a case; without a verdict where the run has one already."""
+    """A case returned by a worker; `result` is None if the run already has one."""
 
     position: int
     hash: str
@@ -29,11 +29,11 @@ class ReturnedCase:
 MergeResults: TypeAlias = Callable[
     [Generator[ReturnedCase, None, None]], Generator[ReturnedCase | Result, None, None]
 ]
-"""Puts the results that a run has already in the place of what came back for them."""
+"""Replaces returned cases with the results that the run already has for them."""
 
 
 def task_to_row(task: JudgeTask, *, done: bool) -> TransportRow:
-    """A case on its way out; of one that is done only what tells that it is the same."""
+    """Convert a case to a row; for a done one only what identifies it."""
     line = task.line
     line_fields = {
         "where": line.where,
@@ -51,7 +51,7 @@ def task_to_row(task: JudgeTask, *, done: bool) -> TransportRow:
 
 
 def row_to_task(row: Mapping[str, Any]) -> JudgeTask:
-    """The case that a row holds."""
+    """Convert a row to a case."""
     line_fields = json.loads(row["told"])
     if row["text"] is None:
         what, where, advice = line_fields["error"]
@@ -68,7 +68,7 @@ def row_to_task(row: Mapping[str, Any]) -> JudgeTask:
 def add_result_to_row(
     row: Mapping[str, Any], result_with_case: ResultWithCase | None
 ) -> TransportRow:
-    """A result on its way back, beside the row that it was found for."""
+    """Return the row with its result added."""
     result = None if result_with_case is None else result_with_case[0]
     return {
         **row,
@@ -78,7 +78,7 @@ def add_result_to_row(
 
 
 def parse_returned_row(row: Mapping[str, Any]) -> ReturnedCase:
-    """What a row brought back."""
+    """Convert a returned row to a case with its result."""
     line_fields = json.loads(row["told"])
     result_with_case: ResultWithCase | None = None
     if row["verdict"] is not None:

@@ -1,1 +1,1 @@
-"""Where runs are kept: SQLite by default, PostgreSQL by URL."""
+"""Run store: SQLite by default, PostgreSQL by URL."""

@@ -1,4 +1,4 @@
-"""The database that a store stands on: connections, its tables, and what is told when it fails."""
+"""Database access for the store: connections, transactions, upserts and error messages."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from planproof.runs.store.migrations import migrate
 
 
 class Database:
-    """A database with the tables of planproof in it, for whoever keeps something there.
+    """A database with the tables of planproof.
 
-    `check` raises when what the connections lead to is no longer there.
+    `check` raises an error if the database that the connections use is gone.
     """
 
     def __init__(self, engine: Engine, url: str, check: Callable[[], None] | None = None) -> None:
@@ -35,18 +35,18 @@ class Database:
 
     @contextmanager
     def begin_read(self) -> Generator[Connection, None, None]:
-        """A connection to read by."""
+        """Open a connection for reading."""
         with self._translate_errors(), self._engine.connect() as connection:
             yield connection
 
     @contextmanager
     def begin_write(self) -> Generator[Connection, None, None]:
-        """A transaction: everything that is written in it is kept, or nothing."""
+        """Begin a transaction for writing: all of its changes are stored, or none."""
         with self._translate_errors(), self._writing_engine.begin() as connection:
             yield connection
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close all connections."""
         self._engine.dispose()
 
     @contextmanager
@@ -66,7 +66,7 @@ class Database:
 
 
 def insert_new(connection: Connection, table: Table, new_rows: Sequence[dict[str, Any]]) -> None:
-    """Insert rows; those whose key is there already stay as they are."""
+    """Insert rows; existing rows with the same key are unchanged."""
     if new_rows:
         connection.execute(
             _build_insert(get_dialect(connection), table), _sort_by_key(table, new_rows)
@@ -74,14 +74,14 @@ def insert_new(connection: Connection, table: Table, new_rows: Sequence[dict[str
 
 
 def upsert(connection: Connection, table: Table, new_rows: Sequence[dict[str, Any]]) -> None:
-    """Insert rows; they take the place of those with the same key."""
+    """Insert rows, replacing those with the same key."""
     if new_rows:
         connection.execute(
             _build_upsert(get_dialect(connection), table), _sort_by_key(table, new_rows)
         )
 
 
-# Making a statement takes longer than it takes to insert a row by it.
+# Compiling a statement takes longer than inserting a row with it.
 @cache
 def _build_insert(dialect: Any, table: Table) -> Any:
     return dialect.insert(table).on_conflict_do_nothing()
@@ -100,11 +100,11 @@ def _build_upsert(dialect: Any, table: Table) -> Any:
 
 
 def get_dialect(connection: Connection) -> Any:
-    """What SQLAlchemy has for this sort of database only: inserting where there is something."""
+    """Return the SQLAlchemy module of this dialect, for inserts with conflict handling."""
     return postgresql if connection.dialect.name == "postgresql" else sqlite
 
 
 def _sort_by_key(table: Table, new_rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    # In one order everywhere, or two writers could each wait for the other.
+    # The same order everywhere, to avoid deadlocks between writers.
     keys = [column.name for column in table.primary_key]
     return sorted(new_rows, key=lambda row: tuple(row[key] for key in keys))

@@ -1,7 +1,7 @@
-"""How the tables of a store came about, step by step; a store remembers how many it has taken.
+"""Migrations of the store's tables; a store records how many it has applied.
 
-A step that has been released is never changed: a store somewhere has taken it. What is new becomes
-a step of its own at the end.
+A released migration is never changed, because stores have applied it. Changes are added as new
+migrations at the end.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 
 from planproof.errors import StoreFailed
 
-# {bytes} is the type of binary data, which the databases call by different names.
+# {bytes} is the type of binary data, whose name depends on the database.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         """CREATE TABLE runs (
@@ -61,16 +61,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ("ALTER TABLE traces ADD COLUMN failures INTEGER NOT NULL DEFAULT 0",),
 )
 
-_LOCK = 0x706C616E  # any number will do that no other program locks PostgreSQL by
+_LOCK = 0x706C616E  # any number that no other program uses as a PostgreSQL lock
 
 
 def migrate(
     connection: Connection, where: str, steps: Sequence[Sequence[str]] = MIGRATIONS
 ) -> None:
-    """Take the steps that a store lacks. The connection must be in a transaction that writes."""
+    """Apply the missing migrations. The connection must be in a write transaction."""
     postgresql = connection.dialect.name == "postgresql"
     if postgresql:
-        # SQLite lets one transaction write at a time; here the others have to be made to wait.
+        # SQLite allows one writer at a time; PostgreSQL needs a lock for that.
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
     connection.execute(text("CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY)"))
     applied = connection.execute(text("SELECT max(number) FROM migrations")).scalar() or 0

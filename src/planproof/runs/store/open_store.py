@@ -1,4 +1,4 @@
-"""Stores by address."""
+"""Open a store by address."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NULL_STORE = "none"
 
 
 def open_store(url: str | None = None) -> Store:
-    """The store at this address: a file, a URL such as `postgresql://user@host/name`, or `none`."""
+    """Open a store: a file, a URL such as `postgresql://user@host/name`, or `none`."""
     if url == NULL_STORE:
         return NullStore()
     file = resolve_store_file(url)
@@ -32,7 +32,7 @@ def open_store(url: str | None = None) -> Store:
 
 
 def open_sql_store(url: str | None = None) -> SqlStore:
-    """The same, for who needs the database that the store stands on."""
+    """Open a store as `SqlStore`, for callers that need its database."""
     from planproof.runs.store.sql_store import SqlStore  # noqa: PLC0415 - loads SQLAlchemy
 
     store = open_store(url)
@@ -47,57 +47,57 @@ def open_sql_store(url: str | None = None) -> SqlStore:
 
 
 def resolve_store_file(url: str | None = None) -> Path | None:
-    """The file that an address means; None for a store that is no file."""
+    """Return the file of an address; None for a store that is not a file."""
     named = (url or DEFAULT_STORE).removeprefix("sqlite:///")
     return None if "://" in named or named == NULL_STORE else Path(named).absolute()
 
 
 class NullStore:
-    """Takes everything and keeps none of it."""
+    """A store that discards everything."""
 
     url = "none"
     is_persistent = False
 
     def begin(self, run: Run) -> None:
-        """Nothing is entered."""
+        """Do nothing."""
 
     def add(self, run_id: str, results: Sequence[Result], cases: Sequence[StoredCase]) -> None:
-        """Nothing is kept."""
+        """Discard the results."""
 
     def close_run(self, run_id: str, state: RunState) -> None:
-        """There is nothing to close."""
+        """Do nothing."""
 
     def list_runs(
         self, limit: int | None = None, tags: Mapping[str, str] | None = None
     ) -> list[Run]:
-        """There are none."""
+        """Return no runs."""
         del limit, tags
         return []
 
     def find_run(self, name: str) -> NoReturn:
-        """There is none."""
+        """Raise an error: there are no runs."""
         raise _make_not_stored_error(f"run `{name}`")
 
     def iter_results(self, run_id: str) -> Iterator[Result]:
-        """There are none."""
+        """Return no results."""
         del run_id
         return iter(())
 
     def get_result(self, run_id: str, case: str | int) -> NoReturn:
-        """There is none."""
+        """Raise an error: there are no results."""
         raise _make_not_stored_error(f"result {run_id} `{case}`")
 
     def find_verdicts(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
-        """Nothing is known."""
+        """Return no verdicts."""
         del cases, fingerprint
         return {}
 
     def get_case(self, case_hash: str) -> NoReturn:
-        """There is none."""
+        """Raise an error: there are no cases."""
         raise _make_not_stored_error(f"case {case_hash}")
 
     def close(self) -> None:
-        """There is nothing to let go of."""
+        """Do nothing."""
 
 
 def _make_not_stored_error(what: str) -> InvalidInput:

@@ -1,4 +1,4 @@
-"""A store in PostgreSQL, for several machines."""
+"""Store in PostgreSQL, for use from several machines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CONNECT_TIMEOUT_SECONDS = 10
 
 
 def open_postgresql(url: str) -> SqlStore:
-    """The store in the database that a URL such as `postgresql://user@host/name` names."""
+    """Open the store at a URL such as `postgresql://user@host/name`."""
     if find_spec("psycopg") is None:
         raise StoreFailed(
             "a store in PostgreSQL needs psycopg.", advice="pip install 'planproof[postgres]'"
@@ -33,7 +33,7 @@ def open_postgresql(url: str) -> SqlStore:
     shown = address.set(drivername="postgresql").render_as_string(hide_password=True)
     engine = create_engine(
         address,
-        # A connection that has died in the pool is replaced rather than failed on.
+        # Replace connections in the pool that have died, instead of failing.
         pool_pre_ping=True,
         connect_args={"connect_timeout": _CONNECT_TIMEOUT_SECONDS},
     )

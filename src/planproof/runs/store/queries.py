@@ -1,4 +1,4 @@
-"""Looking into runs that are too long to be read whole: a page of cases, counts of many runs."""
+"""Query stored runs without reading them whole: pages of results, counts of many runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RESULTS_WITH_VERDICTS = schema.results.join(
 
 
 class ResultOrder(StrEnum):
-    """What cases are put in order by; equal ones stand by position."""
+    """Sort key of results; equal ones are sorted by position."""
 
     POSITION = "position"
     NAME = "name"
@@ -34,12 +34,12 @@ class ResultOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultFilter:
-    """Which cases of a run, and in which order.
+    """Filter and order of the results of a run.
 
-    `levels` leaves those whose score is of one of these levels, None standing for no score, and
-    `outcomes` those with one of these outcomes; nothing leaves all. `words` have to stand in the
-    id or in the reason. `lapsed` is the text of a step, as summaries count it, that was not
-    executed as planned. A case without a score comes before those that have one.
+    `levels` selects scores of these levels (None: no score), and `outcomes` these outcomes; empty
+    selects all. `words` must occur in the id or the reason. `failed_step` is the text of a step, as
+    summaries count it, that was not executed as planned. Cases without a score sort before the
+    others.
     """
 
     levels: frozenset[float | None] = frozenset()
@@ -52,7 +52,7 @@ class ResultFilter:
 
 @dataclass(frozen=True, slots=True)
 class RunTally:
-    """How many cases of a run have which level, or which outcome without a score."""
+    """Number of cases of a run by level, or by outcome for those without a score."""
 
     levels: dict[float, int] = field(default_factory=lambda: dict.fromkeys(LEVELS, 0))
     unscored: dict[str, int] = field(default_factory=dict[str, int])
@@ -61,17 +61,17 @@ class RunTally:
 
     @property
     def scored(self) -> int:
-        """How many have a score."""
+        """Number of cases with a score."""
         return sum(self.levels.values())
 
     @property
     def cases(self) -> int:
-        """How many there are."""
+        """Number of cases."""
         return self.scored + sum(self.unscored.values())
 
     @property
     def mean(self) -> float | None:
-        """The mean of those that have a score."""
+        """The mean of the scored cases."""
         return self.total / self.scored if self.scored else None
 
     def __add__(self, other: RunTally) -> RunTally:
@@ -90,7 +90,7 @@ class RunTally:
 def query_results(
     database: Database, run_id: str, result_filter: ResultFilter, *, offset: int, limit: int
 ) -> list[Result]:
-    """Some of the cases that are wanted, from the first-th of them on."""
+    """Return a page of the matching results: `limit` of them from `offset`."""
     query = select(schema.results, schema.verdicts.c.content).select_from(_RESULTS_WITH_VERDICTS)
     page = (
         _apply_filter(query, run_id, result_filter)
@@ -103,7 +103,7 @@ def query_results(
 
 
 def count_results(database: Database, run_id: str, result_filter: ResultFilter) -> int:
-    """How many cases are wanted."""
+    """Return the number of matching results."""
     query = _apply_filter(
         select(func.count()).select_from(_RESULTS_WITH_VERDICTS), run_id, result_filter
     )
@@ -114,7 +114,7 @@ def count_results(database: Database, run_id: str, result_filter: ResultFilter) 
 def query_tallies(
     database: Database, run_ids: Sequence[str], *, min_score: float
 ) -> dict[str, RunTally]:
-    """What each of these runs comes to, counted in the database."""
+    """Return the tally of each of these runs, counted in the database."""
     verdicts, run = schema.verdicts.c, schema.results.c.run
     passed = func.sum(case((verdicts.score >= min_score, 1), else_=0))
     grouped = (
@@ -155,7 +155,7 @@ def _apply_filter(query: Select[Any], run_id: str, result_filter: ResultFilter) 
 
 
 def _has_failed_step(text: str) -> ColumnElement[bool]:
-    """Whether a step with this text, or with one that begins so if it was cut, lapsed."""
+    """Match results where a step with this text was not executed; a cut text matches as prefix."""
     findings = schema.findings.c
     normalized = func.replace(func.replace(findings.text, "\n", " "), "  ", " ")
     same = normalized == text

@@ -1,4 +1,4 @@
-"""Nouns to rows and back."""
+"""Convert runs, results and verdicts to database rows and back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RESULT_FIELDS = ("id", "metadata", "cost")
 
 
 def run_to_row(run: Run) -> dict[str, Any]:
-    """A run as a row."""
+    """Convert a run to a row."""
     return {
         "id": run.id,
         "created": format_time(run.created),
@@ -36,7 +36,7 @@ def run_to_row(run: Run) -> dict[str, Any]:
 
 
 def row_to_run(row: Any, cases: int) -> Run:
-    """The run in a row."""
+    """Convert a row to a run."""
     return Run(
         id=row.id,
         created=datetime.fromisoformat(row.created),
@@ -53,7 +53,7 @@ def row_to_run(row: Any, cases: int) -> Run:
 
 
 def verdict_to_row(verdict: Verdict) -> dict[str, Any]:
-    """A verdict as a row, without what stands with the result."""
+    """Convert a verdict to a row, without the fields stored with the result."""
     values: dict[str, Json] = to_builtins(replace(verdict, metadata={}))
     for field in _RESULT_FIELDS:
         del values[field]
@@ -70,7 +70,7 @@ def verdict_to_row(verdict: Verdict) -> dict[str, Any]:
 
 
 def findings_to_rows(verdict: Verdict, verdict_hash: str) -> Iterator[dict[str, Any]]:
-    """The findings of a verdict as rows: steps, then extras."""
+    """Convert the findings of a verdict to rows: steps, then extras."""
     findings = [
         ("step", step.number, step.status.value, step, step.evidence[:1], step.text)
         for step in verdict.steps
@@ -93,7 +93,7 @@ def findings_to_rows(verdict: Verdict, verdict_hash: str) -> Iterator[dict[str, 
 
 
 def result_to_row(run_id: str, result: Result, verdict_hash: str) -> dict[str, Any]:
-    """A result as a row."""
+    """Convert a result to a row."""
     verdict = result.verdict
     about: dict[str, Json] = {"id": result.id}
     if verdict.metadata:
@@ -112,7 +112,7 @@ def result_to_row(run_id: str, result: Result, verdict_hash: str) -> dict[str, A
 
 
 def row_to_result(row: Any) -> Result:
-    """The result in a row that holds the content of its verdict, too."""
+    """Convert a row that includes the content of the verdict to a result."""
     about: dict[str, Json] = json.loads(row.about)
     cost = about.get("cost")
     verdict = replace(
@@ -125,15 +125,15 @@ def row_to_result(row: Any) -> Result:
 
 
 def parse_verdict_content(content: str) -> Verdict:
-    """The verdict in the content of a row; without id, metadata and cost."""
+    """Parse the verdict in the content of a row; without id, metadata and cost."""
     return parse_verdict(json.loads(content))
 
 
 def format_time(time: datetime) -> str:
-    """A time as text that sorts."""
+    """Format a time as text that sorts."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def to_database_text(text: str) -> str:
-    """Text that every database takes: no NUL, no lone surrogates."""
+    """Remove what databases reject in text: NUL and lone surrogates."""
     return text.replace("\0", "\\0").encode("utf-8", "backslashreplace").decode("utf-8")

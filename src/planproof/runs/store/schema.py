@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Float, Integer, LargeBinary, MetaData, Table, Text
 
-# JSON stands in text columns, as ASCII: PostgreSQL's own types refuse what traces may hold, such
-# as \u0000. Times are ISO 8601 in UTC, which sorts.
+# JSON is stored in text columns, as ASCII: PostgreSQL's own types reject what traces may contain,
+# such as \u0000. Times are ISO 8601 in UTC, which sorts.
 tables = MetaData()
 
 runs = Table(
@@ -30,8 +30,8 @@ cases = Table(
     Column("content", LargeBinary, nullable=False),
 )
 
-# The same verdict is kept once, whoever gets it: what belongs to the data set (id, metadata) or to
-# the moment (cost) stands with the result.
+# The same verdict is stored once for all cases: what belongs to the data set (id, metadata) or to
+# the execution (cost) is stored with the result.
 verdicts = Table(
     "verdicts",
     tables,
@@ -77,8 +77,9 @@ judged = Table(
     Column("verdict", Text, nullable=False),
 )
 
-# Spans that OpenTelemetry sent, until their trace is judged: those of a trace that came together
-# are one row, for a row costs the same however few are in it. What is sent again is kept once.
+# Spans received by OpenTelemetry, until their trace is judged. Spans of a trace that arrive
+# together are one row, because the cost of a row does not depend on their number. Spans sent again
+# are stored once.
 spans = Table(
     "spans",
     tables,
@@ -88,10 +89,10 @@ spans = Table(
 )
 
 # Times are seconds since 1970. `root` is the root span, once it has ended. `revision` changes with
-# everything that comes. `due` is when a trace is to be judged, `untold` when its verdict is to be
-# sent out; nothing is to be done about one that has neither. `server` is who is at it. `run` and
-# `position` are where its result stands, and `case` is the hash of what was judged last. `failures`
-# counts the attempts to judge it that failed.
+# every arrival. `due` is when a trace is to be judged, `untold` when its verdict is to be exported;
+# a trace with neither needs no work. `server` is the server working on it. `run` and `position`
+# locate its result, and `case` is the hash of the case judged last. `failures` counts the failed
+# attempts to judge it.
 traces = Table(
     "traces",
     tables,
@@ -111,7 +112,7 @@ traces = Table(
     Column("failures", Integer, nullable=False, server_default="0"),
 )
 
-# Servers that are at work: what one was at that has not been seen for a while is taken over.
+# Running servers: the work of one that has not been seen for a while is taken over.
 servers = Table(
     "servers",
     tables,
@@ -119,7 +120,7 @@ servers = Table(
     Column("seen", Float, nullable=False),
 )
 
-# Who may ask a server. Of a key itself only the digest is kept.
+# API keys of a server. Only the digest of a key is stored.
 keys = Table(
     "keys",
     tables,

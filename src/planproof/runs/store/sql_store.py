@@ -1,4 +1,4 @@
-"""The store in a database, through SQLAlchemy Core."""
+"""Store in an SQL database, through SQLAlchemy Core."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LATEST = "latest"
 
 
 class SqlStore:
-    """Runs in a database."""
+    """Stores runs in a database."""
 
     is_persistent = True
 
@@ -31,7 +31,7 @@ class SqlStore:
         self._fingerprints: dict[str, str] = {}
 
     def begin(self, run: Run) -> None:
-        """Enter a run; one that is entered already is going on."""
+        """Register a run; one that is registered already is resumed."""
         with self.database.begin_write() as connection:
             running = {"state": RunState.RUNNING.value, "finished": None}
             changed = connection.execute(
@@ -42,7 +42,7 @@ class SqlStore:
         self._fingerprints[run.id] = run.fingerprint
 
     def add(self, run_id: str, results: Sequence[Result], cases: Sequence[StoredCase]) -> None:
-        """Keep results, and the cases they are about: all of them, or none."""
+        """Store results and their cases: all of them, or none."""
         result_rows = self.build_rows(run_id, results, cases)
         with self.database.begin_write() as connection:
             write_results(connection, [result_rows])
@@ -50,11 +50,11 @@ class SqlStore:
     def build_rows(
         self, run_id: str, results: Sequence[Result], cases: Sequence[StoredCase]
     ) -> ResultRows:
-        """Results made into rows, to be written in a transaction together with something else."""
+        """Convert results to rows, to be written in a transaction together with other changes."""
         return ResultRows(run_id, self._find_fingerprint(run_id), results, cases)
 
     def close_run(self, run_id: str, state: RunState) -> None:
-        """Say how a run ended."""
+        """Set the final state of a run."""
         finished = (
             row_mapping.format_time(datetime.now(UTC)) if state is RunState.FINISHED else None
         )
@@ -68,7 +68,7 @@ class SqlStore:
     def list_runs(
         self, limit: int | None = None, tags: Mapping[str, str] | None = None
     ) -> list[Run]:
-        """Runs with these tags, the newest first."""
+        """Return the runs with these tags, newest first."""
         newest = select(schema.runs).order_by(schema.runs.c.created.desc(), schema.runs.c.id.desc())
         required_tags = (tags or {}).items()
         matching: list[Any] = []
@@ -82,7 +82,7 @@ class SqlStore:
         return [row_mapping.row_to_run(row, counts.get(row.id, 0)) for row in matching]
 
     def find_run(self, name: str) -> Run:
-        """The run with this id, the only one whose id begins so, or the `latest`."""
+        """Return the run with this id or unique prefix of an id, or the `latest`."""
         if name == _LATEST:
             if newest := self.list_runs(limit=1):
                 return newest[0]
@@ -107,10 +107,10 @@ class SqlStore:
         raise self._make_unknown_run_error(name, f"holds no run `{name}`.", known)
 
     def iter_results(self, run_id: str) -> Iterator[Result]:
-        """The results of a run in order of position, read piece by piece."""
+        """Yield the results of a run in order of position, page by page."""
         after = -1
         while True:
-            # A page at a time: nothing is held open while the caller does other things.
+            # Read a page at a time: no connection stays open while the caller does other work.
             page = _RESULTS_QUERY.where(
                 schema.results.c.run == run_id, schema.results.c.position > after
             )
@@ -124,7 +124,7 @@ class SqlStore:
             yield from map(row_mapping.row_to_result, page_rows)
 
     def get_result(self, run_id: str, case: str | int) -> Result:
-        """The result on the case with this id, or at this position."""
+        """Return the result on the case with this id or at this position."""
         of_run = _RESULTS_QUERY.where(schema.results.c.run == run_id).limit(1)
         by_id = of_run.where(schema.results.c.id == row_mapping.to_database_text(str(case)))
         queries = [by_id.order_by(schema.results.c.position)] if isinstance(case, str) else []
@@ -143,14 +143,14 @@ class SqlStore:
         )
 
     def find_verdicts(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
-        """Verdicts on cases that a run of this fingerprint has judged, by the hash of the case."""
+        """Return verdicts of runs with this fingerprint on these cases, by case hash."""
         with self.database.begin_read() as connection:
             parameters = {"fingerprint": fingerprint, "cases": list(cases)}
             matching = connection.execute(_VERDICTS_QUERY, parameters).all()
         return {row.case: row_mapping.parse_verdict_content(row.content) for row in matching}
 
     def get_case(self, case_hash: str) -> StoredCase:
-        """The case with this content hash."""
+        """Return the case with this content hash."""
         query = select(schema.cases.c.content).where(schema.cases.c.hash == case_hash)
         with self.database.begin_read() as connection:
             content = connection.execute(query).scalar_one_or_none()
@@ -159,7 +159,7 @@ class SqlStore:
         return StoredCase(case_hash, zlib.decompress(content).decode("ascii"))
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self.database.close()
 
     def _find_fingerprint(self, run_id: str) -> str:
@@ -187,16 +187,16 @@ _VERDICTS_QUERY = (
 
 
 def _count_results(connection: Connection, run_ids: Sequence[str]) -> dict[str, int]:
-    """How many results each of these runs has."""
+    """Return the number of results of each of these runs."""
     run = schema.results.c.run
     query = select(run, func.count()).where(run.in_(run_ids)).group_by(run)
     return {row[0]: row[1] for row in connection.execute(query)}
 
 
 class ResultRows:
-    """Results of a run as rows, with the cases that they are about.
+    """Rows of results and their cases.
 
-    They are made before a transaction begins, so that nobody waits for that who writes, too.
+    Built before a transaction begins, so that other writers do not wait for it.
     """
 
     def __init__(
@@ -230,7 +230,7 @@ class ResultRows:
 def write_results(
     connection: Connection, batches: Iterable[ResultRows], *, overwrite: bool = False
 ) -> None:
-    """Write results; with `anew`, over those that stand at the same positions."""
+    """Write results; with `overwrite`, replace those at the same positions."""
     results = list(batches)
     insert_new(connection, schema.cases, _flatten(batch.cases for batch in results))
     insert_new(connection, schema.verdicts, _flatten(batch.verdicts for batch in results))

@@ -1,4 +1,4 @@
-"""A store in a file."""
+"""Store in an SQLite file."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from planproof.runs.store.database import Database
 from planproof.runs.store.sql_store import SqlStore
 
 _LOCK_TIMEOUT_SECONDS = 60.0
-"""Seconds to wait for others who write."""
+"""Seconds to wait for other writers."""
 _TRIES = 100
 
 
 def open_sqlite(url: str) -> SqlStore:
-    """The store in the file that a URL such as `sqlite:///runs.db` names."""
+    """Open the store at a URL such as `sqlite:///runs.db`."""
     path = Path(make_url(url).database or "").absolute()
     try:
         _create_file(path)
@@ -34,7 +34,7 @@ def open_sqlite(url: str) -> SqlStore:
     original_stat = path.stat()
 
     def check() -> None:
-        # A file that was removed could be written to for ever, and everything would be lost.
+        # Writing to a removed file would succeed, and all results would be lost.
         try:
             is_same_file = os.path.samestat(path.stat(), original_stat)
         except OSError:
@@ -57,7 +57,7 @@ def open_sqlite(url: str) -> SqlStore:
 def _create_file(path: Path) -> None:
     folder = path.parent
     if not folder.exists():
-        # Kept cases and verdicts quote traces: nobody else's business, and not for git.
+        # Cases and verdicts quote traces: only the owner may read them, and git must ignore them.
         folder.mkdir(parents=True, mode=0o700, exist_ok=True)
         if folder.name == ".planproof":
             (folder / ".gitignore").write_text("*\n", encoding="ascii")
@@ -74,13 +74,13 @@ def _configure_connection(database: Any, _: object) -> None:
             if database.execute("PRAGMA journal_mode = WAL").fetchone()[0] == "wal":
                 return
         except sqlite3.OperationalError:
-            # Who opens a new file at the same moment is not waited for here by SQLite itself.
+            # SQLite's own timeout does not cover another process creating the file at this moment.
             if attempt == _TRIES - 1:
                 raise
         sleep(0.05)
 
 
 def _begin_transaction(connection: Connection) -> None:
-    # One that is to write says so at once: halfway it could not wait for another who does.
+    # A writing transaction takes its lock at the start: SQLite can't wait for one halfway.
     writes = connection.get_execution_options().get("writes")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

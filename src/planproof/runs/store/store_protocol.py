@@ -1,4 +1,4 @@
-"""What a store is."""
+"""The `Store` protocol: stores runs, their results and cases."""
 
 from __future__ import annotations
 
@@ -10,74 +10,74 @@ from planproof.runs.run_records import Result, Run, RunState, StoredCase
 
 
 class Store(Protocol):
-    """Keeps runs, their results and cases. Several processes may use one at once.
+    """Stores runs, their results and cases. Several processes may use one at once.
 
-    Every method raises `StoreFailed` when the store can't be reached or has no room; what was
-    added before stays.
+    Every method raises `StoreFailed` if the store can't be reached or is full; what was added
+    before is kept.
     """
 
     @property
     def url(self) -> str:
-        """Its address, without a password."""
+        """The address, without a password."""
         ...
 
     @property
     def is_persistent(self) -> bool:
-        """Whether anything is kept at all."""
+        """True if anything is stored at all."""
         ...
 
     def begin(self, run: Run) -> None:
-        """Enter a run; one that is entered already is going on."""
+        """Register a run; one that is registered already is resumed."""
         ...
 
     def add(self, run_id: str, results: Sequence[Result], cases: Sequence[StoredCase]) -> None:
-        """Keep results, and the cases they are about: all of them, or none.
+        """Store results and their cases: all of them, or none.
 
-        What is kept already, a result by its position and a case by its hash, stays as it is.
+        Existing results (by position) and cases (by hash) are unchanged.
         """
         ...
 
     def close_run(self, run_id: str, state: RunState) -> None:
-        """Say how a run ended."""
+        """Set the final state of a run."""
         ...
 
     def list_runs(
         self, limit: int | None = None, tags: Mapping[str, str] | None = None
     ) -> list[Run]:
-        """Runs with these tags, the newest first."""
+        """Return the runs with these tags, newest first."""
         ...
 
     def find_run(self, name: str) -> Run:
-        """The run with this id, the only one whose id begins so, or the `latest`."""
+        """Return the run with this id or unique prefix of an id, or the `latest`."""
         ...
 
     def iter_results(self, run_id: str) -> Iterator[Result]:
-        """The results of a run in order of position, read piece by piece."""
+        """Yield the results of a run in order of position, page by page."""
         ...
 
     def get_result(self, run_id: str, case: str | int) -> Result:
-        """The result on the case with this id, or at this position."""
+        """Return the result on the case with this id or at this position."""
         ...
 
     def find_verdicts(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
-        """Verdicts on cases that a run of this fingerprint has judged, by the hash of the case.
+        """Return verdicts of runs with this fingerprint on these cases, by case hash.
 
-        They lack id and metadata, which belong to the data set. A failure is no verdict.
+        They lack id and metadata, which belong to the data set. Failures are not included.
         """
         ...
 
     def get_case(self, case_hash: str) -> StoredCase:
-        """The case with this content hash."""
+        """Return the case with this content hash."""
         ...
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the store."""
         ...
 
 
 class StoreFactory(Protocol):
-    """What the entry points in the group `planproof.stores` name; they are found by URL scheme."""
+    """Type of the entry points in the group `planproof.stores`, found by URL scheme."""
 
     def __call__(self, url: str) -> Store:
-        """The store at this address, made if need be, with everything that it needs in it."""
+        """Open the store at this address, creating it and its tables if needed."""
         ...

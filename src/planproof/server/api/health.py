@@ -1,4 +1,4 @@
-"""Whether the server lives, and whether it can work."""
+"""Routes for liveness, readiness and Prometheus metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results of a run: its cases at a glance, and its verdicts in full."""
+"""Routes for the results of a run: its cases in brief, and its verdicts in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs: a data set in, a run out, and how far it has come."""
+"""Routes for runs: start one over a data set, list and compare runs, follow progress."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ _DEMO_CASES = [load_demo_case(name) for name in ("followed", "claimed", "reorder
 
 
 def _describe_run_responses() -> dict[int | str, dict[str, Any]]:
-    """What is answered to a data set, with where to go from there."""
+    """Return the OpenAPI responses to a data set, with links to the routes of the run."""
     responses = describe_responses(
         "begin_run", StartedRun, "The run has begun.", WRITE_ERRORS, status=202
     )
@@ -120,7 +120,7 @@ async def begin_run(
     """
     tags = parse_tags(tag or ())
     services.runs.reserve_slot()
-    data = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed when the run is over
+    data = cast("BinaryIO", tempfile.TemporaryFile())  # noqa: SIM115 - closed when the run ends
     try:
         async for chunk in request.stream():
             await asyncio.to_thread(data.write, chunk)
@@ -226,7 +226,7 @@ CasePath = Annotated[str, Path(description="Its id, or its position from 0 up.",
 
 
 async def find_or_404(where: str, find: Callable[[], _T]) -> _T:
-    """What is found in the store; 404 where there is no such thing."""
+    """Return the result of a store lookup; raises a 404 if nothing is found."""
     try:
         return await asyncio.to_thread(find)
     except InvalidInput as error:

@@ -1,4 +1,4 @@
-"""The forms of what goes in and comes out, for the description of the API."""
+"""Request and response schemas of the HTTP API, for its OpenAPI document."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ _ERROR_DESCRIPTIONS = {
     422: "The body, or a parameter, is not what it should be.",
     503: "There is too much to do, or the store can't be reached; see Retry-After.",
 }
-# What stands before every route may give these.
+# The middleware may return these for any route.
 _COMMON_ERROR_DESCRIPTIONS = {
     401: "A key is needed.",
     403: "The key may not do this, or the request was sent on behalf of another site.",
@@ -179,9 +179,9 @@ def describe_responses(
     error_statuses: tuple[int, ...],
     status: int = 200,
 ) -> dict[int | str, dict[str, Any]]:
-    """The answers of a route: the good one, with its example, and what may go wrong.
+    """Return the OpenAPI responses of a route: success with its example, and errors.
 
-    Without a model it is a stream of events.
+    Without a model, the response is a stream of events.
     """
     shown: dict[str, Any] = {"description": description}
     content: dict[str, Any] = {}
@@ -195,7 +195,7 @@ def describe_responses(
 
 
 def describe_errors(error_statuses: tuple[int, ...]) -> dict[int | str, dict[str, Any]]:
-    """What may go wrong, besides what may always."""
+    """Return the OpenAPI error responses of a route, including those common to all routes."""
     return {
         number: {
             "description": {**_ERROR_DESCRIPTIONS, **_COMMON_ERROR_DESCRIPTIONS}[number],
@@ -206,19 +206,19 @@ def describe_errors(error_statuses: tuple[int, ...]) -> dict[int | str, dict[str
 
 
 def describe_body(description: str, schema: dict[str, Any], example: Any) -> dict[str, Any]:
-    """The body that a route takes."""
+    """Return the OpenAPI request body of a route."""
     content = {"application/json": {"schema": schema, "example": example}}
     return {"requestBody": {"required": True, "description": description, "content": content}}
 
 
 def build_openapi_schema(type_: Any) -> dict[str, Any]:
-    """The schema of a form, with everything that it refers to in it."""
+    """Return the JSON schema of a type with all references inlined."""
     schema = TypeAdapter(type_).json_schema(ref_template="#/$defs/{model}")
     return _inline_references(schema, schema.pop("$defs", {}))
 
 
 def _inline_references(schema: Any, definitions: dict[str, Any]) -> Any:
-    """A schema without references: in the description of an API they would lead elsewhere."""
+    """Inline references, because `$defs` would not resolve inside an OpenAPI document."""
     if is_list(schema):
         return [_inline_references(item, definitions) for item in schema]
     if not is_object(schema):
@@ -229,7 +229,7 @@ def _inline_references(schema: Any, definitions: dict[str, Any]) -> Any:
 
 
 def load_demo_case(name: str) -> Any:
-    """One of the cases that come with planproof."""
+    """Return one of the demo cases that are shipped with planproof."""
     return json.loads(files("planproof.cli.demo_cases").joinpath(f"{name}.json").read_bytes())
 
 

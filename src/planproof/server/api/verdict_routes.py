@@ -1,4 +1,4 @@
-"""A case in, a verdict out."""
+"""Route that judges a single case."""
 
 from __future__ import annotations
 

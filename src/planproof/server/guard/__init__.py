@@ -1,1 +1,1 @@
-"""Who may do what, and how much of it."""
+"""Access control: API keys, sign-in, rate and body limits, request log."""

@@ -1,4 +1,4 @@
-"""Who is answered: no foreign site, nobody without a key where keys are demanded, nor too often."""
+"""Access control middleware: origin and host checks, API keys and sessions, rate limits."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from planproof.server.server_settings import ServerSettings, is_loopback
 from planproof.server.services import Services
 
 PATHS_WITHOUT_KEY = frozenset(("/healthz", "/readyz"))
-"""Answered without a key: who watches over servers has none."""
+"""Served without a key, because health checks have none."""
 _MAX_FORM_BYTES = 8_192
 _MAX_PAUSED = 100
 
 
 class AccessControl:
-    """Stands before the application, and lets by who may ask."""
+    """ASGI middleware that passes only permitted requests on to the application."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings) -> None:
         self._app = app
@@ -40,7 +40,7 @@ class AccessControl:
         self._paused_count = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request by, or answer it."""
+        """Pass a request on, or respond to it here."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -54,7 +54,7 @@ class AccessControl:
             await answer(scope, receive, send)
 
     async def _check_request(self, scope: Scope, receive: Receive) -> Response | None:
-        """The answer to who is not let by."""
+        """Return the response for a request that is not passed on, or None."""
         headers, method, path = Headers(scope=scope), scope["method"], scope["path"]
         check_origin(method, headers)
         address = (scope.get("client") or ("unknown",))[0]
@@ -124,14 +124,14 @@ class AccessControl:
             await self._pause_wrong_key(address)
             return sign_in.render_form(to, message="This key is not known.")
         session = self._sessions.begin(key.digest)
-        # A proxy in front may have unwrapped it; who lies about that harms nobody else.
+        # A proxy may have terminated TLS; a client that forges the header harms only itself.
         forwarded_proto = Headers(scope=scope).get("x-forwarded-proto")
         return sign_in.make_sign_in_response(
             session, to, secure="https" in (scope["scheme"], forwarded_proto)
         )
 
     async def _pause_wrong_key(self, address: str) -> None:
-        """Let who tried a wrong key wait, the longer the more they tried."""
+        """Delay the response to a wrong key; the delay grows with every attempt."""
         pause = self._wrong_keys.next_delay(address)
         if self._paused_count >= _MAX_PAUSED:
             raise _make_rate_error(int(pause) + 1)
@@ -167,7 +167,7 @@ def _read_session(headers: Headers) -> str | None:
 
 
 async def _read_form_body(receive: Receive) -> bytes:
-    """The body of a form, which is short or none of ours."""
+    """Return the body of the sign-in form; raises `RequestRefused` if it is too long."""
     body = b""
     while True:
         message = await receive()
@@ -185,7 +185,7 @@ _OWN_SITES = frozenset(("same-origin", "none"))
 
 
 def check_host(headers: Headers) -> None:
-    """Refuse a request that was made under a name which is not this machine's own."""
+    """Refuse a request whose `Host` is not a loopback name, against DNS rebinding."""
     host = headers.get("host", "")
     if not is_loopback(_strip_port(host)):
         raise RequestRefused(
@@ -197,7 +197,7 @@ def check_host(headers: Headers) -> None:
 
 
 def check_origin(method: str, headers: Headers) -> None:
-    """Refuse what a browser sends on behalf of another site; its links may be followed."""
+    """Refuse requests sent on behalf of another site; links from it may be followed."""
     origin = headers.get("origin")
     if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
         raise _make_origin_error("Origin")
@@ -211,7 +211,7 @@ def check_origin(method: str, headers: Headers) -> None:
 
 
 def _strip_port(host: str) -> str:
-    """The name in a `Host`, without the port."""
+    """Return the host name of a `Host` header, without the port."""
     if host.startswith("["):
         return host.partition("]")[0][1:]
     return host.partition(":")[0]
@@ -233,7 +233,7 @@ _MAX_DELAY = 8.0
 
 
 class ClientRateLimiter:
-    """So many requests a second from each client, and as many at once after a second of rest."""
+    """Allow each client `rate` requests per second, with a burst of one second's worth."""
 
     def __init__(self, rate: float) -> None:
         self._rate = rate
@@ -241,7 +241,7 @@ class ClientRateLimiter:
         self._clients: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def acquire(self, client: str) -> int | None:
-        """The seconds that a client has to wait; None for one that may ask, which is counted."""
+        """Count a request and return None, or return the seconds that the client must wait."""
         now = monotonic()
         left, then = self._clients.get(client, (self._burst, now))
         left = min(self._burst, left + (now - then) * self._rate)
@@ -254,13 +254,13 @@ class ClientRateLimiter:
 
 
 class WrongKeyBackoff:
-    """Counts wrong keys by where they came from; each is answered later than the one before."""
+    """Count wrong keys by address; the delay doubles with each one, up to a maximum."""
 
     def __init__(self) -> None:
         self._attempts: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
     def next_delay(self, address: str) -> float:
-        """The seconds after which another wrong key from there is to be answered."""
+        """Count a wrong key, and return the seconds to wait before responding to it."""
         now = monotonic()
         tries, then = self._attempts.get(address, (0, now))
         if now - then > _RESET_SECONDS:

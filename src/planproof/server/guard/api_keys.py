@@ -1,4 +1,4 @@
-"""Keys: who may read, and who may write. Only digests of them are kept."""
+"""API keys with a read or write role. Only their digests are stored."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from planproof.runs.store.row_mapping import format_time
 
 _KEY_PREFIX = "planproof_"
 _KEY_BYTES = 32
-"""Of chance in a key: nobody guesses it, so that a plain digest hides it well enough."""
+"""Random bytes in a key: too many to guess, so a plain digest protects it well enough."""
 _NAME_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _CACHE_SECONDS = 2.0
-"""Seconds for which what was read of the keys holds: so long a removed one may still work."""
+"""Seconds for which keys are cached: a removed key may work that much longer."""
 
 
 class Role(StrEnum):
-    """What a key is good for; whoever may write may read, too."""
+    """The permission of a key; `write` includes `read`."""
 
     READ = "read"
     WRITE = "write"
@@ -35,7 +35,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key by its name and its digest; the key itself is nowhere."""
+    """A key by its name and digest; the key itself is not stored."""
 
     name: str
     role: Role
@@ -44,7 +44,7 @@ class Key:
 
 
 class Keys:
-    """The keys that a database holds."""
+    """The API keys in a database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -53,7 +53,7 @@ class Keys:
         self._read_lock = asyncio.Lock()
 
     def add(self, name: str, role: Role) -> str:
-        """Make a key of this name, and say what it is: nobody can say it again."""
+        """Create a key with this name, and return it; it can't be shown again."""
         if _NAME_PATTERN.fullmatch(name) is None:
             raise InvalidInput(
                 f"`{name}` is no name for a key.",
@@ -78,7 +78,7 @@ class Keys:
         return key
 
     def list_all(self) -> list[Key]:
-        """All keys, by name."""
+        """Return all keys, by name."""
         with self._database.begin_read() as connection:
             rows = connection.execute(select(schema.keys).order_by(schema.keys.c.name)).all()
         return [
@@ -87,7 +87,7 @@ class Keys:
         ]
 
     def remove(self, name: str) -> None:
-        """Let a key be good for nothing any more."""
+        """Revoke a key."""
         with self._database.begin_write() as connection:
             removed = connection.execute(delete(schema.keys).where(schema.keys.c.name == name))
         if not removed.rowcount:
@@ -99,7 +99,7 @@ class Keys:
             )
 
     async def find_by_digest(self, digest: str) -> Key | None:
-        """The key with this digest, if there is one."""
+        """Return the key with this digest, if there is one."""
         if monotonic() - self._read_at > _CACHE_SECONDS:
             async with self._read_lock:
                 if monotonic() - self._read_at > _CACHE_SECONDS:
@@ -110,5 +110,5 @@ class Keys:
 
 
 def hash_secret(secret: str) -> str:
-    """What is kept of a key, or of anything else that only its holder knows."""
+    """Return the digest of a key or another secret, for storage."""
     return sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,4 +1,4 @@
-"""How much of a request is taken in: bytes are counted as they come, packed and unpacked."""
+"""Limit request bodies: size (compressed and uncompressed), speed, JSON depth and value count."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from planproof.server.server_settings import ServerLimits
 _GZIP_WBITS = 16 + zlib.MAX_WBITS
 _CHUNK_BYTES = 256 * 1024
 _MIN_BYTES_PER_SECOND = 64 * 1024
-"""Bytes a second that a body has to come in at, once it had its first seconds."""
+"""Bytes per second at which a body must arrive after its first seconds."""
 _MAX_DRAINED_BYTES = 64 * 1024 * 1024
-"""Bytes that are thrown away at the most: many clients hear no answer before they have sent all."""
+"""Bytes discarded at most: many clients read no response before they have sent the whole body."""
 _DRAIN_SECONDS = 5.0
 _DATA_SET_PATH = "/v1/runs"
 
 
 class BodyLimits:
-    """Gives the application bodies that are unpacked, and none that is too much."""
+    """ASGI middleware that decompresses request bodies and refuses those over the limits."""
 
     def __init__(self, app: ASGIApp, limits: ServerLimits) -> None:
         self._app = app
@@ -42,7 +42,7 @@ class BodyLimits:
         self._buffered_bytes = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, with a body that is counted on its way."""
+        """Pass a request on with a body that is counted as it arrives."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -50,7 +50,7 @@ class BodyLimits:
 
         async def send_and_drain(message: Message) -> None:
             if message["type"] == "http.response.start" and body.is_incomplete:
-                # Nobody reads the rest of it, and it need not be waited for.
+                # The rest of the body is not needed: drain some of it, then close.
                 await body.drain()
                 MutableHeaders(scope=message)["Connection"] = "close"
             await send(message)
@@ -61,7 +61,7 @@ class BodyLimits:
             self._buffered_bytes -= body.buffered_bytes
 
     def reserve(self, count: int) -> None:
-        """Count bytes that are in memory until their request is answered."""
+        """Count bytes that stay in memory until their request is answered."""
         if self._buffered_bytes + count > self._limits.in_flight:
             raise ServerBusy("the bodies of other requests take all the room.")
         self._buffered_bytes += count
@@ -88,7 +88,7 @@ class _LimitedBody:
         )
 
     async def receive(self) -> Message:
-        """The next piece of it."""
+        """Return the next chunk of the body."""
         if self._is_finished:
             return await self._receive()
         try:
@@ -106,11 +106,11 @@ class _LimitedBody:
 
     @property
     def is_incomplete(self) -> bool:
-        """Whether some of it has not come yet."""
+        """True if part of the body has not arrived yet."""
         return self._is_incomplete
 
     async def drain(self) -> None:
-        """Take in a little more, so that a client that is still sending hears the answer."""
+        """Discard more of the body, so that a client still sending can read the response."""
         left = _MAX_DRAINED_BYTES
         try:
             async with asyncio.timeout(_DRAIN_SECONDS):
@@ -140,7 +140,7 @@ class _LimitedBody:
             yield chunk
 
     async def _iterate_received(self) -> AsyncIterator[bytes]:
-        """The body as it comes, as long as it comes quickly enough."""
+        """Yield the body as it arrives; raises `RequestRefused` if it arrives too slowly."""
         if self._read_content_length() > self._max_bytes:
             raise self._make_size_error()
         began, total = monotonic(), 0
@@ -181,11 +181,11 @@ class _LimitedBody:
 
 
 class _ClientDisconnected(Exception):
-    """Whoever sent the request has left."""
+    """The client closed the connection."""
 
 
 async def _decompress_gzip(compressed: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """What gzip packed, a piece at a time: however little packs how much."""
+    """Decompress gzip in bounded chunks, whatever the compression ratio."""
     decompressor = zlib.decompressobj(_GZIP_WBITS)
     has_data = False
     async for data in compressed:
@@ -201,7 +201,7 @@ async def _decompress_gzip(compressed: AsyncIterator[bytes]) -> AsyncIterator[by
             more = bool(left) or len(chunk) == _CHUNK_BYTES
             if chunk:
                 yield chunk
-                await asyncio.sleep(0)  # others have their turn between two pieces
+                await asyncio.sleep(0)  # let other tasks run between two chunks
     if has_data and not decompressor.eof:
         raise _make_gzip_error()
 
@@ -211,11 +211,11 @@ def _make_gzip_error() -> RequestRefused:
 
 
 _INLINE_BODY_BYTES = 256 * 1024
-"""Bytes that are parsed in a moment: others need not be let by for it."""
+"""Bodies up to this size are parsed on the event loop: fast enough not to block others."""
 
 
 async def read_json_body(request: Request, limits: ServerLimits) -> Json:
-    """The JSON value in the body of a request."""
+    """Return the JSON value in the body of a request."""
     data = await request.body()
     if len(data) <= _INLINE_BODY_BYTES:
         return _parse_body(data, limits)
@@ -240,7 +240,7 @@ def _parse_body(data: bytes, limits: ServerLimits) -> Json:
 
 
 def make_too_many_values_error(limits: ServerLimits) -> RequestRefused:
-    """Return the error for a body that holds more values than are taken."""
+    """Return the error for a body with too many values."""
     error = too_many_values_error(limits.values, "body")
     return RequestRefused(413, error.what, where=error.where, advice=error.advice)
 
@@ -254,5 +254,5 @@ def _parse_json(text: str) -> Json:
     try:
         return parse_strict(text)
     except NOT_STRICT_ERRORS:
-        # What files of cases may hold, such as halves of characters, may be sent as well.
+        # Accept what case files may contain, such as lone surrogates.
         return json.loads(text)

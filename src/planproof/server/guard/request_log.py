@@ -1,4 +1,4 @@
-"""Outermost of all: every request is counted and logged, and what breaks is told without a word."""
+"""Outermost middleware: count and log every request, hide internal errors, add security headers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from planproof.server.observability import Metrics, log_error, log_event
 
 _OTHER = "other"
 _CLIENT_CLOSED_REQUEST = 499
-"""Nobody is there any more to be answered: what nginx writes down in that case."""
+"""The client disconnected before the response; the status that nginx logs for this."""
 
 
 class RequestLogger:
-    """Counts and logs requests by their routes; an error that nobody expected is a plain 500."""
+    """Count and log requests by route; an unexpected error becomes a plain 500."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app = app
         self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and see what becomes of it."""
+        """Pass a request on, and record its status and duration."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -44,7 +44,7 @@ class RequestLogger:
         except Exception as error:
             log_error("fault", error, route=_route_pattern(scope))
             if status:
-                raise  # the answer has begun: all that can be done is to break it off
+                raise  # the response has started, and can only be aborted
             fault = RequestRefused(500, "something broke here.", advice="The logs say where.")
             await make_problem_response(fault)(scope, receive, send_and_record)
         finally:
@@ -66,7 +66,7 @@ class RequestLogger:
 
 
 def _route_pattern(scope: Scope) -> str:
-    """The pattern of the path: the path itself may hold the id of a case, or anything."""
+    """Return the route's path pattern: the path itself may contain a case id or other content."""
     return getattr(scope.get("route"), "path", _OTHER)
 
 
@@ -85,7 +85,7 @@ _SECURITY_HEADERS = {
     "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
-    # Not `no-referrer`: by that, a browser would hide the origin of our own forms from us.
+    # Not `no-referrer`: browsers would then send `Origin: null` with our own forms.
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -94,13 +94,13 @@ _SECURITY_HEADERS = {
 
 
 class SecurityHeaders:
-    """Puts headers on every answer that does not have them already."""
+    """Add security headers to every response that does not set them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and put the headers on its answer."""
+        """Pass a request on, and add the headers to its response."""
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

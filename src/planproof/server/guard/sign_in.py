@@ -1,4 +1,4 @@
-"""Signing in with a key, in a browser: the form that stands in the place of every page."""
+"""Sign in with an API key in a browser: the form shown instead of a page, and sessions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ _STYLE_FILES = (("planproof.reports.html", "page.css"), ("planproof.server.pages
 def render_form(
     next_path: str, *, path: str = SIGN_IN_PATH, message: str = "", status: int = 401
 ) -> Response:
-    """The page that asks for a key, in the place of the one `at` which it was asked.
+    """Return the page that asks for a key, shown at `path` instead of the requested page.
 
-    `to` is where whoever has a key is led. Ways are relative: they hold behind any path prefix.
+    `next_path` is where the browser goes after signing in. Links are relative, so that they work
+    behind any path prefix.
     """
     style = _load_style()
     template = get_environment("planproof.server.pages").get_template("sign_in.html.jinja")
@@ -45,7 +46,7 @@ def render_form(
 
 
 def parse_form(body: bytes) -> tuple[str, str]:
-    """The key that was typed, and where to go on."""
+    """Return the typed key and the path to go to next."""
     try:
         fields = parse_qs(body.decode("utf-8"), max_num_fields=8)
     except ValueError:
@@ -54,21 +55,21 @@ def parse_form(body: bytes) -> tuple[str, str]:
 
 
 def make_sign_in_response(session: str, next_path: str, *, secure: bool) -> Response:
-    """The answer to a key that is good."""
+    """Return the response to a valid key: a redirect with the session cookie."""
     answer = RedirectResponse(f".{next_path}", 303)
     answer.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=secure)
     return answer
 
 
 def make_sign_out_response() -> Response:
-    """The answer to who wants to leave."""
+    """Return the response to signing out: a redirect that deletes the session cookie."""
     answer = RedirectResponse("./", 303)
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer
 
 
 def to_local_path(path: str) -> str:
-    """A place on this server; the first page for whatever could lead elsewhere."""
+    """Return the path if it is on this server, else `/`: prevents open redirects."""
     if path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable():
         return path
     return "/"
@@ -76,7 +77,7 @@ def to_local_path(path: str) -> str:
 
 @cache
 def _load_style() -> str:
-    """What the page looks like stands in it, for files are not given out without a key."""
+    """Return the CSS to inline in the page, because asset files are not served without a key."""
     return "\n".join(
         files(package).joinpath("assets", name).read_text(encoding="utf-8")
         for package, name in _STYLE_FILES
@@ -88,13 +89,13 @@ _MAX_SESSIONS = 1_000
 
 
 class Sessions:
-    """Stand for keys, for some hours; where there are too many, the oldest ends."""
+    """Sessions that stand for keys for 12 hours; above the limit, the oldest one ends."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[str, tuple[str, float]] = OrderedDict()
 
     def begin(self, key_digest: str) -> str:
-        """A new session for the key with this digest; what it returns is for its holder alone."""
+        """Start a session for the key with this digest; return the session's secret."""
         session = token_urlsafe(32)
         self._open[hash_secret(session)] = key_digest, monotonic() + _MAX_AGE_SECONDS
         if len(self._open) > _MAX_SESSIONS:
@@ -102,10 +103,10 @@ class Sessions:
         return session
 
     def key_digest(self, session: str) -> str | None:
-        """The digest of the key that a session stands for."""
+        """Return the digest of the key of a session, or None if it has ended."""
         key_digest, until = self._open.get(hash_secret(session), (None, 0.0))
         return key_digest if monotonic() < until else None
 
     def end(self, session: str) -> None:
-        """Let a session stand for nothing any more."""
+        """End a session."""
         self._open.pop(hash_secret(session), None)

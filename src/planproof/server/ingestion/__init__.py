@@ -1,1 +1,1 @@
-"""Traces as OpenTelemetry sends them: taken in, kept until they are done, judged."""
+"""OpenTelemetry (OTLP) ingestion: receive spans, store them until a trace is complete, judge it."""

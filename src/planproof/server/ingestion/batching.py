@@ -1,4 +1,4 @@
-"""Many small pieces of work done together, one batch after the other, in a thread of its own."""
+"""Process many small work items in batches, one batch at a time, on a dedicated thread."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _Outcome = TypeVar("_Outcome")
 
 
 class Batcher(Generic[_Item, _Outcome]):
-    """Does `work` on everything that has come while the batch before it was worked on.
+    """Call `work` with every item that arrived while the previous batch was processed.
 
-    So many small transactions cost one commit together, and the more there is to do, the larger
-    the batches are; each waits so many seconds for others to come. Work that raises has failed for
-    all that were in the batch; an exception among the outcomes is raised for its item only.
+    Many small transactions then share one commit, and batches grow with the load. Each batch waits
+    `delay` seconds for more items. If `work` raises, every item of the batch fails; an exception
+    among the outcomes is raised for its item only.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Batcher(Generic[_Item, _Outcome]):
         self._task: asyncio.Task[None] | None = None
 
     async def __call__(self, item: _Item) -> _Outcome:
-        """Have this done with what others want; what came of it."""
+        """Process an item in the next batch, and return its outcome."""
         outcome: asyncio.Future[_Outcome] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, outcome))
         if self._task is None:
@@ -41,7 +41,7 @@ class Batcher(Generic[_Item, _Outcome]):
         return await outcome
 
     async def close(self) -> None:
-        """Do what waits, and stop."""
+        """Process the waiting items, then stop the thread."""
         if self._task is not None:
             await self._task
         self._thread.shutdown()
@@ -68,7 +68,7 @@ class Batcher(Generic[_Item, _Outcome]):
 
 
 def _set_outcome(future: asyncio.Future[_Outcome], outcome: _Outcome | Exception) -> None:
-    # Whoever waited may have gone away.
+    # The caller may have been cancelled.
     if future.done():
         return
     if isinstance(outcome, Exception):

@@ -1,7 +1,7 @@
-"""Traces that are done: who takes which to be judged, and where its result will stand.
+"""Queue of finished traces in the database: claim them for judging, store their verdicts.
 
-Several servers may share a database. Each says that it is there, again and again; what a server
-has taken is its own until it has not been seen for a while.
+Several servers may share a database. Each sends heartbeats; a trace claimed by one server is
+reserved for it until its heartbeats stop.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from planproof.runs.store.sql_store import ResultRows, write_results
 from planproof.server.ingestion.received_spans import ReceivedSpan, read_row
 
 SERVER_TIMEOUT_SECONDS = 5.0
-"""Seconds after which a server that was not seen is taken to be gone."""
+"""Seconds without a heartbeat after which a server is considered dead."""
 _SERVER_DELETE_SECONDS = 100 * SERVER_TIMEOUT_SECONDS
 _CLAIM_TRACES = (
     update(traces)
@@ -47,7 +47,7 @@ _FINISH_TRACES = (
         spans=bindparam("its_spans"),
         size=bindparam("its_size"),
         case=bindparam("its_case"),
-        # What is to be told still is, if nothing new was found.
+        # Without a new verdict, a pending export stays pending.
         untold=func.coalesce(bindparam("to_tell", type_=Float), traces.c.untold),
     )
 )
@@ -56,10 +56,10 @@ _SELECT_SPANS = select(spans).where(spans.c.trace == bindparam("of"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedTrace:
-    """A trace that a server has taken to be judged, as it was then.
+    """A trace that this server has claimed for judging, as it was at that time.
 
-    Its result is to stand in `run` at `position`. `case` is the hash of what was judged before, if
-    spans came late. `failures` counts the attempts to judge it that failed.
+    Its result goes to `run` at `position`. `case` is the hash of the case judged before, if spans
+    arrived late. `failures` counts the failed attempts to judge it.
     """
 
     trace: str
@@ -73,9 +73,9 @@ class ClaimedTrace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FinishedTrace:
-    """A trace with so many spans that was judged, and what is to be kept of it.
+    """A judged trace with its number of spans, and the rows to store for it.
 
-    Nothing is where what came late had come before.
+    `results` is None if the late spans were duplicates, so that the stored verdict is still valid.
     """
 
     claim: ClaimedTrace
@@ -86,9 +86,9 @@ class FinishedTrace:
 
 
 class TraceQueue:
-    """Takes traces that are done, for this server, and gives them back judged.
+    """Claim traces that are due for this server, and store their verdicts.
 
-    With `tell`, verdicts are marked to be sent out. `clock` gives the seconds since 1970.
+    With `send_verdicts`, verdicts are marked for export. `clock` returns the seconds since 1970.
     """
 
     def __init__(
@@ -100,14 +100,14 @@ class TraceQueue:
         self._server_id = token_hex(8)
 
     def send_heartbeat(self) -> None:
-        """Say that this server is at work."""
+        """Record that this server is alive, and delete servers that have been gone for long."""
         now = self._clock()
         with self._database.begin_write() as connection:
             upsert(connection, servers, [{"id": self._server_id, "seen": now}])
             connection.execute(delete(servers).where(servers.c.seen < now - _SERVER_DELETE_SECONDS))
 
     def release_all(self) -> None:
-        """Let go of everything, so that others need not wait."""
+        """Release all claims of this server, so that others need not wait for the timeout."""
         with self._database.begin_write() as connection:
             connection.execute(
                 update(traces).where(traces.c.server == self._server_id).values(server=None)
@@ -115,13 +115,13 @@ class TraceQueue:
             connection.execute(delete(servers).where(servers.c.id == self._server_id))
 
     def has_due_traces(self, running: Collection[str]) -> bool:
-        """Whether there is a trace to be taken; nobody has to wait for who only asks."""
+        """Return whether a trace can be claimed; takes no lock, so it blocks no other server."""
         query = select(traces.c.trace).where(self._is_claimable(running)).limit(1)
         with self._database.begin_read() as connection:
             return connection.execute(query).first() is not None
 
     def claim(self, run: str, limit: int, running: Collection[str]) -> list[ClaimedTrace]:
-        """Some traces that are due; those that have no place yet get one in this run."""
+        """Claim up to `limit` due traces; those never judged get a position in `run`."""
         with self._database.begin_write() as connection:
             due = (
                 select(traces)
@@ -174,20 +174,20 @@ class TraceQueue:
     def _reserve_positions(self, connection: Connection, run: str, count: int) -> range:
         if not count:
             return range(0)
-        # Others who look for a place in the same run have to wait until these are taken.
+        # Lock the run: others that assign positions in it must wait for these.
         connection.execute(select(runs.c.id).where(runs.c.id == run).with_for_update())
         last = connection.scalar(select(func.max(traces.c.position)).where(traces.c.run == run))
         first = 0 if last is None else last + 1
         return range(first, first + count)
 
     def load_spans(self, trace: str) -> list[ReceivedSpan]:
-        """The spans of a trace that came since it was judged last."""
+        """Return the spans of a trace that arrived since it was last judged."""
         with self._database.begin_read() as connection:
             rows = connection.execute(_SELECT_SPANS, {"of": trace}).all()
         return [span for row in rows for span in read_row(row)]
 
     def postpone(self, claim: ClaimedTrace, seconds: float, *, failed: bool = True) -> None:
-        """Let a trace wait so many seconds before anyone takes it again; count it as a failure."""
+        """Release a trace and make it due in `seconds` seconds; count a failure if `failed`."""
         statement = update(traces).where(
             traces.c.trace == claim.trace, traces.c.server == self._server_id
         )
@@ -198,10 +198,10 @@ class TraceQueue:
             )
 
     def finish(self, finished: Sequence[FinishedTrace]) -> list[bool]:
-        """Keep verdicts, and let go of the spans that they are about; both or neither.
+        """Store verdicts and delete the spans they cover, in one transaction.
 
-        False is said of a trace for which that would be wrong: more has come meanwhile, or
-        another server has taken it. Then nothing is kept, and it will be judged again.
+        Returns False for a trace that received more spans meanwhile or was claimed by another
+        server. Nothing is stored for it, and it will be judged again.
         """
         now = self._clock()
         names = [trace.claim.trace for trace in finished]

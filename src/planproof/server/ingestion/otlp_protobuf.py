@@ -1,7 +1,7 @@
-"""Protocol buffers of OTLP as the JSON that OTLP itself prescribes for them.
+"""Convert OTLP protocol buffers to the JSON encoding that OTLP prescribes.
 
-The general way (`json_format.MessageToDict`) takes more than ten times as long, and writes ids in
-another alphabet.
+The generic `json_format.MessageToDict` takes more than ten times as long, and encodes ids as base64
+instead of hexadecimal.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _NO_ID = b"\0"
 
 
 class ExportRequest:
-    """A request to take in spans, as protocol buffers; raises `Refused` for what is none."""
+    """An encoded `ExportTraceServiceRequest`; raises `RequestRefused` if it is invalid."""
 
     def __init__(self, data: bytes, limits: ServerLimits) -> None:
-        # Two bytes can be a message, which takes hundreds once it is an object.
+        # A message can be two bytes long, but takes hundreds of bytes as an object.
         if len(data) // 2 > limits.values and count_messages(data, limits.values) > limits.values:
             raise make_too_many_values_error(limits)
         try:
@@ -43,11 +43,11 @@ class ExportRequest:
 
     @property
     def span_count(self) -> int:
-        """How many spans are in it."""
+        """Number of spans in the request."""
         return sum(len(scope.spans) for _, scope in self._iterate_scopes())
 
     def iterate_spans(self) -> Iterator[ReceivedSpan | str]:
-        """The spans; of one that can't be kept, why."""
+        """Yield the spans; yield the reason as text for a span that must be rejected."""
         for resource, scope in self._iterate_scopes():
             header = build_header(
                 _with_schema({"resource": self._resource_to_json(resource)}, resource.schema_url),
@@ -158,9 +158,9 @@ class ExportRequest:
 
 
 def count_messages(data: bytes, limit: int) -> int:
-    """Count the messages inside an encoded request, up to one more than `most`.
+    """Count the messages nested in an encoded request, up to one more than `limit`.
 
-    Raises `Refused` for what is not a request.
+    Raises `RequestRefused` if the data is not a valid request.
     """
     at, end, fields = 0, len(data), _find_nested_fields(ExportTraceServiceRequest.DESCRIPTOR)
     enclosing: list[tuple[int, dict[int, Any]]] = []

@@ -1,4 +1,4 @@
-"""What a client of OTLP/HTTP sends: protocol buffers or JSON, made into spans."""
+"""Parse OTLP/HTTP trace requests, in protocol buffers or JSON, into spans."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _NANOSECOND_DIGITS = 20
 
 @dataclass(slots=True)
 class ParsedRequest:
-    """What came: spans that can be kept, and why others can't."""
+    """Accepted spans of a request, and a reason for each rejected one."""
 
     spans: list[ReceivedSpan] = field(default_factory=list[ReceivedSpan])
     rejected: list[str] = field(default_factory=list[str])
 
 
 def parse_content_type(content_type: str | None) -> OtlpEncoding:
-    """In which form a request says that it is written."""
+    """Return the encoding that a Content-Type header names; raises `RequestRefused` for others."""
     bare = (content_type or "").partition(";")[0].strip().lower()
     if bare not in _ENCODINGS:
         raise RequestRefused(
@@ -55,9 +55,10 @@ def parse_content_type(content_type: str | None) -> OtlpEncoding:
 
 
 def parse_request(data: bytes, encoding: OtlpEncoding, limits: ServerLimits) -> ParsedRequest:
-    """The spans in the body of a request; raises `Refused` for what is no request of OTLP."""
+    """Return the spans in a request body; raises `RequestRefused` if it is not valid OTLP."""
     if encoding == "protobuf":
-        from planproof.server.ingestion.otlp_protobuf import ExportRequest  # noqa: PLC0415 - loads protobuf
+        # Imported here because it loads protobuf.
+        from planproof.server.ingestion.otlp_protobuf import ExportRequest  # noqa: PLC0415
 
         export = ExportRequest(data, limits)
         _check_count(export.span_count)
@@ -66,7 +67,7 @@ def parse_request(data: bytes, encoding: OtlpEncoding, limits: ServerLimits) -> 
 
 
 def parse_spans(document: str) -> list[ReceivedSpan]:
-    """The spans in a document that was put together of such spans."""
+    """Return the spans in a document written by `build_document`."""
     return _collect_spans(_iterate_spans(json.loads(document))).spans
 
 
@@ -131,7 +132,7 @@ def _get_objects(parent: dict[str, Json], key: str) -> list[dict[str, Json]]:
 def _read_header(
     parent: dict[str, Json], key: str, message: type[Resource | OtlpScope]
 ) -> dict[str, Json] | str:
-    """Return what a holder of spans says of itself, without the spans; or what is wrong with it."""
+    """Return the fields of a resource or scope without its spans, or an error message."""
     try:
         header: dict[str, Json] = {key: read_message(parent.get(key), message)}
         schema = convert(parent.get("schemaUrl"), str | None)
@@ -172,7 +173,7 @@ def _is_id(value: Json, pattern: re.Pattern[str]) -> TypeGuard[str]:
 
 
 def _parse_nanoseconds(value: Json) -> int:
-    """A time, which may be written as a number or as its digits; 0 for what is none."""
+    """Return a time given as a number or as digits; 0 if it is neither."""
     if (
         isinstance(value, str)
         and value.isascii()

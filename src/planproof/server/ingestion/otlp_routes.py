@@ -1,4 +1,4 @@
-"""Where OpenTelemetry's SDKs and its Collector send traces to."""
+"""HTTP routes: traces from OpenTelemetry SDKs and Collectors (OTLP), and the live event stream."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from planproof.server.services import Services, ServicesDep
 router = APIRouter(tags=["traces"])
 
 _INLINE_BODY_BYTES = 32 * 1024
-"""Bytes of a body that are taken apart in a millisecond: not worth another thread."""
+"""Bodies up to this size are parsed in about a millisecond: not worth another thread."""
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     **describe_errors((408,)),
     200: {"description": "The spans are kept, or all but those that `partialSuccess` counts."},
@@ -110,7 +110,7 @@ async def _parse_body(
     body, limits = await request.body(), services.settings.limits
     if len(body) <= _INLINE_BODY_BYTES:
         return parse_request(body, encoding, limits)
-    # One at a time: taken apart, a body may take many times its size.
+    # One at a time: a parsed body may take many times its size in memory.
     async with services.ingestion.large_body_lock:
         return await asyncio.to_thread(parse_request, body, encoding, limits)
 
@@ -141,13 +141,13 @@ async def _stream_events(
 
 
 _PROTOBUF = "application/x-protobuf"
-# Of google.rpc.Code, which OTLP says to answer with.
+# Values of google.rpc.Code, which OTLP requires in error responses.
 _RPC_CODES = {400: 3, 401: 16, 403: 7, 413: 8, 415: 3, 429: 8, 503: 14}
 _RPC_INTERNAL = 13
 
 
 def make_success_response(encoding: OtlpEncoding, rejected: int, why: str) -> Response:
-    """The answer that all spans, or all but some, were taken."""
+    """Return the response for accepted spans; `rejected` of them were not stored."""
     if encoding == "json":
         body: dict[str, Json] = {}
         if rejected:
@@ -165,7 +165,7 @@ def make_success_response(encoding: OtlpEncoding, rejected: int, why: str) -> Re
 
 
 def make_error_response(encoding: OtlpEncoding, error: RequestRefused) -> Response:
-    """The answer that nothing was taken; whether it may be sent again is in the status."""
+    """Return the response for a refused request; the status tells the client if it may retry."""
     code = _RPC_CODES.get(error.status, _RPC_INTERNAL)
     retry_after = error.retry_after
     headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
@@ -177,6 +177,6 @@ def make_error_response(encoding: OtlpEncoding, error: RequestRefused) -> Respon
         trace_service_pb2 as service,
     )
 
-    # A google.rpc.Status has the same fields under the same numbers: a code, and a message.
+    # google.rpc.Status has the same field numbers and types: a code and a message.
     status = service.ExportTracePartialSuccess(rejected_spans=code, error_message=str(error))
     return Response(status.SerializeToString(), error.status, headers=headers, media_type=_PROTOBUF)

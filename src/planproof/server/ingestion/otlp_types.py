@@ -1,7 +1,7 @@
-"""The messages of OTLP as JSON, as far as they are kept.
+"""The OTLP messages in their JSON encoding, limited to the fields that are stored.
 
-As in all JSON of proto3, null means that a field is absent, a number may be written as text, and
-fields with other names are ignored. Raises `msgspec.ValidationError` for a value of another type.
+As in all proto3 JSON, null means that a field is absent, a number may be written as a string, and
+unknown fields are ignored. Raises `msgspec.ValidationError` for a value of another type.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class AnyValue(Struct, rename="camel", omit_defaults=True):
 
 
 class ArrayValue(Struct, omit_defaults=True):
-    """Values in a list."""
+    """A list of values."""
 
     values: list[AnyValue] | None = None
 
@@ -42,13 +42,13 @@ class KeyValue(Struct, omit_defaults=True):
 
 
 class KeyValueList(Struct, omit_defaults=True):
-    """Values under names."""
+    """A list of named values."""
 
     values: list[KeyValue] | None = None
 
 
 class Resource(Struct, rename="camel", omit_defaults=True):
-    """What the spans come from."""
+    """The source of the spans, such as a service."""
 
     attributes: list[KeyValue] | None = None
     dropped_attributes_count: Number | None = None

@@ -1,4 +1,4 @@
-"""A span as it came in, and the spans of a trace put together as one document."""
+"""Received OTLP spans: database rows for them, and the JSON document of a whole trace."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _ROW_DECODER = msgpack.Decoder(list[tuple[bytes, list[tuple[str, str, bytes]]]])
 
 @dataclass(frozen=True, slots=True)
 class ReceivedSpan:
-    """A span of OTLP as JSON, with what is needed to keep it and to put it in its place.
+    """An OTLP span as JSON, with the fields needed to store and sort it.
 
-    `trace` and `id` are hexadecimal. `started` is in nanoseconds, with so many digits that it
-    sorts. `around` opens the resource and the scope that it belongs to. `ends_root` says that it
-    has no parent and has ended.
+    `trace` and `id` are hexadecimal. `start_time` is in nanoseconds, zero-padded so that it sorts
+    as text. `header` is the JSON that opens the enclosing resource and scope. `ends_root` is True
+    for a root span that has ended.
     """
 
     trace: str
@@ -35,12 +35,12 @@ class ReceivedSpan:
 
     @property
     def size(self) -> int:
-        """The bytes that it takes."""
+        """Size in bytes."""
         return len(self.header) + len(self.content)
 
 
 def build_row(trace: str, spans: Sequence[ReceivedSpan]) -> dict[str, Any]:
-    """Spans of a trace that came together, as a row of a database."""
+    """Return the database row for spans of a trace that arrived together."""
     groups: dict[bytes, list[tuple[str, str, bytes]]] = {}
     for span in spans:
         groups.setdefault(span.header, []).append((span.id, span.start_time, span.content))
@@ -50,23 +50,23 @@ def build_row(trace: str, spans: Sequence[ReceivedSpan]) -> dict[str, Any]:
 
 
 def read_row(row: Any) -> Iterator[ReceivedSpan]:
-    """The spans in a row."""
+    """Yield the spans in a database row."""
     for header, spans in _ROW_DECODER.decode(row.content):
         for id_, started, content in spans:
             yield ReceivedSpan(row.trace, id_, started, header, content)
 
 
 def build_header(resource: dict[str, Json], scope: dict[str, Json]) -> bytes:
-    """What stands before the spans of a scope: objects with a `resource` and a `scope` in them."""
+    """Return the JSON before the spans of a scope, from objects with a `resource` and a `scope`."""
     return encode(resource)[:-1] + b',"scopeSpans":[' + encode(scope)[:-1] + b',"spans":['
 
 
 def build_document(spans: Iterable[ReceivedSpan]) -> str:
-    """The spans as OTLP in JSON; the same spans give the same text, in whatever order they came."""
+    """Return the spans as OTLP JSON; the same spans give the same text in any order."""
     span_by_id: dict[str, ReceivedSpan] = {}
     for span in spans:
         other = span_by_id.setdefault(span.id, span)
-        # Two that differ and bear the same id: the one that tells more.
+        # Of two different spans with the same id, keep the longer one.
         if _rank_duplicate(span) > _rank_duplicate(other):
             span_by_id[span.id] = span
     groups: dict[bytes, list[bytes]] = {}
@@ -81,7 +81,7 @@ def _rank_duplicate(span: ReceivedSpan) -> tuple[int, bytes, bytes]:
 
 
 def find_service_name(spans: Iterable[ReceivedSpan]) -> str | None:
-    """The name of the service that the first span comes from, if it says so."""
+    """Return the `service.name` of the earliest span, if it has one."""
     first = min(spans, key=lambda span: (span.start_time, span.id), default=None)
     if first is None:
         return None
@@ -89,7 +89,7 @@ def find_service_name(spans: Iterable[ReceivedSpan]) -> str | None:
     try:
         resource = read_message(enclosing["resource"], Resource)
     except ValidationError:
-        return None  # older versions kept whatever was sent
+        return None  # older versions stored it without validation
     for attribute in resource.attributes or ():
         name = None if attribute.value is None else attribute.value.string_value
         if attribute.key == "service.name" and name is not None:

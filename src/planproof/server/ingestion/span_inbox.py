@@ -1,4 +1,4 @@
-"""The inbox: spans are in the database before anybody is told that they were taken."""
+"""Write received spans to the database before their request is acknowledged."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from planproof.server.ingestion.received_spans import ReceivedSpan, build_row, r
 from planproof.server.server_settings import ServerLimits
 
 _TRACES_PER_QUERY = 500
-"""How many traces a query names: databases take only so many parameters."""
+"""Traces named in one query: databases limit the number of parameters."""
 _RETRY_AFTER = 2
 _MAX_WAITING_BYTES = 64 * 1024 * 1024
 """Bytes of spans that may wait to be written."""
 
 
 class Inbox:
-    """Takes in spans. A trace is due `quiet` seconds after the last one, once its root is there.
+    """Store spans. A trace with a root span is due `quiet_seconds` after its last span arrived.
 
-    One whose root does not come is due after `oldest` seconds in which nothing came.
+    A trace without a root span is due `oldest_seconds` after its last span arrived.
     """
 
     def __init__(
@@ -45,12 +45,15 @@ class Inbox:
         self._batcher = Batcher(self._write, "planproof-inbox")
         self._waiting_bytes = 0
         self.backlog_spans = 0
-        """Spans that wait for their trace to be judged, as they were last counted."""
+        """Spans that wait for a verdict on their trace, as last counted."""
         self.accepted_spans = 0
-        """Spans that were taken in since the server started."""
+        """Spans stored since the server started."""
 
     async def add_spans(self, new_spans: list[ReceivedSpan]) -> int:
-        """Keep spans; how many were not, for their trace has too many. Raises `Busy`."""
+        """Store spans; return how many were refused because their trace is full.
+
+        Raises `ServerBusy` if too many spans wait to be judged or written.
+        """
         if not new_spans:
             return 0
         size = sum(span.size for span in new_spans)
@@ -71,17 +74,17 @@ class Inbox:
         return refused
 
     async def close(self) -> None:
-        """Write what waits, and stop."""
+        """Write the waiting spans, then stop."""
         await self._batcher.close()
 
     def count_backlog(self) -> None:
-        """Count what waits for a verdict."""
+        """Update `backlog_spans` from the database."""
         waiting = select(func.coalesce(func.sum(traces.c.spans), 0)).where(traces.c.due > 0)
         with self._database.begin_read() as connection:
             self.backlog_spans = int(connection.scalar(waiting) or 0)
 
     def _write(self, deliveries: list[list[ReceivedSpan]]) -> list[int]:
-        """Keep spans, all or none; how many of each delivery were one too many for their trace."""
+        """Store spans in one transaction; return the number refused for each delivery."""
         now = time()
         received = [span for delivery in deliveries for span in delivery]
         count = Counter(span.trace for span in received)
@@ -106,7 +109,7 @@ class Inbox:
                 for trace in sorted(count)
                 if trace not in full
             ]
-            # The trace first: who judges it looks there whether anything has come since.
+            # The trace first: its revision tells the judge that spans have arrived since.
             self._upsert_traces(connection, arrivals)
             insert_new(connection, spans, [row for row in rows if row["trace"] not in full])
         return [sum(span.trace in full for span in delivery) for delivery in deliveries]
@@ -121,14 +124,14 @@ class Inbox:
     def _find_full_traces(
         self, connection: Connection, count: Counter[str], size: Counter[str]
     ) -> frozenset[str]:
-        """The traces that would have too many spans with these."""
+        """Return the traces that would exceed their limits with these spans."""
         full = {trace for trace in count if self._exceeds_limits(count[trace], size[trace])}
         for names in _split_into_chunks(sorted(count)):
             for row in connection.execute(_SELECT_TRACE_SIZES, {"some": names}).all():
                 added = count[row.trace], size[row.trace]
                 if not self._exceeds_limits(row.spans + added[0], row.size + added[1]):
                     continue
-                # Perhaps only because much came twice; what was judged before can't be counted.
+                # Duplicates may be the reason: count again. Spans judged before can't be counted.
                 stored = _count_stored_spans(connection, row.trace)
                 if row.case or self._exceeds_limits(
                     stored["spans"] + added[0], stored["size"] + added[1]
@@ -148,7 +151,7 @@ _SELECT_TRACE_SIZES = select(traces.c.trace, traces.c.spans, traces.c.size, trac
 )
 
 
-@cache  # it takes longer to make than to execute
+@cache  # building it takes longer than executing it
 def _build_trace_upsert(dialect: Any, quiet_seconds: float, oldest_seconds: float) -> Any:
     insert = dialect.insert(traces)
     new = insert.excluded
@@ -172,7 +175,7 @@ def _build_rows(delivery: list[ReceivedSpan]) -> Iterable[dict[str, Any]]:
 
 
 def _count_stored_spans(connection: Connection, trace: str) -> dict[str, int]:
-    """How many spans of a trace there are, each counted once, and their bytes."""
+    """Return the number of distinct spans stored for a trace, and their total size."""
     rows = connection.execute(select(spans).where(spans.c.trace == trace)).all()
     sizes = {span.id: span.size for row in rows for span in read_row(row)}
     return {"spans": len(sizes), "size": sum(sizes.values())}

@@ -1,4 +1,4 @@
-"""Judging traces as they get done: each once, whatever happens meanwhile."""
+"""Judge finished traces in the background, each exactly once, with retries after failures."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ from planproof.server.observability import log_error
 from planproof.server.server_settings import ServerSettings
 
 SOURCE_TAG = "opentelemetry"
-"""What runs of such traces are tagged with, as their source."""
+"""The `source` tag of runs that consist of received traces."""
 _POLL_SECONDS = 0.1
-"""Seconds between looks at what is due."""
+"""Seconds between queries for due traces."""
 _TRACES_PER_PROCESS = 16
-"""Traces for each process that are under way at once: some are read or kept, others judged."""
+"""Traces in progress at once per process: some are being read or stored, others judged."""
 _RETRY_DELAYS = (1.0, 5.0, 25.0, 125.0, 600.0)
-"""Seconds to wait after something failed once, twice, and so on."""
+"""Seconds to wait after the first, second, ... failure."""
 _MAX_ATTEMPTS = 3
-"""How often a trace is tried before its verdict says that it can't be judged."""
+"""Attempts to judge a trace before its verdict says that it can't be judged."""
 _LARGE_TRACE_BYTES = 8 * 1024 * 1024
-"""Bytes of a trace beyond which one is judged at a time: it is held several times over."""
+"""Traces above this size are judged one at a time: several copies of each are in memory."""
 
 
 class TraceJudge:
-    """Takes traces that are done to the desk, and keeps what is said of them."""
+    """Submit finished traces to the judge queue, and store their verdicts."""
 
     def __init__(
         self,
@@ -84,13 +84,13 @@ class TraceJudge:
         self._running: dict[str, asyncio.Task[None]] = {}
         self._large_trace_lock = asyncio.Lock()
         self.verdict_saved = asyncio.Event()
-        """Set whenever a verdict has been kept; who looks clears it."""
+        """Set whenever a verdict has been stored; the waiting task clears it."""
         self.verdict_count = 0
-        """Verdicts that were kept since the server started."""
+        """Verdicts stored since the server started."""
 
     @asynccontextmanager
     async def run(self) -> AsyncGenerator[None, None]:
-        """Judge what gets done, for as long as this is entered."""
+        """Judge traces as they become due, until the context is left."""
         await asyncio.to_thread(self._trace_queue.send_heartbeat)
         tasks = [
             asyncio.create_task(self._send_heartbeats()),
@@ -116,7 +116,7 @@ class TraceJudge:
     async def _run_loop(self) -> None:
         while True:
             free_slots = self._concurrency - len(self._running)
-            # A few at a time: taking one costs as much as taking many.
+            # Claim several at a time: one claim costs as much as many.
             if free_slots < self._concurrency / 2:
                 await asyncio.sleep(_POLL_SECONDS / 10)
                 continue
@@ -158,7 +158,7 @@ class TraceJudge:
             self.verdict_saved.set()
 
     async def _handle_failure(self, claim: ClaimedTrace, error: Exception) -> None:
-        """Postpone a trace, so that others go first; give up after the last try."""
+        """Postpone a trace, so that others go first; give up after the last attempt."""
         is_store = isinstance(error, StoreFailed) and isinstance(error.__cause__, OperationalError)
         if claim.failures + 1 >= _MAX_ATTEMPTS and not is_store:
             try:
@@ -171,9 +171,9 @@ class TraceJudge:
         await _try_store(lambda: self._trace_queue.postpone(claim, pause, failed=not is_store))
 
     def _make_failed_trace(self, claim: ClaimedTrace, error: Exception) -> FinishedTrace:
-        """The verdict on a trace that can't be judged, with its spans if they can be kept."""
+        """Return a failed verdict for a trace, with its spans if they can be stored."""
         case, count = self._make_empty_case(claim), 0
-        # Perhaps it is the spans that can't be kept: the next time it is tried without them.
+        # Storing the spans may be what fails: the next attempt is made without them.
         with suppress(Exception):
             if claim.failures < _MAX_ATTEMPTS:
                 line, _, count = self._load_case(claim)
@@ -190,7 +190,7 @@ class TraceJudge:
         return self._build_finished_trace(claim, serialize_case(case), count, (verdict, 0.0))
 
     def _finish_each(self, finished: list[FinishedTrace]) -> list[bool | Exception]:
-        """Finish traces together; one by one if that fails, so that none fails for another."""
+        """Finish traces together; if that fails, one by one, so that failures stay separate."""
         try:
             return [*self._trace_queue.finish(finished)]
         except Exception:
@@ -212,7 +212,7 @@ class TraceJudge:
     def _build_finished_trace(
         self, claim: ClaimedTrace, case: StoredCase, spans: int, timed: TimedVerdict | None
     ) -> FinishedTrace:
-        """What is to be kept of a trace with so many spans; without a verdict, the one it has."""
+        """Return the rows to store for a trace; without `timed`, its stored verdict stays."""
         results = None
         if timed is not None:
             verdict, seconds = timed
@@ -224,7 +224,7 @@ class TraceJudge:
     def _load_case(self, claim: ClaimedTrace) -> tuple[CaseLine, StoredCase, int]:
         spans = self._trace_queue.load_spans(claim.trace)
         if claim.case is not None:
-            # If somebody has removed it, what came late is judged alone.
+            # If the stored case was deleted, the late spans are judged alone.
             with suppress(InvalidInput):
                 spans += parse_spans(str(deserialize_case(self._store.get_case(claim.case)).trace))
         service = find_service_name(spans)
@@ -243,11 +243,11 @@ class TraceJudge:
             try:
                 return await self._judge_queue.submit(line)
             except ServerBusy:
-                # The trace has been taken in: it waits for as long as it must.
+                # The trace was accepted, so it waits as long as necessary.
                 await asyncio.sleep(_POLL_SECONDS * (1 + randbelow(10)))
 
     def _get_run_id(self, day: date) -> str:
-        """The run that the traces of a day belong to."""
+        """Return the id of the run for a day's traces; on a new day, close the earlier ones."""
         if self._run is None or self._day != day:
             run = _make_daily_run(self._evaluator, self._models, day)
             for other in self._store.list_runs(tags={"source": SOURCE_TAG}):
@@ -271,7 +271,7 @@ def _make_daily_run(evaluator: CaseEvaluator, models: tuple[str, ...], day: date
 
 
 async def _try_store(work: Callable[[], None]) -> None:
-    """Do what the database may not be able to do just now; it will be done again."""
+    """Do work that a temporary database failure may prevent; it is repeated later."""
     try:
         await asyncio.to_thread(work)
     except StoreFailed as error:

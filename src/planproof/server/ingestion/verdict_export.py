@@ -1,7 +1,7 @@
-"""Verdicts on their way out: as events on their traces, to wherever traces are looked at.
+"""Export verdicts over OTLP as events on their traces, for any OpenTelemetry backend.
 
-They are log records of OTLP that bear the ids of the trace and of its root span, in the words of
-OpenTelemetry's conventions for generative AI (`gen_ai.evaluation.result`).
+They are OTLP log records with the ids of the trace and its root span, in OpenTelemetry's semantic
+conventions for generative AI (`gen_ai.evaluation.result`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from planproof.server.observability import log_error, log_event
 
 EVENT_NAME = "gen_ai.evaluation.result"
 EVALUATION_NAME = "planproof.plan_adherence"
-"""What the evaluation is called in `gen_ai.evaluation.name`."""
+"""The evaluation's name, sent as `gen_ai.evaluation.name`."""
 _VERDICTS_PER_REQUEST = 200
 _RETRY_SECONDS = 10.0
 _TIMEOUT_SECONDS = 10.0
@@ -40,7 +40,7 @@ _RETRYABLE_STATUSES = frozenset({408, 429, 502, 503, 504})
 
 
 class VerdictSender:
-    """Sends the verdicts that are marked as untold to an endpoint of OTLP/HTTP."""
+    """Send verdicts that are marked for export to an OTLP/HTTP endpoint."""
 
     def __init__(
         self, store: SqlStore, endpoint: str, headers: Mapping[str, str] | None = None
@@ -50,15 +50,15 @@ class VerdictSender:
         self._headers = {**(headers or {}), "Content-Type": "application/x-protobuf"}
         self._opener = urllib.request.build_opener(_NoRedirect)
         self.sent_count = 0
-        """Verdicts that were sent since the server started."""
+        """Verdicts sent since the server started."""
 
     async def run(self, verdict_saved: asyncio.Event) -> NoReturn:
-        """Send what there is to send whenever something was `judged`, and again what failed."""
+        """Send verdicts whenever `verdict_saved` is set; retry those that failed."""
         while True:
             try:
                 sent = await asyncio.to_thread(self.send)
             except Exception as error:
-                # Whatever it was: verdicts that come after it are to be sent as well.
+                # Catch everything: the loop must go on for later verdicts.
                 log_error("sending verdicts failed", error)
                 sent = 0
             if not sent:
@@ -70,7 +70,7 @@ class VerdictSender:
                     continue
 
     def send(self) -> int:
-        """Send some verdicts; how many there were."""
+        """Send a batch of verdicts; return how many were pending in it."""
         lease = time() + _TIMEOUT_SECONDS + _RETRY_SECONDS
         rows = self._claim_unsent(lease)
         records: list[LogRecord] = []
@@ -78,7 +78,7 @@ class VerdictSender:
             try:
                 verdict = self._store.get_result(row.run, row.position).verdict
             except InvalidInput:
-                continue  # somebody has removed it
+                continue  # it was deleted
             records.append(_build_log_record(row, verdict))
         if not records or self._post_records(records):
             self._mark_sent([row.trace for row in rows], lease)
@@ -86,7 +86,7 @@ class VerdictSender:
         return len(rows)
 
     def _claim_unsent(self, lease: float) -> Sequence[Any]:
-        """What is to be told; until then, or until it is told, no server tries again."""
+        """Return pending verdicts, reserved until `lease` so that no other server sends them."""
         due = select(traces).where(traces.c.untold <= time()).order_by(traces.c.untold)
         with self._store.database.begin_read() as connection:
             if connection.execute(due.limit(1)).first() is None:
@@ -100,13 +100,13 @@ class VerdictSender:
         return rows
 
     def _mark_sent(self, names: list[str], lease: float) -> None:
-        # A trace that was judged anew meanwhile is marked with another time, and told again.
+        # A trace judged again meanwhile has another time here, and is sent again.
         statement = update(traces).where(traces.c.trace.in_(names), traces.c.untold == lease)
         with self._store.database.begin_write() as connection:
             connection.execute(statement.values(untold=None))
 
     def _post_records(self, records: list[LogRecord]) -> bool:
-        """Whether they need not be sent again."""
+        """Send records; return True unless they must be sent again."""
         request = urllib.request.Request(  # noqa: S310 - the endpoint is configured, and is HTTP
             self._url, _build_request(records).SerializeToString(), self._headers, method="POST"
         )
@@ -123,10 +123,10 @@ class VerdictSender:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Goes where it was told to, and nowhere else."""
+    """Refuse redirects, so that verdicts go to the configured endpoint only."""
 
     def redirect_request(self, *_: object, **__: object) -> None:
-        """Follow none."""
+        """Follow no redirect."""
         return
 
 

@@ -1,1 +1,1 @@
-"""The pages: runs, their cases, two runs side by side, what goes on now, and a case to try."""
+"""Web pages: runs, their cases, comparison of two runs, live traces, and a form to try a case."""

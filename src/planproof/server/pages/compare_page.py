@@ -1,4 +1,4 @@
-"""The page with two runs side by side."""
+"""The page that compares two runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_STEPS = 8
 
 @dataclass(frozen=True, slots=True)
 class RunChoice:
-    """A run that can be chosen, as a line of text."""
+    """A run to choose from, with its label."""
 
     id: str
     text: str
@@ -38,7 +38,7 @@ class RunChoice:
 
 @dataclass(frozen=True, slots=True)
 class ChangedCase:
-    """A case whose score is another one now, and the ways to its two verdicts."""
+    """A case whose score changed, with links to its two verdicts."""
 
     name: str
     scores: str
@@ -49,9 +49,9 @@ class ChangedCase:
 
 @dataclass(frozen=True, slots=True)
 class ChangeInterval:
-    """The change of the mean and its interval on a scale of so much to either side of no change.
+    """The change of the mean and its interval, on a scale from `-scale` to `+scale`.
 
-    Places are in hundredths of the width.
+    Positions are in percent of the width.
     """
 
     scale: str
@@ -61,7 +61,7 @@ class ChangeInterval:
 
 
 def render_comparison_response(queries: RunQueries, base: str, new: str) -> HTMLResponse:
-    """Two runs side by side; without names, the latest and the one before it."""
+    """Render the comparison of two runs; by default the latest run and the one before it."""
     runs = queries.list_recent_runs()
     new_run = queries.store.find_run(new) if new else _find_latest_comparable(runs)
     old_run = queries.store.find_run(base) if base else new_run and find_previous_run(runs, new_run)
@@ -105,7 +105,7 @@ def render_comparison_response(queries: RunQueries, base: str, new: str) -> HTML
 
 
 def _find_latest_comparable(runs: Sequence[Run]) -> Run | None:
-    """The latest run that has one to be compared with; any, if none has."""
+    """Return the latest run that has an earlier one to compare with, or else the latest."""
     paired = (run for run in runs if find_previous_run(runs, run) is not None)
     return next(paired, runs[0] if runs else None)
 
@@ -144,7 +144,7 @@ def _build_changed_case(change: ScoreChange, base: Run, new: Run) -> ChangedCase
         scores=format_score_change(change),
         why=format_change_reason(change, mask_text),
         new_link=f"runs/{new.id}/cases/{change.new.position}",
-        # A case without an id was paired by its content, and may stand anywhere in the base.
+        # A case without an id was paired by content; its position in the base is unknown.
         base_link=None
         if change.new.id is None
         else f"runs/{base.id}/case{build_query_string(id=change.new.id)}",

@@ -1,4 +1,4 @@
-"""The first page: recent runs, their scores, and where they are going."""
+"""The overview page: recent runs, their scores and the trend of their means."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from planproof.server.pages.rendering import (
 )
 
 _RUNS_PER_PAGE = 40
-# Far enough back for most runs to find the one before them.
+# Enough for most runs on a page to find the run before them.
 _EXTRA_RUNS = 60
 _MAX_SOURCES = 8
 _MAX_TAGS = 4
@@ -42,9 +42,10 @@ _MAX_TAGS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """A run in the list. `change` is that of its mean from the run before, over the same data.
+    """A run in the list.
 
-    Tags come with the way to all runs that have them.
+    `change` is the change of its mean since the previous run over the same data. Each tag has a
+    link to all runs with that tag, or None.
     """
 
     id: str
@@ -66,7 +67,7 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class SourceFilter:
-    """A data set, how many of the recent runs are over it, and the way to only those."""
+    """A data set with its number of recent runs, and the link that toggles the filter for it."""
 
     name: str
     run_count: int
@@ -77,7 +78,7 @@ class SourceFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewView:
-    """What the page shows."""
+    """The data that the page shows."""
 
     rows: list[RunRow]
     sources: list[SourceFilter]
@@ -92,14 +93,14 @@ class OverviewView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewFilter:
-    """Which runs the address of the page asks for: over which data, with which tag, from where."""
+    """The runs that the page's URL asks for: data set, tag and offset."""
 
     source: str = ""
     tag: str = ""
     first: int = 0
 
     def to_query(self, **changes: Any) -> str:
-        """The query that asks for this, with changes."""
+        """Return the query string for this filter, with changes."""
         other = replace(self, **changes)
         return build_query_string(source=other.source, tag=other.tag, first=other.first)
 
@@ -107,7 +108,7 @@ class OverviewFilter:
 def render_overview_response(
     queries: RunQueries, overview_filter: OverviewFilter, endpoint: str
 ) -> HTMLResponse:
-    """The page; `endpoint` is where OpenTelemetry can send traces."""
+    """Render the page; `endpoint` is the URL to which OpenTelemetry can send traces."""
     tags = parse_tags([overview_filter.tag] if overview_filter.tag else ())
     recent = queries.list_recent_runs(overview_filter.first + _RUNS_PER_PAGE + _EXTRA_RUNS, tags)
     if not recent and not tags:
@@ -152,7 +153,7 @@ def _build_run_row(run: Run, before: Run | None, tallies: dict[str, RunTally]) -
         id=run.id,
         source=mask_text(source_name(run.source)),
         judge=mask_text(run.judge.name),
-        # What is masked must not stand in an address either.
+        # Masked text must not appear in a URL either.
         tags=[
             (mask_text(tag), build_query_string(tag=tag) if mask_text(tag) == tag else None)
             for tag in tags[:_MAX_TAGS]
@@ -199,7 +200,7 @@ _MAX_WIDTH = 4.0
 
 @dataclass(frozen=True, slots=True)
 class TrendPoint:
-    """A run in the picture; places are in hundredths of it. `y` is None where it has no score."""
+    """A run in the chart; coordinates are in percent. `y` is None if the run has no score."""
 
     run: Run
     series: int
@@ -212,7 +213,7 @@ class TrendPoint:
 
 @dataclass(frozen=True, slots=True)
 class TrendLine:
-    """A line from one run to the next over the same data."""
+    """A line from one run to the next over the same data set."""
 
     series: int
     x1: float
@@ -223,7 +224,7 @@ class TrendLine:
 
 @dataclass(frozen=True, slots=True)
 class TrendChart:
-    """The whole picture; `series` are the data sets whose runs are bound by lines."""
+    """The whole chart; `series` are the data sets whose runs are connected by lines."""
 
     points: tuple[TrendPoint, ...]
     lines: tuple[TrendLine, ...]
@@ -232,18 +233,18 @@ class TrendChart:
 
     @property
     def ends(self) -> tuple[Run, Run]:
-        """The first and the last run in it."""
+        """The first and the last run in the chart."""
         return self.points[0].run, self.points[-1].run
 
 
 def count_levels(tally: RunTally) -> dict[str, int]:
-    """How many cases have which level, or none, by the keys of the boards."""
+    """Return the number of cases per score level and of unscored ones, by the keys of the bars."""
     levels = {f"{level:g}": count for level, count in tally.levels.items()}
     return levels | {UNSCORED: sum(tally.unscored.values())}
 
 
 def build_trend(runs: Sequence[Run], tallies: dict[str, RunTally]) -> TrendChart:
-    """The picture of these runs, which come with the newest first."""
+    """Return the chart of these runs, which are given newest first."""
     counts = Counter(run.source for run in runs)
     series = tuple(source for source, _ in counts.most_common(_MAX_SERIES))
     spacing = 100 / max(len(runs), 1)

@@ -1,4 +1,4 @@
-"""What the pages read from the store."""
+"""Cached store queries for the pages."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MAX_COMPARISONS = 16
 
 @dataclass(frozen=True, slots=True)
 class RunQueries:
-    """Runs, cases and what they come to. Everything here may take a while: call it in a thread."""
+    """Query runs, cases, summaries and comparisons. All methods block: call them in a thread."""
 
     store: SqlStore
     min_score: float
@@ -49,11 +49,11 @@ class RunQueries:
     def list_recent_runs(
         self, limit: int = _MAX_RUNS, tags: Mapping[str, str] | None = None
     ) -> list[Run]:
-        """The last so many runs with these tags, the newest first."""
+        """Return the last `limit` runs with these tags, newest first."""
         return self.store.list_runs(limit=limit, tags=tags)
 
     def get_tally(self, run: Run) -> RunTally:
-        """The scores of a run; of a finished one they are counted once."""
+        """Return the score counts of a run; cached for finished runs."""
 
         def count_scores() -> RunTally:
             return query_tallies(self.store.database, [run.id], min_score=self.min_score)[run.id]
@@ -63,14 +63,14 @@ class RunQueries:
         return self._tallies.get_or_compute((run.id, run.cases), count_scores)
 
     def get_summary(self, run: Run) -> Summary:
-        """What a run comes to; worked out anew when its scores are others."""
+        """Return the summary of a run; computed again when its scores change."""
         return self._summaries.get_or_compute(
             self._cache_key(run),
             lambda: summarize(self.store.iter_results(run.id), min_score=self.min_score),
         )
 
     def get_comparison(self, base: Run, new: Run) -> Comparison:
-        """What changed from one run to another."""
+        """Return the comparison of two runs."""
         return self._comparisons.get_or_compute(
             (self._cache_key(base), self._cache_key(new)),
             lambda: compare(
@@ -83,15 +83,15 @@ class RunQueries:
     def list_results(
         self, run: Run, result_filter: ResultFilter, *, first: int, limit: int
     ) -> list[Result]:
-        """Some of the cases of a run."""
+        """Return a page of the results of a run."""
         return query_results(self.store.database, run.id, result_filter, offset=first, limit=limit)
 
     def count_results(self, run: Run, result_filter: ResultFilter) -> int:
-        """How many cases of a run are wanted."""
+        """Return the number of results of a run that match the filter."""
         return count_results(self.store.database, run.id, result_filter)
 
     def load_judged_case(self, result: Result, reading: ReadOptions) -> JudgedCase:
-        """A case with its verdict, its trace read again."""
+        """Read the trace of a result again, and return the case with its verdict."""
         return load_judged_case(result, self.store, reading)
 
     def _cache_key(self, run: Run) -> tuple[object, ...]:
@@ -103,9 +103,9 @@ Value = TypeVar("Value")
 
 
 class ThreadSafeCache(Generic[Value]):
-    """Values by what they depend on; the ones that nobody asked for longest are forgotten.
+    """A least-recently-used cache of computed values.
 
-    Threads may ask at once: a value is made by the first, and the others wait for it.
+    When several threads ask for a value, the first one computes it and the others wait.
     """
 
     def __init__(self, max_size: int) -> None:
@@ -114,7 +114,7 @@ class ThreadSafeCache(Generic[Value]):
         self._lock = Lock()
 
     def get_or_compute(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """The value of the key, made if need be."""
+        """Return the value of the key; compute it if it is not cached."""
         new_future: Future[Value] = Future()
         with self._lock:
             known = self._futures.get(key)

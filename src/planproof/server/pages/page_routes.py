@@ -1,4 +1,4 @@
-"""Where the pages are."""
+"""Routes of the web pages."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ _LOCATION_BY_PATH = {
 
 
 class PageRoute(APIRoute):
-    """A route whose problems are told on a page."""
+    """A route whose errors are shown as a page."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, and what catches its errors."""
+        """Return the handler, wrapped so that errors are rendered as a page."""
         handler = super().get_route_handler()
         location = _LOCATION_BY_PATH.get(self.path, RUNS)
 
@@ -86,7 +86,7 @@ Position = Annotated[int, Path(ge=0, le=_MAX_QUERY_NUMBER)]
 
 
 def add_pages(app: FastAPI) -> None:
-    """Let an application have the pages, and what they need."""
+    """Add the pages, their assets and the 404 handler to an application."""
     app.include_router(router)
     app.add_exception_handler(404, _respond_not_found)
     app.mount("/assets", Assets(), name="assets")
@@ -98,7 +98,7 @@ async def _respond_not_found(request: Request, _: Exception) -> Response:
 
 
 def get_queries(services: ServicesDep) -> RunQueries:
-    """What the pages read."""
+    """Return the queries that pages use."""
     return services.queries
 
 
@@ -111,7 +111,7 @@ def parse_case_filter(
     down: bool = False,
     first: OffsetQuery = 0,
 ) -> CaseFilter:
-    """Which cases of a run the address asks for."""
+    """Return the filter for a run's cases from the query parameters."""
     return CaseFilter.parse(score, find, step, by, down=down, first=first)
 
 
@@ -243,7 +243,7 @@ def _make_read_options(services: Services, judge: str | None = None) -> ReadOpti
 
 
 def _format_otlp_endpoint(request: Request) -> str:
-    """Where OpenTelemetry can send traces, as whoever looks reaches this server."""
+    """Return the URL to which OpenTelemetry can send traces, as the client reaches this server."""
     return mask_text(f"{request.base_url}v1/traces")
 
 
@@ -252,22 +252,22 @@ EXAMPLES = {
     "claimed": "a step that is only claimed",
     "reordered": "another order",
 }
-"""Cases that come with planproof, to try it on."""
+"""Demo cases that the form can be filled in with."""
 _FORM_FIELDS = ("task", "plan", "trace", "judge")
 
 
 def parse_form_fields(body: bytes) -> dict[str, str]:
-    """What a form was filled in with."""
+    """Return the fields of a submitted form."""
     try:
         form = parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=10)
     except ValueError as error:
         raise RequestRefused(400, f"is no form: {error}.", where="body") from error
-    # Forms end lines as mail does.
+    # Browsers submit CRLF line ends.
     return {name: form.get(name, [""])[0].replace("\r\n", "\n") for name in _FORM_FIELDS}
 
 
 def load_example(name: str) -> dict[str, str]:
-    """The form filled in with one of the examples; with nothing for any other name."""
+    """Return the form fields of an example; empty fields for an unknown name."""
     if name not in EXAMPLES:
         return dict.fromkeys(_FORM_FIELDS, "")
     data = files("planproof.cli.demo_cases").joinpath(f"{name}.json").read_text(encoding="utf-8")
@@ -281,7 +281,7 @@ def load_example(name: str) -> dict[str, str]:
 
 
 def parse_pasted_case(fields: Mapping[str, str], limits: Limits) -> Case:
-    """The case in a form: task, plan and trace, or a whole case where the trace belongs."""
+    """Return the case in a form: task, plan and trace, or a whole case in the trace field."""
     if not fields["trace"].strip():
         raise InvalidInput(
             "there is no trace.",

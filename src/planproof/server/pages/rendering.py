@@ -1,4 +1,4 @@
-"""Templates to pages. Addresses in them are relative, so that they hold behind any path prefix."""
+"""Render HTML pages and serve assets. Links are relative: they work behind any path prefix."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from planproof.reports.wording import make_sanitizer, pluralize
 from planproof.server.http_problems import RequestRefused, make_problem_response, to_request_refused
 
 mask_text = make_sanitizer(secrets=False)
-"""Text of a case on a page: what looks like a secret is masked."""
+"""Sanitize text of a case for a page; text that looks like a secret is masked."""
 _MAX_DEPTH = 50
 _SMALLEST_CHANGE = 0.0005
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
@@ -32,14 +32,14 @@ _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 @dataclass(frozen=True, slots=True)
 class PageLocation:
-    """Where a page stands: its entry in the navigation, and how deep its path is."""
+    """A page's entry in the navigation, and the depth of its path."""
 
     nav_entry: str
     depth: int = 0
 
     @property
     def root(self) -> str:
-        """The way from it to the first page."""
+        """The relative URL from the page to the overview page."""
         return "../" * self.depth or "./"
 
 
@@ -53,19 +53,19 @@ TRY = PageLocation("try")
 
 
 def locate_page(path: str) -> PageLocation:
-    """Where a page stands in the place of whatever was asked for."""
-    # A path that is all slashes would make a page many times its own length.
+    """Return the location of an error page that is shown at any requested path."""
+    # Limit the depth: each slash of a path adds `../` to every link of the page.
     return PageLocation("", min(path.count("/") - 1, _MAX_DEPTH))
 
 
 viewer: ContextVar[str | None] = ContextVar("viewer", default=None)
-"""The name of the key that whoever looks has signed in with, where keys are demanded."""
+"""Name of the key that the viewer has signed in with, where keys are required."""
 
 
 def render_page(
     template: str, location: PageLocation, *, status: int = 200, **values: Any
 ) -> HTMLResponse:
-    """A page; everything that is given is escaped."""
+    """Render a page; all values are escaped."""
     jinja_template = get_environment("planproof.server.pages").get_template(
         f"{template}.html.jinja"
     )
@@ -78,17 +78,17 @@ def render_page(
         direction=classify_change,
         **values,
     )
-    # Halves of characters, which a trace may hold, can't be sent.
+    # Lone surrogates, which a trace may contain, can't be encoded as UTF-8.
     return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)
 
 
 def accepts_html(headers: Headers) -> bool:
-    """Whether who asks is a browser that would show what it gets."""
+    """Return whether the client is a browser that would display HTML."""
     return "text/html" in headers.get("accept", "")
 
 
 def respond_to_error(scope: Scope, error: PlanproofError) -> Response:
-    """What went wrong before any page could tell: for people on a page, for programs as JSON."""
+    """Return an error response for a request without a page: HTML for browsers, else JSON."""
     if not accepts_html(Headers(scope=scope)):
         return make_problem_response(to_request_refused(error))
     viewer.set(scope.get("state", {}).get("key"))
@@ -96,7 +96,7 @@ def respond_to_error(scope: Scope, error: PlanproofError) -> Response:
 
 
 def render_problem_page(error: PlanproofError, location: PageLocation) -> HTMLResponse:
-    """The page that says what went wrong, and what to do."""
+    """Render the page for an error: what went wrong, and what to do."""
     refused = to_request_refused(error)
     if refused.status == 422:
         refused = RequestRefused(404, error.what, where=error.where, advice=error.advice)
@@ -115,12 +115,12 @@ def render_problem_page(error: PlanproofError, location: PageLocation) -> HTMLRe
 
 
 def build_query_string(**values: Any) -> str:
-    """A query string, or nothing of what is empty."""
+    """Return a query string of the values that are not empty."""
     return "?" + urlencode({name: value for name, value in values.items() if value}, doseq=True)
 
 
 def format_age(then: datetime, now: datetime | None = None) -> str:
-    """How long ago it was, to the eye; after a day, when it was."""
+    """Return a relative time such as "2 hours ago"; after a day, the date and time."""
     passed = ((now or datetime.now(UTC)) - then).total_seconds()
     if passed < _MINUTE:
         return "just now"
@@ -132,12 +132,12 @@ def format_age(then: datetime, now: datetime | None = None) -> str:
 
 
 def format_change(change: float) -> str:
-    """A change with its sign, as it is printed."""
+    """Format a change with its sign."""
     return f"{change:+.3f}".replace("-", "−") if classify_change(change) else "0.000"
 
 
 def classify_change(change: float | None) -> str:
-    """Whether a change is for the better; nothing where it is too small to be printed."""
+    """Return "yes" for an improvement, "no" for a decline, "" for a change too small to print."""
     if change is None or abs(change) < _SMALLEST_CHANGE:
         return ""
     return "yes" if change > 0 else "no"
@@ -148,7 +148,7 @@ _FOLDER = "assets"
 
 
 class Assets(StaticFiles):
-    """The files; browsers keep them, for an address never stands for another content."""
+    """Serve asset files; browsers may cache them forever, since their URLs contain a digest."""
 
     def __init__(self) -> None:
         super().__init__(packages=[(package, _FOLDER) for package in _PACKAGES])
@@ -160,7 +160,7 @@ class Assets(StaticFiles):
         scope: Scope,
         status_code: int = 200,
     ) -> Response:
-        """A file as an answer."""
+        """Return a file as an immutable, cacheable response."""
         answer = super().file_response(full_path, stat_result, scope, status_code)
         answer.headers["Cache-Control"] = "private, max-age=31536000, immutable"
         return answer
@@ -168,7 +168,7 @@ class Assets(StaticFiles):
 
 @cache
 def compute_assets_digest() -> str:
-    """Changes with any of the files; it is part of their addresses."""
+    """Return a digest of all assets, which is part of their URLs."""
     hasher = sha256()
     for package in _PACKAGES:
         for asset in sorted(files(package).joinpath(_FOLDER).iterdir(), key=lambda file: file.name):

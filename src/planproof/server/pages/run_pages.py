@@ -44,7 +44,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseFilter:
-    """Which cases of a run the address of a page asks for."""
+    """The cases of a run that the page's URL asks for."""
 
     scores: frozenset[str] = frozenset()
     find: str = ""
@@ -57,7 +57,7 @@ class CaseFilter:
     def parse(
         scores: Sequence[str], find: str, step: str, by: str, *, down: bool, first: int
     ) -> CaseFilter:
-        """What was asked for, as far as it is understood."""
+        """Return the filter from query parameters; ignore unknown values."""
         return CaseFilter(
             scores=frozenset(scores) & _LEVEL_BY_KEY.keys(),
             find=find,
@@ -68,7 +68,7 @@ class CaseFilter:
         )
 
     def to_result_filter(self, queries: RunQueries, run: Run) -> ResultFilter:
-        """The same for the store."""
+        """Return the filter for the store."""
         return ResultFilter(
             levels=frozenset(_LEVEL_BY_KEY[key] for key in self.scores),
             words=self.find,
@@ -78,12 +78,12 @@ class CaseFilter:
         )
 
     def _find_step_text(self, summary: Summary) -> str:
-        """The text of the step, if it is one of those that broke most."""
+        """Return the text of the step, if it is one of those that failed most often."""
         texts = (step.text for step in summary.missed)
         return next((text for text in texts if step_key(text) == self.step), "")
 
     def to_query(self, **changes: Any) -> str:
-        """The query that asks for this, with changes."""
+        """Return the query string for this filter, with changes."""
         other = replace(self, **changes)
         return build_query_string(
             score=sorted(other.scores),
@@ -95,17 +95,17 @@ class CaseFilter:
         )
 
     def toggle_score(self, key: str) -> str:
-        """The query with cases of this score asked for, or no longer."""
+        """Return the query string with cases of this score added or removed."""
         return self.to_query(scores=self.scores ^ {key}, first=0)
 
     def toggle_step(self, key: str) -> str:
-        """The query with cases asked for in which this step lapsed, or no longer."""
+        """Return the query string with the filter for cases that failed this step toggled."""
         return self.to_query(step="" if self.step == key else key, first=0)
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnHead:
-    """The head of a column: what it is called, how it is sorted now, and the way to sort by it."""
+    """A column head: its label, current sort direction, and the link that sorts by it."""
 
     key: str
     label: str
@@ -114,7 +114,7 @@ class ColumnHead:
 
 
 def render_run_response(queries: RunQueries, run: Run, case_filter: CaseFilter) -> HTMLResponse:
-    """What the run comes to, and a page of its cases."""
+    """Render the summary of the run, and a page of its cases."""
     summary = queries.get_summary(run)
     result_filter = case_filter.to_result_filter(queries, run)
     results = queries.list_results(
@@ -153,7 +153,7 @@ def render_run_response(queries: RunQueries, run: Run, case_filter: CaseFilter) 
 def render_case_response(
     queries: RunQueries, run: Run, position: int, case_filter: CaseFilter, reading: ReadOptions
 ) -> HTMLResponse:
-    """A case of the run; `asked.first` is its place among those that were asked for."""
+    """Render a case of the run; `case_filter.first` is its index among the filtered cases."""
     result = queries.store.get_result(run.id, position)
     judged = queries.load_judged_case(result, reading)
     size_budget = SizeBudget.for_event_count(len(judged.trace.events) if judged.trace else 0)
@@ -187,14 +187,14 @@ def _build_column_head(
 def _find_neighbours(
     queries: RunQueries, run: Run, position: int, case_filter: CaseFilter
 ) -> tuple[str | None, str | None]:
-    """The ways to the cases before and after this one, in the order that was asked for."""
+    """Return the links to the previous and next case, in the order of the filter."""
     first = max(case_filter.first - 1, 0)
     nearby = queries.list_results(
         run, case_filter.to_result_filter(queries, run), first=first, limit=3
     )
     index_by_position = {result.position: index for index, result in enumerate(nearby, first)}
     if position not in index_by_position:
-        # Whoever came by another way gets its neighbours in the data set.
+        # Opened from elsewhere: use its neighbours in the data set.
         adjacent = {position - 1, position + 1}
         plain = queries.list_results(run, ResultFilter(), first=max(position - 1, 0), limit=3)
         known = {
