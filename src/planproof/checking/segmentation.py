@@ -41,9 +41,7 @@ def align_monotonic(
     for row, cost in zip(scores, leave_costs, strict=True):
         history.append(gains)
         before, gains = gains, gains.copy()
-        least = (
-            -cost - skip_cost
-        )  # Below this, leaving the event and skipping the step is better.
+        least = -cost - skip_cost  # Below this, leaving the event and skipping the step is better.
         best = before[0]  # of the states before
         for state, score in enumerate(row, 1):
             stay = before[state]

@@ -9,7 +9,7 @@ import typer
 from planproof.cli.inputs import ConfigOption, load_config
 from planproof.cli.options import RunArgument, StoreOption, open_existing_store
 from planproof.cli.outputs import OutputOption, open_binary_output
-from planproof.reports.result_files import ResultFormat, detect_result_format
+from planproof.reports.result_formats import ResultFormat, detect_result_format
 
 
 def export(

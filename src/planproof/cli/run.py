@@ -209,7 +209,8 @@ def _open_result_writer(output: Path | None) -> Generator[Callable[[Result], Non
     if output is None and sys.stdout.isatty():
         yield _discard_result
         return
-    from planproof.reports.result_files import detect_result_format, open_result_writer
+    from planproof.reports.result_files import open_result_writer
+    from planproof.reports.result_formats import detect_result_format
 
     with (
         open_binary_output(output) as file,

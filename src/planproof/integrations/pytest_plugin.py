@@ -57,10 +57,7 @@ def assert_follows_plan(
     The verdict becomes part of the test's properties, in JUnit reports too.
     """
     __tracebackhide__ = True
-    from planproof.evaluation import (
-        build_case,
-        evaluate,
-    )
+    from planproof.evaluation import build_case, evaluate  # noqa: PLC0415
     from planproof.integrations.hosts import resolve_judge  # noqa: PLC0415
 
     if not 0 <= min_score <= 1:

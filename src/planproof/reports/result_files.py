@@ -13,6 +13,7 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object
 from planproof.errors import InvalidInput
 from planproof.reports.json import to_json_line
+from planproof.reports.result_formats import ResultFormat
 from planproof.runs.run_records import Result
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
 
 from planproof.core.finding import Extra, Severity, Status, StepFinding
 from planproof.core.usage import Usage
@@ -280,19 +280,3 @@ def _replace_surrogates(value: Json) -> Json:
     if is_object(value):
         return {key: _replace_surrogates(nested) for key, nested in value.items()}
     return value
-
-
-class ResultFormat(StrEnum):
-    """File format of results."""
-
-    JSONL = "jsonl"
-    PARQUET = "parquet"
-    CSV = "csv"
-
-
-def detect_result_format(path: Path | None) -> ResultFormat:
-    """Return the format for the suffix of a file name."""
-    suffix = "" if path is None else path.suffix.lower()
-    return {".parquet": ResultFormat.PARQUET, ".csv": ResultFormat.CSV}.get(
-        suffix, ResultFormat.JSONL
-    )

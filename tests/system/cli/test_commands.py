@@ -89,7 +89,7 @@ def test_help_loads_neither_the_judges_nor_rich() -> None:
         "import sys; from planproof.cli import main; sys.argv = ['planproof', '--help']\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "loaded = {'rich', 'pydantic', 'asyncio', 'planproof.judges', 'planproof.readers'}\n"
+        "loaded = {'rich', 'pydantic', 'asyncio', 'planproof.checking', 'planproof.readers'}\n"
         "sys.exit(str(loaded & set(sys.modules) or ''))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=False)

@@ -233,6 +233,6 @@ def test_one_run_too_many_is_told_to_come_back_before_it_is_taken_in(client: Tes
         answer = client.post("/v1/runs", content=LINES)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
     finally:
-        runs.leave_place()
-        runs.leave_place()
+        runs.release_slot()
+        runs.release_slot()
     _over(client, client.post("/v1/runs", content=LINES))

@@ -21,9 +21,9 @@ from planproof.readers.decoding.case_files import parse_case
 from planproof.reports.result_files import (
     COLUMNS,
     ResultFormat,
-    detect_result_format,
     open_result_writer,
 )
+from planproof.reports.result_formats import detect_result_format
 from planproof.runs.run_records import Result, serialize_case
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 

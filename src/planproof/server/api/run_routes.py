@@ -38,6 +38,42 @@ from planproof.server.services import Services, ServicesDep
 
 router = APIRouter(prefix="/v1", tags=["runs"])
 
+_T = TypeVar("_T")
+_MAX_INT32 = 2**31 - 1
+
+FirstQuery = Annotated[
+    int, Query(ge=0, le=_MAX_INT32, description="How many are left out before.", examples=[0])
+]
+TagQuery = Annotated[
+    list[Annotated[str, StringConstraints(pattern="^[^=]+=")]] | None,
+    Query(description="A tag, as NAME=VALUE; several all have to fit."),
+]
+CasePath = Annotated[str, Path(description="Its id, or its position from 0 up.", examples=["0"])]
+
+
+async def find_or_404(where: str, find: Callable[[], _T]) -> _T:
+    """Return the result of a store lookup; raises a 404 if nothing is found."""
+    try:
+        return await asyncio.to_thread(find)
+    except InvalidInput as error:
+        raise RequestRefused(404, error.what, where=where, advice=error.advice) from error
+
+
+async def _find_run(
+    services: ServicesDep,
+    run: Annotated[
+        str,
+        Path(
+            description="An id, the beginning of one, `latest`, or NAME=VALUE: the last with it.",
+            examples=["latest"],
+        ),
+    ],
+) -> Run:
+    return await find_or_404("run", lambda: find_run_by_name(services.store, run))
+
+
+RunDep = Annotated[Run, Depends(_find_run)]
+
 
 @router.get(
     "/compare",
@@ -210,40 +246,3 @@ async def _stream_progress(services: Services, run: Run) -> AsyncIterator[bytes]
 
 def _encode_event(name: str, figures: dict[str, Json]) -> bytes:
     return f"event: {name}\ndata: {json.dumps(figures)}\n\n".encode("ascii")
-
-
-_T = TypeVar("_T")
-_MAX_INT32 = 2**31 - 1
-
-FirstQuery = Annotated[
-    int, Query(ge=0, le=_MAX_INT32, description="How many are left out before.", examples=[0])
-]
-TagQuery = Annotated[
-    list[Annotated[str, StringConstraints(pattern="^[^=]+=")]] | None,
-    Query(description="A tag, as NAME=VALUE; several all have to fit."),
-]
-CasePath = Annotated[str, Path(description="Its id, or its position from 0 up.", examples=["0"])]
-
-
-async def find_or_404(where: str, find: Callable[[], _T]) -> _T:
-    """Return the result of a store lookup; raises a 404 if nothing is found."""
-    try:
-        return await asyncio.to_thread(find)
-    except InvalidInput as error:
-        raise RequestRefused(404, error.what, where=where, advice=error.advice) from error
-
-
-async def _find_run(
-    services: ServicesDep,
-    run: Annotated[
-        str,
-        Path(
-            description="An id, the beginning of one, `latest`, or NAME=VALUE: the last with it.",
-            examples=["latest"],
-        ),
-    ],
-) -> Run:
-    return await find_or_404("run", lambda: find_run_by_name(services.store, run))
-
-
-RunDep = Annotated[Run, Depends(_find_run)]
