@@ -134,7 +134,7 @@ def test_workers_that_are_killed_cost_nothing_and_double_nothing(
     noted.mkdir()
     run = _run()
     with RunRecorder(store, run) as keeping:
-        results = _on_ray(data, keeping, address=cluster, judging=partial(_waiting, noted))
+        results = _on_ray(data, keeping, address=cluster, make_evaluator=partial(_waiting, noted))
         found = list(islice(results, 20))
         killed = [int(path.name) for path in noted.iterdir()]
         for process in killed:
