@@ -198,7 +198,7 @@ def test_an_open_judge_is_shared_by_the_copies_that_deepeval_makes() -> None:
     assert asked == [PLAN, PLAN]
 
 
-@pytest.mark.parametrize("shown", find_blocks_for(__file__), ids=lambda block: block.place)
+@pytest.mark.parametrize("shown", find_blocks_for(__file__), ids=lambda block: block.location)
 @pytest.mark.parametrize("calls", [FOLLOWED, SKIPPED])
 def test_the_docs(shown: DocBlock, calls: list[Call]) -> None:
     tools = case_of(calls).tools_called
