@@ -166,7 +166,7 @@ def test_a_run_that_was_broken_off_goes_on(cluster: str, data: DataSet, store: S
     broken = store.find_run(run.id)
     assert (broken.state, broken.cases) == (RunState.INTERRUPTED, 101)
     with RunRecorder(store, broken) as keeping:
-        results = list(_on_ray(data, keeping, address=cluster, done=broken.cases))
+        results = list(_on_ray(data, keeping, address=cluster, done_count=broken.cases))
     expected = _expected(data)
     assert _same(results) == expected
     assert _same(store.iter_results(run.id)) == expected
