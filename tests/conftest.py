@@ -29,17 +29,19 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 # These cover the inner layers, of which coverage is asked; to trace what all others run as well
 # would double the time that they take.
 _COVERING = (
-    "contracts/test_detection.py",
-    "contracts/test_goldens.py",
-    "contracts/test_judges.py",
-    "contracts/test_native_form.py",
-    "contracts/test_readers.py",
-    "contracts/test_readings.py",
-    "contracts/test_specification.py",
+    "conformance/test_detection.py",
+    "conformance/test_goldens.py",
+    "conformance/test_judges.py",
+    "conformance/test_native_form.py",
+    "conformance/test_readers.py",
+    "conformance/test_readings.py",
+    "conformance/test_specification.py",
     "docs/test_docs.py",
     "system/test_",
-    "unit/alignment/",
-    "unit/judges/",
+    "unit/checking/",
+    "unit/contracts/",
+    "unit/core/",
+    "unit/llm/",
     "unit/monitor/",
     "unit/planning/",
     "unit/readers/",
@@ -52,6 +54,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not config.pluginmanager.hasplugin("_cov"):
         return
     here = Path(__file__).parent
+    for path in _COVERING:
+        assert any(here.glob(f"{path}*")), f"{path} is no test: coverage would miss what it covers"
     for item in items:
         if not item.path.relative_to(here).as_posix().startswith(_COVERING):
             item.add_marker("no_cover")
