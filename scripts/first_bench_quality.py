@@ -107,7 +107,7 @@ def _measure_by_doubt(
 ) -> dict[str, dict[str, float | None]]:
     """For each level of doubt: on what share of the cases `rules` stands alone, and how right.
 
-    The doubt of a verdict is the sum of what its findings lack in sureness; without a score, there
+    The doubt of a verdict is the sum of what its findings lack in confidence; without a score, there
     is nothing but doubt.
     """
     known = {
@@ -146,7 +146,7 @@ def _measure_doubt(
     value = projections[judged_case.case.record["id"]]["score"]
     row: dict[str, Any] = {
         "doubt": sum(
-            1 - finding.sureness for finding in (*findings.counted_steps, *findings.extras)
+            1 - finding.confidence for finding in (*findings.counted_steps, *findings.extras)
         ),
         "verdict": [],
         "executed": [],

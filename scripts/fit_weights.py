@@ -29,7 +29,7 @@ def main() -> None:
     stored = {
         "weights": dict(zip(FEATURE_SIGNS, weights.values, strict=True)),
         "bias": weights.bias,
-        "sureness": _fit_confidence(cases, held_out),
+        "confidence": _fit_confidence(cases, held_out),
     }
     partial = WEIGHTS_FILE.with_suffix(".partial")
     partial.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")

@@ -43,7 +43,7 @@ def project_verdict(verdict: Verdict) -> Projection:
             {
                 "number": step.number,
                 "status": str(step.status),
-                "confidence": _round_digits(step.sureness),
+                "confidence": _round_digits(step.confidence),
                 "evidence": [
                     [evidence.event, evidence.pointer, evidence.quote] for evidence in step.evidence
                 ],
@@ -57,7 +57,7 @@ def project_verdict(verdict: Verdict) -> Projection:
                 "pointer": extra.pointer,
                 "quote": extra.quote,
                 "severity": str(extra.severity),
-                "confidence": _round_digits(extra.sureness),
+                "confidence": _round_digits(extra.confidence),
             }
             for extra in verdict.extras
         ],

@@ -52,7 +52,7 @@ def step(number: str, text: str, status: Status, *cited: tuple[str, str]) -> Ste
         number=number,
         text=text,
         status=status,
-        sureness=0.9,
+        confidence=0.9,
         evidence=evidence,
         covers=tuple(event for event, _ in cited),
     )
@@ -66,7 +66,7 @@ def extra(event: str, quote: str, severity: Severity = Severity.MAJOR) -> Extra:
         quote=quote,
         what=quote,
         severity=severity,
-        sureness=0.8,
+        confidence=0.8,
     )
 
 

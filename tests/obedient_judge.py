@@ -27,7 +27,7 @@ class Obedient:
         return Findings(
             tuple(
                 StepFinding(
-                    number=step.number, text=step.text, status=Status.EXECUTED, sureness=1.0
+                    number=step.number, text=step.text, status=Status.EXECUTED, confidence=1.0
                 )
                 for step in plan.steps
             )

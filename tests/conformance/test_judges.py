@@ -98,8 +98,8 @@ def test_what_was_done_has_evidence_and_all_of_it_can_be_verified(
     for step in verdict.steps:
         if step.status in (Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER):
             assert step.evidence, step
-        assert 0.0 <= step.sureness <= 1.0
-    assert all(0.0 <= extra.sureness <= 1.0 for extra in verdict.extras)
+        assert 0.0 <= step.confidence <= 1.0
+    assert all(0.0 <= extra.confidence <= 1.0 for extra in verdict.extras)
     assert verify(verdict.full(), Source.from_value(case["execution_trace"])) == ()
 
 

@@ -23,7 +23,7 @@ STEP = st.builds(
     number=st.from_regex(r"[0-9]{1,2}(\.[0-9])?", fullmatch=True) | TEXT,
     text=TEXT,
     status=st.sampled_from(Status),
-    sureness=st.just(1.0),
+    confidence=st.just(1.0),
     evidence=st.lists(EVIDENCE, max_size=2).map(tuple),
     note=TEXT,
     waived=st.booleans(),
@@ -35,7 +35,7 @@ EXTRA = st.builds(
     quote=TEXT,
     what=TEXT,
     severity=st.sampled_from(Severity),
-    sureness=st.just(1.0),
+    confidence=st.just(1.0),
 )
 FINDINGS = st.builds(
     Findings,

@@ -22,7 +22,7 @@ def step(
         number=number,
         text=f"Do thing {number}",
         status=STATUSES[letter],
-        sureness=1.0,
+        confidence=1.0,
         evidence=(evidence,) if letter in "EPO" else (),
         parent=parent,
         waived=waived,
@@ -31,7 +31,7 @@ def step(
 
 def extra(event: str, severity: Severity = Severity.MAJOR, what: str = "web_search") -> Extra:
     return Extra(
-        event=event, pointer=f"/{event}", quote=what, what=what, severity=severity, sureness=1.0
+        event=event, pointer=f"/{event}", quote=what, what=what, severity=severity, confidence=1.0
     )
 
 

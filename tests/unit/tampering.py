@@ -43,7 +43,7 @@ def found(number: str, status: Status, *evidence: Evidence, **changes: Any) -> S
         "number": number,
         "text": PLAN[int(number) - 1],
         "status": status,
-        "sureness": 0.9,
+        "confidence": 0.9,
         "evidence": evidence,
         "covers": tuple(one.event for one in evidence),
         **changes,
@@ -70,7 +70,7 @@ FINDINGS = Findings(
             quote="weather",
             what="web_search",
             severity=Severity.MAJOR,
-            sureness=0.9,
+            confidence=0.9,
         ),
     ),
 )

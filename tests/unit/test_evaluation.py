@@ -61,7 +61,7 @@ class Sworn:
                     number=step.number,
                     text=step.text,
                     status=Status.EXECUTED if place < len(actions) else Status.MISSING,
-                    sureness=1.0,
+                    confidence=1.0,
                     evidence=tuple(
                         Evidence(action.id, action.pointer, action.name or "")
                         for action in actions[place : place + 1]

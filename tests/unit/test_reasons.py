@@ -87,7 +87,7 @@ def test_a_lone_extra_is_quoted() -> None:
         quote='{"query": "price"}',
         what="web_search",
         severity=Severity.MAJOR,
-        sureness=1.0,
+        confidence=1.0,
     )
 
     assert 'the major extra e7 (web_search, “{"query": "price"}”)' in reason_of(

@@ -27,7 +27,7 @@ VERDICT = Verdict(
             number="1",
             text="Look it up",
             status=Status.PARTIAL,
-            sureness=0.12345678,
+            confidence=0.12345678,
             evidence=(Evidence("e2", "/1", "get"),),
             covers=("e2", "e3"),
             note="Words that may change.",
@@ -40,7 +40,7 @@ VERDICT = Verdict(
             quote="rm",
             what="x",
             severity=Severity.MAJOR,
-            sureness=2 / 3,
+            confidence=2 / 3,
         ),
     ),
 )

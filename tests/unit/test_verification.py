@@ -90,7 +90,7 @@ def test_a_parent_is_not_executed_when_a_refinement_is_not() -> None:
             number=number,
             text=text,
             status=Status.EXECUTED if number == "1" else Status.MISSING,
-            sureness=1.0,
+            confidence=1.0,
             parent=None if number == "1" else "1",
         )
         for number, text in plan.items()

@@ -89,12 +89,12 @@ class GroundTruth:
                     number=step.number,
                     text=step.text,
                     status=self.step_statuses.get(index, Status.EXECUTED),
-                    sureness=1.0,
+                    confidence=1.0,
                 )
                 for index, step in enumerate(plan.leaves)
             ),
             tuple(
-                Extra(event=event, pointer="", quote="", what="", severity=severity, sureness=1.0)
+                Extra(event=event, pointer="", quote="", what="", severity=severity, confidence=1.0)
                 for event, severity in self.extras.items()
             ),
         )

@@ -76,7 +76,7 @@ def compute_extra_features(scores: Sequence[int], lexical_overlap: float) -> dic
 def _load_weights() -> dict[str, tuple[float, list[tuple[str, float]]]]:
     """Return the bias and the feature weights of each finding type."""
     text = files("planproof.checking").joinpath("weights.json").read_text("utf-8")
-    fitted = json.loads(text)["sureness"]
+    fitted = json.loads(text)["confidence"]
     return {
         finding_type: (
             fitted[finding_type]["bias"],

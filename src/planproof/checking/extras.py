@@ -155,5 +155,5 @@ def _build_extra(event: Event, speaker: str | None, uncovered: _UncoveredEvent) 
         quote=evidence.quote,
         what=what if speaker is None else f"{what}, after the user spoke at {speaker}",
         severity=uncovered.severity,
-        sureness=uncovered.confidence,
+        confidence=uncovered.confidence,
     )

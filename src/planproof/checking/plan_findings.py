@@ -82,7 +82,7 @@ def add_parent_findings(plan: Plan, findings: dict[str, StepFinding]) -> tuple[S
             number=step.number,
             text=step.text,
             status=Status.EXECUTED if executed else Status.PARTIAL if evidence else Status.MISSING,
-            sureness=min((finding.sureness for finding in below), default=0.0),
+            confidence=min((finding.confidence for finding in below), default=0.0),
             evidence=evidence,
             note="as its sub-steps",
             parent=step.parent,

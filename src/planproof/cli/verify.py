@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -43,7 +43,7 @@ def verify(
     """Check verdicts without a judge.
 
     Looks at the digests of the inputs, every pointer and quote, the order, and computes the score
-    anew from the findings.
+    again from the findings.
 
     \b
     planproof judge case.json --format full -o verdict.json
@@ -55,7 +55,11 @@ def verify(
     """
     configuration = load_config(config)
     checked = rejected = 0
-    for where, problems in _check_verdicts(verdict, trace, pick, configuration):
+    verdicts = list(
+        _read_verdicts(read_bytes(verdict, configuration.limits), format_input_name(verdict))
+    )
+    _warn_of_old_schema(verdicts)
+    for where, problems in _check_verdicts(verdicts, trace, pick, configuration):
         checked += 1
         if problems:
             rejected += 1
@@ -70,13 +74,25 @@ def verify(
         raise typer.Exit(REJECTED)
 
 
+def _warn_of_old_schema(verdicts: Sequence[_VerdictLine]) -> None:
+    from planproof.core.verdict import SCHEMA_VERSION
+
+    old = sum("schema" not in line.value for line in verdicts)
+    if old:
+        typer.echo(
+            f"note: {old:,} of {len(verdicts):,} verdicts were written with schema version 1 "
+            f"(current: {SCHEMA_VERSION}); `sureness` is read as `confidence`.",
+            err=True,
+        )
+
+
 def _check_verdicts(
-    verdict: Path, trace: Path, trace_id: str | None, configuration: Configuration
+    verdicts: Sequence[_VerdictLine],
+    trace: Path,
+    trace_id: str | None,
+    configuration: Configuration,
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the location of each verdict and the problems found in it."""
-    verdicts = list(
-        _read_verdicts(read_bytes(verdict, configuration.limits), format_input_name(verdict))
-    )
     if len(verdicts) == 1:
         yield verdicts[0].where, _check_one(verdicts[0].value, trace, trace_id, configuration)
         return

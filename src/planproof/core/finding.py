@@ -48,7 +48,7 @@ class StepFinding:
     number: str
     text: str
     status: Status
-    sureness: float
+    confidence: float
     evidence: tuple[Evidence, ...] = ()
     covers: tuple[str, ...] = ()
     note: str = ""
@@ -67,7 +67,7 @@ class Extra:
     quote: str
     what: str
     severity: Severity
-    sureness: float
+    confidence: float
     found_by: str | None = None
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cache
 from types import NoneType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from planproof.core.content import Json
 from planproof.core.finding import Extra, Findings, StepFinding
+from planproof.core.json_values import is_list, is_object
 from planproof.core.plan import InForce
 from planproof.core.pointer import escape
 from planproof.core.usage import Usage
@@ -18,6 +19,10 @@ from planproof.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
+
+SCHEMA_VERSION = 2
+"""The version of a verdict's JSON. In version 1 the confidence of a finding was `sureness`."""
 
 
 class Outcome(StrEnum):
@@ -168,6 +173,7 @@ class Verdict:
     samples: Samples | None = None
     panel: tuple[Opinion, ...] = ()
     metadata: dict[str, Json] = field(default_factory=dict[str, Json])
+    schema: Literal[2] = SCHEMA_VERSION
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle as built-in types, which is much faster than nested dataclasses."""
@@ -188,6 +194,7 @@ class Verdict:
     def full(self) -> dict[str, Json]:
         """Return the whole verdict as JSON values, as `--format full` prints it."""
         return {
+            "schema": self.schema,
             "id": self.id,
             "outcome": self.outcome.value,
             "score": self.score,
@@ -237,12 +244,29 @@ def to_json_values(obj: object) -> Json:
 _LEAVES = frozenset((str, int, float, bool, NoneType))
 
 
+def upgrade_verdict(value: Json) -> Json:
+    """Return a verdict of an older schema version in the current form; other values as they are."""
+    if not is_object(value) or "schema" in value:
+        return value
+    upgraded: dict[str, Json] = {**value, "schema": SCHEMA_VERSION}
+    for name in ("steps", "extras"):
+        if is_list(findings := value.get(name)):
+            upgraded[name] = [_rename_confidence(finding) for finding in findings]
+    return upgraded
+
+
+def _rename_confidence(finding: Json) -> Json:
+    if not is_object(finding) or "confidence" in finding:
+        return finding
+    return {("confidence" if key == "sureness" else key): finding[key] for key in finding}
+
+
 def parse_verdict(value: Json) -> Verdict:
     """Parse a verdict from a JSON value: the inverse of `Verdict.full()`."""
     from msgspec import ValidationError, convert  # noqa: PLC0415 - only here
 
     try:
-        return convert(value, Verdict)
+        return convert(upgrade_verdict(value), Verdict)
     except ValidationError as error:
         raise InvalidInput(
             f"is no full verdict: {error}.",
@@ -254,10 +278,10 @@ def validate_verdict(value: Json) -> Verdict | tuple[str, ...]:
     """Return the verdict without id and metadata, or a message for each error in its shape."""
     from pydantic import ValidationError  # noqa: PLC0415 - heavy, and only here
 
-    if not isinstance(value, dict):
+    if not is_object(value):
         return ("The verdict is no JSON object.",)
     # The id and metadata come from the case; no check depends on them.
-    bare: dict[str, Json] = {**cast("dict[str, Json]", value), "id": None, "metadata": {}}
+    bare: dict[str, Json] = {**upgrade_verdict(value), "id": None, "metadata": {}}
     try:
         return _adapter().validate_json(json.dumps(bare), strict=True)
     except ValidationError as error:

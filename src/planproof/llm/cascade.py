@@ -56,7 +56,7 @@ class Cascade(AuditingJudge):
 
 def sum_doubt(findings: Findings) -> float:
     """Return the total doubt of findings: the sum of 1 minus their confidence."""
-    return sum(1 - finding.sureness for finding in (*findings.counted_steps, *findings.extras))
+    return sum(1 - finding.confidence for finding in (*findings.counted_steps, *findings.extras))
 
 
 def _split_by_confidence(
@@ -72,13 +72,13 @@ def _split_by_confidence(
     remaining_doubt = sum_doubt(findings)
     unsure: list[StepFinding | Extra] = []
     by_confidence = sorted(
-        (*findings.counted_steps, *findings.extras), key=lambda finding: finding.sureness
+        (*findings.counted_steps, *findings.extras), key=lambda finding: finding.confidence
     )
     for finding in by_confidence:
         if remaining_doubt <= max_doubt:
             break
         unsure.append(finding)
-        remaining_doubt -= 1 - finding.sureness
+        remaining_doubt -= 1 - finding.confidence
     if not unsure:
         return findings, None
     return findings, _build_scope(plan, trace, analysis, findings, unsure)

@@ -156,7 +156,7 @@ def _cap_score(judgement: Judgement, plan: Plan) -> Judgement:
     missing = Findings(
         tuple(
             StepFinding(
-                number=step.number, text=step.text, status=Status.MISSING, sureness=1.0,
+                number=step.number, text=step.text, status=Status.MISSING, confidence=1.0,
                 parent=step.parent,
             )
             for step in plan.steps

@@ -39,7 +39,7 @@ RaiseOn: TypeAlias = Literal["minor", "major", "proven"]
 class Deviation:
     """A deviation at an event (`event`), of a step (`step`, its number), or both.
 
-    A deviation of a step is always major. `sureness` comes from the judge; 1.0 if proven.
+    A deviation of a step is always major. `confidence` comes from the judge; 1.0 if proven.
     """
 
     certainty: Certainty
@@ -48,7 +48,7 @@ class Deviation:
     event: str | None
     step: str | None
     why: str
-    sureness: float = 1.0
+    confidence: float = 1.0
 
     @property
     def key(self) -> DeviationKey:

@@ -50,7 +50,7 @@ class IncrementalJudge:
                 event=extra.event,
                 step=None,
                 why=f"no step covers {extra.what}",
-                sureness=extra.sureness,
+                confidence=extra.confidence,
             )
             for extra in self.findings.extras
         ]
@@ -122,7 +122,7 @@ class IncrementalJudge:
                     event=step.covers[0] if step.covers else None,
                     step=step.number,
                     why=f"{format_steps([step.number])} {_STATUS_PHRASES[step.status]}{note}",
-                    sureness=step.sureness,
+                    confidence=step.confidence,
                 )
 
 

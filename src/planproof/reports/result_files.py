@@ -90,7 +90,7 @@ def _step_to_dict(step: StepFinding) -> dict[str, Json]:
         "number": step.number,
         "text": step.text,
         "status": step.status.value,
-        "sureness": step.sureness,
+        "confidence": step.confidence,
         "events": [evidence.event for evidence in step.evidence],
         "quotes": [evidence.quote for evidence in step.evidence],
         "note": step.note,
@@ -102,7 +102,7 @@ def _extra_to_dict(extra: Extra) -> dict[str, Json]:
         "event": extra.event,
         "what": extra.what,
         "severity": extra.severity.value,
-        "sureness": extra.sureness,
+        "confidence": extra.confidence,
         "quote": extra.quote,
     }
 
@@ -248,12 +248,12 @@ def _build_schema() -> pa.Schema:
         "number": text,
         "text": text,
         "status": text,
-        "sureness": number,
+        "confidence": number,
         "events": pa.list_(text),
         "quotes": pa.list_(text),
         "note": text,
     }
-    extra = {"event": text, "what": text, "severity": text, "sureness": number, "quote": text}
+    extra = {"event": text, "what": text, "severity": text, "confidence": number, "quote": text}
     arrow_types = {
         ColumnType.TEXT: text,
         ColumnType.JSON: text,

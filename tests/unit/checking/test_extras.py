@@ -49,7 +49,7 @@ def test_an_extra_names_its_tool_and_quotes_its_event() -> None:
     (extra,) = extras(READ, did("web_search", query="cheap milk"), DELETE)
     assert (extra.event, extra.what, extra.pointer) == ("e2", "web_search", "/events/1")
     assert extra.quote in ("cheap milk", "web_search")
-    assert 0.0 <= extra.sureness <= 1.0
+    assert 0.0 <= extra.confidence <= 1.0
 
 
 def test_an_action_without_a_name_is_an_extra_too() -> None:

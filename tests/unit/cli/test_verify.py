@@ -137,3 +137,15 @@ def test_files_that_can_not_be_read_exit_with_2(planproof: CommandLine, folder: 
     assert planproof("verify", "nowhere.json", "case.json").code == 2
     (folder / "empty.json").write_text("", encoding="utf-8")
     assert planproof("verify", "verdict.json", "empty.json").code == 2
+
+
+def test_a_verdict_of_schema_1_is_read_with_a_note(
+    planproof: CommandLine, folder: Path, verdict: dict[str, Any]
+) -> None:
+    del verdict["schema"]
+    for finding in (*verdict["steps"], *verdict["extras"]):
+        finding["sureness"] = finding.pop("confidence")
+    _write(folder / "old.json", verdict)
+    done = planproof("verify", "old.json", "case.json")
+    assert (done.code, done.out) == (0, "accepted: old.json\n")
+    assert "1 of 1 verdicts were written with schema version 1" in done.err

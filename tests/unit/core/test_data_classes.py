@@ -19,7 +19,7 @@ from planproof.errors import InvalidInput, PlanproofError, UnknownName
 
 def _finding(number: str, *, parent: str | None = None, waived: bool = False) -> StepFinding:
     return StepFinding(
-        number=number, text="", status=Status.MISSING, sureness=1.0, parent=parent, waived=waived
+        number=number, text="", status=Status.MISSING, confidence=1.0, parent=parent, waived=waived
     )
 
 

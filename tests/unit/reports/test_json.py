@@ -21,7 +21,7 @@ def test_full_and_line_say_the_same() -> None:
 
 def test_the_full_verdict_has_the_published_fields() -> None:
     verdict = json.loads(to_full_json(SCORED))
-    assert list(verdict)[:7] == ["id", "outcome", "score", "level", "reason", "steps", "extras"]
+    assert list(verdict)[:6] == ["schema", "id", "outcome", "score", "level", "reason"]
     assert verdict["steps"][0]["evidence"] == [
         {"event": "e2", "pointer": "/e2", "quote": "get_order 5817"}
     ]

@@ -12,13 +12,13 @@ def step(
     number: str, status: Status, *events: str, text: str = "Do it", quote: str = "do_it {}"
 ) -> StepFinding:
     evidence = tuple(Evidence(event, f"/{event}", quote) for event in events)
-    return StepFinding(number=number, text=text, status=status, sureness=0.97, evidence=evidence)
+    return StepFinding(number=number, text=text, status=status, confidence=0.97, evidence=evidence)
 
 
 def extra(event: str, severity: Severity = Severity.MAJOR, quote: str = "other {}") -> Extra:
     what = "calls other, which no step names"
     return Extra(
-        event=event, pointer=f"/{event}", quote=quote, what=what, severity=severity, sureness=0.9
+        event=event, pointer=f"/{event}", quote=quote, what=what, severity=severity, confidence=0.9
     )
 
 
@@ -31,7 +31,7 @@ SCORED = Verdict(
     steps=(
         step("1", Status.EXECUTED, "e2", text="Look up order 5817", quote="get_order 5817"),
         replace(step("2", Status.MISSING, text="Check the policy"), note="claimed in e9"),
-        replace(step("3", Status.PARTIAL, "e6", text="Refund the order"), sureness=0.5),
+        replace(step("3", Status.PARTIAL, "e6", text="Refund the order"), confidence=0.5),
         step("4", Status.AMBIGUOUS, "e7", text="Tell the customer"),
         step("5", Status.OUT_OF_ORDER, "e3", text="Close the ticket", quote="close_ticket"),
     ),

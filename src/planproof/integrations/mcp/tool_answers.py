@@ -46,7 +46,7 @@ class StepAnswer(BaseModel):
     number: str
     text: str
     status: str = Field(description="executed, partial, missing, ambiguous or out_of_order.")
-    sureness: float = Field(description="How often findings of this sort are right, 0 to 1.")
+    confidence: float = Field(description="How often findings of this sort are right, 0 to 1.")
     note: str = Field(description="Why, where the status alone does not say it.")
     evidence: list[Quote]
 
@@ -227,7 +227,7 @@ def _build_step(step: StepFinding) -> StepAnswer:
         number=_shorten(step.number),
         text=_shorten(step.text),
         status=step.status.value,
-        sureness=step.sureness,
+        confidence=step.confidence,
         note=_shorten(step.note),
         evidence=[_build_quote(evidence) for evidence in step.evidence[:_MOST_QUOTES]],
     )

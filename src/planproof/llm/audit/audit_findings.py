@@ -223,7 +223,7 @@ class ClaimVerifier:
             number=step.number,
             text=step.text,
             status=status,
-            sureness=rules_analysis.confidence(index, status),
+            confidence=rules_analysis.confidence(index, status),
             evidence=tuple(claim_evidence.evidence),
             covers=tuple(claim_evidence.covers),
             note=note,
@@ -276,7 +276,7 @@ class ClaimVerifier:
             quote=evidence.quote,
             what=event.name or event.kind.value,
             severity=Severity.MINOR if claimed.minor else Severity.MAJOR,
-            sureness=estimate_confidence(
+            confidence=estimate_confidence(
                 "extra", compute_extra_features(scores, alignment.lexical_overlap)
             ),
         )

@@ -104,7 +104,7 @@ def _build_steps(
             if step.waived
             else "",
             "note": show(step.note),
-            "sureness": round(step.sureness, 2) if is_counted else None,
+            "confidence": round(step.confidence, 2) if is_counted else None,
             "depth": _depth(step.number, parent_by_number),
             "evidence": [_build_evidence(cited, finding, events, show) for cited in step.evidence],
             "covers": _merge_ranges(
@@ -137,7 +137,7 @@ def _build_extra(extra: Extra, events: _EventRows, show: TextSanitizer) -> dict[
         "evidence": [_build_evidence(extra, finding, events, show)],
         "what": show(extra.what),
         "severity": extra.severity.value,
-        "sureness": round(extra.sureness, 2),
+        "confidence": round(extra.confidence, 2),
     }
 
 

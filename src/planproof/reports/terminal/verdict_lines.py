@@ -113,8 +113,8 @@ def _add_step(rows: Table, step: StepFinding, show: TextSanitizer, *, counted: b
         Text(word, style),
     )
     note = show(step.note)
-    if counted and step.sureness < _LOW_CONFIDENCE:
-        note = f"{note}{'; ' if note else ''}{step.sureness:.0%} sure"
+    if counted and step.confidence < _LOW_CONFIDENCE:
+        note = f"{note}{'; ' if note else ''}{step.confidence:.0%} sure"
     if note:
         rows.add_row("", "", "", Text(note, "italic"), "")
     for evidence in step.evidence[:_MOST_QUOTES]:

@@ -59,6 +59,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             created TEXT NOT NULL)""",
     ),
     ("ALTER TABLE traces ADD COLUMN failures INTEGER NOT NULL DEFAULT 0",),
+    (
+        "ALTER TABLE findings RENAME COLUMN sureness TO confidence",
+        # Quotes inside a JSON string are escaped, so only keys match.
+        """UPDATE verdicts SET content = replace(content, '"sureness":', '"confidence":')""",
+        "ALTER TABLE traces RENAME COLUMN untold TO export_due",
+        "DROP INDEX traces_untold",
+        "CREATE INDEX traces_export_due ON traces (export_due)",
+    ),
 )
 
 _LOCK = 0x706C616E  # any number that no other program uses as a PostgreSQL lock

@@ -86,7 +86,7 @@ def findings_to_rows(verdict: Verdict, verdict_hash: str) -> Iterator[dict[str, 
             "sort": finding_type,
             "number": number and to_database_text(number),
             "status": status,
-            "sureness": finding.sureness,
+            "confidence": finding.confidence,
             "event": to_database_text(cited[0].event) if cited else None,
             "text": to_database_text(words),
         }

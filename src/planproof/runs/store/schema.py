@@ -52,7 +52,7 @@ findings = Table(
     Column("sort", Text, nullable=False),
     Column("number", Text),
     Column("status", Text, nullable=False),
-    Column("sureness", Float, nullable=False),
+    Column("confidence", Float, nullable=False),
     Column("event", Text),
     Column("text", Text, nullable=False),
 )
@@ -89,7 +89,7 @@ spans = Table(
 )
 
 # Times are seconds since 1970. `root` is the root span, once it has ended. `revision` changes with
-# every arrival. `due` is when a trace is to be judged, `untold` when its verdict is to be exported;
+# every arrival. `due` is when a trace is to be judged, `export_due` when its verdict is to be exported;
 # a trace with neither needs no work. `server` is the server working on it. `run` and `position`
 # locate its result, and `case` is the hash of the case judged last. `failures` counts the failed
 # attempts to judge it.
@@ -104,7 +104,7 @@ traces = Table(
     Column("size", Integer, nullable=False),
     Column("revision", Integer, nullable=False),
     Column("due", Float),
-    Column("untold", Float),
+    Column("export_due", Float),
     Column("server", Text),
     Column("run", Text),
     Column("position", Integer),

@@ -48,7 +48,7 @@ _FINISH_TRACES = (
         size=bindparam("its_size"),
         case=bindparam("its_case"),
         # Without a new verdict, a pending export stays pending.
-        untold=func.coalesce(bindparam("to_tell", type_=Float), traces.c.untold),
+        export_due=func.coalesce(bindparam("to_tell", type_=Float), traces.c.export_due),
     )
 )
 _SELECT_SPANS = select(spans).where(spans.c.trace == bindparam("of"))

@@ -87,7 +87,7 @@ class VerdictSender:
 
     def _claim_unsent(self, lease: float) -> Sequence[Any]:
         """Return pending verdicts, reserved until `lease` so that no other server sends them."""
-        due = select(traces).where(traces.c.untold <= time()).order_by(traces.c.untold)
+        due = select(traces).where(traces.c.export_due <= time()).order_by(traces.c.export_due)
         with self._store.database.begin_read() as connection:
             if connection.execute(due.limit(1)).first() is None:
                 return []
@@ -96,14 +96,16 @@ class VerdictSender:
                 due.limit(_VERDICTS_PER_REQUEST).with_for_update(skip_locked=True)
             ).all()
             names = [row.trace for row in rows]
-            connection.execute(update(traces).where(traces.c.trace.in_(names)).values(untold=lease))
+            connection.execute(
+                update(traces).where(traces.c.trace.in_(names)).values(export_due=lease)
+            )
         return rows
 
     def _mark_sent(self, names: list[str], lease: float) -> None:
         # A trace judged again meanwhile has another time here, and is sent again.
-        statement = update(traces).where(traces.c.trace.in_(names), traces.c.untold == lease)
+        statement = update(traces).where(traces.c.trace.in_(names), traces.c.export_due == lease)
         with self._store.database.begin_write() as connection:
-            connection.execute(statement.values(untold=None))
+            connection.execute(statement.values(export_due=None))
 
     def _post_records(self, records: list[LogRecord]) -> bool:
         """Send records; return True unless they must be sent again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, inspect, text
@@ -75,3 +76,21 @@ def test_many_may_open_a_new_store_at_the_same_moment(store_url: str) -> None:
     with ThreadPoolExecutor(8) as pool:
         for store in pool.map(open_store, [store_url] * 8):
             store.close()
+
+
+def test_verdicts_of_schema_1_are_renamed_in_place(store_url: str) -> None:
+    engine = _engine(store_url)
+    content = r'{"reason":"says \"sureness\": 1","steps":[{"number":"1","sureness":0.5}]}'
+    if store_url.endswith(".db"):
+        Path(store_url).parent.mkdir(parents=True)
+    with engine.begin() as connection:
+        migrate(connection, "here", MIGRATIONS[:4])
+        connection.execute(
+            text("INSERT INTO verdicts VALUES ('h', 'scored', NULL, 1, 1, 'r', :content)"),
+            {"content": content},
+        )
+    with engine.begin() as connection:
+        migrate(connection, "here")
+        migrated = connection.execute(text("SELECT content FROM verdicts")).scalar()
+    engine.dispose()
+    assert migrated == content.replace('"sureness":0.5', '"confidence":0.5')

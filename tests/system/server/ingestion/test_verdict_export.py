@@ -33,7 +33,7 @@ SCORED = Verdict(
     score=0.5,
     level=0.5,
     reason="Step 2 is missing; the key was sk-proj-abcdefghijklmnopqrstuvwxyz0123456789.",
-    steps=(StepFinding(number="1", text="a", status=Status.EXECUTED, sureness=1.0),),
+    steps=(StepFinding(number="1", text="a", status=Status.EXECUTED, confidence=1.0),),
 )
 
 
@@ -102,7 +102,9 @@ def test_what_could_not_be_judged_has_no_score(
 
 def _time_passes(store: SqlStore) -> None:
     with store.database.begin_write() as connection:
-        connection.execute(update(traces).where(traces.c.untold.is_not(None)).values(untold=1.0))
+        connection.execute(
+            update(traces).where(traces.c.export_due.is_not(None)).values(export_due=1.0)
+        )
 
 
 @pytest.mark.parametrize("status", [429, 503])

@@ -52,7 +52,7 @@ class Counting:
         self.now -= 1
         if "folder 13" in task.text:
             raise ValueError("of all things")
-        step = StepFinding(number="1", text="", status=Status.MISSING, sureness=1.0)
+        step = StepFinding(number="1", text="", status=Status.MISSING, confidence=1.0)
         return Judgement(findings=Findings((step,)), models=("m",))
 
     def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:

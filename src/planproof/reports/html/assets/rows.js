@@ -96,7 +96,7 @@ planproof.stepRow = (view, index) => {
   const head = element("button", { type: "button", class: "step-head", "aria-expanded": "false" },
     mark(step.status), element("span", { class: "number" }, step.number),
     element("span", { class: "text" }, step.text), element("span", { class: "label" }, step.label));
-  const sure = step.sureness === null ? "" : `${Math.round(step.sureness * 100)}% sure`;
+  const sure = step.confidence === null ? "" : `${Math.round(step.confidence * 100)}% sure`;
   const more = element("div", { class: "step-more", hidden: "" },
     element("p", { class: "note" }, [step.note, sure].filter(Boolean).join("; ")),
     element("ul", {}, ...step.evidence.map(([, id, quote], turn) => element("li", {},
@@ -170,8 +170,8 @@ planproof.eventMore = (view, index) => {
   const meta = [event.kind, event.name ? event.actor : null, event.time, event.status && `status ${event.status}`];
   const more = element("div", { class: "event-more" }, element("p", { class: "meta" }, meta.filter(Boolean).join(" · ")));
   if (extra !== null) {
-    const { what, severity, sureness } = view.data.extras[extra];
-    more.append(element("p", { class: "told" }, `${severity} extra: ${what}; ${Math.round(sureness * 100)}% sure`));
+    const { what, severity, confidence } = view.data.extras[extra];
+    more.append(element("p", { class: "told" }, `${severity} extra: ${what}; ${Math.round(confidence * 100)}% sure`));
   }
   for (const [label, pieces] of event.parts) {
     more.append(element("div", { class: "part" }, label ? element("b", {}, label) : null,
