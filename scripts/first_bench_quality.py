@@ -107,8 +107,8 @@ def _measure_by_doubt(
 ) -> dict[str, dict[str, float | None]]:
     """For each level of doubt: on what share of the cases `rules` stands alone, and how right.
 
-    The doubt of a verdict is the sum of what its findings lack in confidence; without a score, there
-    is nothing but doubt.
+    The doubt of a verdict is the sum of what its findings lack in confidence; without a score,
+    there is nothing but doubt.
     """
     known = {
         judged_case.case.record["id"]: judged_case.case
