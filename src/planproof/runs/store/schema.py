@@ -90,9 +90,9 @@ spans = Table(
 
 # Times are seconds since 1970. `root` is the root span, once it has ended. `revision` changes with
 # every arrival. `due` is when a trace is to be judged, `export_due` when its verdict is to be
-# exported; a trace with neither needs no work. `server` is the server working on it. `run` and `position`
-# locate its result, and `case` is the hash of the case judged last. `failures` counts the failed
-# attempts to judge it.
+# exported; a trace with neither needs no work. `server` is the server working on it. `run` and
+# `position` locate its result, and `case` is the hash of the case judged last. `failures` counts
+# the failed attempts to judge it.
 traces = Table(
     "traces",
     tables,
