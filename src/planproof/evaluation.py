@@ -30,13 +30,13 @@ from planproof.core.limits import Limits
 from planproof.core.model import Cause, ModelFailed, Question
 from planproof.core.plan import InForce, Plan
 from planproof.core.trace import Trace
-from planproof.core.verdict import Coverage, Inputs, JudgeSummary, Outcome, Verdict
+from planproof.core.verdict import Coverage, Inputs, JudgeSummary, Outcome, PlanSummary, Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError, UnknownName, did_you_mean
 from planproof.llm.judge_registry import DEFAULT_JUDGE, find_judge
-from planproof.planning.given_plan import parse_given_plan
 from planproof.planning.locate_plan import find_declared_plan
 from planproof.planning.located_plan import explain_missing_plan, summarize_plan
+from planproof.planning.plan_parser import parse_given_plan
 from planproof.planning.plan_timeline import PlanTimeline, build_timeline
 from planproof.readers.accounting import explain_not_understood
 from planproof.readers.decoding.source import Source
@@ -282,13 +282,15 @@ def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase |
     if search is None:
         plan = _parse_plan(case.plan, _name_field(options.where, "agent_plan"))
         timeline = PlanTimeline((plan,), trace)
+        summary = PlanSummary(origin=plan.origin.value, steps=len(plan.leaves))
     else:
         timeline = build_timeline(trace, search, options.in_force)
+        summary = summarize_plan(timeline.last_plan, search, options.in_force)
     draft = Verdict(
         outcome=Outcome.NO_PLAN,
         reason=explain_missing_plan(search) if search else _NO_STEPS,
         id=case.id,
-        plan=summarize_plan(timeline.last_plan, search, options.in_force),
+        plan=summary,
         coverage=_measure_coverage(trace, source),
         judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
         inputs=Inputs(task=task_digest(task), plan=plan_digest(case.plan), trace=source.digest),
@@ -363,7 +365,7 @@ def _measure_coverage(trace: Trace, source: Source) -> Coverage:
 def _read_task(task: str | Path | Json) -> Content:
     if isinstance(task, Path):
         return read_task(read_json_or_text(task), where=str(task))
-    return read_task(task)
+    return Content(task) if isinstance(task, str) else read_task(task)
 
 
 def read_json_or_text(path: Path) -> Json:

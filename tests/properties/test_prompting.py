@@ -12,7 +12,7 @@ from planproof.core.content import Content
 from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.llm.prompting.case_prompt import CaseWriter
-from planproof.planning.given_plan import parse_given_plan
+from planproof.planning.plan_parser import parse_given_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.readers.task_content import read_task

@@ -16,10 +16,14 @@ from itertools import chain
 from typing import NamedTuple
 
 from planproof.checking.candidates import Candidate
-from planproof.checking.features import WordOverlap
 from planproof.checking.requirements import Requirement
 from planproof.checking.segmentation import align_any_order, align_monotonic
-from planproof.checking.similarity import Similarity, compute_max_score, load_shipped_weights
+from planproof.checking.similarity import (
+    Similarity,
+    WordOverlap,
+    compute_max_score,
+    load_shipped_weights,
+)
 from planproof.checking.unrelated_actions import is_unrelated, remove_unrelated_actions
 from planproof.core.trace import Kind
 

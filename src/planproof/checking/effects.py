@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple, cast
 
-from planproof.checking.call_text import Leaves, flatten_arguments
+from planproof.checking.event_text import Leaves, flatten_arguments
 from planproof.checking.shell_commands import (
     INTERPRETERS,
     NO_NAMES,

@@ -10,8 +10,8 @@ from planproof.checking.alignment import OTHER_CALL_SCORE, Alignment, find_repea
 from planproof.checking.candidates import Candidate
 from planproof.checking.confidence import compute_extra_features, estimate_confidence
 from planproof.checking.effects import find_idle_names, only_prints
+from planproof.checking.event_text import cite
 from planproof.checking.plan_findings import find_replies_to_user
-from planproof.checking.quoting import cite
 from planproof.contracts.terms import extract_terms
 from planproof.core.finding import Extra, Severity, StepFinding
 from planproof.core.trace import Event, EventStatus, Kind, Trace

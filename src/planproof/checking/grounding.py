@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from planproof.checking.call_text import format_call
 from planproof.checking.candidates import Candidate
+from planproof.checking.event_text import format_call
 from planproof.checking.requirements import Part, Requirement
 from planproof.contracts.terms import extract_words
 from planproof.contracts.values import Literal, LiteralKind, extract_literals

@@ -10,8 +10,8 @@ from itertools import islice
 from planproof.checking.alignment import Alignment
 from planproof.checking.candidates import Candidate
 from planproof.checking.confidence import compute_step_features, estimate_confidence
+from planproof.checking.event_text import cite
 from planproof.checking.grounding import find_unmet_requirements
-from planproof.checking.quoting import cite
 from planproof.checking.requirements import Requirement
 from planproof.contracts.terms import extract_words, stem
 from planproof.core.finding import Evidence, Status, StepFinding

@@ -178,7 +178,7 @@ def _check_one(
 def _check_case(
     verdict: Json, case: Case, location: str, configuration: Configuration
 ) -> tuple[str, ...]:
-    from planproof.planning.given_plan import parse_given_plan
+    from planproof.planning.plan_parser import parse_given_plan
     from planproof.readers.decoding.source import Source
     from planproof.readers.detect import read_trace
     from planproof.verification import verify as problems_of

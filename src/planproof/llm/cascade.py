@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from planproof.checking.analysis import Analysis, analyze
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings
+from planproof.checking.rules import Analysis, analyze
 from planproof.core.content import Content
 from planproof.core.finding import Extra, Findings, Severity, StepFinding
 from planproof.core.judge import Judgement

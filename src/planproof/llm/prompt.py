@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, cast
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from planproof.checking.call_text import collect_strings
+from planproof.checking.event_text import collect_strings
 from planproof.checking.rules import Rules
 from planproof.core.content import Content, Json
 from planproof.core.digests import compute_fingerprint

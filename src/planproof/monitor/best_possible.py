@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from planproof.checking.alignment import RecentCalls, find_possible_steps
-from planproof.checking.candidates import Candidate, build_candidates
+from planproof.checking.candidates import Candidate, build_candidates, remove_restatements
 from planproof.checking.requirements import Requirement, compile_steps
-from planproof.checking.restatements import remove_restatements
 from planproof.core.finding import Severity
 from planproof.core.phrases import format_steps
 from planproof.core.plan import Plan

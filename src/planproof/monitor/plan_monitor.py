@@ -18,7 +18,7 @@ from planproof.evaluation import evaluate, read_json_or_text
 from planproof.monitor.best_possible import DeviationProver
 from planproof.monitor.deviation import Deviation, DeviationKey, OffPlan, RaiseOn
 from planproof.monitor.outlook import IncrementalJudge
-from planproof.planning.given_plan import parse_given_plan
+from planproof.planning.plan_parser import parse_given_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.native import parse_event, serialize_event
 

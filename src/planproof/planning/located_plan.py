@@ -108,13 +108,9 @@ class PlanSearch:
         return self.declaration.plan if self.declaration else None
 
 
-def summarize_plan(
-    plan: Plan, search: PlanSearch | None, in_force: InForce = "first"
-) -> PlanSummary:
-    """Return the plan as reported in a verdict; `search` is None for a given plan."""
+def summarize_plan(plan: Plan, search: PlanSearch, in_force: InForce = "first") -> PlanSummary:
+    """Return a plan that was searched for in the trace, as reported in a verdict."""
     bare = PlanSummary(origin=plan.origin.value, steps=len(plan.leaves))
-    if search is None:
-        return bare
     rejected = tuple(rejection.declaration.event for rejection in search.rejected)
     declared = search.declaration
     if declared is None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import cast
 
-from planproof.core.content import Json
+from planproof.core.content import Image, Json
+from planproof.core.json_values import is_list, is_object
 from planproof.core.phrases import find_step_ranges
-from planproof.core.plan import Plan, Step
+from planproof.core.plan import Origin, Plan, Step
 from planproof.planning.json_plans import parse_plan_value
 from planproof.planning.step_builder import leaves_order_open, make_step
 from planproof.planning.text_plans import PlanDraft
+from planproof.readers.toolkit.content_parts import parse_image
 
 _MAX_CACHED_CHARS = 20_000
 
@@ -131,3 +134,43 @@ def _join_number(above: str | None, label: str) -> str:
     if above is None or label.startswith(f"{above}."):
         return label
     return f"{above}{label}" if label.isalpha() else f"{above}.{label}"
+
+
+_IMAGE_KEYS = frozenset(("type", "image_url", "image", "source", "detail"))
+
+
+def parse_given_plan(raw: Json | Plan) -> Plan:
+    """Parse a plan given as text, list, JSON, or content parts with images."""
+    if is_object(raw):
+        # The format of `planproof plan --model --format json`.
+        inner = raw.get("plan", raw)
+        if is_object(inner) and inner.get("origin") == Origin.INFERRED:
+            return replace(parse_plan(raw), origin=Origin.INFERRED)
+    if is_list(raw):
+        rest, images = _split_images(raw)
+        if images:
+            return replace(parse_plan(rest), images=images)
+    return parse_plan(raw)
+
+
+def _split_images(items: list[Json]) -> tuple[Json, tuple[Image, ...]]:
+    """Return the list without its images, and the images; a lone text is returned itself."""
+    rest: list[Json] = []
+    images: list[Image] = []
+    for item in items:
+        image = parse_image(item) if is_object(item) else None
+        if image is None:
+            rest.append(_unwrap_text_part(item))
+            continue
+        images.append(image)
+        step = {key: value for key, value in item.items() if key not in _IMAGE_KEYS}
+        if step:
+            rest.append(step)
+    alone = len(rest) == 1 and isinstance(rest[0], str)
+    return (rest[0] if alone else rest), tuple(images)
+
+
+def _unwrap_text_part(item: Json) -> Json:
+    """Return the text of a text part; anything else unchanged."""
+    is_part = is_object(item) and item.get("type") == "text" and isinstance(item.get("text"), str)
+    return item["text"] if is_part else item

@@ -26,7 +26,6 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.intercode import add_arrays
 from planproof.readers.openinference import OPENINFERENCE
 from planproof.readers.opentelemetry import GEN_AI
-from planproof.readers.toolkit.call_outcomes import parse_status
 from planproof.readers.toolkit.conversation import (
     AGENT_ROLES,
     ROLES,
@@ -50,6 +49,7 @@ from planproof.readers.toolkit.tool_calls import (
     is_call_like,
     parse_arguments,
     parse_call,
+    parse_status,
     raw_arguments,
 )
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder

@@ -8,11 +8,10 @@ from planproof.core.content import Image, Json
 from planproof.core.json_values import format_value, is_list, is_object, parse_time, text_at
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.call_outcomes import parse_status
 from planproof.readers.toolkit.entries import first_entries, iter_entries
 from planproof.readers.toolkit.handoffs import Handoffs
 from planproof.readers.toolkit.repeated_prompts import SeenIds
-from planproof.readers.toolkit.tool_calls import ToolCall
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_status
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
 _LIST_KEYS = ("events",)

@@ -2,7 +2,9 @@
 
 Readers of other packages are asked first, in the order of their names, then the built-in ones; the
 first that claims a source reads it. So a package can take over a format, and sources that it does
-not claim are read as before. `general` is never asked; it reads what no other reader claims.
+not claim are read as before. No source is claimed by two built-in readers, so their order does not
+matter; common formats are asked first, because it is cheaper. `general` is never asked; it reads
+what no other reader claims.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from planproof.extensions import find_package, list_names, load
 from planproof.readers.decoding.source import Source
 
 FALLBACK_READER = "general"
+_COMMON_READERS = ("openai-messages", "anthropic-messages", "claude-code", "opentelemetry")
 _log = logging.getLogger("planproof")
 
 
@@ -43,12 +46,18 @@ def load_reader(name: str) -> Reader:
 def _load_dedicated_readers() -> tuple[Reader, ...]:
     readers: list[Reader] = []
     names = [name for name in list_names("readers") if name != FALLBACK_READER]
-    for name in sorted(names, key=lambda name: (find_package("readers", name) is None, name)):
+    for name in sorted(names, key=_rank_reader):
         try:
             readers.append(load_reader(name))
         except UnknownName as error:
             _warn_once(name, str(error))
     return tuple(readers)
+
+
+def _rank_reader(name: str) -> tuple[bool, int, str]:
+    """Sort key: readers of other packages, common formats, all others."""
+    common = _COMMON_READERS.index(name) if name in _COMMON_READERS else len(_COMMON_READERS)
+    return find_package("readers", name) is None, common, name
 
 
 @cache

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from planproof.checking import call_text as calls
-from planproof.checking.call_text import collect_strings, flatten_arguments, format_call
+from planproof.checking import event_text as calls
+from planproof.checking.event_text import collect_strings, flatten_arguments, format_call
 from planproof.core.trace import Event
 from tests.unit.checking.alignment_cases import call, says
 

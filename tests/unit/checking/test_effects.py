@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from planproof.checking.call_text import flatten_arguments
 from planproof.checking.effects import Effect, analyze_effect, names_any, only_prints
+from planproof.checking.event_text import flatten_arguments
 from tests.unit.checking.alignment_cases import call
 
 

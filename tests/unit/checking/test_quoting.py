@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.checking.quoting import cite
+from planproof.checking.event_text import cite
 from planproof.contracts.terms import extract_terms
 from tests.hand_written import Event, did, said
 from tests.unit.checking.judge_cases import read

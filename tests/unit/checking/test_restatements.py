@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planproof.checking.restatements import remove_restatements
+from planproof.checking.candidates import remove_restatements
 from planproof.core.trace import Trace
 from planproof.planning.plan_parser import parse_plan
 from tests.hand_written import Event, asked, did, noted, said, thought

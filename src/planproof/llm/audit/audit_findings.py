@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from planproof.checking.analysis import Analysis
 from planproof.checking.confidence import compute_extra_features, estimate_confidence
+from planproof.checking.event_text import cite
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings
-from planproof.checking.quoting import cite
+from planproof.checking.rules import Analysis
 from planproof.core.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
 from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, Kind, Trace

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from planproof.checking.analysis import Analysis, analyze
-from planproof.checking.rules import Rules
+from planproof.checking.rules import Analysis, Rules, analyze
 from planproof.core.content import Content
 from planproof.core.digests import compute_fingerprint
 from planproof.core.finding import Findings

@@ -7,11 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from planproof.checking.analysis import Analysis
-from planproof.checking.call_text import collect_strings, flatten_arguments, format_call
+from planproof.checking.candidates import addresses_judge, remove_restatements
 from planproof.checking.effects import analyze_effect, find_idle_names
-from planproof.checking.quoting import cite
-from planproof.checking.restatements import addresses_judge, remove_restatements
+from planproof.checking.event_text import cite, collect_strings, flatten_arguments, format_call
+from planproof.checking.rules import Analysis
 from planproof.contracts.values import fold
 from planproof.core.finding import Evidence
 from planproof.core.phrases import format_name, join_items

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import filterfalse
 from typing import NamedTuple
 
-from planproof.checking.call_text import collect_strings
+from planproof.checking.event_text import collect_strings
 from planproof.contracts.terms import split_tokens, stem_token
 from planproof.core.content import Json
 from planproof.core.plan import Plan

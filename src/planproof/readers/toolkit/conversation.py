@@ -15,7 +15,6 @@ from planproof.core.json_values import (
 )
 from planproof.core.trace import EventStatus, Kind
 from planproof.readers.toolkit.call_markup import is_plain_text, split_segments
-from planproof.readers.toolkit.call_outcomes import parse_status
 from planproof.readers.toolkit.content_parts import (
     ContentPart,
     extract_text,
@@ -23,7 +22,7 @@ from planproof.readers.toolkit.content_parts import (
     parse_parts,
 )
 from planproof.readers.toolkit.json_answers import add_structured_answer
-from planproof.readers.toolkit.tool_calls import get_call_id, parse_call
+from planproof.readers.toolkit.tool_calls import get_call_id, parse_call, parse_status
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
 USER_ROLES = frozenset(("user", "human", "humanmessage", "customer", "user_proxy", "userproxy"))

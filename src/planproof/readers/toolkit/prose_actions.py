@@ -11,10 +11,9 @@ import re
 from dataclasses import dataclass
 
 from planproof.core.trace import EventStatus, Kind
-from planproof.readers.toolkit.call_outcomes import infer_status
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
 from planproof.readers.toolkit.entries import PointerFactory
-from planproof.readers.toolkit.tool_calls import ToolCall
+from planproof.readers.toolkit.tool_calls import ToolCall, infer_status
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
 _VERBS = {

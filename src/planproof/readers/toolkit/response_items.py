@@ -5,9 +5,8 @@ from __future__ import annotations
 from planproof.core.content import Image, Json
 from planproof.core.json_values import format_value, is_list, is_object, key_with_text, text_at
 from planproof.core.trace import EventStatus, Kind
-from planproof.readers.toolkit.call_outcomes import parse_status
 from planproof.readers.toolkit.conversation import Conversation
-from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
+from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_status
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
 _RESULT_TYPES = frozenset(

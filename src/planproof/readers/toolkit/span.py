@@ -10,8 +10,8 @@ from planproof.core.content import Json
 from planproof.core.json_values import format_value, is_list, is_object, key_with_text, text_at
 from planproof.core.pointer import escape
 from planproof.core.trace import EventStatus
-from planproof.readers.toolkit.call_outcomes import infer_status, parse_status
 from planproof.readers.toolkit.nested_messages import MessagePart
+from planproof.readers.toolkit.tool_calls import infer_status, parse_status
 from planproof.readers.toolkit.trace_builder import EventDraft
 
 START_TIME_KEYS = (

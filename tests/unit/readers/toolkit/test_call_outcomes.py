@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from planproof.core.trace import EventStatus
-from planproof.readers.toolkit.call_outcomes import infer_status, parse_status
+from planproof.readers.toolkit.tool_calls import infer_status, parse_status
 
 FAILURES = [
     "Error: user not found",
