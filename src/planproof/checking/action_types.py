@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 
-from planproof.contracts.terms import read_knowledge, split_identifier, stem
+from planproof.contracts.terms import split_identifier, stem
+from planproof.core.knowledge import read_knowledge
 from planproof.core.plan import Step
 from planproof.core.trace import Event, Kind
 

@@ -56,8 +56,8 @@ class Rules:
 @cache
 def compute_release_fingerprint() -> str:
     """Return the part of the fingerprint without vocabulary: release, weights, knowledge files."""
-    knowledge = files("planproof.core").joinpath("knowledge")
-    known = sorted(knowledge.iterdir(), key=lambda file: file.name)
+    knowledge = files("planproof.core.knowledge").iterdir()
+    known = sorted((f for f in knowledge if f.name.endswith(".txt")), key=lambda file: file.name)
     digest = sha256(version("planproof").encode())
     for file in (files("planproof.checking").joinpath("weights.json"), *known):
         digest.update(file.read_bytes())

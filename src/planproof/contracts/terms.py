@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import filterfalse, pairwise
 from typing import NamedTuple
 
 from Stemmer import Stemmer
 
+from planproof.core.knowledge import read_knowledge
+
 _TOKEN = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _find_alphanumerics = re.compile(r"[^\W_]+").findall
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_A-Za-z]+")
 _CODE = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9]{3,}")
-_NON_CONTENT_WORDS = frozenset(
-    "tell say state report announce explain inform ask request inquire enquire mention declare "
-    "give propose suggest offer let know point describe answer reply respond present express "
-    "notify advise going try attempt begin start next then first finally lastly second third also "
-    "have obtain get want wish seek name like well once more another again two three four five "
-    "six seven".split()
-)
-"""Words of plans that say how, not what; events do not repeat them."""
-_STOPWORDS = frozenset(
-    "a an the this that these those it its of to in into on onto at by for from with without as "
-    "and or but nor so if then than there here is are was were be been being am do does did done "
-    "doing have has had having will would shall should may might must can could not no nor i you "
-    "he she we they me him her us them my your his our their mine yours who whom whose which what "
-    "when where why how all any both each few more most other some such only own same too very "
-    "just also about above after before again against between during over under up down out off "
-    "through until while because using use used based via per let need needs going go s t re ve "
-    "ll d m please now any ll one ones thing things make sure able".split()
-)
+_FUNCTION_WORDS = {name: frozenset(words) for name, words in read_knowledge("function_words.txt")}
+_NON_CONTENT_WORDS, _STOPWORDS = _FUNCTION_WORDS["non_content"], _FUNCTION_WORDS["stopwords"]
 _ASCII_MARKS_TO_SPACES = bytes(
     byte if byte > 127 or chr(byte).isalnum() else 32 for byte in range(256)
 )
@@ -54,15 +39,6 @@ def _stem_whole_token(token: str) -> str:
 @cache
 def _load_non_content_stems() -> frozenset[str]:
     return frozenset(stem(word) for word in _NON_CONTENT_WORDS) | {"go to"}
-
-
-def read_knowledge(name: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the lines "name: words" of a knowledge file."""
-    text = files("planproof.core").joinpath("knowledge", name).read_text("utf-8")
-    for line in text.splitlines():
-        if line and not line.startswith("#"):
-            head, _, words = line.partition(":")
-            yield head.strip(), words.split()
 
 
 @cache

@@ -12,7 +12,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import TypeAlias
 
-from planproof.contracts.terms import read_knowledge
+from planproof.core.knowledge import read_knowledge
 
 
 class LiteralKind(StrEnum):

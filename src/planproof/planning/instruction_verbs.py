@@ -4,57 +4,8 @@ from __future__ import annotations
 
 import re
 
-_PLAIN = frozenset(
-    "add adjust affirm alphabetize analyse analyze announce apologise apologize append apply "
-    "arrange ascertain ask assemble assess assign attach authenticate await be begin bring browse "
-    "build calculate cancel capture categorise categorize choose cite clarify classify clean "
-    "click clone close collect combine communicate compare compile complete compose compute "
-    "conclude conduct configure confirm connect consider consolidate construct consult convert "
-    "correct create cross-check cross-reference decide declare decline decompress deduce define "
-    "delete deliver demonstrate deploy derive describe determine develop diagnose direct disable "
-    "discover discuss divide do download edit eliminate enable ensure enter enumerate establish "
-    "evaluate examine exclude execute expand explain explore export express extract fetch fill "
-    "finalise finalize find finish fix flag follow gather generate get give go grant grep handle "
-    "have help highlight hold identify ignore implement import improve include incorporate "
-    "indicate inform initialise initialize inquire insert inspect install instruct integrate "
-    "interpret introduce investigate invoke iterate join keep launch lay learn leave let limit "
-    "locate look lookup make measure merge migrate minimise minimize modify monitor multiply "
-    "navigate normalise normalize notify observe obtain omit open optimise optimize organise "
-    "organize parse paste perform persist pick populate predict prepare preprocess present "
-    "proceed produce propose prove provide publish pull push put read reassign rebook recheck "
-    "recommend reconcile reduce refactor refer refine reformat refuse reject rely remind remove "
-    "rename render repeat rephrase replace reply reproduce rerun resend reserve resolve respond "
-    "restart restate restore resume retain retrieve retry return revert revise revisit rewrite "
-    "run save say scan scrape see seek select send serve set settle simplify simulate sort "
-    "specify spell split strip submit substitute subtract suggest summarise summarize supply swap "
-    "synthesise synthesize take tell terminate thank think transcribe transform translate treat "
-    "trim understand undo uninstall unpack unzip utilise utilize validate verify visualise "
-    "visualize wait warn weigh write".split()
-)
-_ALSO_NOUNS = frozenset(
-    "access account address alert answer attempt audit back backup benchmark book branch call "
-    "care change charge chart check claim code command comment commit contact contrast control "
-    "copy count cover cut date debug delay design display document draft draw duplicate email end "
-    "escalate estimate exchange exit file filter focus form format forward function group guide "
-    "hand host index input interview issue label link lint list load lock log mail map mark match "
-    "mention message mock model move name note offer order outline output pack page paraphrase "
-    "pass patch pause pay pipe place plan play plot point post preview price print process "
-    "profile program prompt query question quote raise rank rate reach reason record refund "
-    "register release remark report request research reset review reword rotate sample schedule "
-    "score screen search share shift ship show sign sketch smoke source spot stage start state "
-    "step stop store stream structure study subscribe sum support survey switch table tabulate "
-    "tag tally target task test tick time title total touch trace track train transfer trigger "
-    "try turn type update upgrade upload use value view visit vote walk watch work wrap zip".split()
-)
-VERBS = _PLAIN | _ALSO_NOUNS
+from planproof.core.knowledge import read_knowledge
 
-_ADVERBS = frozenset("also again please always never not just only simply kindly to".split())
-_OBJECT_OPENERS = frozenset(
-    "the a an all any each every both this that these those its their his her our your my it them "
-    "him us me everything anything nothing whether if what which who whose how when where why for "
-    "to on up out back in into with from at as off over through against until again once twice "
-    "another one two three four five six some several only just no whatever there one's".split()
-)
 _WORD = re.compile(r"[\w'’\-]+")
 _JOINED = re.compile(r"[./(]\w")
 _LEAD_IN = re.compile(
@@ -69,11 +20,11 @@ _SUBJECT = re.compile(
     r"(?:has|have|needs?)\s+to|(?P<finite>[a-z]+s)\b))(?=\s)",
 )
 _SUBJECT_CASELESS_START = re.compile(r"(?:i|we|you|it|they|he|she|the|this)\b", re.IGNORECASE)
-_ACCOMPANYING = frozenset(
-    "ask check cite commit confirm create delete display document email inform log mention name "
-    "notify open print push quote record report save send show store tell test upload validate "
-    "verify write".split()
-)
+_WORDS = {name: frozenset(words) for name, words in read_knowledge("instructions.txt")}
+_PLAIN, _ALSO_NOUNS = _WORDS["verbs"], _WORDS["verbs_and_nouns"]
+_ACCOMPANYING, _ADVERBS = _WORDS["accompanying_verbs"], _WORDS["adverbs"]
+_OBJECT_OPENERS = _WORDS["object_openers"]
+VERBS = _PLAIN | _ALSO_NOUNS
 
 
 def is_verb(word: str) -> bool:

@@ -1,4 +1,4 @@
-"""Parse tool calls in JSON, in the forms of different frameworks, and the status of their results."""
+"""Parse tool calls of different frameworks from JSON, and the status of their results."""
 
 from __future__ import annotations
 
