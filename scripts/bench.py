@@ -97,6 +97,20 @@ def load_v2_cases(split: str) -> list[dict[str, Any]]:
     return list(_load_module(_bench_folder() / "v2" / "expand.py").cases(split))
 
 
+def load_v2_traces(split: str) -> Iterator[dict[str, Any]]:
+    """Yield the traces of one split of the second bench, each with its actions and anchors."""
+    if split not in V2_SPLITS:
+        raise ValueError(f"only {' and '.join(V2_SPLITS)} are measured here, not {split!r}")
+    folder = _bench_folder() / "v2"
+    with (folder / "plans.jsonl").open(encoding="utf-8") as lines:
+        plans = {plan["id"]: plan for plan in map(json.loads, lines)}
+    with (folder / "traces.jsonl").open(encoding="utf-8") as lines:
+        for trace in map(json.loads, lines):
+            if trace["split"] == split:
+                plan = plans[trace["id"]]
+                yield {**trace, "actions": plan["actions"], "anchors": plan["anchors"]}
+
+
 def _load_module(path: Path) -> ModuleType:
     """Return a program of the bench as a module; end this program with advice if there is none."""
     if not path.is_file():

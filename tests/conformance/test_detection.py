@@ -117,7 +117,7 @@ def test_a_reader_that_fails_to_look_is_left_out_and_named_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     readers = (_Stub("unsound", "sniff"), load_reader("native"))
-    monkeypatch.setattr(recognition, "_load_dedicated_readers", lambda: readers)
+    monkeypatch.setattr(recognition, "_iter_dedicated_readers", lambda: iter(readers))
     for _ in range(2):
         found = detect_reader(Source.from_value([{"kind": "message"}], name="here"))
         assert found is readers[1]

@@ -10,22 +10,30 @@ what no other reader claims.
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from typing import Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, Protocol
 
 from planproof.core.trace import Trace
-from planproof.errors import UnknownName
+from planproof.errors import UnknownName, did_you_mean
 from planproof.extensions import find_package, list_names, load
 from planproof.readers.decoding.source import Source
+
+if TYPE_CHECKING:
+    from planproof.readers.profile import Profile
 
 FALLBACK_READER = "general"
 _COMMON_READERS = ("openai-messages", "anthropic-messages", "claude-code", "opentelemetry")
 _log = logging.getLogger("planproof")
 
 
-def detect_reader(source: Source) -> Reader | None:
-    """Return the reader that claims this source; None if only `general` is left."""
-    for reader in _load_dedicated_readers():
+def detect_reader(source: Source, profiles: Sequence[Reader] = ()) -> Reader | None:
+    """Return the reader that claims this source; None if only `general` is left.
+
+    `profiles` are the user's own, which are asked before all others.
+    """
+    for reader in chain(profiles, _iter_dedicated_readers()):
         try:
             if reader.sniff(source):
                 return reader
@@ -35,23 +43,47 @@ def detect_reader(source: Source) -> Reader | None:
     return None
 
 
+def list_readers() -> tuple[str, ...]:
+    """Return the names of all readers: those registered by packages, and the built-in profiles."""
+    return tuple(sorted({*list_names("readers"), *_load_profiles()}))
+
+
 @cache
 def load_reader(name: str) -> Reader:
-    """Return the reader that is registered under this name."""
+    """Return the reader that is registered under this name, or that of a built-in profile."""
+    if name not in list_names("readers"):
+        from planproof.readers.profile_reader import ProfileReader  # noqa: PLC0415 - only if needed
+
+        profiles = _load_profiles()
+        if name not in profiles:
+            raise UnknownName(
+                f"no reader is registered as `{name}`.", advice=did_you_mean(name, list_readers())
+            )
+        return ProfileReader(profiles[name])
     extension = load("readers", name)
     return extension() if isinstance(extension, type) else extension
 
 
-@cache
-def _load_dedicated_readers() -> tuple[Reader, ...]:
-    readers: list[Reader] = []
-    names = [name for name in list_names("readers") if name != FALLBACK_READER]
-    for name in sorted(names, key=_rank_reader):
+def _load_profiles() -> Mapping[str, Profile]:
+    from planproof.readers.profile_reader import load_built_in_profiles  # noqa: PLC0415 - only if needed
+
+    return load_built_in_profiles()
+
+
+def _iter_dedicated_readers() -> Iterator[Reader]:
+    """Yield all readers but `general`; each is loaded when it is reached."""
+    for name in _order_readers():
         try:
-            readers.append(load_reader(name))
+            yield load_reader(name)
         except UnknownName as error:
             _warn_once(name, str(error))
-    return tuple(readers)
+    yield from map(load_reader, _load_profiles())
+
+
+@cache
+def _order_readers() -> tuple[str, ...]:
+    names = [name for name in list_names("readers") if name != FALLBACK_READER]
+    return tuple(sorted(names, key=_rank_reader))
 
 
 def _rank_reader(name: str) -> tuple[bool, int, str]:

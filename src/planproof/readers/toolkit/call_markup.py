@@ -135,7 +135,7 @@ def _split_labels(text: str) -> Iterator[Segment]:
                 end = starts[index + 2]
                 call = _build_call(action, text[labels[index + 1].end() : end].strip())
             else:
-                call = _parse_action_text(action)
+                call = parse_action_text(action)
             yield Segment(match.start(), end, "call" if call is not None else "prose", call)
         elif names[index] != "Action Input" or names[index - 1 : index] != ["Action"]:
             yield Segment(match.end(), end, _LABEL_KINDS.get(names[index], "prose"))
@@ -146,7 +146,8 @@ def _build_call(name: str, raw: str) -> ToolCall:
     return ToolCall(name[:_MAX_NAME_LENGTH], arguments, text)
 
 
-def _parse_action_text(action: str) -> ToolCall | None:
+def parse_action_text(action: str) -> ToolCall | None:
+    """Parse a call written as text: JSON, fenced code, `search[Paris]`, `f(x)`, or a command."""
     value = parse_embedded_json(action)
     if is_object(value):
         return parse_call(value)

@@ -187,6 +187,13 @@ class TraceBuilder:
             draft.images += result.images
         return draft
 
+    def answer(self, draft: EventDraft, result: ToolResult) -> None:
+        """Attach a result to a call that is known."""
+        self._other_changes += 1
+        self._unanswered.pop(id(draft), None)
+        draft.set_output(result.text, result.pointer, result.status)
+        draft.images += result.images
+
     def add_observation(self, text: str, pointer: str, actor: str | None) -> EventDraft:
         """Add a result that belongs to no call."""
         return self._add_unmatched_result(ToolResult(text, pointer, actor=actor))

@@ -1,0 +1,175 @@
+"""Measure how well traces of the second bench are read, against what a careful reader counted.
+
+A label lists the actions of a run and, for each, an anchor: a verbatim piece of the trace. An
+action was read if it has an event of its own, in order, whose source span holds the anchor. A trace
+is read well if all of its actions were, no call was read twice, and at most 1.1 times as many calls
+were read as the label has actions. Of `val` only totals are shown.
+
+    python -m scripts.reading_quality [val|train] [--list SOURCE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from planproof.core.pointer import resolve
+from planproof.core.trace import Event, Kind, Trace
+from planproof.errors import PlanproofError
+from planproof.readers.accounting import explain_not_understood
+from planproof.readers.decoding.source import Source
+from planproof.readers.detect import read_trace
+from scripts import bench
+
+_AGENT_KINDS = frozenset({Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING})
+_CALL_KINDS = frozenset({Kind.ACTION, Kind.BOOKKEEPING})
+_MAX_CALL_RATIO = 1.1
+_FOLDED = str.maketrans("", "", " \t\n\r\f\v\u00a0\"'`\\\u2018\u2019\u201c\u201d")
+
+
+class TraceReading(NamedTuple):
+    """How one trace was read."""
+
+    id: str
+    source: str
+    reader: str
+    actions: int
+    found: int
+    calls: int
+    repeated: int
+    understood: bool
+    first_missing: str
+
+    @property
+    def is_read_well(self) -> bool:
+        """True if every action has its event and no call was read twice or made up."""
+        return (
+            self.found == self.actions
+            and not self.repeated
+            and self.calls <= _MAX_CALL_RATIO * self.actions
+        )
+
+
+def measure_trace(record: dict[str, Any]) -> TraceReading:
+    """Read the trace of one labelled record and compare it with the label."""
+    anchors: list[str] = record["anchors"]
+    name, source = record["id"], Source.from_value(record["execution_trace"])
+    try:
+        trace = read_trace(source)
+    except PlanproofError as error:
+        return TraceReading(
+            name, record["source"], "none", len(anchors), 0, 0, 0, understood=False,
+            first_missing=str(error),
+        )  # fmt: skip
+    found, missing = _find_actions(anchors, trace, source)
+    calls = [event for event in trace.events if event.kind in _CALL_KINDS]
+    return TraceReading(
+        name,
+        record["source"],
+        trace.reader,
+        len(anchors),
+        found,
+        len(calls),
+        _count_repeated(calls),
+        explain_not_understood(trace) is None,
+        missing,
+    )
+
+
+def _find_actions(anchors: Sequence[str], trace: Trace, source: Source) -> tuple[int, str]:
+    """Return how many anchors have an event of their own, in order, and the first that has none."""
+    spans = [
+        (event, fold(_source_span(event, source)))
+        for event in trace.events
+        if event.kind in _AGENT_KINDS and event.actor != "user"
+    ]
+    found, position, first_missing = 0, 0, ""
+    for anchor in anchors:
+        folded = fold(anchor)
+        at = next(
+            (index for index in range(position, len(spans)) if folded in spans[index][1]), None
+        )
+        if at is None:
+            first_missing = first_missing or anchor
+            continue
+        found, position = found + 1, at + 1
+    return found, first_missing
+
+
+def _source_span(event: Event, source: Source) -> str:
+    value = resolve(source.document, event.pointer)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def fold(text: str) -> str:
+    """Return a text without white space, quotes and backslashes."""
+    return text.replace("\\n", "").replace("\\t", "").translate(_FOLDED)
+
+
+def _count_repeated(calls: Sequence[Event]) -> int:
+    """Count the calls that share their source span, name and arguments with another call."""
+    keys = Counter((call.pointer, call.name, repr(call.arguments), call.text) for call in calls)
+    return sum(count - 1 for count in keys.values())
+
+
+def measure_split(split: str) -> list[TraceReading]:
+    """Measure all traces of a split."""
+    return [measure_trace(record) for record in bench.load_v2_traces(split)]
+
+
+def summarize(readings: Sequence[TraceReading]) -> dict[str, Any]:
+    """Return the figures of some traces."""
+    actions = sum(reading.actions for reading in readings)
+    return {
+        "traces": len(readings),
+        "read_well": sum(reading.is_read_well for reading in readings),
+        "actions": actions,
+        "found": sum(reading.found for reading in readings),
+        "calls": sum(reading.calls for reading in readings),
+        "not_understood": sum(not reading.understood for reading in readings),
+    }
+
+
+def summarize_by_source(readings: Sequence[TraceReading]) -> dict[str, dict[str, Any]]:
+    """Return the figures of each source, and `all`."""
+    sources = sorted({reading.source for reading in readings})
+    by_source = {
+        source: summarize([reading for reading in readings if reading.source == source])
+        for source in sources
+    }
+    return {**by_source, "all": summarize(readings)}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the figures of a split by source; of train, single traces on request."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("split", nargs="?", choices=bench.V2_SPLITS, default="train")
+    parser.add_argument("--list", metavar="SOURCE", help="single traces of a source of train")
+    options = parser.parse_args(arguments)
+    if options.list is not None and options.split != "train":
+        parser.error("nobody reads the traces of val")
+    readings = measure_split(options.split)
+    for source, figures in summarize_by_source(readings).items():
+        found = figures["found"] / max(figures["actions"], 1)
+        print(
+            f"{source[:44]:<45}{figures['read_well']:>4}/{figures['traces']:<4}"
+            f"{figures['found']:>5}/{figures['actions']:<5}{found:>5.2f}"
+            f"{figures['calls']:>6}{figures['not_understood']:>5}"
+        )
+    if options.list is not None:
+        for reading in readings:
+            if options.list in reading.source:
+                print(
+                    f"{'ok ' if reading.is_read_well else 'BAD'} {reading.id[:48]:<49}"
+                    f"{reading.reader:<18}{reading.found}/{reading.actions} calls {reading.calls}"
+                    f" repeated {reading.repeated} {reading.first_missing[:70]!r}"
+                )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
