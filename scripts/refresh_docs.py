@@ -25,7 +25,7 @@ from scripts.shell import Shell, extract_commands
 
 _EXAMPLE_FIRST_ANSWER = """[begin answer b4161ee005a2db288558]
 step 2, you said: {"step":"2","kind":["act"],"status":"executed","evidence":[{"event":"e9","quote":"send_mail"}],"events":[]}
-  not accepted, the quote does not stand in the event: e9 «send_mail»
+  not accepted, the quote is not in the event: e9 «send_mail»
 step 4, you said: {"step":"4","kind":["act"],"status":"executed","evidence":[{"event":"e6","quote":"LIS"}],"events":[]}
   not confirmed by a search for words and values: Lisbon stands in no event of it
 [end answer b4161ee005a2db288558]"""  # noqa: E501 - as it is sent

@@ -19,7 +19,7 @@ def info() -> None:
     """Say where the answers are kept, and how many of which models."""
     from planproof.llm import answer_cache as cache
 
-    cache_info = cache.read_cache_info(cache.default_cache_path())
+    cache_info = cache.read_cache_info(cache.get_default_cache_path())
     typer.echo(str(cache_info.path))
     cost = f", which cost {cache_info.cost:.2f} dollars" if cache_info.cost else ""
     noun = "answer" if cache_info.answers == 1 else "answers"
@@ -32,7 +32,7 @@ def clear() -> None:
     """Remove all answers that are kept."""
     from planproof.llm import answer_cache as cache
 
-    path = cache.default_cache_path()
+    path = cache.get_default_cache_path()
     typer.echo(f"{path}: {cache.clear_cache(path) / 1e6:.1f} MB removed")
 
 

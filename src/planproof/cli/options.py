@@ -202,9 +202,9 @@ class ModelJudgeOptions:
 
         cache = None
         if not self.no_cache:
-            from planproof.llm.answer_cache import default_cache_path
+            from planproof.llm.answer_cache import get_default_cache_path
 
-            cache = default_cache_path()
+            cache = get_default_cache_path()
         return ModelSettings(
             concurrency=self.concurrency or DEFAULT_MODEL_CONCURRENCY,
             rpm=self.rpm,

@@ -33,7 +33,7 @@ _TABLE = """CREATE TABLE IF NOT EXISTS answers (
 _log = logging.getLogger("planproof")
 
 
-def default_cache_path() -> Path:
+def get_default_cache_path() -> Path:
     """Return the default path of the answer cache ($PLANPROOF_CACHE overrides it)."""
     if named := os.environ.get("PLANPROOF_CACHE"):
         return Path(named)
@@ -91,7 +91,7 @@ class AnswerCache:
             self._database = _open_database(path)
             self._database.execute(_TABLE)
         except (OSError, sqlite3.Error) as error:
-            raise _unusable_cache_error(path, error) from error
+            raise _make_unusable_cache_error(path, error) from error
 
     def find(self, key: str) -> str | None:
         """Return the answer stored under this key, or None."""
@@ -110,7 +110,7 @@ class AnswerCache:
         try:
             self._database.execute("INSERT OR REPLACE INTO answers VALUES (?,?,?,?,?,?,?)", row)
         except sqlite3.Error as error:
-            _log.warning("%s: an answer could not be kept: %s", self.path, error)
+            _log.warning("%s: an answer could not be stored: %s", self.path, error)
 
     def close(self) -> None:
         """Close the database file."""
@@ -131,12 +131,12 @@ def read_cache_info(path: Path) -> CacheInfo:
         finally:
             database.close()
     except sqlite3.Error as error:
-        raise _unusable_cache_error(path, error) from error
+        raise _make_unusable_cache_error(path, error) from error
     return CacheInfo(
         path,
         answers=sum(row[1] for row in rows),
         models=tuple((row[0], row[1]) for row in rows),
-        size=sum(file.stat().st_size for file in _existing_files(path)),
+        size=sum(file.stat().st_size for file in _list_existing_files(path)),
         cost=sum(row[2] for row in rows),
     )
 
@@ -147,19 +147,19 @@ def clear_cache(path: Path) -> int:
     try:
         if path.is_file() and _read_header(path) not in {_MAGIC, b""}:
             raise InvalidConfiguration(
-                "is no cache of answers, and stays.",
+                "is not an answer cache, and was not deleted.",
                 where=str(path),
-                advice="Check what PLANPROOF_CACHE names.",
+                advice="Check PLANPROOF_CACHE.",
             )
-        for file in _existing_files(path):
+        for file in _list_existing_files(path):
             freed += file.stat().st_size
             file.unlink()
     except OSError as error:
-        raise _unusable_cache_error(path, error) from error
+        raise _make_unusable_cache_error(path, error) from error
     return freed
 
 
-def _existing_files(path: Path) -> list[Path]:
+def _list_existing_files(path: Path) -> list[Path]:
     beside = (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm"))
     return [file for file in beside if file.is_file()]
 
@@ -184,11 +184,11 @@ def _open_database(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _unusable_cache_error(path: Path, error: Exception) -> InvalidConfiguration:
+def _make_unusable_cache_error(path: Path, error: Exception) -> InvalidConfiguration:
     why = getattr(error, "strerror", None) or error
     return InvalidConfiguration(
-        f"the cache of answers can't be used: {why}.",
+        f"the answer cache can't be used: {why}.",
         where=str(path),
-        advice="Remove it (planproof cache clear), name another file in PLANPROOF_CACHE, "
-        "or do without (--no-cache).",
+        advice="Delete it with `planproof cache clear`, name another file in PLANPROOF_CACHE, or "
+        "disable the cache with --no-cache.",
     )

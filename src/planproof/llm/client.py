@@ -89,7 +89,7 @@ class ModelClient:
         except (AttemptFailed, DeadlineExceeded):
             # A provider's own error may contain an API key: chain nothing, report the redacted
             # text.
-            raise self._build_failure(retries.final_failure(), paid) from None
+            raise self._build_failure(retries.get_final_failure(), paid) from None
         usage = sum(paid, Usage())
         if self._cache is not None:
             key = compute_key(question, self._fingerprint)
@@ -156,7 +156,7 @@ class _LoopClient:
             estimate = estimate_cost(self._model, tokens) or 0.0
         async with self._rate_limiter.acquire(tokens, retries.deadline):
             if not spending.reserve(estimate):
-                words = f"the next question could bring the run over {spending.limit:g} dollars"
+                words = f"the next question could exceed the limit of {spending.limit:g} dollars"
                 raise AttemptFailed(Failure(Cause.COST_LIMIT, words), Usage())
             cost: float | None = estimate  # a cancelled call may still be billed
             try:
@@ -185,7 +185,7 @@ class _LoopClient:
             async with asyncio.timeout(retries.attempt_timeout):
                 return await request
         except TimeoutError as error:
-            failure = Failure(Cause.TIMEOUT, "there was no answer in time", RetryMode.LATER)
+            failure = Failure(Cause.TIMEOUT, "the request timed out", RetryMode.LATER)
             raise AttemptFailed(failure, self._estimate_cancelled_usage(question)) from error
         except Exception as error:
             # Each provider's client raises its own exceptions, including undocumented ones.
@@ -211,6 +211,6 @@ def _parse_response(response: ModelResponse, question: Question, usage: Usage) -
     except InvalidAnswer as invalid:
         words = str(invalid)
         if response.finish_reason == "length":
-            words = f"The answer was cut off at the longest that is allowed; be brief. {words}"
+            words = f"The answer was cut off at the maximum length; be brief. {words}"
         failure = Failure(Cause.INVALID_ANSWER, words, RetryMode.WITH_FEEDBACK)
         raise AttemptFailed(failure, usage) from invalid

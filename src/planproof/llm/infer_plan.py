@@ -110,7 +110,7 @@ async def _ask_model(trace: Trace, model: Model, options: ModelOptions) -> Seque
     instructions = render("infer.jinja", mark="")
     windows = writer.write_windows(instructions)
     if not all(window.within_budget for window in windows):
-        words = f"not even a line an event fits into {options.budget:,} characters"
+        words = f"even one line per event does not fit into {options.budget:,} characters"
         raise ModelFailed(Cause.TOO_LONG, words, model=model.name)
     questions = (
         Question(instructions, window.parts, InferredPlanAnswer, compute_prompts_digest())

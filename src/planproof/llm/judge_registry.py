@@ -25,8 +25,8 @@ def find_judge(
         return make(vocabulary=known)
     if model is None:
         raise InvalidInput(
-            f"the judge `{name}` asks a model, and none is named.",
-            advice="Name one: --model openai:NAME.",
+            f"the judge `{name}` needs a model.",
+            advice="Name one with --model openai:NAME.",
         )
     make_model_judge: ModelJudgeFactory = extensions.load("judges", name)
     return make_model_judge(vocabulary=known, model=model, options=options or ModelOptions())

@@ -33,7 +33,7 @@ class UnopenedModel:
     async def ask(self, question: Question, *, deadline: float) -> NoReturn:
         """Raise an error: this model can't be asked."""
         del question, deadline
-        raise InvalidInput(f"the model `{self.name}` was not opened.")
+        raise InvalidInput(f"the model `{self.name}` is not open.")
 
 
 def open_judge(
@@ -54,7 +54,7 @@ def open_judge(
     if not asks_model(name):
         if models:
             raise InvalidInput(
-                f"the judge `{name}` asks no model.", advice="Take `audit`, `prompt` or `cascade`."
+                f"the judge `{name}` uses no model.", advice="Use `audit`, `prompt` or `cascade`."
             )
         return find_judge(name, vocabulary=vocabulary)
     if not models:

@@ -170,6 +170,6 @@ def _merge_step(column: Sequence[StepFinding]) -> StepFinding:
     if len(statuses) > 1 or len({step.waived for step in column}) > 1:
         alternatives = " or ".join(status.value.replace("_", " ") for status in statuses)
         return replace(
-            first, status=Status.AMBIGUOUS, note=f"samples found it {alternatives}", waived=False
+            first, status=Status.AMBIGUOUS, note=f"samples disagree: {alternatives}", waived=False
         )
     return reset_order(first)

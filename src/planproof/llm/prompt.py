@@ -121,8 +121,8 @@ class Prompt:
         if not written_case.within_budget:
             raise ModelFailed(
                 Cause.TOO_LONG,
-                f"not even a line for each of the {len(written_case.events):,} events fits into "
-                f"{self.options.budget:,} characters.",
+                f"even one line for each of the {len(written_case.events):,} events does not fit "
+                f"into {self.options.budget:,} characters.",
             )
         digest = template.digest if template else compute_prompts_digest()
         question = Question(
@@ -162,7 +162,7 @@ def _cap_score(judgement: Judgement, plan: Plan) -> Judgement:
             for step in plan.steps
         )
     )  # fmt: skip
-    warning = f"The model gave {judgement.score}, but the trace has no event of the agent."
+    warning = f"The model gave {judgement.score}, but the trace has no events of the agent."
     return replace(
         judgement,
         score=0.0,
@@ -192,7 +192,7 @@ def _check_step_numbers(bare: str, plan: Plan) -> Iterator[str]:
     named = dict.fromkeys(number for mentioned in find_step_ranges(bare) for number in mentioned)
     for number in named:
         if number not in numbers:
-            yield f"The reason names step {number}, which the plan does not have."
+            yield f"The reason names step {number}, which is not in the plan."
 
 
 def _check_event_ids(bare: str, trace: Trace) -> Iterator[str]:
@@ -200,7 +200,7 @@ def _check_event_ids(bare: str, trace: Trace) -> Iterator[str]:
     if unknown and all(map(_NUMBERED_IDS.fullmatch, trace.by_id)):
         # Ids of another form can't be distinguished from words.
         for event in dict.fromkeys(unknown):
-            yield f"The reason names event {event}, which the trace does not have."
+            yield f"The reason names event {event}, which is not in the trace."
 
 
 def _check_quotes(reason: str, task: Content, plan: Plan, trace: Trace) -> Iterator[str]:
@@ -216,7 +216,7 @@ def _check_quotes(reason: str, task: Content, plan: Plan, trace: Trace) -> Itera
         text = to_searchable_text(value)
         missing = [quote for quote in missing if not is_quote_in(quote, text)]
     for quote in missing:
-        yield f"The reason quotes {quote_text(quote)}, which does not stand in the case."
+        yield f"The reason quotes {quote_text(quote)}, which is not in the case."
 
 
 def _list_texts(event: Event) -> tuple[str, ...]:

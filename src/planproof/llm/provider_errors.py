@@ -56,7 +56,7 @@ class AttemptFailed(Exception):
 
 def classify_error(error: Exception, *, secrets: tuple[str, ...] = ()) -> Failure:
     """Classify an error of a provider's client; `secrets` are redacted from its message."""
-    words = _clip(redact_secrets(secrets, _error_message(error)))
+    words = _clip(redact_secrets(secrets, _extract_error_message(error)))
     cause, again = _classify_cause(error, words.lower())
     wait = error.retry_after if isinstance(error, ai.ModelAPIError) else None
     return Failure(cause, words, again, wait)
@@ -100,7 +100,7 @@ _CAUSES_BY_ERROR: tuple[tuple[type[Exception], Cause, RetryMode], ...] = (
 """The first match counts. Other errors without an HTTP status are treated as transient."""
 
 
-def _error_message(error: Exception) -> str:
+def _extract_error_message(error: Exception) -> str:
     said = _find_message(error.body) if isinstance(error, ai.ModelAPIError) else None
     if isinstance(error, ai.ModelHTTPError):
         said = f"HTTP {error.status_code}: {said}" if said else f"HTTP {error.status_code}"

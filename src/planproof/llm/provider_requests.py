@@ -120,15 +120,15 @@ def _convert_image(image: Image, model: Model) -> BinaryContent | ImageUrl:
         try:
             return BinaryContent(b64decode(image.data, validate=True), media_type=image.media_type)
         except (binascii.Error, ValueError) as error:
-            raise _bad_request("an image is not valid base64") from error
+            raise _make_bad_request_error("an image is not valid base64") from error
     if image.url is None:
-        raise _bad_request("an image has neither data nor an address")
+        raise _make_bad_request_error("an image has neither data nor a URL")
     if model.system not in _PROVIDERS_TAKING_URLS:
-        raise _bad_request(f"{model.system} takes images only as data, not by their address")
+        raise _make_bad_request_error(f"{model.system} accepts images only as data, not by URL")
     return ImageUrl(image.url, media_type=image.media_type)
 
 
-def _bad_request(message: str) -> AttemptFailed:
+def _make_bad_request_error(message: str) -> AttemptFailed:
     return AttemptFailed(Failure(Cause.BAD_REQUEST, message), Usage())
 
 

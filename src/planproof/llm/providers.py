@@ -38,7 +38,7 @@ def open_model(
         from planproof.llm.client import ModelClient  # noqa: PLC0415 - heavy, and an extra
         from planproof.llm.http_connections import ModelConnection  # noqa: PLC0415
     except ImportError as error:
-        raise _missing_package_error("llm", error) from error
+        raise _make_missing_package_error("llm", error) from error
     if isinstance(model, str):
         connect = _ConnectionFactory(model, base_url)
         name, first = model, connect()
@@ -71,8 +71,8 @@ class _ConnectionFactory:
         provider, colon, model = name.partition(":")
         if not (provider and colon and model):
             raise UnknownName(
-                f"`{name}` names no model.",
-                advice="Name the provider as well, as in openai:NAME or anthropic:NAME.",
+                f"`{name}` is not a valid model name.",
+                advice="Include the provider, such as openai:NAME or anthropic:NAME.",
             )
         self._name = name
         self._provider = _PROVIDER_ALIASES.get(provider, provider)
@@ -103,7 +103,7 @@ class _ConnectionFactory:
             ) from error
         except ImportError as error:
             extra = self._provider if self._provider in {"bedrock", "google"} else "llm"
-            raise _missing_package_error(extra, error) from error
+            raise _make_missing_package_error(extra, error) from error
         return ModelConnection(model, http)
 
     def _create_provider(self, provider: str, http: AsyncClient | None) -> Provider[Any]:
@@ -113,27 +113,27 @@ class _ConnectionFactory:
             kind = infer_provider_class(provider)
         except ValueError as error:
             raise UnknownName(
-                f"no provider is called `{self._name.partition(':')[0]}`.",
-                advice="Known are openai, anthropic, google-gla, bedrock, ollama and others; "
-                "a server that is like OpenAI's is openai:NAME with --base-url.",
+                f"unknown provider `{self._name.partition(':')[0]}`.",
+                advice="Providers include openai, anthropic, google-gla, bedrock and ollama. For "
+                "an OpenAI-compatible server, use openai:NAME with --base-url.",
             ) from error
         arguments: dict[str, Any] = {} if http is None else {"http_client": http}
         if self._base_url is not None:
             if "base_url" not in inspect.signature(kind.__init__).parameters:
                 raise InvalidConfiguration(
-                    "has an address of its own.", where=self._name, advice="Leave out --base-url."
+                    "does not accept a base URL.", where=self._name, advice="Remove --base-url."
                 )
             arguments["base_url"] = self._base_url
         # planproof retries and counts attempts itself, so the clients must not retry.
         if provider == "bedrock":
-            return cast("Any", kind)(bedrock_client=_bedrock_client(self._base_url))
+            return cast("Any", kind)(bedrock_client=_create_bedrock_client(self._base_url))
         created = kind(**arguments)
         if hasattr(created.client, "max_retries"):
             created.client.max_retries = 0
         return created
 
 
-def _bedrock_client(base_url: str | None) -> Any:
+def _create_bedrock_client(base_url: str | None) -> Any:
     """Create a Bedrock client without retries; keys and region come from the usual AWS sources."""
     amazon: Any = import_module("boto3")  # untyped; heavy, and an extra
     config: Any = import_module("botocore.config")
@@ -150,14 +150,14 @@ def _check_price(name: str, model: ProviderModel, settings: ModelSettings) -> No
 
     if settings.spending.limit is not None and estimate_cost(model, 1_000) is None:
         raise InvalidConfiguration(
-            "its price is not known, so a limit on cost can't be kept.",
+            "its price is unknown, so a cost limit can't be enforced.",
             where=name,
-            advice="Leave out --max-cost, or take a model that is on the price list.",
+            advice="Remove --max-cost, or use a model that is on the price list.",
         )
 
 
-def _missing_package_error(extra: str, error: ImportError) -> InvalidConfiguration:
+def _make_missing_package_error(extra: str, error: ImportError) -> InvalidConfiguration:
     return InvalidConfiguration(
-        f"a package that models need is missing: {error}.",
-        advice=f'Install it: pip install "planproof[{extra}]".',
+        f"a package needed for models is not installed: {error}.",
+        advice=f'Install it with pip install "planproof[{extra}]".',
     )

@@ -169,8 +169,6 @@ class RetryPolicy:
         wait = max(failure.retry_after or 0.0, longest * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
         return wait if wait < self.seconds_left else None
 
-    def final_failure(self) -> Failure:
+    def get_final_failure(self) -> Failure:
         """Return the failure to report: the last one, or a timeout if there was none."""
-        return self.last_failure or Failure(
-            Cause.TIMEOUT, "there was no answer before the deadline"
-        )
+        return self.last_failure or Failure(Cause.TIMEOUT, "no answer before the deadline")

@@ -71,9 +71,9 @@ def test_only_steps_whose_quotes_stand_are_kept(
         "     e2 “I read a.txt”",
         "  2  Delete b.txt",
         "     e4 “delete_file”",
-        "left out: Burn everything: e2 the quote does not stand in the event",
-        "left out: Fly away: e77 there is no such event in what is judged",
-        "left out: Be the best: e5 it speaks to whoever judges, or counts steps as done",
+        "left out: Burn everything: e2 the quote is not in the event",
+        "left out: Fly away: e77 no such event in the trace",
+        "left out: Be the best: e5 the text addresses the judge or declares steps done",
     ]
     assert "1 call" in cost
 

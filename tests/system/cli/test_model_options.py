@@ -101,8 +101,8 @@ def test_what_would_be_asked_is_shown_and_nobody_asked(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--judge", "audit"), "asks a model, and none is named"),
-        (("--judge", "rules", "--model", "openai:x"), "asks no model"),
+        (("--judge", "audit"), "needs a model"),
+        (("--judge", "rules", "--model", "openai:x"), "uses no model"),
         (("--judge", "rules", "--show-prompt"), "asks no model"),
         (("--judge", "audit", "--show-prompt", "--template", "case.json"), "goes with --judge"),
     ],

@@ -150,7 +150,7 @@ def test_the_marker_gives_the_options_and_the_test_outweighs_them(
 
     @pytest.mark.planproof(judge="rules", model="openai:x")
     def test_model_for_nobody(planproof):
-        with pytest.raises(Exception, match="asks no model"):
+        with pytest.raises(Exception, match="uses no model"):
             planproof.assert_follows_plan(plan=PLAN, trace=LEFT)
 
     @pytest.mark.parametrize("least", [75, -1, float("nan")])

@@ -23,7 +23,7 @@ def test_a_model_has_a_provider_and_a_name(name: str) -> None:
 
 
 def test_a_provider_that_is_not_known_is_told() -> None:
-    with pytest.raises(UnknownName, match="no provider is called `opnai`"):
+    with pytest.raises(UnknownName, match="unknown provider `opnai`"):
         open_model("opnai:x", settings=ModelSettings())
 
 
@@ -50,7 +50,7 @@ def test_a_ready_made_object_does_as_well() -> None:
 def test_a_limit_on_cost_needs_a_price() -> None:
     settings = ModelSettings(spending=SpendingLimit(limit=1.0))
 
-    with pytest.raises(InvalidConfiguration, match="price is not known"):
+    with pytest.raises(InvalidConfiguration, match="price is unknown"):
         open_model("openai:x", base_url="http://127.0.0.1:9/v1", settings=settings)
 
 

@@ -12,7 +12,7 @@ from planproof.llm.answer_cache import (
     AnswerCache,
     CacheInfo,
     clear_cache,
-    default_cache_path,
+    get_default_cache_path,
     read_cache_info,
 )
 
@@ -120,6 +120,6 @@ def test_a_database_that_breaks_on_the_way_only_forgets(
 def test_the_file_can_be_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("PLANPROOF_CACHE", raising=False)
-    assert default_cache_path().name == "answers.sqlite3"
+    assert get_default_cache_path().name == "answers.sqlite3"
     monkeypatch.setenv("PLANPROOF_CACHE", str(tmp_path / "x"))
-    assert default_cache_path() == tmp_path / "x"
+    assert get_default_cache_path() == tmp_path / "x"

@@ -113,9 +113,9 @@ def test_fingerprints_tell_panels_and_samples_apart() -> None:
 
 
 def test_judges_are_opened_with_what_they_need() -> None:
-    with pytest.raises(InvalidInput, match="asks no model"):
+    with pytest.raises(InvalidInput, match="uses no model"):
         open_judge("rules", ["openai:x"])
-    with pytest.raises(InvalidInput, match="none is named"):
+    with pytest.raises(InvalidInput, match="needs a model"):
         open_judge("audit")
     assert open_judge("rules").name == "rules"
     assert judged_unopened().outcome == "judge_failed"

@@ -19,12 +19,12 @@ from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, Kind, Trace
 from planproof.core.verdict import RejectedEvidence
 from planproof.llm.audit.audit_answers import Claim, ClaimedExtra, Claims
-from planproof.llm.audit.citations import CitationChecker
+from planproof.llm.audit.citations import NO_EVENT, CitationChecker
 
 _SHOWN_STATUSES = frozenset({Status.EXECUTED, Status.PARTIAL})
 _TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
-_EVIDENCE_REJECTED = "what was named as evidence of it does not stand"
-_NO_EVIDENCE = "no evidence of it was named"
+_EVIDENCE_REJECTED = "the cited evidence was rejected"
+_NO_EVIDENCE = "no evidence cited"
 _NO_CALL_FOR_PART = "no call for the part that is an action"
 _CONDITION_FAILED = "its condition did not hold"
 _NOT_FOUND = "not found in these events"
@@ -253,7 +253,7 @@ class ClaimVerifier:
         for claimed in claims.extras.values():
             event = self._trace.by_id.get(claimed.event)
             if event is None:
-                rejected.append(_reject_extra(claimed, "there is no such event in what is judged"))
+                rejected.append(_reject_extra(claimed, NO_EVENT))
             elif event.kind in _TEXT_KINDS and event.actor != "user" and event.id not in cited:
                 citation = self._cite_extra(event, claimed)
                 if isinstance(citation, str):

@@ -179,7 +179,7 @@ class Auditor:
         instructions = render("audit.jinja", images=writer.has_images, mark="")
         cases = self._write_cases(writer, instructions)
         if not all(case.within_budget for case in cases):
-            words = f"not even a line an event fits into {budget:,} characters"
+            words = f"even one line per event does not fit into {budget:,} characters"
             raise ModelFailed(Cause.TOO_LONG, words, model=self._model.name)
         windows: list[_Window] = []
         for case in cases:
@@ -206,7 +206,9 @@ class Auditor:
             )
         except ModelFailed as failed:
             # The first answer is still valid; its rejected evidence is dropped.
-            self._warnings.append(f"asked again, {self._model.name} gave no answer: {failed.cause}")
+            self._warnings.append(
+                f"{self._model.name} gave no answer to the second question: {failed.cause}"
+            )
             return first
         return revise_claims(
             first,

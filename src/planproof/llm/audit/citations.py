@@ -19,18 +19,18 @@ from planproof.core.quotes import is_quote_in, to_searchable_text
 from planproof.core.trace import Event, Kind, Trace
 from planproof.llm.audit.audit_answers import CALL_KINDS, StepKind
 
-NO_EVENT = "there is no such event in what is judged"
-NO_QUOTE = "the quote does not stand in the event"
-TOO_SHORT = "the quote is too short to show anything"
-NOT_THE_AGENT = "it is not the agent's doing"
-TO_THE_JUDGE = "it speaks to whoever judges, or counts steps as done"
-RESTATED = "it repeats the words of the plan"
-ONLY_MESSAGE = "a message is no evidence of an action"
-ONLY_REASONING = "a thought is no evidence of an action"
-ONLY_BOOKKEEPING = "a note is no evidence of an action"
-NO_EFFECT = "what a call only prints or notes is no evidence of an action"
-NO_CALL = "a result without its call is no evidence where calls are recorded"
-NOT_SHOWN = "only what came back can show that a condition did not hold"
+NO_EVENT = "no such event in the trace"
+NO_QUOTE = "the quote is not in the event"
+TOO_SHORT = "the quote is too short to be evidence"
+NOT_THE_AGENT = "not an event of the agent"
+TO_THE_JUDGE = "the text addresses the judge or declares steps done"
+RESTATED = "the text repeats the plan"
+ONLY_MESSAGE = "a message is not evidence of an action"
+ONLY_REASONING = "reasoning is not evidence of an action"
+ONLY_BOOKKEEPING = "a note is not evidence of an action"
+NO_EFFECT = "text that a call only prints or notes is not evidence of an action"
+NO_CALL = "a result without its call is not evidence in a trace that records calls"
+NOT_SHOWN = "only a result or the user can show that a condition did not hold"
 
 _MIN_QUOTE_CHARS = 3
 _MAX_EVENTS_NAMED = 5
@@ -272,9 +272,9 @@ def warn_about_instructions(trace: Trace) -> tuple[str, ...]:
     events = tuple(_find_addressed_events(trace))
     if not events:
         return ()
-    verb = "speaks" if len(events) == 1 else "speak"
-    subject = f"{join_items(events, _MAX_EVENTS_NAMED, format_name)} {verb}"
-    return (f"{subject} to whoever judges, or of steps as done: no evidence of anything",)
+    verbs = ("addresses", "declares") if len(events) == 1 else ("address", "declare")
+    subject = join_items(events, _MAX_EVENTS_NAMED, format_name)
+    return (f"{subject} {verbs[0]} the judge or {verbs[1]} steps done: not evidence",)
 
 
 def _find_addressed_events(trace: Trace) -> Iterator[str]:

@@ -61,7 +61,7 @@ class CaseWriter:
         self._budget = budget
         self.mark = compute_mark(task, plan, trace)
         """The mark on the fences, which no text of the case can contain."""
-        self._gallery = ImageGallery.of(task, plan, trace, self.mark, images or ImageRules())
+        self._gallery = ImageGallery.from_case(task, plan, trace, self.mark, images or ImageRules())
         self._writer = EventWriter(trace, PlanTerms(plan), self._gallery)
         self._task_text, self._task_chars_omitted = self._write_task(task)
 

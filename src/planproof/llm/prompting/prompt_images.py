@@ -56,7 +56,7 @@ class ImageGallery:
         """Images that are not sent, with the reason."""
 
     @classmethod
-    def of(
+    def from_case(
         cls, task: Content, plan: Plan, trace: Trace, mark: str, rules: ImageRules
     ) -> ImageGallery:
         """Collect all images of a case."""
@@ -136,19 +136,17 @@ class ImageGallery:
             return f"only the first {self._rules.max_images} are sent"
         if image.data is None and image.url is not None and _is_remote(image.url):
             if not self._rules.allow_urls:
-                return "it stands at an address elsewhere (--allow-image-urls passes it on)"
+                return "it is a remote URL (--allow-image-urls sends it)"
             is_short_enough = len(image.url) <= _MAX_URL_LENGTH
             return (
-                Image(image.media_type, url=image.url)
-                if is_short_enough
-                else "its address is too long"
+                Image(image.media_type, url=image.url) if is_short_enough else "its URL is too long"
             )
         content = self._read_content(image)
         if isinstance(content, str):
             return content
         media_type = _detect_media_type(content)
         if media_type is None:
-            return "it is no PNG, JPEG, GIF or WebP"
+            return "it is not a PNG, JPEG, GIF or WebP image"
         size = len(content)
         if size > self._rules.max_bytes_per_image:
             return f"it has {size:,} bytes, more than {self._rules.max_bytes_per_image:,}"
@@ -164,7 +162,7 @@ class ImageGallery:
             try:
                 return a2b_base64(image.data)
             except (Error, ValueError):
-                return "its data is not base64"
+                return "its data is not valid base64"
         return self._read_file((image.url or "").removeprefix("file://"))
 
     def _read_file(self, name: str) -> bytes | str:

@@ -46,7 +46,7 @@ class UserTemplate:
         if len(self.source) > _MAX_CHARS:
             raise InvalidInput(f"has more than {_MAX_CHARS:,} characters.", where=self.name)
         try:
-            used = meta.find_undeclared_variables(_environment().parse(self.source))
+            used = meta.find_undeclared_variables(_get_environment().parse(self.source))
         except TemplateError as error:
             _raise_invalid_template(error, self.name)
         absent = [name for name in _REQUIRED_VARIABLES if name not in used]
@@ -55,7 +55,7 @@ class UserTemplate:
             raise InvalidInput(what, where=self.name, advice=_ADVICE)
         unknown = sorted(used.difference(_VARIABLES))
         if unknown:
-            what = f"uses `{unknown[0]}`, which is unknown."
+            what = f"uses the unknown variable `{unknown[0]}`."
             raise InvalidInput(what, where=self.name, advice=_ADVICE)
         return self
 
@@ -66,7 +66,7 @@ class UserTemplate:
         rules = render("fragments/multimodal_input_rules.jinja") if images else ""
         try:
             return (
-                _environment()
+                _get_environment()
                 .from_string(self.source)
                 .render(
                     user_task=task,
@@ -79,13 +79,15 @@ class UserTemplate:
             _raise_invalid_template(error, self.name)
         except (ArithmeticError, LookupError, TypeError, ValueError, RecursionError) as error:
             raise InvalidInput(
-                f"fails: {type(error).__name__}: {error}.", where=self.name, advice=_ADVICE
+                f"rendering failed: {type(error).__name__}: {error}.",
+                where=self.name,
+                advice=_ADVICE,
             ) from error
 
 
 def render(name: str, **values: object) -> str:
     """Render a built-in prompt such as "prompt.jinja", or a fragment."""
-    return _environment().get_template(name).render(**values).strip()
+    return _get_environment().get_template(name).render(**values).strip()
 
 
 @cache
@@ -107,7 +109,7 @@ def _list_prompt_files() -> tuple[Traversable, ...]:
 
 
 @cache
-def _environment() -> ImmutableSandboxedEnvironment:
+def _get_environment() -> ImmutableSandboxedEnvironment:
     from jinja2 import PackageLoader, StrictUndefined  # noqa: PLC0415 - heavy, and only here
     from jinja2.sandbox import ImmutableSandboxedEnvironment  # noqa: PLC0415
 
@@ -126,7 +128,7 @@ def _raise_invalid_template(error: TemplateError, name: str) -> NoReturn:
     line = getattr(error, "lineno", None)
     location = f"{name}, line {line}" if line else name
     raise InvalidInput(
-        f"is no template that can be used: {error.message or type(error).__name__}.",
+        f"is not a valid template: {error.message or type(error).__name__}.",
         where=location,
         advice=_ADVICE,
     ) from error

@@ -159,7 +159,7 @@ def group_similar_events(trace: Trace, writer: EventWriter) -> list[EventGroup]:
     groups: list[EventGroup] = []
     open_groups: list[EventGroup] = []
     for event_index, event in enumerate(trace.events):
-        shape: _Shape = (writer.write_head(event), _argument_names(event.arguments))
+        shape: _Shape = (writer.write_head(event), _list_argument_names(event.arguments))
         open_groups = [
             group for group in open_groups if event_index - group.last_index <= _MAX_DISTANCE
         ]
@@ -178,7 +178,7 @@ def group_similar_events(trace: Trace, writer: EventWriter) -> list[EventGroup]:
     return groups
 
 
-def _argument_names(arguments: Json) -> tuple[str, ...]:
+def _list_argument_names(arguments: Json) -> tuple[str, ...]:
     return tuple(cast("dict[str, Json]", arguments)) if isinstance(arguments, dict) else ()
 
 

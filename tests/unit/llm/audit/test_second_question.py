@@ -45,7 +45,7 @@ def test_it_shows_what_was_said_of_a_step_and_why_it_is_contested() -> None:
     assert (
         'step 1, you said: {"step":"1","kind":["act"],"status":"executed","evidence":'
         '[{"event":"e9","quote":"read_file"},{"event":"e2","quote":"a.txt"}],"events":["e2"]}\n'
-        "  not accepted, there is no such event in what is judged: e9 «read_file»\n"
+        "  not accepted, no such event in the trace: e9 «read_file»\n"
     ) in told
     assert "step 2, you said: " in told
     assert "not confirmed by a search for words and values: Boston-Orlando stands in" in told
@@ -92,7 +92,7 @@ def test_an_extra_whose_quote_does_not_stand_can_be_quoted_again() -> None:
         answer(*steps, extras=extra("I promise a refund")),
         answer(*steps, extras=extra("There are none.")),
     )
-    assert "extra e4 «I promise a refund»\n  not accepted, the quote does not stand" in told
+    assert "extra e4 «I promise a refund»\n  not accepted, the quote is not in the event" in told
     assert judgement.rejected == ()
     assert judgement.findings is not None
     assert [found.quote for found in judgement.findings.extras] == ["There are none."]

@@ -34,7 +34,7 @@ def said(number: int, text: str, actor: str = "assistant", kind: Kind = Kind.MES
 
 def event_writer(*events: Event, plan: Plan = PLAN) -> EventWriter:
     trace = Trace(events)
-    gallery = ImageGallery.of(Content(), plan, trace, "mark", ImageRules())
+    gallery = ImageGallery.from_case(Content(), plan, trace, "mark", ImageRules())
     return EventWriter(trace, PlanTerms(plan), gallery)
 
 

@@ -45,9 +45,9 @@ def test_the_kind_is_read_from_the_image_itself(data: str, media_type: str) -> N
 @pytest.mark.parametrize(
     ("image", "why"),
     [
-        (Image("image/png", data="????"), "no PNG"),
-        (Image("image/png", data="A"), "not base64"),
-        (Image("image/svg+xml", data="PHN2Zz48L3N2Zz4="), "no PNG, JPEG, GIF or WebP"),
+        (Image("image/png", data="????"), "not a PNG"),
+        (Image("image/png", data="A"), "not valid base64"),
+        (Image("image/svg+xml", data="PHN2Zz48L3N2Zz4="), "not a PNG, JPEG, GIF or WebP"),
         (Image("image/png", url="https://example.org/a.png"), "--allow-image-urls"),
         (Image("image/png", url="HTTP://example.org/a.png"), "--allow-image-urls"),
         (Image("image/png", url="nowhere.png"), "can't be read"),
@@ -82,7 +82,7 @@ def test_a_local_file_is_read_in_its_folder_and_nowhere_else(tmp_path: Path) -> 
     assert admitted(Image("image/*", url="chart.png"), rules) == SEEN
     assert admitted(Image("image/*", url=f"file://{folder}/chart.png"), rules) == SEEN
     assert "outside" in str(admitted(Image("image/*", url="link.png"), rules))
-    assert "no PNG" in str(admitted(Image("image/*", url="notes.png"), rules))
+    assert "not a PNG" in str(admitted(Image("image/*", url="notes.png"), rules))
 
 
 def test_number_and_size_are_bounded() -> None:

@@ -25,7 +25,7 @@ def test_the_variables_of_the_specification() -> None:
     [
         ("{{ user_task }}", "does not use `agent_plan`"),
         ("{{ agent_plan }}", "does not use `execution_trace_json`"),
-        (USES_ALL + "{{ trace }}", "uses `trace`, which is unknown"),
+        (USES_ALL + "{{ trace }}", "uses the unknown variable `trace`"),
         (USES_ALL + "{{ _fragments.other }}", "other"),
         (USES_ALL + "{% if %}", "line 1"),
         (USES_ALL + "{{ user_task.__class__.__mro__ }}", "unsafe"),
