@@ -43,7 +43,7 @@ class CallableJudge:
                 result = await result
         except SystemExit as error:
             # SystemExit would end the event loop that all others wait for.
-            raise RuntimeError(f"it wanted to exit with {error.code}") from error
+            raise RuntimeError(f"it tried to exit with {error.code}") from error
         if isinstance(result, Mapping):
             return Judgement(score=result["score"], reason=str(result.get("reason", "")))
         return Judgement(score=cast("float", result))
@@ -59,7 +59,9 @@ def load_callable_judge(name: str) -> CallableJudge:
     module, _, function = name.partition(":")
     if not module or not function:
         raise InvalidInput(
-            f"`{name}` names no function.", where="--callable", advice="Write package.module:name."
+            f"`{name}` is not a valid function name.",
+            where="--callable",
+            advice="Write package.module:name.",
         )
     try:
         loaded = getattr(importlib.import_module(module), function)
@@ -71,5 +73,5 @@ def load_callable_judge(name: str) -> CallableJudge:
             advice="Install the package, or set PYTHONPATH to the folder of the module.",
         ) from error
     if not callable(loaded):
-        raise InvalidInput(f"`{name}` can't be called.", where="--callable")
+        raise InvalidInput(f"`{name}` is not callable.", where="--callable")
     return CallableJudge(cast("Callable[..., ScoreResult]", loaded), name)

@@ -99,8 +99,8 @@ def compute_figures(
         for figure, is_hit in hits.items():
             counted[row.attack or row.change, figure].append(is_hit)
 
-    def count_share(sort: object, figure: Figure) -> Share:
-        hits = counted[sort, figure]
+    def count_share(kind: object, figure: Figure) -> Share:
+        hits = counted[kind, figure]
         return Share(sum(hits), len(hits))
 
     seen = {row.attack or row.change for row in all_rows}
@@ -108,7 +108,7 @@ def compute_figures(
     clean = [row for row in all_rows if row.change is None]
     return Figures(
         passed=count_share(None, Figure.PASSED),
-        reworded={sort: count_share(sort, Figure.PASSED) for sort in Rewording if sort in seen},
+        reworded={kind: count_share(kind, Figure.PASSED) for kind in Rewording if kind in seen},
         flaws={
             flaw: FlawShares(
                 caught=count_share(flaw, Figure.CAUGHT),
@@ -199,13 +199,15 @@ def _compute_agreement(
     drawn = list(by_case.values())
     random = Random(0)  # noqa: S311 - the same rows give the same interval
     resampled = sorted(
-        _pooled_kappa(random.choices(drawn, k=len(drawn))) for _ in range(_RESAMPLES)
+        _compute_pooled_kappa(random.choices(drawn, k=len(drawn))) for _ in range(_RESAMPLES)
     )
     tail = _RESAMPLES // 40
-    return Agreement(_pooled_kappa(drawn), resampled[tail], resampled[-1 - tail], len(drawn))
+    return Agreement(
+        _compute_pooled_kappa(drawn), resampled[tail], resampled[-1 - tail], len(drawn)
+    )
 
 
-def _pooled_kappa(cases: Iterable[list[tuple[int, int]]]) -> float:
+def _compute_pooled_kappa(cases: Iterable[list[tuple[int, int]]]) -> float:
     return quadratic_kappa([pair for pairs in cases for pair in pairs])
 
 

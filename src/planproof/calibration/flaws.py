@@ -320,10 +320,12 @@ def choose_unrelated(
     case_terms = extract_terms(" ".join((*plan, json.dumps(list(events), ensure_ascii=False))))
     lines = list(load_material(section))
     random.shuffle(lines)
-    return next((line for line in lines if case_terms.isdisjoint(_distinctive_terms(line))), None)
+    return next(
+        (line for line in lines if case_terms.isdisjoint(_extract_distinctive_terms(line))), None
+    )
 
 
-def _distinctive_terms(line: str) -> frozenset[str]:
+def _extract_distinctive_terms(line: str) -> frozenset[str]:
     """Return the words of a line without concepts, which nearly any text shares."""
     return frozenset(
         term for term in extract_terms(line) if not term.startswith("~") and len(term) > 3

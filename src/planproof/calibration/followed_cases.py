@@ -17,7 +17,7 @@ from planproof.errors import InvalidInput
 from planproof.evaluation import ReadOptions, load_case
 from planproof.readers.native import serialize_trace
 
-BUILT_IN_NOTE = "The 16 built-in cases were used to develop planproof: expect less on your own."
+BUILT_IN_NOTE = "The 16 built-in cases were used in development: expect lower figures on yours."
 """Note shown with all figures on the built-in cases."""
 
 
@@ -73,12 +73,12 @@ def read_labels(lines: Iterable[str], name: str) -> dict[str, float]:
         fields = cast("dict[str, Any]", label) if isinstance(label, dict) else {}
         case, score = fields.get("id"), fields.get("score")
         if not isinstance(case, str) or isinstance(score, bool):
-            raise InvalidInput("holds no label.", where=where, advice=_FORM)
+            raise InvalidInput("is not a valid label.", where=where, advice=_FORM)
         if not isinstance(score, int | float) or not 0 <= score <= 1:
             raise InvalidInput("the score must be from 0 to 1.", where=where, advice=_FORM)
         if case in labels:
             raise InvalidInput(
-                f"`{case}` has a label already.", where=where, advice="Keep one of them."
+                f"`{case}` already has a label.", where=where, advice="Remove one of them."
             )
         labels[case] = float(score)
     return labels

@@ -60,7 +60,7 @@ class Measurement:
 
 def measure(
     variants: Iterable[Variant],
-    judging: CaseEvaluator,
+    evaluator: CaseEvaluator,
     *,
     repeats: int = 1,
     concurrency: int | None = None,
@@ -73,7 +73,7 @@ def measure(
             JudgeTask(position, CaseLine(variant.id, variant.case), serialize_case(variant.case))
             for position, variant in enumerate(all_variants)
         )
-        results = judge_locally(tasks, judging, lambda _: {}, concurrency)
+        results = judge_locally(tasks, evaluator, lambda _: {}, concurrency)
         for variant, (result, _) in zip(all_variants, results, strict=True):
             yield Measurement(
                 variant, repeat, result.verdict, _is_flaw_located(variant, result.verdict)

@@ -132,10 +132,10 @@ def test_any_callable_can_be_measured() -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("nothing", "names no function"),
+        ("nothing", "is not a valid function name"),
         ("planproof.nowhere:x", "can't be imported"),
         ("planproof.case:nothing", "can't be imported"),
-        ("planproof.runs.engines.local:DEFAULT_MODEL_CONCURRENCY", "can't be called"),
+        ("planproof.runs.engines.local:DEFAULT_MODEL_CONCURRENCY", "is not callable"),
     ],
 )
 def test_what_is_no_callable_is_an_error(name: str, message: str) -> None:

@@ -136,15 +136,15 @@ def test_a_callable_that_fails_says_why_and_ends_nobody_else(
     done = planproof("calibrate", saved(tmp_path, FOLLOWED), "--callable", name)
     assert done.code == 0
     assert "(The judge" in done.out
-    assert "wanted to exit with 3" in " ".join(done.out.split())
+    assert "tried to exit with 3" in " ".join(done.out.split())
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--callable", "a:b", "--judge", "rules"], "stands in the place of"),
-        (["--callable", "nowhere"], "names no function"),
-        (["--callable", ":b"], "names no function"),
+        (["--callable", "nowhere"], "is not a valid function name"),
+        (["--callable", ":b"], "is not a valid function name"),
         (["--callable", "nowhere:b"], "can't be imported: ModuleNotFoundError"),
         (["--callable", "..nowhere:b"], "can't be imported: TypeError"),
         (["missing.jsonl"], "missing.jsonl"),
@@ -178,12 +178,12 @@ def test_a_case_that_can_not_be_judged_is_named(planproof: CommandLine, tmp_path
     ("line", "message"),
     [
         ("{", "line 2: is not valid JSON"),
-        ("[]", "holds no label"),
-        ('{"score": 1}', "holds no label"),
-        ('{"id": "b", "score": true}', "holds no label"),
+        ("[]", "is not a valid label"),
+        ('{"score": 1}', "is not a valid label"),
+        ('{"id": "b", "score": true}', "is not a valid label"),
         ('{"id": "b", "score": 7.5}', "must be from 0 to 1"),
         ('{"id": "b", "score": NaN}', "must be from 0 to 1"),
-        ('{"id": "a", "score": 1}', "has a label already"),
+        ('{"id": "a", "score": 1}', "already has a label"),
     ],
 )
 def test_bad_labels_are_named(line: str, message: str) -> None:
