@@ -181,21 +181,26 @@ def test_foreign_fields_are_found_by_pointers(
 CASE = '{"user_task":"","execution_trace":[]}'
 FAULTS: list[tuple[str, bytes, str, str]] = [
     ("nowhere.jsonl", b"", "nowhere.jsonl: can't be read: No such file or directory.", ""),
-    ("x.jsonl.gz", gzip.compress(_lines(CASES))[:-20], "can't be unpacked: ", "cut off"),
-    ("x.jsonl.gz", b"\x1f\x8bno", "can't be unpacked: ", "Copy it again"),
-    ("x.json.zst", zstd.compress(_lines(CASES * 50))[:-9], "can't be unpacked: ", "cut off"),
-    ("x.json.zst", b"\x28\xb5\x2f\xfd" + b"x" * 40, "x.json.zst: can't be unpacked: ", "Copy"),
-    ("x.parquet", b"no", "x.parquet: is no Parquet that can be read: ", "Write the file again"),
-    ("x.parquet", _parquet([{"a": 1}]), "no column is called `execution_trace`.", "it has a."),
+    ("x.jsonl.gz", gzip.compress(_lines(CASES))[:-20], "can't be decompressed: ", "truncated"),
+    ("x.jsonl.gz", b"\x1f\x8bno", "can't be decompressed: ", "Copy the file again"),
+    ("x.json.zst", zstd.compress(_lines(CASES * 50))[:-9], "can't be decompressed: ", "truncated"),
+    ("x.json.zst", b"\x28\xb5\x2f\xfd" + b"x" * 40, "x.json.zst: can't be decompressed: ", "Copy"),
+    ("x.parquet", b"no", "x.parquet: is not a valid Parquet file: ", "Export the file again"),
+    ("x.parquet", _parquet([{"a": 1}]), "there is no column `execution_trace`.", "Columns: a."),
     (
         "x.csv",
         b"a,b\n1,2\n",
-        "x.csv: no column is called `execution_trace`.",
+        "x.csv: there is no column `execution_trace`.",
         "--map trace=/COLUMN",
     ),
     ("x.csv", b"execution_trace\n\xff\n", "x.csv, line 2: byte 0 is not valid UTF-8.", "UTF-8"),
-    ("x.csv", b'execution_trace\n"a"b\n', "x.csv, row 1: is no CSV from line 2 on: ", "double"),
-    ("x.csv", b'execution_trace\n"a\n', "x.csv, row 1: is no CSV from line 2 on: ", "Quote"),
+    (
+        "x.csv",
+        b'execution_trace\n"a"b\n',
+        "x.csv, row 1: is not valid CSV from line 2 on: ",
+        "double",
+    ),
+    ("x.csv", b'execution_trace\n"a\n', "x.csv, row 1: is not valid CSV from line 2 on: ", "Quote"),
     (
         "x.csv",
         b"execution_trace\n" + b"x" * 3_000,
@@ -222,9 +227,13 @@ def test_what_is_wrong_with_a_file_is_told_with_its_place(
 
 
 ROWS: list[tuple[str, bytes, str]] = [
-    ("x.csv", b"id,execution_trace\n1\n", "x.csv, row 1: has 1 cells, where there are 2 columns."),
+    (
+        "x.csv",
+        b"id,execution_trace\n1\n",
+        "x.csv, row 1: has 1 cells, but the table has 2 columns.",
+    ),
     ("x.csv", b"id,execution_trace\n1,\n", "x.csv, row 1#/execution_trace: must be text or"),
-    ("x.csv", b"metadata,execution_trace\nx,y\n", "x.csv, row 1#/metadata: holds no JSON."),
+    ("x.csv", b"metadata,execution_trace\nx,y\n", "x.csv, row 1#/metadata: is not valid JSON."),
     ("x.parquet", _parquet([{"execution_trace": 5}]), "x.parquet, row 1#/execution_trace: must be"),
     ("x.jsonl", b'{"user_task":1,"execution_trace":[]}', "x.jsonl, line 1#/user_task: must be"),
     ("x.json", b'[{"user_task":1,"execution_trace":[]}]', "x.json, item 1#/user_task: must be"),
@@ -259,7 +268,7 @@ def test_a_file_of_several_that_can_not_be_read_does_not_stop_the_rest(tmp_path:
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        ("", "has no file of cases or traces in it"),
+        ("", "contains no case or trace files"),
         ("*.jsonl", "no file matches"),
     ],
 )
@@ -271,8 +280,8 @@ def test_a_place_without_files_is_told(place: str, message: str, tmp_path: Path)
 @pytest.mark.parametrize(
     ("pairs", "message"),
     [
-        (["plan"], "`plan` is no mapping. Write FIELD=POINTER"),
-        (["plan=meta"], "`plan=meta` is no mapping."),
+        (["plan"], "`plan` is not a valid mapping. Write FIELD=POINTER"),
+        (["plan=meta"], "`plan=meta` is not a valid mapping."),
         (["plna=/x"], "a case has no field `plna`. Did you mean `plan`?"),
     ],
 )
@@ -285,9 +294,9 @@ def test_what_is_no_mapping_is_told(pairs: list[str], message: str) -> None:
 @pytest.mark.parametrize(
     ("pointer", "message"),
     [
-        ("/meta/x", "nothing at /meta/x, where --map looks for the plan. The record has /key, /me"),
-        ("/key/x", "there is nothing at /key/x"),
-        ("/text/x", "there is nothing at /text/x"),
+        ("/meta/x", "no value at /meta/x, where --map plan points. The record has /key, /me"),
+        ("/key/x", "no value at /key/x"),
+        ("/text/x", "no value at /text/x"),
     ],
 )
 def test_a_pointer_that_leads_nowhere_is_told(pointer: str, message: str, tmp_path: Path) -> None:

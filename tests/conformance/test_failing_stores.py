@@ -59,7 +59,7 @@ def test_a_file_that_can_grow_no_more(tmp_path: Path, cases: Path) -> None:
     failed = started(tmp_path, store, cases, "-o", "/dev/null", largest_file=900_000)
     assert ended(failed) == 2
     assert f"planproof: error: {store}: the store failed: " in _told(tmp_path)
-    assert "What was kept before is still there." in _told(tmp_path)
+    assert "Results stored before are kept." in _told(tmp_path)
     assert "Traceback" not in _told(tmp_path)
     _goes_on(tmp_path, store, cases)
 
@@ -97,7 +97,7 @@ def test_a_file_that_is_taken_away(tmp_path: Path, cases: Path) -> None:
     wait_until(_some_kept(str(store)))
     store.rename(away)
     assert ended(process) == 2
-    assert "has been removed or replaced while it was in use" in _told(tmp_path)
+    assert "was removed or replaced while it was in use" in _told(tmp_path)
     away.rename(store)
     _goes_on(tmp_path, str(store), cases)
 

@@ -178,7 +178,7 @@ def test_what_is_wrong_with_a_file_is_told_as_it_is_here(
     path = tmp_path / "x.csv"
     path.write_text("a,b\n1,2\n", encoding="utf-8")
     with (
-        pytest.raises(InvalidInput, match="no column is called `execution_trace`"),
+        pytest.raises(InvalidInput, match="there is no column `execution_trace`"),
         RunRecorder(store, _run()) as keeping,
     ):
         list(_on_ray(DataSet(paths=(str(path),)), keeping, address=cluster))

@@ -218,7 +218,7 @@ class _ComparisonBuilder:
             worst=tuple(self.worst),
             best=tuple(self.best),
             lost=tuple(self.lost),
-            only_base_names=pairing.unpaired_names(MOST_CHANGES),
+            only_base_names=pairing.list_unpaired_names(MOST_CHANGES),
             only_new_names=tuple(self.only_new_names),
         )
 
@@ -279,13 +279,15 @@ class Pairing:
     def __init__(self, base: Iterable[Result]) -> None:
         self._unpaired: dict[bytes, list[BaseResult]] = {}
         for result in base:
-            self._unpaired.setdefault(_key(result), []).append(BaseResult.from_result(result))
+            self._unpaired.setdefault(_make_pair_key(result), []).append(
+                BaseResult.from_result(result)
+            )
         for base_results in self._unpaired.values():
             base_results.reverse()
 
     def pop_partner(self, result: Result) -> BaseResult | None:
         """Return the earliest unused base result on the same case, if any."""
-        base_results = self._unpaired.get(_key(result))
+        base_results = self._unpaired.get(_make_pair_key(result))
         return base_results.pop() if base_results else None
 
     @property
@@ -293,7 +295,7 @@ class Pairing:
         """Number of base results without a partner."""
         return sum(map(len, self._unpaired.values()))
 
-    def unpaired_names(self, limit: int) -> tuple[str, ...]:
+    def list_unpaired_names(self, limit: int) -> tuple[str, ...]:
         """Return the names of the first base results without a partner."""
         names = (
             base_result.name
@@ -303,7 +305,7 @@ class Pairing:
         return tuple(islice(names, limit))
 
 
-def _key(result: Result) -> bytes:
+def _make_pair_key(result: Result) -> bytes:
     key = f"content {result.case}" if result.id is None else f"id {result.id}"
     return blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 

@@ -47,7 +47,7 @@ def check_gate(
     A run that is unfinished or has no results does not pass.
     """
     if conditions.max_worse is not None and comparison is None:
-        raise InvalidInput("`max_worse` needs a base run.", advice="Name one to compare with.")
+        raise InvalidInput("`max_worse` needs a base run.", advice="Name a run to compare with.")
     results = [*_check_completeness(run, summary), *_check_scores(conditions, summary)]
     if comparison is not None:
         results += _check_against_base(conditions, comparison)
@@ -58,7 +58,7 @@ def _check_completeness(run: Run, summary: Summary) -> Iterator[GateCheck]:
     finished = run.state is RunState.FINISHED
     detail = f"it is {run.state.value}"
     yield GateCheck(
-        "the run is finished", finished, detail if finished else f"{detail}; --resume goes on"
+        "the run is finished", finished, detail if finished else f"{detail}; continue with --resume"
     )
     yield GateCheck("the run has results", summary.cases > 0, f"{summary.cases:,}")
 
@@ -67,7 +67,7 @@ def _check_scores(conditions: GateConditions, summary: Summary) -> Iterator[Gate
     causes = "".join(f"; {count:,} {cause}" for cause, count in summary.unscored.items())
     unscored = summary.cases - summary.scored
     yield GateCheck(
-        f"at most {conditions.max_unscored:,} without a score",
+        f"at most {conditions.max_unscored:,} unscored",
         unscored <= conditions.max_unscored,
         f"{unscored:,} of {summary.cases:,}{causes}",
     )
@@ -91,7 +91,7 @@ def _check_scores(conditions: GateConditions, summary: Summary) -> Iterator[Gate
 
 
 def _check_against_base(conditions: GateConditions, comparison: Comparison) -> Iterator[GateCheck]:
-    allowed = f" by more than {conditions.tolerance:g}" if conditions.tolerance else ""
+    allowed = f"at most {conditions.tolerance:g}" if conditions.tolerance else "not"
     if comparison.mean_change is None:
         detail = "no case has a score in both runs"
     else:
@@ -100,9 +100,9 @@ def _check_against_base(conditions: GateConditions, comparison: Comparison) -> I
             detail += f", 95 % interval {spread.low:+.4f} to {spread.high:+.4f}"
         detail += f"; {comparison.worse:,} worse, {comparison.better:,} better"
     if comparison.only_base:
-        detail += f"; {comparison.only_base:,} of the base not in this run"
+        detail += f"; only in the base: {comparison.only_base:,}"
     yield GateCheck(
-        f"mean no lower than in the base{allowed}",
+        f"mean {allowed} lower than in the base",
         comparison.mean_change is not None
         and comparison.mean_change >= -conditions.tolerance - _FLOAT_TOLERANCE,
         detail,

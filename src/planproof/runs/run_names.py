@@ -15,7 +15,7 @@ def parse_tags(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         name, separator, value = text.partition("=")
         if not separator or not name:
-            raise InvalidInput(f"`{text}` is no tag.", advice="Write NAME=VALUE.")
+            raise InvalidInput(f"`{text}` is not a valid tag.", advice="Write NAME=VALUE.")
         tags[name] = value
     return tags
 
@@ -26,7 +26,7 @@ def find_run_by_name(store: Store, name: str) -> Run:
         return store.find_run(name)
     runs = store.list_runs(limit=1, tags=parse_tags([name]))
     if not runs:
-        raise _make_run_not_found_error(store, f"with the tag {name}.")
+        raise _make_run_not_found_error(store, f"no run with the tag {name}.")
     return runs[0]
 
 
@@ -43,7 +43,7 @@ def find_base_run(store: Store, name: str, new: Run) -> Run:
         tagged = store.list_runs(tags=parse_tags([name]))
         base, description = next(_iter_finished_before(tagged, new), None), f"with the tag {name}"
     if base is None:
-        raise _make_run_not_found_error(store, f"{description} that was finished before {new.id}.")
+        raise _make_run_not_found_error(store, f"no finished run {description} before {new.id}.")
     return base
 
 
@@ -60,9 +60,5 @@ def _iter_finished_before(runs: Iterable[Run], new: Run) -> Iterator[Run]:
             yield run
 
 
-def _make_run_not_found_error(store: Store, description: str) -> InvalidInput:
-    return InvalidInput(
-        f"there is no run {description}",
-        where=store.url,
-        advice="`planproof runs` lists what there is.",
-    )
+def _make_run_not_found_error(store: Store, what: str) -> InvalidInput:
+    return InvalidInput(what, where=store.url, advice="List the runs with `planproof runs`.")

@@ -132,7 +132,7 @@ class RunRecorder:
 
 def _make_cases_changed_error(where: str) -> InvalidInput:
     return InvalidInput(
-        "the cases are not those that the run began with.",
+        "the cases have changed since the run started.",
         where=where,
-        advice="Start a new run, without --resume: a case that is judged is not judged again.",
+        advice="Start a new run without --resume; cases already judged are reused.",
     )

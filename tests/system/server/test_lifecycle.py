@@ -26,7 +26,7 @@ def test_a_store_that_keeps_nothing_is_refused(
 ) -> None:
     done = CommandLine(monkeypatch, capsys)("serve", "--store", "none", "--port", "0")
     assert done.code == 2
-    assert "is no database" in done.err
+    assert "is not a database" in done.err
 
 
 def test_a_server_for_others_needs_a_key(

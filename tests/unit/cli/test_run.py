@@ -100,7 +100,7 @@ def test_what_is_not_understood_is_counted_and_not_judged_again(
     assert "2 judged before" in planproof("run", "cases.jsonl").err
     gate = planproof("gate", "latest")
     assert gate.code == 1
-    assert "at most 0 without a score: 1 of 2; 1 not_understood" in gate.out
+    assert "at most 0 unscored: 1 of 2; 1 not_understood" in gate.out
 
 
 def test_cases_can_come_from_standard_input(planproof: CommandLine) -> None:
@@ -247,7 +247,7 @@ def test_data_that_has_changed_is_not_gone_on_with(
         _data_set(folder, *changed)
         done = planproof("run", "cases.jsonl", "--resume")
         assert done.code == 2
-        assert "the cases are not those that the run began with" in done.err
+        assert "the cases have changed since the run started" in done.err
 
 
 def test_only_the_same_data_judged_in_the_same_way_is_gone_on_with(

@@ -68,8 +68,8 @@ def test_cases_are_chosen(
     ("options", "message"),
     [
         (("--map", "plna=/x"), "a case has no field `plna`"),
-        (("--where", "=x"), "`=x` is no condition"),
-        (("--shard", "3/2"), "`3/2` is no shard"),
+        (("--where", "=x"), "`=x` is not a valid condition"),
+        (("--shard", "3/2"), "`3/2` is not a valid shard"),
         (("--engine", "ray"), "pip install 'planproof[ray]'"),
         (("--engine", "ray", "--max-cost", "1"), "--max-cost can't be held over several workers"),
     ],

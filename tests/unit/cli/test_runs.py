@@ -72,7 +72,7 @@ def test_a_run_is_shown(planproof: CommandLine) -> None:
     assert done.out.startswith(f"{SECOND}  finished  rules  cases.jsonl  branch=pr-7\n\nmean 0.833")
     assert planproof("show", "20260101").out.startswith(FIRST)
     assert planproof("show", "branch=main").out.startswith(FIRST)
-    assert "there is no run with the tag branch=x." in planproof("show", "branch=x").err
+    assert "no run with the tag branch=x." in planproof("show", "branch=x").err
     shown = json.loads(planproof("show", "latest", "--format", "json").out)
     assert shown["run"]["id"] == SECOND
     assert (shown["summary"]["scored"], shown["summary"]["passed"]) == (3, 2)
@@ -119,8 +119,11 @@ def test_the_base_is_found_by_what_it_is(planproof: CommandLine, base: str) -> N
 def test_a_base_is_finished_earlier_and_over_the_same_data(planproof: CommandLine) -> None:
     nothing = planproof("compare", "previous", FIRST)
     assert nothing.code == 2
-    assert f"there is no run of cases.jsonl that was finished before {FIRST}." in nothing.err
-    assert "with the tag branch=x that was" in planproof("compare", "branch=x", "latest").err
+    assert f"no finished run of cases.jsonl before {FIRST}." in nothing.err
+    assert (
+        "no finished run with the tag branch=x before"
+        in planproof("compare", "branch=x", "latest").err
+    )
     third = replace(RUN, id="20260103-030000-fff000", created=RUN.created + timedelta(days=2))
     _keep(third, run_scoring([1.0]), RunState.INTERRUPTED)
     other = replace(third, id="20260104-030000-fff000", created=RUN.created + timedelta(days=3))
@@ -137,7 +140,7 @@ def test_a_gate_passes_or_fails_with_the_reasons(planproof: CommandLine) -> None
     assert done.code == 1
     broken = [line.strip() for line in done.out.splitlines() if "✗" in line]
     assert broken == [
-        "✗ at most 0 without a score: 1 of 4; 1 judge_failed",
+        "✗ at most 0 unscored: 1 of 4; 1 judge_failed",
         "✗ mean score at least 0.9: 0.8333 over 3 scored",
     ]
     done = planproof("gate", "latest", "--max-unscored", "1", "--no-worse-than", FIRST)
@@ -164,7 +167,7 @@ def test_an_interrupted_run_does_not_pass(planproof: CommandLine) -> None:
     _keep(third, run_scoring([1.0]), RunState.INTERRUPTED)
     done = planproof("gate", "latest")
     assert done.code == 1
-    assert "✗ the run is finished: it is interrupted; --resume goes on" in done.out
+    assert "✗ the run is finished: it is interrupted; continue with --resume" in done.out
 
 
 def test_runs_that_are_empty_or_have_nothing_in_common(planproof: CommandLine) -> None:
@@ -178,7 +181,7 @@ def test_runs_that_are_empty_or_have_nothing_in_common(planproof: CommandLine) -
     assert (nothing.code, "✗ the run has results: 0" in nothing.out) == (1, True)
     alone = planproof("gate", other.id, "--no-worse-than", FIRST)
     assert alone.code == 1
-    assert "✗ mean no lower than in the base: no case has a score in both runs;" in alone.out
+    assert "✗ mean not lower than in the base: no case has a score in both runs;" in alone.out
     for form in ("json", "markdown"):
         assert planproof("show", empty.id, "--format", form).code == 0
         assert planproof("compare", empty.id, empty.id, "--format", form).code == 0

@@ -90,7 +90,7 @@ def test_a_gate() -> None:
         "### planproof: gate failed\n\n|  | condition | found |\n|---|---|---|\n"
     )
     assert "| ✅ | mean score at least 0.9 | 1.0000 over 1 scored |" in text
-    assert "| ❌ | at most 0 without a score | 1 of 2; 1 judge&#95;failed |" in text
+    assert "| ❌ | at most 0 unscored | 1 of 2; 1 judge&#95;failed |" in text
     held = (GateCheck("a", held=True, told="b"),)
     assert gate_to_markdown(RUN, held).startswith("### planproof: gate passed")
 

@@ -35,9 +35,9 @@ def _broken(
     ("conditions", "scores", "broken"),
     [
         (GateConditions(), [1.0, 0.0], []),
-        (GateConditions(), [1.0, None], ["at most 0 without a score"]),
+        (GateConditions(), [1.0, None], ["at most 0 unscored"]),
         (GateConditions(max_unscored=1), [1.0, None], []),
-        (GateConditions(max_unscored=1), [None, None, 1.0], ["at most 1 without a score"]),
+        (GateConditions(max_unscored=1), [None, None, 1.0], ["at most 1 unscored"]),
         (GateConditions(min_mean=0.5), [1.0, 0.0], []),
         (GateConditions(min_mean=0.51), [1.0, 0.0], ["mean score at least 0.51"]),
         (GateConditions(min_mean=0.8), [0.7, 0.8, 0.9], []),  # a tie passes, to the last bit
@@ -76,13 +76,13 @@ def test_a_run_by_itself(conditions: GateConditions, scores: Scores, broken: lis
             [0.5, 1.0],
             [],
         ),  # one worse, one better: the mean is the same
-        (GateConditions(), [1.0, 0.5], [0.75, 0.5], ["mean no lower than in the base"]),
+        (GateConditions(), [1.0, 0.5], [0.75, 0.5], ["mean not lower than in the base"]),
         (GateConditions(tolerance=0.125), [1.0, 0.5], [0.75, 0.5], []),
         (
             GateConditions(tolerance=0.12),
             [1.0, 0.5],
             [0.75, 0.5],
-            ["mean no lower than in the base by more than 0.12"],
+            ["mean at most 0.12 lower than in the base"],
         ),
         (GateConditions(max_worse=1), [1.0, 0.5], [0.5, 1.0], []),
         (
@@ -94,13 +94,13 @@ def test_a_run_by_itself(conditions: GateConditions, scores: Scores, broken: lis
         # A case that the base had not lowers the mean, but makes no case worse.
         (GateConditions(), [1.0], [1.0, 0.0], []),
         # Nothing to compare with is no proof.
-        (GateConditions(), [], [1.0], ["mean no lower than in the base"]),
-        (GateConditions(), [None], [1.0], ["mean no lower than in the base"]),
+        (GateConditions(), [], [1.0], ["mean not lower than in the base"]),
+        (GateConditions(), [None], [1.0], ["mean not lower than in the base"]),
         (
             GateConditions(),
             [1.0],
             [None],
-            ["at most 0 without a score", "mean no lower than in the base"],
+            ["at most 0 unscored", "mean not lower than in the base"],
         ),
     ],
 )
@@ -126,7 +126,7 @@ def test_every_condition_tells_its_figures_held_or_not() -> None:
     asked = GateConditions(
         min_mean=0.7, min_pass_rate=0.4, max_unscored=0, tolerance=0.1, max_worse=0
     )
-    interval, gone = "95 % interval -0.5000 to +0.0000", "1 of the base not in this run"
+    interval, gone = "95 % interval -0.5000 to +0.0000", "only in the base: 1"
     assert [check.told for check in check_gate(asked, RUN, summary, against)] == [
         "it is finished",
         "3",

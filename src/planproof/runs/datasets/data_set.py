@@ -98,11 +98,11 @@ class DataSet:
         """Return the columns needed from a table; empty means all."""
         pointers = () if self.mapping is None else self.mapping.pointers.values()
         condition_pointers = [condition.pointer for condition in self.selection.where]
-        names = {_first_token(pointer) for pointer in (*pointers, *condition_pointers)}
+        names = {_get_first_token(pointer) for pointer in (*pointers, *condition_pointers)}
         return frozenset() if "" in names else frozenset((*names, *FIELDS.values()))
 
 
-def _first_token(pointer: str) -> str:
+def _get_first_token(pointer: str) -> str:
     return unescape(pointer[1:].partition("/")[0])
 
 

@@ -126,10 +126,10 @@ def _find_in_folder(folder: Path) -> Iterator[DataFile]:
             yield _make_data_file(path, id_=_strip_suffixes(path).relative_to(folder).as_posix())
     if not has_files:
         raise InvalidInput(
-            "has no file of cases or traces in it.",
+            "contains no case or trace files.",
             where=str(folder),
-            advice=f"They are those whose names end in {', '.join(SUFFIXES)}, or with .gz or .zst "
-            "behind; name files of other names yourself.",
+            advice=f"Files in a folder are found by suffix: {', '.join(SUFFIXES)}, also followed "
+            "by .gz or .zst. Pass other files by name.",
         )
 
 
@@ -229,16 +229,16 @@ def _open_zstd(file: Readable, name: str) -> Readable:
             from backports.zstd import ZstdFile  # noqa: PLC0415 - in an extra
     except ImportError as error:
         raise InvalidInput(
-            "is packed with zstd.",
+            "is compressed with zstd, and zstd support is not installed.",
             where=name,
-            advice="Install what unpacks it: pip install 'planproof[zstd]'.",
+            advice="Install it with pip install 'planproof[zstd]'.",
         ) from error
     return cast("IO[bytes]", ZstdFile(cast("Any", file)))
 
 
 def _make_decompression_error(name: str, error: Exception) -> InvalidInput:
     return InvalidInput(
-        f"can't be unpacked: {error}.",
+        f"can't be decompressed: {error}.",
         where=name,
-        advice="Copy it again; it may have been cut off.",
+        advice="Copy the file again; it may be truncated.",
     )

@@ -20,7 +20,9 @@ FIELDS = {
     "id": "id",
     "metadata": "metadata",
 }
-_SYNTAX_ADVICE = "Write FIELD=POINTER, as in plan=/meta/plan; an empty pointer is the whole record."
+_SYNTAX_ADVICE = (
+    "Write FIELD=POINTER, such as plan=/meta/plan; an empty pointer is the whole record."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,9 @@ def parse_map(pairs: Iterable[str]) -> FieldMap | None:
     for pair in pairs:
         field, equals, pointer = pair.partition("=")
         if not equals or (pointer and not pointer.startswith("/")):
-            raise InvalidInput(f"`{pair}` is no mapping.", where="--map", advice=_SYNTAX_ADVICE)
+            raise InvalidInput(
+                f"`{pair}` is not a valid mapping.", where="--map", advice=_SYNTAX_ADVICE
+            )
         if field not in FIELDS:
             raise InvalidInput(
                 f"a case has no field `{field}`.",
@@ -62,7 +66,7 @@ def is_field_mapping(word: str) -> bool:
     return field in FIELDS and bool(equals) and pointer.startswith("/")
 
 
-def value_at(record: Json, pointer: str) -> Json:
+def resolve_value(record: Json, pointer: str) -> Json:
     """Return the value at a JSON pointer, which may also lead into JSON stored as text."""
     first, slash, rest = pointer[1:].partition("/")
     if slash and is_object(record):
@@ -71,19 +75,19 @@ def value_at(record: Json, pointer: str) -> Json:
             try:
                 return resolve(json.loads(embedded), f"/{rest}")
             except (ValueError, RecursionError) as error:
-                raise InvalidInput(f"/{first} holds no JSON.") from error
+                raise InvalidInput(f"/{first} is not valid JSON.") from error
     return resolve(record, pointer)
 
 
 def _resolve_field(record: Json, field: str, pointer: str, name: str) -> Json:
     try:
-        return value_at(record, pointer)
+        return resolve_value(record, pointer)
     except InvalidInput as error:
         available = (
             ", ".join(f"/{key}" for key in list(record)[:12]) if is_object(record) else "no fields"
         )
         raise InvalidInput(
-            f"there is nothing at {pointer}, where --map looks for the {field}.",
+            f"no value at {pointer}, where --map {field} points.",
             where=name,
             advice=f"The record has {available}.",
         ) from error

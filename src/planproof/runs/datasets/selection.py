@@ -16,7 +16,7 @@ from planproof.core.json_values import is_list
 from planproof.core.pointer import escape
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.case_files import CaseLine
-from planproof.runs.datasets.field_mapping import value_at
+from planproof.runs.datasets.field_mapping import resolve_value
 
 _T = TypeVar("_T")
 _SHARD = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
@@ -73,7 +73,7 @@ def parse_shard(text: str) -> tuple[int, int]:
     match = _SHARD.fullmatch(text)
     if match is None or int(match[1]) > int(match[2]):
         raise InvalidInput(
-            f"`{text}` is no shard.", where="--shard", advice="Write I/N, from 1/N to N/N."
+            f"`{text}` is not a valid shard.", where="--shard", advice="Write I/N, from 1/N to N/N."
         )
     return int(match[1]), int(match[2])
 
@@ -100,8 +100,8 @@ _ORDERING_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 _SYNTAX_ADVICE = (
-    "Write FIELD=VALUE, with one of = != < <= > >= ~ (contains), or FIELD alone for one that is "
-    "there; a field is a name or a JSON pointer such as /meta/team."
+    "Write FIELD=VALUE with one of = != < <= > >= ~ (contains), or only FIELD to require that it "
+    "exists. A field is a name or a JSON pointer such as /meta/team."
 )
 
 
@@ -116,7 +116,7 @@ class FieldCondition:
     def matches(self, record: Json) -> bool:
         """Return True if a record meets the condition. A missing field is null."""
         try:
-            actual = value_at(record, self.pointer)
+            actual = resolve_value(record, self.pointer)
         except InvalidInput:
             actual = None
         if self.sign is None:
@@ -136,7 +136,9 @@ def parse_condition(text: str) -> FieldCondition:
     """Parse a condition."""
     match = _CONDITION.fullmatch(text.strip())
     if match is None:
-        raise InvalidInput(f"`{text}` is no condition.", where="--where", advice=_SYNTAX_ADVICE)
+        raise InvalidInput(
+            f"`{text}` is not a valid condition.", where="--where", advice=_SYNTAX_ADVICE
+        )
     field, sign, value = match[1].strip(), match[2], match[3]
     pointer = field if field.startswith("/") else f"/{escape(field)}"
     if sign is None:

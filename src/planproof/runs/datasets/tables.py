@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 _ROWS_AT_ONCE = 16
-_NO_TRACE = "no column is called `execution_trace`."
+_NO_TRACE = "there is no column `execution_trace`."
 
 
 def read_table(
@@ -62,10 +62,10 @@ def _read_csv(
         except csv.Error as error:
             # The boundaries of this row and the next are unknown now.
             raise InvalidInput(
-                f"is no CSV from line {rows.line_num} on: {error}.",
+                f"is not valid CSV from line {rows.line_num} on: {error}.",
                 where=where,
-                advice="Quote cells that hold quotes or line breaks, and double the quotes in "
-                "them.",
+                advice="Quote cells that contain quotes or line breaks, and double the quotes "
+                "inside.",
             ) from error
         if columns is None:
             columns = cells
@@ -114,7 +114,7 @@ def _check_columns(columns: list[str], field_map: FieldMap | None, name: str) ->
         raise InvalidInput(
             _NO_TRACE,
             where=name,
-            advice=f"Say which one holds the trace, with --map trace=/COLUMN; it has "
+            advice="Name the column of the trace with --map trace=/COLUMN. Columns: "
             f"{', '.join(columns) or 'none'}.",
         )
 
@@ -124,9 +124,9 @@ def _cells_to_case(
 ) -> CaseLine:
     if len(cells) != len(columns):
         error = InvalidInput(
-            f"has {len(cells)} cells, where there are {len(columns)} columns.",
+            f"has {len(cells)} cells, but the table has {len(columns)} columns.",
             where=where,
-            advice="Quote cells that hold separators or line breaks.",
+            advice="Quote cells that contain separators or line breaks.",
         )
         return CaseLine(where, error=error)
     row: dict[str, Json] = {
@@ -143,7 +143,7 @@ def _row_to_case(row: dict[str, Json], where: str, make: CaseMaker | None) -> Ca
             row["metadata"] = json.loads(metadata)
         except (ValueError, RecursionError):
             error = InvalidInput(
-                "holds no JSON.", where=f"{where}#/metadata", advice="Write an object into it."
+                "is not valid JSON.", where=f"{where}#/metadata", advice="Write a JSON object."
             )
             return CaseLine(where, error=error, record=row)
     # Without a task column, the task is the first request of the user in the trace.
@@ -156,17 +156,17 @@ def _open_parquet(file: DataFile) -> pq.ParquetFile:
         import pyarrow.parquet as pq  # noqa: PLC0415
     except ImportError as error:
         raise InvalidInput(
-            "is a Parquet file.",
+            "is a Parquet file, and Parquet support is not installed.",
             where=file.name,
-            advice="Install what reads it: pip install 'planproof[parquet]'.",
+            advice="Install it with pip install 'planproof[parquet]'.",
         ) from error
     try:
         return pq.ParquetFile(file.path)
     except (OSError, pa.ArrowException) as error:
         raise InvalidInput(
-            f"is no Parquet that can be read: {str(error).splitlines()[0]}",
+            f"is not a valid Parquet file: {str(error).splitlines()[0]}",
             where=file.name,
-            advice="Write the file again; it may have been cut off.",
+            advice="Export the file again; it may be truncated.",
         ) from error
 
 

@@ -96,9 +96,9 @@ def judge_locally(
             yield from judge_with_worker(worker, tasks, evaluator, find_known)
         except BrokenProcessPool as error:
             raise RunFailed(
-                "a process that judged cases was killed, perhaps for want of memory.",
-                advice="What was judged before is kept: go on with --resume, and with "
-                "--concurrency 1 if it happens again.",
+                "a worker process was killed, possibly out of memory.",
+                advice="Results so far are stored. Continue with --resume; if it happens again, "
+                "add --concurrency 1.",
             ) from error
 
 

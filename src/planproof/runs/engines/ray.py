@@ -82,7 +82,7 @@ def judge_on_ray(job: RayJob, merge: MergeResults) -> Generator[ResultWithCase, 
         raise InvalidInput(
             "can't be read by the workers of a cluster.",
             where="standard input",
-            advice="Save it to a file that they can read, or leave out --engine ray.",
+            advice="Save it to a file that the workers can read, or remove --engine ray.",
         )
     with closing(merge(_iter_returned(job))) as merged:
         for item in merged:
@@ -90,7 +90,7 @@ def judge_on_ray(job: RayJob, merge: MergeResults) -> Generator[ResultWithCase, 
                 yield item, None
             elif item.result is None:
                 raise _make_run_failed_error(
-                    f"the result at position {item.position} is gone from the store."
+                    f"the result at position {item.position} is missing from the store."
                 )
             else:
                 yield item.result
@@ -104,7 +104,7 @@ def _iter_returned(job: RayJob) -> Generator[ReturnedCase, None, None]:
             # Ray keeps the order; if it ever does not, fail instead of storing wrong results.
             if returned.position <= last:
                 raise _make_run_failed_error(
-                    f"the case at position {returned.position} came back twice or too late."
+                    f"the case at position {returned.position} was returned twice or out of order."
                 )
             last = returned.position
             yield returned
@@ -137,8 +137,8 @@ def _connect(job: RayJob) -> Generator[int, None, None]:
         raise RunFailed(
             f"the cluster can't be {'started' if job.address is None else 'reached'}: {message}",
             where=job.address or "--engine ray",
-            advice="Check the address, that Ray is of the same version there, and whether the "
-            "machine has room for it.",
+            advice="Check the address, that the cluster runs the same version of Ray, and that the "
+            "machine has enough memory and disk space.",
         ) from error
     try:
         # Leave one CPU to the task that reads.
@@ -164,7 +164,7 @@ def _start_local_cluster(workers: int) -> None:
         try:
             ray.init("local", num_cpus=workers + 1, include_dashboard=False, **_INIT_OPTIONS)
         except Exception:
-            # Ray gives up after half a minute, which a busy machine may need.
+            # Ray gives up after half a minute, which may be too short on a busy machine.
             ray.shutdown()
             if not attempts_left:
                 raise
@@ -275,7 +275,7 @@ def _to_arrow_table(rows: Iterable[TransportRow], *, judged: bool = False) -> pa
         "hash": text,
         "done": pa.bool_(),
         "text": text,
-        "told": text,
+        "line": text,
         **({"verdict": text, "seconds": pa.float64()} if judged else {}),
     }
     schema = pa.schema([pa.field(name, kind) for name, kind in columns.items()])
@@ -295,4 +295,4 @@ def _find_planproof_error(error: BaseException) -> BaseException:
 
 
 def _make_run_failed_error(what: str) -> RunFailed:
-    return RunFailed(what, advice="What was judged before is kept: go on with --resume.")
+    return RunFailed(what, advice="Results so far are stored. Continue with --resume.")

@@ -33,7 +33,7 @@ MergeResults: TypeAlias = Callable[
 
 
 def task_to_row(task: JudgeTask, *, done: bool) -> TransportRow:
-    """Convert a case to a row; for a done one only what identifies it."""
+    """Convert a case to a row; a done one has only the fields that identify it."""
     line = task.line
     line_fields = {
         "where": line.where,
@@ -46,13 +46,13 @@ def task_to_row(task: JudgeTask, *, done: bool) -> TransportRow:
         "hash": task.hash,
         "done": done,
         "text": None if done or task.stored_case is None else task.stored_case.text,
-        "told": json.dumps(line_fields),
+        "line": json.dumps(line_fields),
     }
 
 
 def row_to_task(row: Mapping[str, Any]) -> JudgeTask:
     """Convert a row to a case."""
-    line_fields = json.loads(row["told"])
+    line_fields = json.loads(row["line"])
     if row["text"] is None:
         what, where, advice = line_fields["error"]
         error = InvalidInput(what, where=where, advice=advice)
@@ -79,7 +79,7 @@ def add_result_to_row(
 
 def parse_returned_row(row: Mapping[str, Any]) -> ReturnedCase:
     """Convert a returned row to a case with its result."""
-    line_fields = json.loads(row["told"])
+    line_fields = json.loads(row["line"])
     result_with_case: ResultWithCase | None = None
     if row["verdict"] is not None:
         verdict = parse_verdict(json.loads(row["verdict"]))

@@ -60,8 +60,8 @@ class Database:
             raise StoreFailed(
                 f"the store failed: {' '.join(why.split())}.",
                 where=self.url,
-                advice="What was kept before is still there. See that the store can be reached and "
-                "has room, then go on; a run with --resume.",
+                advice="Results stored before are kept. Check that the store can be reached and "
+                "has free space, then try again; continue a run with --resume.",
             ) from error
 
 

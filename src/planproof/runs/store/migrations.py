@@ -84,7 +84,8 @@ def migrate(
     applied = connection.execute(text("SELECT max(number) FROM migrations")).scalar() or 0
     if applied > len(steps):
         raise StoreFailed(
-            f"was made by a newer planproof (form {applied}, this one knows {len(steps)}).",
+            f"was created by a newer version of planproof (schema version {applied}, this version "
+            f"supports {len(steps)}).",
             where=where,
             advice="Upgrade planproof, or name another store.",
         )

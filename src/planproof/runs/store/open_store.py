@@ -39,7 +39,7 @@ def open_sql_store(url: str | None = None) -> SqlStore:
     if not isinstance(store, SqlStore):
         store.close()
         raise InvalidInput(
-            f"the store `{store.url}` is no database.",
+            f"the store `{store.url}` is not a database.",
             where="--store",
             advice="Name a file, or a database such as postgresql://user@host/name.",
         )
@@ -102,5 +102,6 @@ class NullStore:
 
 def _make_not_stored_error(what: str) -> InvalidInput:
     return InvalidInput(
-        f"there is no {what}: the store `none` keeps nothing.", advice="Name another with --store."
+        f"{what} not found: the store `none` keeps nothing.",
+        advice="Name another store with --store.",
     )

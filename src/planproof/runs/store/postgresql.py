@@ -20,13 +20,14 @@ def open_postgresql(url: str) -> SqlStore:
     """Open the store at a URL such as `postgresql://user@host/name`."""
     if find_spec("psycopg") is None:
         raise StoreFailed(
-            "a store in PostgreSQL needs psycopg.", advice="pip install 'planproof[postgres]'"
+            "a PostgreSQL store needs psycopg, which is not installed.",
+            advice="Install it with pip install 'planproof[postgres]'.",
         )
     try:
         address = make_url(url).set(drivername="postgresql+psycopg")
     except (ArgumentError, ValueError) as error:
         raise InvalidInput(
-            "is no address of a PostgreSQL database.",
+            "is not a valid PostgreSQL URL.",
             where="--store",
             advice="Write postgresql://user@host/name.",
         ) from error

@@ -86,7 +86,7 @@ class SqlStore:
         if name == _LATEST:
             if newest := self.list_runs(limit=1):
                 return newest[0]
-            raise self._make_unknown_run_error(name, "is empty: there is no run in it yet.", ())
+            raise self._make_unknown_run_error(name, "has no runs yet.", ())
         query = select(schema.runs).where(
             schema.runs.c.id.startswith(row_mapping.to_database_text(name), autoescape=True)
         )
@@ -101,10 +101,12 @@ class SqlStore:
         if matching:
             run_ids = ", ".join(row.id for row in matching)
             raise InvalidInput(
-                f"several runs begin with `{name}`.", where=self.url, advice=f"They are {run_ids}."
+                f"several runs begin with `{name}`.",
+                where=self.url,
+                advice=f"Matching runs: {run_ids}.",
             )
         known = [run.id for run in self.list_runs(limit=10)]
-        raise self._make_unknown_run_error(name, f"holds no run `{name}`.", known)
+        raise self._make_unknown_run_error(name, f"has no run `{name}`.", known)
 
     def iter_results(self, run_id: str) -> Iterator[Result]:
         """Yield the results of a run in order of position, page by page."""
@@ -139,7 +141,7 @@ class SqlStore:
         raise InvalidInput(
             f"the run {run_id} has no case `{case}`.",
             where=self.url,
-            advice=did_you_mean(str(case), known[:20]) if known else "Give its position from 0 up.",
+            advice=did_you_mean(str(case), known[:20]) if known else "Use its position, from 0.",
         )
 
     def find_verdicts(self, cases: Collection[str], fingerprint: str) -> dict[str, Verdict]:
@@ -155,7 +157,7 @@ class SqlStore:
         with self.database.begin_read() as connection:
             content = connection.execute(query).scalar_one_or_none()
         if content is None:
-            raise InvalidInput(f"holds no case `{case_hash}`.", where=self.url)
+            raise InvalidInput(f"has no case `{case_hash}`.", where=self.url)
         return StoredCase(case_hash, zlib.decompress(content).decode("ascii"))
 
     def close(self) -> None:
@@ -168,7 +170,7 @@ class SqlStore:
         return self._fingerprints[run_id]
 
     def _make_unknown_run_error(self, name: str, what: str, known: Collection[str]) -> InvalidInput:
-        advice = did_you_mean(name, known) if known else "`planproof run DATA` makes one."
+        advice = did_you_mean(name, known) if known else "Create one with `planproof run DATA`."
         return InvalidInput(what, where=self.url, advice=advice)
 
 

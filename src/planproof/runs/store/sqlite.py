@@ -29,7 +29,7 @@ def open_sqlite(url: str) -> SqlStore:
         raise StoreFailed(
             f"can't be opened: {error.strerror}.",
             where=str(path),
-            advice="Name another file with --store, or keep nothing: --store none.",
+            advice="Name another file with --store, or store nothing with --store none.",
         ) from error
     original_stat = path.stat()
 
@@ -41,9 +41,9 @@ def open_sqlite(url: str) -> SqlStore:
             is_same_file = False
         if not is_same_file:
             raise StoreFailed(
-                "has been removed or replaced while it was in use.",
+                "was removed or replaced while it was in use.",
                 where=str(path),
-                advice="Put it back, or start again.",
+                advice="Restore the file, or start again.",
             )
 
     engine = create_engine(

@@ -104,7 +104,7 @@ def test_a_tag_leads_to_the_runs_that_have_it_unless_it_is_masked(client: TestCl
     tagged = text(client, "/?tag=branch%3Dmain")
     assert LONG.id not in tagged
     assert NIGHTLY.id in tagged
-    assert "is no tag" in text(client, "/?tag=main", 404)
+    assert "is not a valid tag" in text(client, "/?tag=main", 404)
 
 
 @pytest.mark.parametrize("path", ["/?first=1000", "/?source=nothing", "/?tag=a%3Db"])

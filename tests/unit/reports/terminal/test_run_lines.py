@@ -196,7 +196,7 @@ def test_a_gate_shows_every_condition() -> None:
         "gate failed: 20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
         "  ✓ the run is finished: it is finished",
         "  ✓ the run has results: 3",
-        "  ✗ at most 0 without a score: 1 of 3; 1 judge_failed",
+        "  ✗ at most 0 unscored: 1 of 3; 1 judge_failed",
         "  ✗ mean score at least 0.8: 0.7500 over 2 scored",
         "  ✓ at least 0.5 of the cases score 0.75 or more: 0.5000, 1 of 2",
     ]
@@ -208,7 +208,7 @@ def test_long_conditions_are_wrapped() -> None:
     told = _told(
         format_gate(RUN, check_gate(GateConditions(), RUN, summarize(scores), against), SHOW)
     )
-    assert told[-2].startswith("  ✗ mean no lower than in the base: -0.5000 over 10 pairs")
+    assert told[-2].startswith("  ✗ mean not lower than in the base: -0.5000 over 10 pairs")
     assert told[-1].startswith("    ")
 
 

@@ -89,7 +89,7 @@ def test_a_line_that_is_no_json_is_told_whatever_the_conditions() -> None:
 
 @pytest.mark.parametrize("text", ["", "1", "0/3", "4/3", "1/0", "a/b", "1/2/3", "-1/2"])
 def test_what_is_no_shard_is_told(text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"is no shard. Write I/N"):
+    with pytest.raises(InvalidInput, match=r"is not a valid shard. Write I/N"):
         parse_shard(text)
 
 

@@ -86,6 +86,8 @@ def test_a_record_without_fields_has_none(record: Any) -> None:
 
 @pytest.mark.parametrize("text", ["", "=x", "!team", "<5", "~"])
 def test_what_is_no_condition_is_told(text: str) -> None:
-    with pytest.raises(InvalidInput, match=r"is no condition. Write FIELD=VALUE") as caught:
+    with pytest.raises(
+        InvalidInput, match=r"is not a valid condition. Write FIELD=VALUE"
+    ) as caught:
         parse_condition(text)
     assert caught.value.where == "--where"

@@ -70,7 +70,7 @@ def test_none_keeps_nothing() -> None:
 
 
 def test_a_store_that_is_no_database_is_refused_to_who_needs_one(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="`none` is no database"):
+    with pytest.raises(InvalidInput, match="`none` is not a database"):
         open_sql_store("none")
     with (
         closing(open_sql_store(str(tmp_path / "a.db"))) as store,
@@ -112,7 +112,7 @@ def test_a_store_of_a_newer_planproof_is_left_alone(tmp_path: Path) -> None:
     with closing(sqlite3.connect(file)) as database:
         database.execute("INSERT INTO migrations VALUES (99)")
         database.commit()
-    with pytest.raises(StoreFailed, match="newer planproof"):
+    with pytest.raises(StoreFailed, match="newer version of planproof"):
         open_store(str(file))
 
 
@@ -135,5 +135,5 @@ def test_postgresql_without_its_driver_says_what_to_install(
 
 
 def test_an_address_that_is_none_is_told() -> None:
-    with pytest.raises(PlanproofError, match="no address"):
+    with pytest.raises(PlanproofError, match="not a valid PostgreSQL URL"):
         open_store("postgresql://u@h:port/d")
