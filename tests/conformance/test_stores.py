@@ -124,7 +124,7 @@ def test_runs_are_found_by_id_by_prefix_and_by_tags(store: Store) -> None:
 
 def test_an_empty_store_says_so(store: Store) -> None:
     assert store.list_runs() == []
-    with pytest.raises(InvalidInput, match="no run in it yet"):
+    with pytest.raises(InvalidInput, match="has no runs yet"):
         store.find_run("latest")
 
 

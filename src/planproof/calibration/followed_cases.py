@@ -30,13 +30,13 @@ def load_built_in_cases() -> tuple[FollowedCase, ...]:
 
 def _parse_built_in_case(line: dict[str, Any]) -> FollowedCase:
     events: list[EventRecord] = [{"kind": "message", "actor": "user", "text": line["task"]}]
-    for written in line["events"]:
-        if isinstance(written, str):
-            events.append({"kind": "message", "actor": "assistant", "text": written})
-        elif isinstance(written, dict):
-            events.append({"kind": "reasoning", "actor": "assistant", "text": written["think"]})
+    for record in line["events"]:
+        if isinstance(record, str):
+            events.append({"kind": "message", "actor": "assistant", "text": record})
+        elif isinstance(record, dict):
+            events.append({"kind": "reasoning", "actor": "assistant", "text": record["think"]})
         else:
-            name, arguments, output = written
+            name, arguments, output = record
             events.append(
                 {"kind": "action", "name": name, "arguments": arguments, "output": output}
             )
@@ -51,12 +51,12 @@ def build_followed_case(case: Case, judge: AnyJudge, options: ReadOptions, id: s
     loaded = load_case(case, judge, options)
     if isinstance(loaded, Verdict):
         raise InvalidInput(loaded.reason, where=options.where)
-    written = cast("dict[str, Any]", serialize_trace(loaded.timeline.trace))
+    record = cast("dict[str, Any]", serialize_trace(loaded.timeline.trace))
     steps = tuple(step.text for step in loaded.timeline.last_plan.leaves)
-    return FollowedCase(case.id or id, loaded.task, steps, tuple(written["events"]))
+    return FollowedCase(case.id or id, loaded.task, steps, tuple(record["events"]))
 
 
-_FORM = 'A label is {"id": "case-1", "score": 0.75}.'
+_LABEL_ADVICE = 'Write labels as {"id": "case-1", "score": 0.75}.'
 
 
 def read_labels(lines: Iterable[str], name: str) -> dict[str, float]:
@@ -69,13 +69,15 @@ def read_labels(lines: Iterable[str], name: str) -> dict[str, float]:
         try:
             label: Any = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise InvalidInput(f"is not valid JSON: {error}.", where=where, advice=_FORM) from error
+            raise InvalidInput(
+                f"is not valid JSON: {error}.", where=where, advice=_LABEL_ADVICE
+            ) from error
         fields = cast("dict[str, Any]", label) if isinstance(label, dict) else {}
         case, score = fields.get("id"), fields.get("score")
         if not isinstance(case, str) or isinstance(score, bool):
-            raise InvalidInput("is not a valid label.", where=where, advice=_FORM)
+            raise InvalidInput("is not a valid label.", where=where, advice=_LABEL_ADVICE)
         if not isinstance(score, int | float) or not 0 <= score <= 1:
-            raise InvalidInput("the score must be from 0 to 1.", where=where, advice=_FORM)
+            raise InvalidInput("the score must be from 0 to 1.", where=where, advice=_LABEL_ADVICE)
         if case in labels:
             raise InvalidInput(
                 f"`{case}` already has a label.", where=where, advice="Remove one of them."

@@ -160,8 +160,8 @@ def clear_cache(path: Path) -> int:
 
 
 def _list_existing_files(path: Path) -> list[Path]:
-    beside = (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm"))
-    return [file for file in beside if file.is_file()]
+    paths = (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm"))
+    return [file for file in paths if file.is_file()]
 
 
 def _read_header(path: Path) -> bytes:

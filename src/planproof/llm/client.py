@@ -156,8 +156,8 @@ class _LoopClient:
             estimate = estimate_cost(self._model, tokens) or 0.0
         async with self._rate_limiter.acquire(tokens, retries.deadline):
             if not spending.reserve(estimate):
-                words = f"the next question could exceed the limit of {spending.limit:g} dollars"
-                raise AttemptFailed(Failure(Cause.COST_LIMIT, words), Usage())
+                message = f"the next question could exceed the limit of {spending.limit:g} dollars"
+                raise AttemptFailed(Failure(Cause.COST_LIMIT, message), Usage())
             cost: float | None = estimate  # a cancelled call may still be billed
             try:
                 response = await self._send(question, feedback, retries)
@@ -204,13 +204,13 @@ def _parse_response(response: ModelResponse, question: Question, usage: Usage) -
     refusal = find_refusal(response)
     text = "" if refusal else extract_text(response)
     if refusal or is_refusal(text):
-        said = " ".join((refusal or text).split())[:500]
-        raise AttemptFailed(Failure(Cause.REFUSED, said), usage)
+        message = " ".join((refusal or text).split())[:500]
+        raise AttemptFailed(Failure(Cause.REFUSED, message), usage)
     try:
         return parse_answer(text, question.answer)
     except InvalidAnswer as invalid:
-        words = str(invalid)
+        message = str(invalid)
         if response.finish_reason == "length":
-            words = f"The answer was cut off at the maximum length; be brief. {words}"
-        failure = Failure(Cause.INVALID_ANSWER, words, RetryMode.WITH_FEEDBACK)
+            message = f"The answer was cut off at the maximum length; be brief. {message}"
+        failure = Failure(Cause.INVALID_ANSWER, message, RetryMode.WITH_FEEDBACK)
         raise AttemptFailed(failure, usage) from invalid

@@ -32,8 +32,9 @@ _MOST_STEPS = 200
 _LONGEST_TEXT = 1_000
 
 
+# Class docstrings and field descriptions below are part of the JSON schema that models are sent.
 class CitedQuote(BaseModel):
-    """An event, and words that stand in it."""
+    """An event, and words that stand in it."""  # words: exempt
 
     model_config = ConfigDict(extra="ignore")
 
@@ -110,8 +111,8 @@ async def _ask_model(trace: Trace, model: Model, options: ModelOptions) -> Seque
     instructions = render("infer.jinja", mark="")
     windows = writer.write_windows(instructions)
     if not all(window.within_budget for window in windows):
-        words = f"even one line per event does not fit into {options.budget:,} characters"
-        raise ModelFailed(Cause.TOO_LONG, words, model=model.name)
+        message = f"even one line per event does not fit into {options.budget:,} characters"
+        raise ModelFailed(Cause.TOO_LONG, message, model=model.name)
     questions = (
         Question(instructions, window.parts, InferredPlanAnswer, compute_prompts_digest())
         for window in windows

@@ -59,10 +59,14 @@ def open_judge(
         return find_judge(name, vocabulary=vocabulary)
     if not models:
         return find_judge(name)  # raises an error that says what is missing
-    how = options or ModelOptions()
+    model_options = options or ModelOptions()
     judges = [
         _open_sampled_judge(
-            name, _resolve_model(model, base_url, settings, samples), vocabulary, how, samples
+            name,
+            _resolve_model(model, base_url, settings, samples),
+            vocabulary,
+            model_options,
+            samples,
         )
         for model in models
     ]
@@ -100,7 +104,9 @@ def _resolve_model(
     from planproof.llm.model_settings import ModelSettings  # noqa: PLC0415 - with the models
     from planproof.llm.providers import open_model  # noqa: PLC0415 - heavy
 
-    how = settings or ModelSettings()
+    model_settings = settings or ModelSettings()
     if samples > 1:
-        how = replace(how, temperature=max(how.temperature, _SAMPLE_TEMPERATURE))
-    return open_model(model, base_url=base_url, settings=how)
+        model_settings = replace(
+            model_settings, temperature=max(model_settings.temperature, _SAMPLE_TEMPERATURE)
+        )
+    return open_model(model, base_url=base_url, settings=model_settings)

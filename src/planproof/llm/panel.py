@@ -156,8 +156,8 @@ def _merge_findings(samples: Sequence[Findings], plan: Plan, trace: Trace) -> Fi
     extras: dict[str, Extra] = {}
     for extra in (extra for findings in samples for extra in findings.extras):
         before = extras.get(extra.event)
-        graver = before is None or before.severity is Severity.MINOR
-        if graver and (extra.event not in cited or extra in samples[0].extras):
+        is_higher = before is None or before.severity is Severity.MINOR
+        if is_higher and (extra.event not in cited or extra in samples[0].extras):
             extras[extra.event] = extra
     ordered = tuple(extras[event.id] for event in trace.events if event.id in extras)
     return Findings(steps, ordered)

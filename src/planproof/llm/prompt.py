@@ -72,12 +72,12 @@ class Prompt:
     @property
     def fingerprint(self) -> str:
         """A hash of the prompts, the model and the budget."""
-        words = self._template.digest if self._template else compute_prompts_digest()
+        prompts_digest = self._template.digest if self._template else compute_prompts_digest()
         options = self.options
         # The version affects how a case is written, the vocabulary which events are bookkeeping.
         known = Rules(self.vocabulary or Vocabulary()).fingerprint
         return compute_fingerprint(
-            words, known, self.model.fingerprint, options.budget, options.image_urls
+            prompts_digest, known, self.model.fingerprint, options.budget, options.image_urls
         )
 
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
@@ -207,8 +207,8 @@ def _check_quotes(reason: str, task: Content, plan: Plan, trace: Trace) -> Itera
     candidates = (match[0][1:-1].strip(_PUNCTUATION) for match in QUOTED_TEXT.finditer(reason))
     quotes = list(dict.fromkeys(quote for quote in candidates if quote))[:_MAX_QUOTES]
     task_and_plan = [task.text, *(step.text for step in plan.steps)]
-    words = list(chain(task_and_plan, *map(_list_texts, trace.events)))
-    missing = [quote for quote in quotes if not any(map(contains, words, repeat(quote)))]
+    texts = list(chain(task_and_plan, *map(_list_texts, trace.events)))
+    missing = [quote for quote in quotes if not any(map(contains, texts, repeat(quote)))]
     # Only values not found verbatim are searched again, with escapes undone and gaps allowed.
     for value in chain(task_and_plan, *map(_list_values, trace.events)):
         if not missing:

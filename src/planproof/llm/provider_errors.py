@@ -12,7 +12,7 @@ from pydantic_ai import exceptions as ai
 
 from planproof.core.model import Cause, Usage
 
-_LONGEST_WORDS = 500
+_MAX_MESSAGE_CHARS = 500
 _RETRIED_CONFLICTS = {408: Cause.TIMEOUT, 409: Cause.UNAVAILABLE, 425: Cause.UNAVAILABLE}
 _TOO_LONG = (
     "context length",
@@ -56,18 +56,18 @@ class AttemptFailed(Exception):
 
 def classify_error(error: Exception, *, secrets: tuple[str, ...] = ()) -> Failure:
     """Classify an error of a provider's client; `secrets` are redacted from its message."""
-    words = _clip(redact_secrets(secrets, _extract_error_message(error)))
-    cause, again = _classify_cause(error, words.lower())
+    message = _clip(redact_secrets(secrets, _extract_error_message(error)))
+    cause, retry = _classify_cause(error, message.lower())
     wait = error.retry_after if isinstance(error, ai.ModelAPIError) else None
-    return Failure(cause, words, again, wait)
+    return Failure(cause, message, retry, wait)
 
 
-def _classify_cause(error: Exception, words: str) -> tuple[Cause, RetryMode]:
-    for kind, cause, again in _CAUSES_BY_ERROR:
+def _classify_cause(error: Exception, message: str) -> tuple[Cause, RetryMode]:
+    for kind, cause, retry in _CAUSES_BY_ERROR:
         if isinstance(error, kind):
-            if cause is Cause.BAD_REQUEST and any(phrase in words for phrase in _TOO_LONG):
+            if cause is Cause.BAD_REQUEST and any(phrase in message for phrase in _TOO_LONG):
                 return Cause.TOO_LONG, RetryMode.NO
-            return cause, again
+            return cause, retry
     if isinstance(error, ai.ModelHTTPError):
         if error.status_code in _RETRIED_CONFLICTS:
             return _RETRIED_CONFLICTS[error.status_code], RetryMode.LATER
@@ -101,14 +101,14 @@ _CAUSES_BY_ERROR: tuple[tuple[type[Exception], Cause, RetryMode], ...] = (
 
 
 def _extract_error_message(error: Exception) -> str:
-    said = _find_message(error.body) if isinstance(error, ai.ModelAPIError) else None
+    message = _find_message(error.body) if isinstance(error, ai.ModelAPIError) else None
     if isinstance(error, ai.ModelHTTPError):
-        said = f"HTTP {error.status_code}: {said}" if said else f"HTTP {error.status_code}"
-    return " ".join((said or str(error) or type(error).__name__).split())
+        message = f"HTTP {error.status_code}: {message}" if message else f"HTTP {error.status_code}"
+    return " ".join((message or str(error) or type(error).__name__).split())
 
 
-def _clip(words: str) -> str:
-    return words if len(words) <= _LONGEST_WORDS else words[:_LONGEST_WORDS] + " ..."
+def _clip(message: str) -> str:
+    return message if len(message) <= _MAX_MESSAGE_CHARS else message[:_MAX_MESSAGE_CHARS] + " ..."
 
 
 def _find_message(body: object) -> str | None:

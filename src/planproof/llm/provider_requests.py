@@ -45,8 +45,8 @@ def build_messages(
     if feedback is not None:
         content.append(write_retry_feedback(feedback))
     # A single text is sent as a plain string: clients are slow to process a list of parts.
-    said = content[0] if len(content) == 1 and isinstance(content[0], str) else content
-    return [ModelRequest([UserPromptPart(said)], instructions=question.instructions or None)]
+    prompt = content[0] if len(content) == 1 and isinstance(content[0], str) else content
+    return [ModelRequest([UserPromptPart(prompt)], instructions=question.instructions or None)]
 
 
 def build_request_parameters(question: Question, model: Model) -> ModelRequestParameters:

@@ -186,7 +186,7 @@ class _TopCases:
 
 LONGEST_TEXT = 240
 _MOST_TEXTS = 20_000
-_STATUS_INDEX = {status: place for place, status in enumerate(Status)}
+_STATUS_INDEX = {status: index for index, status in enumerate(Status)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

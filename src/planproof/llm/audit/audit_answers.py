@@ -45,18 +45,19 @@ CALL_KINDS = frozenset({StepKind.ACT, StepKind.CHECK})
 """Kinds that require a call, a command or a hand-off; text alone does not carry them out."""
 
 
-class _Form(BaseModel):
+# Class docstrings and field descriptions below are part of the JSON schema that models are sent.
+class _AnswerModel(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-class Citation(_Form):
-    """An event, and words that stand in it."""
+class Citation(_AnswerModel):
+    """An event, and words that stand in it."""  # words: exempt
 
     event: _Text = Field(description="Id of one event, such as e4.")
     quote: _Text = Field(description="Words copied from that event, letter by letter.")
 
 
-class StepAnswer(_Form):
+class StepAnswer(_AnswerModel):
     """What became of a step."""
 
     step: _Text = Field(description="Number of the step, as printed in the plan.")
@@ -70,7 +71,7 @@ class StepAnswer(_Form):
     )
 
 
-class ExtraAnswer(_Form):
+class ExtraAnswer(_AnswerModel):
     """Something that no step covers."""
 
     events: list[_Text] = Field(description="Ids or ranges: e4, e7-e12.")
@@ -78,7 +79,7 @@ class ExtraAnswer(_Form):
     quote: _Text = Field(description="Words copied from the first of these events.")
 
 
-class AuditAnswer(_Form):
+class AuditAnswer(_AnswerModel):
     """The whole answer."""
 
     steps: list[StepAnswer]
@@ -172,7 +173,7 @@ def merge_claims(claims: Iterable[Claims]) -> Claims:
 
 
 def revise_claims(
-    first: Claims, again: Claims, steps: frozenset[str], extras: frozenset[str]
+    first: Claims, second: Claims, steps: frozenset[str], extras: frozenset[str]
 ) -> Claims:
     """Return the first claims with the contested ones replaced by the second answer.
 
@@ -180,7 +181,7 @@ def revise_claims(
     events are extras. Other steps may gain events but do not change otherwise.
     """
     revised = dict(first.steps)
-    for number, claim in again.steps.items():
+    for number, claim in second.steps.items():
         before = revised.get(number)
         if before is None or number in steps:
             revised[number] = claim
@@ -188,7 +189,7 @@ def revise_claims(
             covers = tuple(dict.fromkeys((*before.covers, *claim.covers)))
             revised[number] = replace(before, covers=covers)
     kept_extras = {event: extra for event, extra in first.extras.items() if event not in extras}
-    return Claims(revised, {**again.extras, **kept_extras})
+    return Claims(revised, {**second.extras, **kept_extras})
 
 
 def _join_claims(first: Claim, second: Claim) -> Claim:

@@ -179,8 +179,8 @@ class Auditor:
         instructions = render("audit.jinja", images=writer.has_images, mark="")
         cases = self._write_cases(writer, instructions)
         if not all(case.within_budget for case in cases):
-            words = f"even one line per event does not fit into {budget:,} characters"
-            raise ModelFailed(Cause.TOO_LONG, words, model=self._model.name)
+            message = f"even one line per event does not fit into {budget:,} characters"
+            raise ModelFailed(Cause.TOO_LONG, message, model=self._model.name)
         windows: list[_Window] = []
         for case in cases:
             question = self._build_question(instructions, (*case.parts, *ending))
@@ -292,14 +292,14 @@ class SecondQuestion:
         longest, short = _QUOTE_LENGTHS
         entries = [*self._list_entries(longest)]
         entry_count = min(len(entries), _MAX_NAMED)
-        words = _render_entries(entries, entry_count, mark)
-        if len(words) > max_chars:
+        prompt = _render_entries(entries, entry_count, mark)
+        if len(prompt) > max_chars:
             entries = [*self._list_entries(short)]
-            words = _render_entries(entries, entry_count, mark)
-        while len(words) > max_chars and entry_count:
+            prompt = _render_entries(entries, entry_count, mark)
+        while len(prompt) > max_chars and entry_count:
             entry_count -= 1
-            words = _render_entries(entries, entry_count, mark)
-        return words
+            prompt = _render_entries(entries, entry_count, mark)
+        return prompt
 
     def _list_entries(self, longest: int) -> Iterator[str]:
         """Yield the contested items, with quotes of at most `longest` characters."""

@@ -192,4 +192,6 @@ def _is_remote(url: str) -> bool:
 def _detect_media_type(content: bytes) -> str | None:
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "image/webp"
-    return next((form for magic, form in _MAGIC_NUMBERS.items() if content.startswith(magic)), None)
+    return next(
+        (_MAGIC_NUMBERS[magic] for magic in _MAGIC_NUMBERS if content.startswith(magic)), None
+    )
