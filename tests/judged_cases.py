@@ -96,7 +96,9 @@ EVERY_STATUS = JudgedCase(
         steps=STEPS,
         extras=(extra("e4", "translate"), extra("e5", "translate", Severity.MINOR)),
         nearest_better=NearestBetter(score=0.25, change="if step 4 had been executed"),
-        coverage=Coverage(reader="native", events=7, skipped=1, notes=("/8: is no object",)),
+        coverage=Coverage(
+            reader="native", events=7, skipped=1, notes=("/8: not a JSON object or array",)
+        ),
         judge=JudgeSummary(name="rules", fingerprint="f"),
     ),
     task=Content("Publish report 12."),

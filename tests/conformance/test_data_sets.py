@@ -207,9 +207,19 @@ FAULTS: list[tuple[str, bytes, str, str]] = [
         "x.csv, line 2: has more than 2,000",
         "max_bytes",
     ),
-    ("x.json", f"[{CASE}".encode(), "x.json, line 1 column 39: is JSON that breaks off", "again"),
-    ("x.json", f"[{CASE},{CASE}".encode(), "x.json: is a JSON array that breaks off.", "again"),
-    ("x.json", b"{\n}", "x.json: is one JSON document, and neither a case nor a trace.", "--map"),
+    (
+        "x.json",
+        f"[{CASE}".encode(),
+        "x.json, line 1 column 39: is truncated or invalid JSON",
+        "again",
+    ),
+    ("x.json", f"[{CASE},{CASE}".encode(), "x.json: is a truncated JSON array.", "again"),
+    (
+        "x.json",
+        b"{\n}",
+        "x.json: is a single JSON document, but neither a case nor a trace.",
+        "--map",
+    ),
 ]
 
 

@@ -122,7 +122,7 @@ def test_a_reader_that_fails_to_look_is_left_out_and_named_once(
         found = detect_reader(Source.from_value([{"kind": "message"}], name="here"))
         assert found is readers[1]
     assert [record.getMessage() for record in caplog.records] == [
-        "the reader `unsound` is left out: failed to look at a source: ZeroDivisionError: here"
+        "the reader `unsound` is skipped: failed to detect its format: ZeroDivisionError: here"
     ]
 
 

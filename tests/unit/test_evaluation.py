@@ -194,7 +194,7 @@ def test_a_trace_in_which_the_agent_does_nothing_is_scored() -> None:
 def test_a_trace_that_is_not_understood_gets_no_score(plan: Any) -> None:
     verdict = _judged(trace="I read the list.\nThen I deleted the draft.", plan=plan)
     assert (verdict.outcome, verdict.score) == (Outcome.NOT_UNDERSTOOD, None)
-    assert "it recognised neither turns nor calls of the agent" in verdict.reason
+    assert "it recognised no turns or calls of the agent" in verdict.reason
     assert "`planproof inspect FILE`" in verdict.reason
     assert verdict.steps == ()
     assert verdict.coverage is not None
@@ -249,7 +249,7 @@ def test_what_was_left_out_is_said() -> None:
     coverage = _judged(trace="\n".join(lines)).coverage
     assert coverage is not None
     assert coverage.skipped == 3
-    assert coverage.notes[0].startswith("L2: is no whole JSON")
+    assert coverage.notes[0].startswith("L2: truncated or invalid JSON")
 
 
 def test_of_many_parts_left_out_only_some_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -273,8 +273,8 @@ def test_of_many_parts_left_out_only_some_are_named(monkeypatch: pytest.MonkeyPa
         ({"plan": Path("nowhere")}, "nowhere: can't be read: No such file"),
         ({"trace": Path("nowhere")}, "nowhere: can't be read: No such file"),
         ({"trace": ""}, "execution_trace: is empty"),
-        ({"trace": 3}, "execution_trace: holds a number"),
-        ({"trace": {"at": {1, 2}}}, "execution_trace: is no JSON value"),
+        ({"trace": 3}, "execution_trace: contains a number"),
+        ({"trace": {"at": {1, 2}}}, "execution_trace: is not a JSON value"),
         ({"plan": [{"text": "Do it", "at": {1, 2}}]}, "agent_plan: is no JSON value"),
         ({"plan": ["Do it", 3]}, "agent_plan#/1: "),
         ({"plan": 3}, "agent_plan: "),

@@ -24,14 +24,16 @@ _NUMBERED_KEY = re.compile(
     r"(?:step|task)?[\s_\-#]*(\d{1,6}(?:\.\d{1,3}){0,4})[.):]?", re.IGNORECASE
 )
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(?P<json>\s*[\[{].*)\n\s*```\s*", re.DOTALL)
-_KINDS = {"bool": "true or false", "int": "a number", "float": "a number", "list": "a list"}
+_KINDS = {"bool": "a boolean", "int": "a number", "float": "a number", "list": "a list"}
 _DEEPEST = 40
 
 
 def parse_plan_value(value: Json, where: str = "", depth: int = 0) -> PlanDraft:
     """Return the items of a plan of any shape; `where` is its JSON pointer, for errors."""
     if depth > _DEEPEST:
-        raise InvalidInput(f"The plan is nested more than {_DEEPEST} deep.", where=where or "plan")
+        raise InvalidInput(
+            f"The plan is nested more than {_DEEPEST} levels deep.", where=where or "plan"
+        )
     if value is None:
         return PlanDraft()
     if isinstance(value, str):
@@ -48,7 +50,7 @@ def parse_plan_value(value: Json, where: str = "", depth: int = 0) -> PlanDraft:
     if isinstance(value, dict):
         return _parse_object(cast("dict[str, Json]", value), where, depth)
     raise _wrong_type_error(
-        value, where, "a plan is text, a list of steps or an object that holds one"
+        value, where, "A plan must be text, a list of steps, or an object that contains one"
     )
 
 
@@ -87,9 +89,9 @@ def _parse_object(value: dict[str, Json], where: str, depth: int) -> PlanDraft:
     if any(value.get(key, value) is None for key in _LIST_KEYS):
         return PlanDraft()
     raise InvalidInput(
-        "The plan's object holds no list of steps.",
+        "The plan object contains no list of steps.",
         where=where or "plan",
-        advice=f"Put them under one of {', '.join(_LIST_KEYS[:5])}.",
+        advice=f"Put the steps under one of these keys: {', '.join(_LIST_KEYS[:5])}.",
     )
 
 
@@ -150,7 +152,9 @@ def _add_items(
 ) -> None:
     """Append the items to `draft`, each followed by its sub-items."""
     if depth > _DEEPEST:
-        raise InvalidInput(f"The plan is nested more than {_DEEPEST} deep.", where=items[0].where)
+        raise InvalidInput(
+            f"The plan is nested more than {_DEEPEST} levels deep.", where=items[0].where
+        )
     index_by_label: dict[str, int] = {}
     for item in items:
         entry = _build_entry(item.value, item.where)
@@ -191,12 +195,13 @@ def _build_entry(item: Json, where: str) -> PlanEntry:
         return PlanEntry(text=strip_bullet(item))
     if isinstance(item, dict):
         return parse_entry(cast("dict[str, Json]", item), where)
-    raise _wrong_type_error(item, where, "a step is text or an object")
+    raise _wrong_type_error(item, where, "A step must be text or an object")
 
 
 def _wrong_type_error(value: Json, where: str, rule: str) -> InvalidInput:
-    kind = "null" if value is None else _KINDS.get(type(value).__name__, "another thing")
-    return InvalidInput(f"Found {kind} where {rule}.", where=where or "plan")
+    type_name = type(value).__name__
+    kind = "null" if value is None else _KINDS.get(type_name, f"`{type_name}`")
+    return InvalidInput(f"{rule}, not {kind}.", where=where or "plan")
 
 
 _HEADS = (
@@ -228,7 +233,7 @@ def parse_entry(item: Mapping[str, Json], where: str) -> PlanEntry:
         raise InvalidInput(
             "The step has no text.",
             where=where,
-            advice=f"Put it under one of {', '.join(_HEADS[:4])}.",
+            advice=f"Put it under one of these keys: {', '.join(_HEADS[:4])}.",
         )
     condition = next((item[key] for key in _CONDITIONS if isinstance(item.get(key), str)), None)
     return PlanEntry(
@@ -266,7 +271,7 @@ def find_children_key(item: Mapping[str, Json], where: str) -> str | None:
         if isinstance(children, list):
             return key
         if isinstance(children, (dict, bool, int, float)):
-            raise InvalidInput("Sub-steps are a list.", where=f"{where}/{escape(key)}")
+            raise InvalidInput("Sub-steps must be a list.", where=f"{where}/{escape(key)}")
     return None
 
 
@@ -284,7 +289,9 @@ def _find_first_text(
             continue
         text = _to_text(value)
         if text is None:
-            raise InvalidInput("The step's text is no text.", where=f"{where}/{escape(key)}")
+            raise InvalidInput(
+                "The text of a step must be a string.", where=f"{where}/{escape(key)}"
+            )
         if text:
             return text
         last_text = text

@@ -134,14 +134,13 @@ def explain_missing_plan(search: PlanSearch) -> str:
         last = search.rejected[-1]
         return (
             f"The plan declared at {last.declaration.event} was rejected by the user at "
-            f"{last.rejected_at} "
-            "and no other was declared, so no plan was in force."
+            f"{last.rejected_at}, and no other plan was declared."
         )
     seen = search.searched
     return (
-        "No plan was given, and none is declared in the trace: looked at "
+        "No plan was given, and none was found in the trace (searched "
         f"{_pluralize(seen.prompts, 'prompt')}, {_pluralize(seen.messages, 'message')}, "
-        f"{_pluralize(seen.notes, 'note')} and {_pluralize(seen.calls, 'call')}."
+        f"{_pluralize(seen.notes, 'note')} and {_pluralize(seen.calls, 'call')})."
     )
 
 

@@ -110,20 +110,20 @@ def explain_not_understood(trace: Trace) -> str | None:
         return None
     if accounted.read:
         counts = (
-            (accounted.read, accounted.records, "records of the agent"),
+            (accounted.read, accounted.records, "agent records"),
             (accounted.calls_read, accounted.calls, "calls"),
         )
         short = [f"{read:,} of {all_:,} {name}" for read, all_, name in counts if 2 * read < all_]
         what = f"it read only {' and '.join(short)}"
     elif trace.events:
-        what = "it recognised neither turns nor calls of the agent"
+        what = "it recognised no turns or calls of the agent"
     else:
-        what = "it recognised no record"
+        what = "it recognised no records"
     return (
-        f"The trace was not understood by the reader `{trace.reader}`: {what}, so nothing can be "
-        "shown to have been done or left undone. See what was read with `planproof inspect FILE`. "
-        "If `planproof readers` lists the format, name it with `--reader`; otherwise write the "
-        "trace in planproof's own form."
+        f"The trace was not understood by the reader `{trace.reader}`: {what}, so the plan "
+        "can't be checked against it. Run `planproof inspect FILE` to see what was read. If "
+        "`planproof readers` lists the format, select it with `--reader`; otherwise convert the "
+        "trace to planproof's native format."
     )
 
 

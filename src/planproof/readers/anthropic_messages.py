@@ -63,7 +63,7 @@ class _MessagesWriter:
     def add_message(self, value: Json, pointer: str) -> None:
         """Add one message."""
         if not _is_message(value):
-            self._builder.skip(pointer, "is no message")
+            self._builder.skip(pointer, "not a message")
             return
         moment = value.get("timestamp") or value.get("created_at")
         self._builder.time = parse_time(moment) if moment else None

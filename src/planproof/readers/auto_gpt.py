@@ -50,7 +50,7 @@ class AutoGPTReader:
             if isinstance(content, str):
                 _add_answer(builder, get_role(value), content, f"/{key}/content")
             else:
-                builder.skip(f"/{key}", "is no answer of the agent")
+                builder.skip(f"/{key}", "not an answer of the agent")
         return builder.build(self.name)
 
 

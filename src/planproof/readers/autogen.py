@@ -59,13 +59,13 @@ class AutoGenReader:
         chat = GroupChat(builder, speakers, find_proxies(messages))
         for pointer, message in messages:
             if not is_object(message):
-                builder.skip(pointer, "is no message")
+                builder.skip(pointer, "not a message")
             elif "source" in message and is_team_message(message):
                 team.add_message(message, pointer)
             elif text_at(message, "role") in _ROLES:
                 chat.add_message(message, pointer)
             else:
-                builder.skip(pointer, "is no message")
+                builder.skip(pointer, "not a message")
         speakers.flush()
         return builder.build(self.name)
 
@@ -222,7 +222,7 @@ class Team:
             format_value(content), source
         ):
             # Written by the framework, not by the model: it adds nothing new.
-            self._builder.skip(pointer, "repeats what the calls just before gave back")
+            self._builder.skip(pointer, "repeats the output of the preceding calls")
         else:
             self._builder.add_message(Kind.MESSAGE, format_value(content), content_pointer, source)
 
@@ -244,14 +244,14 @@ class Team:
         for index, entry in enumerate(content if is_list(content) else ()):
             call = parse_call(entry)
             if call is None:
-                self._builder.skip(f"{pointer}/{index}", "a call without a name")
+                self._builder.skip(f"{pointer}/{index}", "tool call without a name")
             else:
                 self._builder.add_call(call, f"{pointer}/{index}", source)
 
     def _add_results(self, content: Json, pointer: str) -> None:
         for index, entry in enumerate(content if is_list(content) else ()):
             if not is_object(entry):
-                self._builder.skip(f"{pointer}/{index}", "is no result")
+                self._builder.skip(f"{pointer}/{index}", "not a result")
                 continue
             self._builder.add_result(
                 ToolResult(
@@ -267,7 +267,7 @@ class Team:
     def _add_code_result(self, message: dict[str, Json], pointer: str, source: str) -> None:
         result = message.get("result")
         if not is_object(result) or not isinstance(result.get("output"), str):
-            self._builder.skip(pointer, "a run without an output")
+            self._builder.skip(pointer, "code execution without output")
             return
         status = EventStatus.OK if result.get("exit_code") == 0 else EventStatus.ERROR
         self._speakers.code_runs.add_report(
@@ -281,7 +281,7 @@ class Team:
             self._builder.add_message(Kind.MESSAGE, text, f"{pointer}/content", "user")
         elif self._is_called_handoff(text, source):
             # The agent called the hand-off tool, and that call is the hand-off.
-            self._builder.skip(pointer, "the hand-off that was called for just before")
+            self._builder.skip(pointer, "repeats the preceding hand-off call")
         else:
             self._speakers.add_handoff(
                 receiver, text, key_pointer(message, "content", pointer), source

@@ -120,12 +120,12 @@ class Session:
     def add_line(self, line: Json, pointer: str) -> None:
         """Add the events of one line."""
         if not is_object(line):
-            self._builder.skip(pointer, "is no line of a session")
+            self._builder.skip(pointer, "not a session line")
             return
         identity = text_at(line, "uuid")
         if identity is not None:
             if identity in self._seen_ids:
-                self._builder.skip(pointer, "the same line again")
+                self._builder.skip(pointer, "duplicate line")
                 return
             self._seen_ids.add(identity)
         moment = line.get("timestamp")
@@ -143,12 +143,12 @@ class Session:
                 self._builder.begin_turn()
                 self._builder.add_message(Kind.SYSTEM, line[key], f"{pointer}/{key}", "system")
         elif kind not in METADATA_TYPES:
-            self._builder.skip(pointer, f"a line of the type {kind!r}")
+            self._builder.skip(pointer, f"unknown line type {kind!r}")
 
     def _add_message(self, line: dict[str, Json], pointer: str) -> None:
         message = line.get("message")
         if not is_object(message):
-            self._builder.skip(pointer, "a line without its message")
+            self._builder.skip(pointer, "line without a message")
             return
         content, content_pointer = message.get("content"), f"{pointer}/message/content"
         is_side = line.get("isSidechain") is True or bool(line.get("parent_tool_use_id"))
@@ -187,7 +187,7 @@ class Session:
         elif part.kind == "call":
             call = parse_call(part.value) if text_at(part.value, "name") else None
             if call is None:
-                self._builder.skip(part.pointer, "a call without a name")
+                self._builder.skip(part.pointer, "tool call without a name")
                 return
             draft = self._builder.add_call(call, part.pointer, "assistant")
             self._subagents.add_call(call.id, draft)

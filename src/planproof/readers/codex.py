@@ -57,7 +57,7 @@ class CodexReader:
         rollout = _Rollout(builder)
         for pointer, line in iter_entries(source, is_entry=_has_payload):
             if not is_object(line):
-                builder.skip(pointer, "is no line of a rollout")
+                builder.skip(pointer, "not a rollout line")
                 continue
             moment = line.get("timestamp")
             builder.time = parse_time(moment) if moment is not None else None
@@ -123,7 +123,7 @@ class _Rollout:
         if identity is not None:
             if (kind, identity) in self._seen_calls:
                 # A resumed or forked session begins with a copy of the earlier one.
-                self._builder.skip(pointer, "the same call or result again")
+                self._builder.skip(pointer, "duplicate call or result")
                 return
             self._seen_calls.add((kind, identity))
         if kind.endswith("_output"):
@@ -133,7 +133,7 @@ class _Rollout:
         elif kind not in _IGNORED_TYPES:
             before = len(self._builder.drafts)
             if not self._items.add_item(item, pointer):
-                self._builder.skip(pointer, f"an item of the type {kind!r}")
+                self._builder.skip(pointer, f"unknown item type {kind!r}")
             elif kind == "message":
                 self._extract_plan(before)
 

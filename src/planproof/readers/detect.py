@@ -16,7 +16,7 @@ from planproof.readers.decoding.split_traces import multiple_traces_error, split
 from planproof.readers.recognition import FALLBACK_READER, Reader, detect_reader, load_reader
 
 _BUILT_IN_VOCABULARY = Vocabulary()
-_NO_RECORDS_NOTE = "nothing in it is what this reader reads"
+_NO_RECORDS_NOTE = "contains nothing that this reader can read"
 # Looked up once: it is compared with the kind of every event.
 _ACTION = Kind.ACTION
 
@@ -28,9 +28,9 @@ def read_trace(
     """Read a source with the named reader, or with the one that claims it."""
     if source.form == "json" and not isinstance(source.document, (dict, list)):
         raise InvalidInput(
-            f"holds {_describe_scalar(source.document)}, which is no trace.",
+            f"contains {_describe_scalar(source.document)}, which is not a trace.",
             where=source.name,
-            advice="Give a list of messages, spans or events, or an object that holds one.",
+            advice="Pass a list of messages, spans or events, or an object that contains one.",
         )
     if source.form == "archive":
         raise multiple_traces_error(source, split_traces(source))
@@ -100,11 +100,11 @@ def _run_reader(source: Source, reader: Reader) -> Trace:
         raise InvalidInput(
             f"the reader `{reader.name}` of {package} failed: {type(error).__name__}: {error}.",
             where=source.name,
-            advice="Report it to them, or name another reader.",
+            advice="Report it to the authors of the package, or select another reader.",
         ) from error
 
 
 def _describe_scalar(value: object) -> str:
     if value is None:
         return "null"
-    return "true or false" if isinstance(value, bool) else "a number"
+    return "a boolean" if isinstance(value, bool) else "a number"

@@ -53,7 +53,7 @@ class EventStreamReader:
         message = ""
         for line, value in iter_entries(source):
             if not is_object(value):
-                builder.skip(line, "is no chunk of a message")
+                builder.skip(line, "not a chunk of a message")
             elif _is_completion(value):
                 _add_completion(assembler, value, line)
             elif _is_message_event(value):

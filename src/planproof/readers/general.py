@@ -76,9 +76,9 @@ class GeneralReader:
             return replace(trace, record_counts=account_lines(trace.events, last, 0))
         if is_list(document) and document and all(isinstance(item, str) for item in document):
             raise InvalidInput(
-                "holds a list of strings, in which nothing looks like an event.",
+                "contains a list of strings, none of which looks like an event.",
                 where=source.name,
-                advice="Give a list of messages, spans or events, or an object that holds one.",
+                advice="Pass a list of messages, spans or events, or an object that contains one.",
             )
         walk = Walk(builder)
         if source.form == "jsonl":
@@ -108,7 +108,7 @@ def add_spans(builder: TraceBuilder, entries: list[tuple[str, Json]]) -> None:
     """Add the events of spans, in the order in which the spans began."""
     for pointer, value in entries:
         if not is_span(value):
-            builder.skip(pointer, "is no span")
+            builder.skip(pointer, "not a span")
     spans = [(pointer, value) for pointer, value in entries if is_span(value)]
     # Spans of known conventions also occur inside documents of unknown format.
     writer = SpanWriter(builder, (OPENINFERENCE, GEN_AI, _RUN_CONVENTION))
@@ -186,7 +186,7 @@ class Walk:
                 silent.append(pointer)
         if len(silent) < len(entries):
             for pointer in silent:
-                self._builder.skip(pointer, "nothing in it looks like an event")
+                self._builder.skip(pointer, "contains nothing that looks like an event")
 
     def finish(self) -> None:
         """Add what was waiting for the next entry."""
@@ -410,7 +410,7 @@ class RecordWriter:
             self._builder.add_message(Kind.SYSTEM, value[key], f"{pointer}/{key}", "system")
             return True
         if "uuid" in value or "timestamp" in value:
-            self._builder.skip(pointer, f"a record of the type {kind!r}")
+            self._builder.skip(pointer, f"unknown record type {kind!r}")
             return True
         return False
 

@@ -47,7 +47,7 @@ class GoogleADKReader:
             if _is_event(value):
                 writer.add_event(value, pointer)
             else:
-                builder.skip(pointer, "is no event of a session")
+                builder.skip(pointer, "not a session event")
         return builder.build(self.name)
 
 
@@ -61,7 +61,7 @@ class _SessionWriter:
     def add_event(self, value: dict[str, Json], pointer: str) -> None:
         """Add one event."""
         if value.get("partial") is True:
-            self._builder.skip(pointer, "a part of what a later event says whole")
+            self._builder.skip(pointer, "partial event; a later event has the complete text")
             return
         if self._seen_ids.skip_if_seen(text_at(value, "id"), pointer):
             return
@@ -86,7 +86,7 @@ class _SessionWriter:
         for index, part in enumerate(parts if is_list(parts) else ()):
             part_pointer = f"{pointer}/content/parts/{index}"
             if not is_object(part):
-                self._builder.skip(part_pointer, "is no part of an event")
+                self._builder.skip(part_pointer, "not an event part")
             elif not part.get("text") and self._add_result(part, part_pointer):
                 continue
             else:
@@ -122,13 +122,13 @@ class _SessionWriter:
             return [self._builder.add_draft(draft)]
         unknown_key = next((key for key, item in part.items() if item not in (None, "")), None)
         if unknown_key is not None:
-            self._builder.skip(pointer, f"a part with {unknown_key!r}")
+            self._builder.skip(pointer, f"unknown part {unknown_key!r}")
         return []
 
     def _add_call(self, value: Json, pointer: str, author: str) -> None:
         name = text_at(value, "name") if is_object(value) else None
         if name is None:
-            self._builder.skip(pointer, "a call without a name")
+            self._builder.skip(pointer, "tool call without a name")
             return
         arguments = value.get("args") or None
         draft = self._builder.add_call(

@@ -52,7 +52,7 @@ class InspectReader:
                 if _is_message(message):
                     messages.add_message(message, pointer, message["role"])
                 else:
-                    builder.skip(pointer, "is no message")
+                    builder.skip(pointer, "not a message")
         return builder.build(self.name)
 
 
@@ -114,7 +114,7 @@ class InspectMessages:
         """Add a function call; return None if it has no name."""
         name = text_at(value, "function", "name") if is_object(value) else None
         if name is None:
-            self._builder.skip(pointer, "a call without a name")
+            self._builder.skip(pointer, "tool call without a name")
             return None
         arguments = value.get("arguments")
         whole = self._fill_attachments(arguments, _MAX_ATTACHMENT_DEPTH)
@@ -238,7 +238,7 @@ class _SampleWalk:
         for index, event in enumerate(events):
             event_pointer = f"{pointer}/{index}"
             if not is_object(event):
-                self._builder.skip(event_pointer, "is no event")
+                self._builder.skip(event_pointer, "not an event")
                 continue
             event_type = text_at(event, "event")
             moment = event.get("timestamp")
@@ -280,7 +280,7 @@ class _SampleWalk:
         if is_object(message):
             self._messages.add_answer(message, f"{pointer}/output/choices/0/message")
         elif not event.get("pending"):
-            self._builder.skip(pointer, "a model call that gave no answer")
+            self._builder.skip(pointer, "model call without an answer")
 
     def _find_new_messages(
         self, event: dict[str, Json], pointer: str

@@ -85,7 +85,7 @@ class _StateWriter:
             self._add_state(value, state_pointer, 0)
         for state_pointer, value in states:
             if not is_object(value):
-                self._builder.skip(state_pointer, "is no state of a graph")
+                self._builder.skip(state_pointer, "not a graph state")
 
     def add_update(self, value: Json, pointer: str) -> None:
         """Add the messages that graph nodes added, from a stream of updates."""
@@ -95,7 +95,7 @@ class _StateWriter:
                 continue  # other values of the state
             node_pointer = f"{pointer}/{escape(node)}"
             if not is_list(messages):
-                self._builder.skip(node_pointer, "an update without messages")
+                self._builder.skip(node_pointer, "update without messages")
             self._conversation.speaker = node
             # A subgraph returns all of its messages.
             added_now = _unwrap_messages(
@@ -110,7 +110,7 @@ class _StateWriter:
             _unwrap_message(value, pointer) if is_object(value) else ({}, pointer)
         )
         if not _is_unwrapped_message(message) or message["type"] in _REMOVAL_TYPES:
-            self._builder.skip(pointer, "is no message")
+            self._builder.skip(pointer, "not a message")
         elif message.get("tool_calls") or message.get("name"):
             self._add_agent_message(message, message_pointer)
         else:
@@ -119,7 +119,7 @@ class _StateWriter:
         for where, _ in iter_items(
             message.get("invalid_tool_calls"), f"{message_pointer}/invalid_tool_calls"
         ):
-            self._builder.skip(where, "a call that could not be parsed")
+            self._builder.skip(where, "tool call that could not be parsed")
 
     def _add_agent_message(self, message: dict[str, Json], pointer: str) -> None:
         speaker = text_at(message, "name") if get_role(message) in AGENT_ROLES else None
@@ -134,7 +134,7 @@ class _StateWriter:
     def _add_state(self, value: dict[str, Json], state_pointer: str, depth: int) -> None:
         state = _find_messages(value, state_pointer)
         if state is None:
-            self._builder.skip(state_pointer, "a state without messages")
+            self._builder.skip(state_pointer, "state without messages")
             return
         messages, messages_pointer = state
         for pointer, message in self._prompt_history.iter_new(

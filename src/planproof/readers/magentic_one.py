@@ -42,6 +42,6 @@ class MagenticOneReader:
                 builder.time = parse_time(moment) if moment else None
                 speakers.add_turn(content, make_constant_pointer(f"{pointer}/content"), role)
             else:
-                builder.skip(pointer, "is no turn of a speaker")
+                builder.skip(pointer, "not a speaker turn")
         speakers.flush()
         return builder.build(self.name)

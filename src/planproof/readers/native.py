@@ -55,7 +55,7 @@ def parse_event(value: Json, pointer: str, default_id: str, source: str) -> Even
         raise _field_error(source, pointer, "an event must be an object")
     for key in value:
         if key not in _FIELDS:
-            raise _field_error(source, f"{pointer}/{key}", "is no field of an event")
+            raise _field_error(source, f"{pointer}/{key}", "is not a field of an event")
     for key in _TEXT_FIELDS:
         if not isinstance(value.get(key), (str, type(None))):
             raise _field_error(source, f"{pointer}/{key}", "must be text")
@@ -109,7 +109,7 @@ def _check_parents(events: list[Event], source: str) -> None:
     for event in events:
         if event.parent is not None and event.parent not in parents:
             raise _field_error(
-                source, f"{event.pointer}/parent", f"there is no event {event.parent!r}"
+                source, f"{event.pointer}/parent", f"no event has the id {event.parent!r}"
             )
     cleared: set[str] = set()
     for event in events:
@@ -118,7 +118,7 @@ def _check_parents(events: list[Event], source: str) -> None:
         while current is not None and current not in cleared:
             if current in way:
                 raise _field_error(
-                    source, f"{event.pointer}/parent", "the parents of this event form a circle"
+                    source, f"{event.pointer}/parent", "the parents of this event form a cycle"
                 )
             way.add(current)
             current = parents[current]

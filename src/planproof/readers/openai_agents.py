@@ -52,7 +52,7 @@ class OpenAIAgentsReader:
             if is_object(value) and is_object(value.get("span_data")):
                 spans.append((pointer, value))
             elif not is_object(value) or value.get("object") != "trace":
-                builder.skip(pointer, "is no span")
+                builder.skip(pointer, "not a span")
         writer = _AgentSpanWriter(builder)
         for span in build_span_tree(spans, builder.skip):
             writer.add_span(span)
@@ -111,7 +111,7 @@ class _AgentSpanWriter:
         elif span.kind == "custom":
             self._add_custom_span(span)
         elif span.kind not in _WRAPPER_TYPES:
-            self._builder.skip(span.pointer, f"a span of the type {span.kind!r}")
+            self._builder.skip(span.pointer, f"unknown span type {span.kind!r}")
 
     def _add_guardrail(self, span: Span) -> None:
         self._builder.begin_turn()
@@ -135,7 +135,7 @@ class _AgentSpanWriter:
             if not is_object(message) or not self._add_message(
                 message, message_pointer, span.pointer
             ):
-                self._builder.skip(message_pointer, "is neither a message nor an item")
+                self._builder.skip(message_pointer, "neither a message nor an item")
         if not has_answer:
             self._add_model_error(span)
         for draft in self._builder.drafts[before:]:
@@ -180,7 +180,7 @@ class _AgentSpanWriter:
             error_pointer = f"{span.pointer}/error/message"
             self._builder.add_message(Kind.SYSTEM, error["message"], error_pointer, "system")
         else:
-            self._builder.skip(span.pointer, "what the model said is not in the export")
+            self._builder.skip(span.pointer, "model output not in the export")
 
     def _add_tool_call(self, span: Span, state: _AgentState) -> None:
         name = text_at(span.attributes, "name") or "function"
@@ -251,7 +251,7 @@ class _AgentSpanWriter:
             draft.actor = self._conversation.speaker
             self._builder.add_draft(draft)
         else:
-            self._builder.skip(span.pointer, "a span of the application's own")
+            self._builder.skip(span.pointer, "custom span of the application")
 
 
 def _is_export_record(value: dict[str, Json]) -> bool:

@@ -57,7 +57,7 @@ class OpenAIMessagesReader:
                 builder.time = _message_time(message) if timed else None
                 conversation.add_message(message, pointer)
             else:
-                builder.skip(pointer, "is no chat message")
+                builder.skip(pointer, "not a chat message")
         return builder.build(self.name)
 
 

@@ -59,7 +59,7 @@ class _ItemWriter:
     def add_item(self, value: Json, pointer: str) -> None:
         """Add one item."""
         if not is_object(value) or not self._items.add_item(value, pointer):
-            self._builder.skip(pointer, "is no item of a response")
+            self._builder.skip(pointer, "not a response item")
 
     def add_exchange(self, value: dict[str, Json], pointer: str) -> None:
         """Add what is new in a request, and the response to it."""

@@ -46,7 +46,7 @@ class OpenHandsReader:
         first, second = OpenHandsEventWriter(builder), SdkEventWriter(builder)
         for pointer, event in _iter_events(source):
             if not is_object(event):
-                builder.skip(pointer, "is no event")
+                builder.skip(pointer, "not an event")
                 continue
             moment = event.get("timestamp")
             builder.time = parse_time(moment) if moment is not None else None
@@ -108,7 +108,7 @@ class OpenHandsEventWriter:
         identity = event.get("id")
         if identity is not None:
             if str(identity) in self._seen_ids:
-                self._builder.skip(pointer, "the same event again")
+                self._builder.skip(pointer, "duplicate event")
                 return
             self._seen_ids.add(str(identity))
         action, observation = event.get("action"), event.get("observation")
@@ -239,7 +239,7 @@ class SdkEventWriter:
         identity = text_at(event, "id")
         if identity is not None:
             if identity in self._seen_ids:
-                self._builder.skip(pointer, "the same event again")
+                self._builder.skip(pointer, "duplicate event")
                 return
             self._seen_ids.add(identity)
         kind = text_at(event, "kind") or ""
@@ -255,7 +255,7 @@ class SdkEventWriter:
             text, text_pointer, _ = extract_text(event.get(key), f"{pointer}/{key}")
             self._builder.add_message(Kind.SYSTEM, text, text_pointer, "system")
         elif kind not in _IGNORED_KINDS:
-            self._builder.skip(pointer, f"an event of the kind {kind!r}")
+            self._builder.skip(pointer, f"unknown event kind {kind!r}")
 
     def _add_action(self, event: dict[str, Json], pointer: str) -> None:
         self._builder.begin_turn(text_at(event, "llm_response_id"))
@@ -283,7 +283,7 @@ class SdkEventWriter:
     def _add_message(self, event: dict[str, Json], pointer: str) -> None:
         message = event.get("llm_message")
         if not is_object(message):
-            self._builder.skip(pointer, "a message without its content")
+            self._builder.skip(pointer, "message without content")
             return
         message_pointer = f"{pointer}/llm_message"
         actor = text_at(event, "source") or "agent"

@@ -95,7 +95,7 @@ class OpenTelemetryReader:
             if span.log_records or span.value.get("events"):
                 _merge_tool_events(span)
             if SPAN_KIND_KEY in span.attributes and _classify_span(span) is None:
-                builder.skip(span.pointer, "a span in the words of OpenInference")
+                builder.skip(span.pointer, "span in OpenInference conventions")
         SpanWriter(builder, (GEN_AI,)).add_spans(spans)
         return builder.build(self.name)
 

@@ -42,7 +42,7 @@ class PydanticAIReader:
             if _is_message(value):
                 writer.add_message(value, pointer)
             else:
-                builder.skip(pointer, "is neither a request nor a response")
+                builder.skip(pointer, "neither a request nor a response")
         return builder.build(self.name)
 
 
@@ -65,7 +65,7 @@ class _ModelMessageWriter:
         for index, part in enumerate(value["parts"]):
             part_pointer = f"{pointer}/parts/{index}"
             if not is_object(part):
-                self._builder.skip(part_pointer, "is no part of a message")
+                self._builder.skip(part_pointer, "not a message part")
                 continue
             own = part.get("timestamp") or moment
             self._builder.time = parse_time(own) if own else None
@@ -90,7 +90,7 @@ class _ModelMessageWriter:
             text = format_value(part.get("content"))
             self._builder.add_message(Kind.SYSTEM, text, f"{pointer}/content", "system")
         else:
-            self._builder.skip(pointer, f"a part of the kind {kind!r}")
+            self._builder.skip(pointer, f"unknown part kind {kind!r}")
 
     def _add_response_part(self, part: dict[str, Json], pointer: str) -> list[EventDraft]:
         kind, content, content_pointer = (
@@ -107,7 +107,7 @@ class _ModelMessageWriter:
         elif kind in _CALL_KINDS:
             name = text_at(part, "tool_name")
             if name is None:
-                self._builder.skip(pointer, "a call without a name")
+                self._builder.skip(pointer, "tool call without a name")
                 return []
             arguments, text = parse_arguments(part.get("args"))
             call = ToolCall(name, arguments, text, text_at(part, "tool_call_id"))
@@ -118,7 +118,7 @@ class _ModelMessageWriter:
             draft = EventDraft(Kind.MESSAGE, content_pointer, actor="assistant", images=(image,))
             return [self._builder.add_draft(draft)]
         else:
-            self._builder.skip(pointer, f"a part of the kind {kind!r}")
+            self._builder.skip(pointer, f"unknown part kind {kind!r}")
         return []
 
     def _add_user_prompt(self, content: Json, pointer: str) -> None:
@@ -139,7 +139,7 @@ class _ModelMessageWriter:
                 last = self._builder.add_message(Kind.MESSAGE, text, item_pointer, "user") or last
             elif is_object(item) and item.get("kind") != "cache-point":
                 self._builder.skip(
-                    f"{pointer}/{index}", f"content of the kind {item.get('kind')!r}"
+                    f"{pointer}/{index}", f"unknown content kind {item.get('kind')!r}"
                 )
         if isinstance(content, str):
             self._builder.add_message(Kind.MESSAGE, content, pointer, "user")

@@ -39,7 +39,7 @@ def detect_reader(source: Source, profiles: Sequence[Reader] = ()) -> Reader | N
                 return reader
         except Exception as error:
             # Third-party code: one failing reader must not keep the others from reading.
-            _warn_once(reader.name, f"failed to look at a source: {type(error).__name__}: {error}")
+            _warn_once(reader.name, f"failed to detect its format: {type(error).__name__}: {error}")
     return None
 
 
@@ -95,7 +95,7 @@ def _rank_reader(name: str) -> tuple[bool, int, str]:
 @cache
 def _warn_once(reader: str, what: str) -> None:
     """Warn once that a reader is left out, and why."""
-    _log.warning("the reader `%s` is left out: %s", reader, what)
+    _log.warning("the reader `%s` is skipped: %s", reader, what)
 
 
 class Reader(Protocol):

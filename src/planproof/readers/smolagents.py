@@ -53,7 +53,7 @@ class SmolagentsReader:
         builder = TraceBuilder(source.skipped)
         for pointer, step in iter_entries(source, _LIST_KEYS):
             if not is_object(step):
-                builder.skip(pointer, "is no step")
+                builder.skip(pointer, "not a step")
                 continue
             timing = step.get("timing")
             builder.time = parse_time((timing if is_object(timing) else step).get("start_time"))
@@ -69,7 +69,7 @@ class SmolagentsReader:
                 prompt_pointer = f"{pointer}/system_prompt"
                 builder.add_message(Kind.SYSTEM, step["system_prompt"], prompt_pointer, "system")
             else:
-                builder.skip(pointer, "is no step that is known")
+                builder.skip(pointer, "unknown step type")
         return builder.build(self.name)
 
 
@@ -133,7 +133,7 @@ class _ActionStep:
             call = parse_call(value)
             where = f"{self._pointer}/tool_calls/{index}"
             if call is None:
-                self._builder.skip(where, "a call without a name")
+                self._builder.skip(where, "tool call without a name")
             else:
                 drafts.append(self._builder.add_call(call, where, _AGENT))
         if not drafts and (code is not None or thought_and_code_text is not None):

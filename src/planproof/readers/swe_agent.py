@@ -80,12 +80,12 @@ def _add_prompt(builder: TraceBuilder, message: dict[str, Json], pointer: str) -
     is_users = message.get("role") == "user" and not message.get("is_demo")
     kind, actor = (Kind.MESSAGE, "user") if is_users else (Kind.SYSTEM, "system")
     if builder.add_message(kind, text, content_pointer, actor) is None:
-        builder.skip(pointer, "a message without text")
+        builder.skip(pointer, "message without text")
 
 
 def _add_step(builder: TraceBuilder, step: Json, pointer: str) -> None:
     if not _is_step(step):
-        builder.skip(pointer, "is no step")
+        builder.skip(pointer, "not a step")
         return
     builder.begin_turn()
     thought = text_at(step, "thought") or ""
@@ -108,10 +108,10 @@ def _add_history(builder: TraceBuilder, source: Source) -> None:
         if is_object(message):
             _add_prompt(builder, message, pointer)
         else:
-            builder.skip(pointer, "is no message")
+            builder.skip(pointer, "not a message")
     for pointer, message in messages[len(before) :]:
         if not is_object(message):
-            builder.skip(pointer, "is no message")
+            builder.skip(pointer, "not a message")
         elif _is_agent_message(message):
             _add_agent_message(builder, message, pointer)
         else:
@@ -136,7 +136,7 @@ def _add_agent_message(builder: TraceBuilder, message: dict[str, Json], pointer:
     for index, value in enumerate(calls if is_list(calls) else ()):
         call, event_pointer = parse_call(value), f"{pointer}/tool_calls/{index}"
         if call is None:
-            builder.skip(event_pointer, "a call without a name")
+            builder.skip(event_pointer, "tool call without a name")
         else:
             builder.add_call(call, event_pointer, _ACTOR)
     action = text_at(message, "action") or ""

@@ -9,7 +9,7 @@ from planproof.core.trace import Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.toolkit.content_parts import parse_parts
 
-_ADVICE = 'Give text, or parts such as {"type": "text", "text": "..."} and image parts.'
+_ADVICE = 'Pass text, or parts such as {"type": "text", "text": "..."} and image parts.'
 
 
 def read_task(value: Json, *, where: str = "/user_task") -> Content:

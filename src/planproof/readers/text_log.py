@@ -50,7 +50,7 @@ class TextLogReader:
             items, pointer = _find_lines(source.document)
             once = _find_repeat(items)
             if once < len(items):
-                builder.skip(f"{pointer}/{once}", "the log is repeated from here on")
+                builder.skip(f"{pointer}/{once}", "the log repeats from here on")
             texts: list[str] = []
             owners: list[int] = []
             for index, item in enumerate(items[:once]):
@@ -179,11 +179,9 @@ def add_turns(
         line_pointers = _LinePointers(text, turn, pointer_for)
         if number == 0 and len(turns) > 1 and turns[1].header.is_ruled and not _has_call(text):
             # Consoles print installation output and warnings before the first turn.
-            builder.skip(line_pointers.get_pointer(0, len(text)), "stands before the first turn")
+            builder.skip(line_pointers.get_pointer(0, len(text)), "text before the first turn")
         elif before is not None and before.header == turn.header and before.lines == turn.lines:
-            builder.skip(
-                line_pointers.get_pointer(0, len(text)), "the same turn was logged just before"
-            )
+            builder.skip(line_pointers.get_pointer(0, len(text)), "repeats the preceding turn")
         else:
             _add_turn(builder, speakers, turn.header, text, line_pointers.get_pointer)
         before = turn
@@ -443,7 +441,7 @@ def _add_preamble(builder: TraceBuilder, lines: list[str], pointer_for: PointerF
             builder.add_message(Kind.MESSAGE, text, where, "user")
             return
     if any(line.strip() for line in lines):
-        builder.skip(pointer_for(1, len(lines)), "stands before the first record of the log")
+        builder.skip(pointer_for(1, len(lines)), "text before the first log record")
 
 
 class _LogWriter:

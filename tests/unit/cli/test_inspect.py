@@ -42,7 +42,7 @@ def test_a_trace_without_a_plan_says_what_was_looked_at(
     planproof: CommandLine, folder: Path
 ) -> None:
     done = planproof("inspect", written(folder, FOLLOWED["execution_trace"]))
-    assert "none is declared in the trace: looked at 1 prompt, 0" in done.out
+    assert "none was found in the trace (searched 1 prompt, 0" in done.out
 
 
 def test_a_case_is_shown_by_its_trace(planproof: CommandLine) -> None:
@@ -74,7 +74,7 @@ def test_what_was_skipped_is_told_with_its_reasons(planproof: CommandLine, folde
     odd = [{"no": n} for n in range(3)]
     done = planproof("inspect", written(folder, [*FOLLOWED["execution_trace"] * 9, *odd]))
     assert "skipped 3 parts of the trace" in done.out
-    assert "3 is no chat message, first at /63" in done.out
+    assert "3 not a chat message, first at /63" in done.out
 
 
 def test_an_unknown_format_is_said_to_be_one(planproof: CommandLine, folder: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_listed_trace_that_can_not_be_read_says_why(planproof: CommandLine, fo
     done = planproof("inspect", "log.eval")
     assert done.code == 0
     assert "cut_epoch_1" in done.out.splitlines()[4]
-    assert "✗ is JSON that breaks off" in done.out
+    assert "✗ is truncated or invalid JSON" in done.out
 
 
 @pytest.mark.parametrize("wanted", ["2", "task-2_epoch_1"])
@@ -142,7 +142,7 @@ def test_one_of_several_is_judged_and_verified(
     files = ("--task", "task.txt", "--plan", "plan.md", "--trace", log.name)
     without = planproof("judge", *files)
     assert without.code == 2
-    assert "holds 3 traces: task-1_epoch_1, task-2_epoch_1" in without.err
+    assert "contains 3 traces: task-1_epoch_1, task-2_epoch_1" in without.err
     done = planproof("judge", *files, "--pick", "2", "-f", "full", "-o", "verdict.json")
     assert done.code == 0
     accepted = planproof("verify", "verdict.json", log.name, "--pick", "2")

@@ -52,8 +52,8 @@ def test_a_trace_that_is_not_understood_exits_with_3(planproof: CommandLine, fol
         assert (done.code, done.err) == (3, "")
         told = " ".join(done.out.split())
         assert "not judged: the trace was not understood" in told
-        assert "See what was read with `planproof inspect FILE`" in told
-        assert "name it with `--reader`" in told
+        assert "Run `planproof inspect FILE` to see what was read" in told
+        assert "select it with `--reader`" in told
     shown = " ".join(planproof("inspect", "prose.txt").out.split())
     assert "The trace was not understood by the reader `general`" in shown
 
@@ -200,7 +200,7 @@ def test_limits_of_the_configuration_hold(planproof: CommandLine, folder: Path) 
     _write(folder / "planproof.toml", "limits.max_values = 10")
     done = planproof("judge", "case.json")
     assert done.code == 2
-    assert "case.json: holds more than 10 values and keys." in done.err
+    assert "case.json: contains more than 10 values and keys." in done.err
     assert "max_values" in done.err
 
 

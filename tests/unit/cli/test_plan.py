@@ -54,7 +54,7 @@ def test_the_plan_as_json(planproof: CommandLine, folder: Path) -> None:
 def test_no_plan_exits_with_3(planproof: CommandLine, folder: Path) -> None:
     done = planproof("plan", _write(folder, asked("Tidy up."), READ))
     assert done.code == 3
-    assert "looked at 1 prompt, 0 messages, 0 notes and 1 call" in done.out
+    assert "(searched 1 prompt, 0 messages, 0 notes and 1 call)" in done.out
 
 
 def test_a_trace_alone_can_be_judged_and_verified(planproof: CommandLine, folder: Path) -> None:

@@ -144,7 +144,7 @@ def test_a_fault_in_reading_one_case_does_not_cost_the_others(
     ("arguments", "message"),
     [
         (("run", "nowhere.jsonl"), "nowhere.jsonl: can't be read: No such file"),
-        (("run", "other.json"), "is one JSON document, and neither a case nor a trace"),
+        (("run", "other.json"), "is a single JSON document, but neither a case nor a trace"),
         (("run", "case.json", "-o", "case.json"), "is the file that the cases are read from"),
         (("run", "case.json", "--reader", "genral"), "Did you mean `general`?"),
         (("run", "empty.jsonl"), "empty.jsonl: there are no cases."),

@@ -121,7 +121,7 @@ def test_what_can_not_be_read_yet_is_said_and_waited_for(
     done = planproof("watch", trace, "--plan", plan, "--until-quiet", "0.5")
     assert done.code == 2
     assert done.err.count("not yet readable") == 1
-    assert "is no field of an event" in done.err
+    assert "is not a field of an event" in done.err
 
 
 @pytest.mark.parametrize("where", ["nowhere/trace.jsonl", "absent.jsonl"])

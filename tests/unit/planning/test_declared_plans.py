@@ -100,7 +100,7 @@ def test_without_any_plan_it_is_said_what_was_looked_at() -> None:
     events = trace(asked("Tidy up."), said("I tidy up."), READ, DELETE)
     verdict = evaluate(trace=events)
     assert verdict.outcome is Outcome.NO_PLAN
-    assert verdict.reason.endswith("looked at 1 prompt, 1 message, 0 notes and 2 calls.")
+    assert verdict.reason.endswith("(searched 1 prompt, 1 message, 0 notes and 2 calls).")
     assert verify(verdict.full(), Source.from_value(events)) == ()
 
 

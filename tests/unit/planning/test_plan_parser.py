@@ -233,7 +233,7 @@ def test_a_plan_can_be_too_deep(key: str) -> None:
     for _ in range(60):
         nested = [{"text": "a", key: nested}] if key == "substeps" else {key: nested}
 
-    with pytest.raises(InvalidInput, match="nested more than 40 deep"):
+    with pytest.raises(InvalidInput, match="nested more than 40 levels deep"):
         parse_plan(nested)
 
 

@@ -178,14 +178,14 @@ def test_half_of_the_records_and_of_the_calls_must_be_read(
 
 def test_the_reason_counts() -> None:
     why = explain_not_understood(read(UNREAD["items of a stream"])) or ""
-    assert "it read only 1 of 4 records of the agent and 0 of 1 calls, so" in why
+    assert "it read only 1 of 4 agent records and 0 of 1 calls, so" in why
     why = explain_not_understood(read(UNREAD["code that a program answers"])) or ""
     assert "it read only 0 of 2 calls, so" in why
 
 
 def test_a_reader_that_reads_nothing_of_a_source_did_not_understand_it() -> None:
     why = explain_not_understood(read(_chat("a b", "c d"), reader="auto-gpt")) or ""
-    assert "`auto-gpt`: it recognised no record" in why
+    assert "`auto-gpt`: it recognised no records" in why
 
 
 @pytest.mark.parametrize("document", ["Just some prose.", [1] * 9, [{"a": 1}] * 9])

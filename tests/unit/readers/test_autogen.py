@@ -194,9 +194,9 @@ def test_messages_of_a_team(document: Any) -> None:
     assert oslo.turn == rome.turn
     assert trace.events[0].time == "2025-06-01T10:00:00Z"
     assert [part.why for part in trace.skipped] == [
-        "a call without a name",
-        "is no result",
-        "repeats what the calls just before gave back",
+        "tool call without a name",
+        "not a result",
+        "repeats the output of the preceding calls",
     ]
 
 

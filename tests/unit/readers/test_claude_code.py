@@ -255,9 +255,9 @@ def test_what_is_left_out_is_said() -> None:
     )
     assert brief(trace) == [("message", None, "Go.")]
     assert skipped(trace) == [
-        ("L2", "the same line again"),
-        ("L3", "a line of the type 'odd'"),
-        ("L4", "a line without its message"),
+        ("L2", "duplicate line"),
+        ("L3", "unknown line type 'odd'"),
+        ("L4", "line without a message"),
     ]
 
 

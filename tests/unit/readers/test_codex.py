@@ -137,7 +137,7 @@ def test_tools_of_other_kinds() -> None:
     assert (patched.name, patched.text, patched.output) == ("apply_patch", "*** Begin Patch", "ok")
     assert (searched.name, searched.arguments) == ("web_search", {"query": "rain"})
     assert brief(trace)[-1] == ("observation", None, "nobody asked")
-    assert [part.why for part in trace.skipped] == ["an item of the type 'odd'"]
+    assert [part.why for part in trace.skipped] == ["unknown item type 'odd'"]
 
 
 def test_a_tool_that_is_not_there() -> None:

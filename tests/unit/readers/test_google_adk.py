@@ -27,7 +27,9 @@ def test_events_of_a_session(name: str) -> None:
     assert (transfer.parent, rain.parent, code.parent) == (None, transfer.id, transfer.id)
     assert (rain.turn, rain.actor, code.status) == (wind.turn, "weather", EventStatus.ERROR)
     assert rain.time == "1970-01-01T00:00:04+00:00"
-    assert [part.why for part in trace.skipped] == ["a part of what a later event says whole"]
+    assert [part.why for part in trace.skipped] == [
+        "partial event; a later event has the complete text"
+    ]
 
 
 def test_a_hand_over_without_a_tool() -> None:
@@ -85,6 +87,6 @@ def test_images_and_what_is_unknown() -> None:
     assert trace.events[1].images[0].data == "aGk="
     assert trace.events[2].kind == "observation"
     assert [part.why for part in trace.skipped] == [
-        "a part with 'video_metadata'",
-        "a call without a name",
+        "unknown part 'video_metadata'",
+        "tool call without a name",
     ]

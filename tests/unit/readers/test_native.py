@@ -91,9 +91,9 @@ def test_parents_that_form_a_circle_are_an_error() -> None:
         {"id": "a", "kind": "message", "parent": "b"},
         {"id": "b", "kind": "message", "parent": "a"},
     ]
-    with pytest.raises(InvalidInput, match="form a circle"):
+    with pytest.raises(InvalidInput, match="form a cycle"):
         read(events)
-    with pytest.raises(InvalidInput, match="form a circle"):
+    with pytest.raises(InvalidInput, match="form a cycle"):
         read([{"id": "a", "kind": "message", "parent": "a"}])
 
 

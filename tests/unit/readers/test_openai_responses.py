@@ -110,7 +110,7 @@ def test_shells_and_refusals() -> None:
     assert (trace.events[1].kind, trace.events[1].status) == ("observation", EventStatus.ERROR)
     assert brief(trace)[2] == ("message", None, "I can't.")
     assert [part.why for part in trace.skipped] == [
-        "a call without a name",
-        "is no item of a response",
-        "is no item of a response",
+        "tool call without a name",
+        "not a response item",
+        "not a response item",
     ]

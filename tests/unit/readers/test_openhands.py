@@ -137,7 +137,7 @@ def test_pairs_tools_of_servers_and_lost_observations() -> None:
         ("observation", "ok"),
         ("observation", "error"),
     ]
-    assert [part.why for part in trace.skipped] == ["'run' without text", "the same event again"]
+    assert [part.why for part in trace.skipped] == ["'run' without text", "duplicate event"]
 
 
 def sdk(kind: str, id_: str, source: str = "agent", **more: Any) -> dict[str, Any]:

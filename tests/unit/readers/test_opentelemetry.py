@@ -57,7 +57,7 @@ def test_lines_of_export_requests_and_a_span_that_was_sent_twice() -> None:
     assert [e.name for e in trace.events] == ["a", "b"]
     place = "/resourceSpans/0/scopeSpans/0/spans/0"
     assert trace.events[1].pointer == f"L2{place}/attributes"
-    assert [(s.pointer, s.why) for s in trace.skipped] == [(f"L3{place}", "the same span again")]
+    assert [(s.pointer, s.why) for s in trace.skipped] == [(f"L3{place}", "duplicate span")]
 
 
 def test_attributes_as_typed_values() -> None:

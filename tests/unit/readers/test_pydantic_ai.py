@@ -63,9 +63,9 @@ def test_what_is_unknown_is_skipped() -> None:
         ]
     )
     assert [part.why for part in trace.skipped] == [
-        "a part of the kind 'telepathy'",
-        "a part of the kind 'dream'",
-        "a call without a name",
-        "is no part of a message",
-        "is neither a request nor a response",
+        "unknown part kind 'telepathy'",
+        "unknown part kind 'dream'",
+        "tool call without a name",
+        "not a message part",
+        "neither a request nor a response",
     ]

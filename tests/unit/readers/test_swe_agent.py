@@ -97,7 +97,7 @@ def test_a_history_with_tool_calls() -> None:
     opened, listed = actions(trace)
     assert (opened.arguments, opened.output) == ({"path": "a.py"}, "1: x")
     assert (opened.pointer, listed.output) == ("/history/3/tool_calls/0", "")
-    assert [part.why for part in trace.skipped] == ["a call without a name"]
+    assert [part.why for part in trace.skipped] == ["tool call without a name"]
 
 
 def test_a_history_of_commands_in_text() -> None:

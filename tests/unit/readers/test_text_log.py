@@ -116,7 +116,7 @@ def test_a_log_as_a_list_of_its_lines() -> None:
 
 
 def test_a_list_of_strings_without_events_is_an_error() -> None:
-    with pytest.raises(InvalidInput, match="holds a list of strings"):
+    with pytest.raises(InvalidInput, match="contains a list of strings"):
         read(["apples", "pears"])
 
 
@@ -148,7 +148,7 @@ def test_the_console_of_a_team_after_what_was_installed() -> None:
     assert (run.status, run.pointer, run.output_pointer) == (EventStatus.ERROR, "L18-20", "L22-23")
     assert trace.events[2].pointer == "L13-14"
     assert [(part.pointer, part.why) for part in trace.skipped] == [
-        ("L1-2", "stands before the first turn")
+        ("L1-2", "text before the first turn")
     ]
 
 
@@ -248,8 +248,8 @@ def test_the_lines_of_a_planner_and_its_interns(document: Any) -> None:
         ("message", None, "Thought: It is in a.py.\nAction: none"),
     ]
     assert [part.why for part in trace.skipped] == [
-        "the log is repeated from here on",
-        "the same turn was logged just before",
+        "the log repeats from here on",
+        "repeats the preceding turn",
     ]
 
 

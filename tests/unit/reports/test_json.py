@@ -27,7 +27,7 @@ def test_the_full_verdict_has_the_published_fields() -> None:
     ]
     assert verdict["extras"][0]["severity"] == "major"
     assert verdict["nearest_better"] == {"score": 0.5, "change": "if step 2 had been executed"}
-    assert verdict["coverage"]["notes"] == ["L12: is no JSON"]
+    assert verdict["coverage"]["notes"] == ["L12: truncated or invalid JSON"]
 
 
 def test_any_text_can_be_written_to_any_stream() -> None:

@@ -37,7 +37,9 @@ SCORED = Verdict(
     ),
     extras=(extra("e4"), extra("e5", Severity.MINOR)),
     nearest_better=NearestBetter(score=0.5, change="if step 2 had been executed"),
-    coverage=Coverage(reader="openai-messages", events=9, skipped=1, notes=("L12: is no JSON",)),
+    coverage=Coverage(
+        reader="openai-messages", events=9, skipped=1, notes=("L12: truncated or invalid JSON",)
+    ),
     judge=JudgeSummary(name="rules", fingerprint="f"),
 )
 UNJUDGED = Verdict(outcome=Outcome.NO_PLAN, reason="No plan was given.", id="case-8")

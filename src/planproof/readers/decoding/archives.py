@@ -42,9 +42,9 @@ class Archive:
         self._samples = [entry for entry in self._file.infolist() if _is_sample(entry.filename)]
         if not self._samples:
             raise InvalidInput(
-                "is a ZIP archive that holds no samples of an Inspect log.",
+                "is a ZIP archive without samples of an Inspect log.",
                 where=name,
-                advice="Unpack it, and give the trace itself.",
+                advice="Unpack it and pass the trace file.",
             )
         unpacked = sum(entry.file_size for entry in self._samples)
         if unpacked > limits.bytes * _UNPACK_FACTOR:
@@ -52,7 +52,7 @@ class Archive:
                 f"unpacks to {unpacked:,} bytes, more than {_UNPACK_FACTOR} times the limit of "
                 f"{limits.bytes:,}.",
                 where=name,
-                advice="Raise the limit, or split the log.",
+                advice="Raise `max_bytes` under `limits` in the configuration, or split the log.",
             )
 
     @property
@@ -65,14 +65,16 @@ class Archive:
         entry = self._samples[number]
         where = f"{self.name}#{_sample_name(entry.filename)}"
         if entry.flag_bits & _ENCRYPTED_FLAG:
-            raise InvalidInput("is encrypted.", where=where, advice="Write the log without that.")
+            raise InvalidInput(
+                "is encrypted.", where=where, advice="Write the log without encryption."
+            )
         try:
             with self._file.open(entry) as file:
                 data = file.read(self.limits.bytes + 1)
         except NotImplementedError as error:
-            packed = "Zstandard" if entry.compress_type == _ZSTANDARD else "a method"
+            method = "Zstandard" if entry.compress_type == _ZSTANDARD else "an unknown method"
             raise InvalidInput(
-                f"is packed with {packed} that this Python can't unpack.",
+                f"is compressed with {method}, which this Python can't decompress.",
                 where=where,
                 advice="Write the log as JSON: `inspect log convert --to json`.",
             ) from error
@@ -82,7 +84,7 @@ class Archive:
             raise InvalidInput(
                 f"unpacks to more than the limit of {self.limits.bytes:,} bytes.",
                 where=where,
-                advice="Raise the limit.",
+                advice="Raise `max_bytes` under `limits` in the configuration.",
             )
         return data
 
@@ -91,7 +93,7 @@ class Archive:
         return InvalidInput(
             f"is a ZIP archive that can't be read: {error}.",
             where=where,
-            advice="Copy it again; it may have been cut off.",
+            advice="Copy it again; it may be truncated.",
         )
 
 

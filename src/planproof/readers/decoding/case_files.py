@@ -22,7 +22,7 @@ _DEEPEST = 2 * MAX_DEPTH
 """Values nested more deeply can be parsed, but neither stored nor sent to another process."""
 _TYPE_NAMES: dict[type, str] = {
     NoneType: "null",
-    bool: "true or false",
+    bool: "a boolean",
     int: "a number",
     float: "a number",
     str: "text",
@@ -175,7 +175,7 @@ def line_too_long_error(where: str, limits: Limits) -> InvalidInput:
     return InvalidInput(
         f"has more than {limits.bytes:,} bytes.",
         where=where,
-        advice="Raise `max_bytes` in [tool.planproof.limits], or split the trace.",
+        advice="Raise `max_bytes` under `limits` in the configuration, or split the trace.",
     )
 
 
@@ -200,7 +200,7 @@ def _parse_json(data: bytes, name: str) -> Json:
     except RecursionError as error:
         raise _nesting_error(name) from error
     except ValueError as error:
-        raise InvalidInput(f"holds a number that is too long ({error}).", where=name) from error
+        raise InvalidInput(f"contains a number that is too long ({error}).", where=name) from error
     opened = data.count(b"{") + data.count(b"[")
     if opened > _DEEPEST and is_deeper_than(value, _DEEPEST):
         raise _nesting_error(name)
@@ -208,7 +208,9 @@ def _parse_json(data: bytes, name: str) -> Json:
 
 
 def _nesting_error(name: str) -> InvalidInput:
-    return InvalidInput("is nested too deeply.", where=name, advice="Check how the file was made.")
+    return InvalidInput(
+        "is nested too deeply.", where=name, advice="Check the program that wrote the file."
+    )
 
 
 def _skip_rest_of_line(lines: Readable, at_once: int) -> None:

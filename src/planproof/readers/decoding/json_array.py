@@ -61,9 +61,9 @@ class ArrayElements:
         while self._buffer or self._fill_buffer():
             if self._buffer.strip():
                 raise InvalidInput(
-                    "goes on behind the end of its array.",
+                    "has unexpected data after the end of the JSON array.",
                     where=self.name,
-                    advice="Write one array, or one case a line.",
+                    advice="Write one JSON array, or one case per line.",
                 )
             self._buffer.clear()
 
@@ -106,7 +106,7 @@ class ArrayElements:
             self._position = 0
         if not self._fill_buffer():
             raise InvalidInput(
-                "is a JSON array that breaks off.",
+                "is a truncated JSON array.",
                 where=self.name,
-                advice="Write the file again; JSON Lines may lose its last line, JSON may not.",
+                advice="Write the file again. Only in JSON Lines may the last line be truncated.",
             )

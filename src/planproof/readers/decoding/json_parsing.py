@@ -74,7 +74,9 @@ class Parser:
         records = tuple(
             record
             for record in self.parse_records(enumerate(lines, 1))
-            if is_object(record[1]) or is_list(record[1]) or self.skip(record[0], "is no object")
+            if is_object(record[1])
+            or is_list(record[1])
+            or self.skip(record[0], "not a JSON object or array")
         )
         if not records or len(records) * 2 < len(filled):
             del self.skipped[before:]
@@ -101,7 +103,7 @@ class Parser:
         """Note the lines printed between two values; return how many are not blank."""
         filled = [number for number in range(start, end) if not _is_blank(lines[number])]
         if filled:
-            self.skip(filled[0] + 1, "stands beside the JSON values, or breaks off")
+            self.skip(filled[0] + 1, "text between JSON values, or truncated JSON")
         return len(filled)
 
     def is_malformed_json(self, text: str, failure: json.JSONDecodeError) -> bool:
@@ -126,7 +128,7 @@ class Parser:
         return InvalidInput(
             f"is nested more than {self.limits.depth} levels deep.",
             where=self._describe_location(),
-            advice="No agent framework writes such traces; check how the file was made.",
+            advice="No agent framework writes such traces; check the program that wrote the file.",
         )
 
     def _parse_clean_lines(self, lines: list[str], text: str) -> list[Json] | None:
@@ -148,7 +150,7 @@ class Parser:
             try:
                 yield number, self.parse(line, f"L{number}")
             except json.JSONDecodeError as error:
-                self.skip(number, f"is no whole JSON: {error.msg} at column {error.colno}")
+                self.skip(number, f"truncated or invalid JSON: {error.msg} at column {error.colno}")
 
     def _parse_event_stream(self, lines: list[str]) -> Iterator[tuple[int, Json]]:
         event = ""
@@ -178,7 +180,7 @@ class Parser:
         return value if mended is text else json.loads(mended)
 
     def _parse_constant(self, text: str) -> str:
-        self._add_note(f"{text} is no JSON number; read as text")
+        self._add_note(f"{text} is not a valid JSON number; read as text")
         return text
 
     def _parse_int(self, text: str) -> int | str:
@@ -204,7 +206,7 @@ class Parser:
 def too_many_values_error(limit: int, where: str) -> InvalidInput:
     """Return the error for JSON that holds more values and keys than the limit."""
     return InvalidInput(
-        f"holds more than {limit:,} values and keys.",
+        f"contains more than {limit:,} values and keys.",
         where=where,
         advice="Raise `max_values` under `limits` in the configuration, or split the trace.",
     )

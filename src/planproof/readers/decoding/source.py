@@ -151,7 +151,9 @@ class Source:
         while True:
             start = text[:_MAX_SCALAR_LENGTH].strip()
             if not start and not text.strip():
-                raise InvalidInput("is empty.", where=name, advice="Give a trace with content.")
+                raise InvalidInput(
+                    "is empty.", where=name, advice="Pass a trace that is not empty."
+                )
             if start[:1] not in ("{", "[", '"') and len(text) > _MAX_SCALAR_LENGTH:
                 break
             try:
@@ -168,9 +170,9 @@ class Source:
             return cls(name, "jsonl", records, tuple(parser.skipped), _text=text)
         if failure is not None and parser.is_malformed_json(text, failure):
             raise InvalidInput(
-                f"is JSON that breaks off or is malformed ({failure.msg}).",
+                f"is truncated or invalid JSON ({failure.msg}).",
                 where=f"{name}, line {failure.lineno} column {failure.colno}",
-                advice="Write the file again; JSON Lines may lose its last line, JSON may not.",
+                advice="Write the file again. Only in JSON Lines may the last line be truncated.",
             )
         return cls(name, "text", text, tuple(parser.skipped), _text=text)
 
@@ -189,9 +191,9 @@ class Source:
             raise parser.too_deep_error() from error
         except (TypeError, ValueError) as error:
             raise InvalidInput(
-                f"is no JSON value: {error}.",
+                f"is not a JSON value: {error}.",
                 where=name,
-                advice="Give what json.loads gives: dicts, lists, strings, numbers.",
+                advice="Pass what json.loads returns: dicts, lists, strings and numbers.",
             ) from error
         parsed = parser.parse(text)
         digest = None if parser.skipped else _compute_digest(text.encode())
@@ -206,5 +208,5 @@ def _too_large_error(size: int, limits: Limits, name: str) -> InvalidInput:
     return InvalidInput(
         f"has {size:,} bytes, more than the limit of {limits.bytes:,}.",
         where=name,
-        advice="Raise the limit, or split the trace.",
+        advice="Raise `max_bytes` under `limits` in the configuration, or split the trace.",
     )

@@ -78,7 +78,9 @@ def select_trace(source: Source, selector: str | None = None) -> Source:
     if not traces:
         if selector == "1":
             return source
-        raise InvalidInput("holds a single trace.", where=source.name, advice="Leave out `pick`.")
+        raise InvalidInput(
+            "contains a single trace.", where=source.name, advice="Leave out `pick`."
+        )
     for trace in traces:
         if trace.id == selector:
             return trace.source
@@ -89,16 +91,16 @@ def select_trace(source: Source, selector: str | None = None) -> Source:
         where=source.name,
         advice=did_you_mean(selector, [trace.id for trace in traces])
         if len(traces) <= 20
-        else f"They are {_format_ids(traces)}; `planproof inspect` lists them.",
+        else f"Available: {_format_ids(traces)}; `planproof inspect` lists all.",
     )
 
 
 def multiple_traces_error(source: Source, traces: Sequence[ContainedTrace]) -> InvalidInput:
     """Return the error for a source that holds several traces where one is needed."""
     return InvalidInput(
-        f"holds {len(traces):,} trace{'s' if len(traces) > 1 else ''}: {_format_ids(traces)}.",
+        f"contains {len(traces):,} trace{'s' if len(traces) > 1 else ''}: {_format_ids(traces)}.",
         where=source.name,
-        advice="Take one with --pick, or all of them with `planproof run`.",
+        advice="Select one with --pick, or judge all of them with `planproof run`.",
     )
 
 

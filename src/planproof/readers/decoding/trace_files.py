@@ -165,10 +165,9 @@ class _CaseFileReader:
             yield from parse_cases(lines, self.make)
         else:
             raise InvalidInput(
-                "is one JSON document, and neither a case nor a trace.",
+                "is a single JSON document, but neither a case nor a trace.",
                 where=self.name,
-                advice="Write each case on a line of its own, or say with --map where its parts "
-                "stand.",
+                advice="Write one case per line, or map the fields with --map.",
             )
 
     def _iter_traces(self, lines: Iterable[RawLine]) -> Iterator[CaseLine]:
@@ -192,9 +191,9 @@ class _CaseFileReader:
         if source.form == "json" and isinstance(source.document, (dict, list)):
             return source
         return InvalidInput(
-            "is no trace.",
+            "is not a trace.",
             where=line.where,
-            advice="What stands before it are traces, each as JSON.",
+            advice="The file contains traces, each a JSON object or array.",
         )
 
 

@@ -118,4 +118,4 @@ def _parse_part(item: dict[str, Json], pointer: str) -> ContentPart | None:
         return ContentPart("text", item[key], f"{pointer}/{key}")
     if any(isinstance(item.get(k), str) for k in _TEXT_KEYS):
         return None  # an empty text loses nothing
-    return ContentPart("unread", f"content of the type {kind!r}", pointer)
+    return ContentPart("unread", f"unknown content type {kind!r}", pointer)

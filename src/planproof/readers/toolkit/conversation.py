@@ -242,7 +242,7 @@ class Conversation:
     def _add_call(self, value: Json, pointer: str, actor: str) -> None:
         call = parse_call(value)
         if call is None:
-            self._builder.skip(pointer, "a call without a name")
+            self._builder.skip(pointer, "tool call without a name")
         else:
             self._builder.add_call(call, pointer, actor)
 

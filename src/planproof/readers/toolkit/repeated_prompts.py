@@ -56,7 +56,7 @@ class SeenIds:
         if identity is None:
             return False
         if identity in self._ids:
-            self._builder.skip(pointer, "is here for the second time")
+            self._builder.skip(pointer, "duplicate")
             return True
         self._ids.add(identity)
         return False

@@ -27,12 +27,12 @@ _HOSTED_TOOLS = {
     "tool_search_call": ("tool_search", "arguments"),
 }
 _SKIPPED_TYPES = {
-    "item_reference": "only refers to an item that stands elsewhere",
-    "compaction": "a conversation that was made shorter, encrypted",
-    "mcp_list_tools": "the tools of a server, no use of them",
-    "mcp_approval_request": "asks to approve a call; the call follows when it is approved",
-    "mcp_approval_response": "approves or refuses a call",
-    "additional_tools": "more tools, no use of them",
+    "item_reference": "reference to another item",
+    "compaction": "compacted conversation, encrypted",
+    "mcp_list_tools": "list of MCP tools, not a call",
+    "mcp_approval_request": "approval request; the call follows if it is approved",
+    "mcp_approval_response": "approval response",
+    "additional_tools": "list of additional tools, not a call",
 }
 ITEM_TYPES = frozenset(
     ("reasoning", *_NAMED_CALL_TYPES, *_HOSTED_TOOLS, *_RESULT_TYPES, *_SKIPPED_TYPES)
@@ -124,7 +124,7 @@ class ResponseItems:
     def _add_named_call(self, item: dict[str, Json], pointer: str) -> None:
         name = text_at(item, "name")
         if name is None:
-            self._builder.skip(pointer, "a call without a name")
+            self._builder.skip(pointer, "tool call without a name")
             return
         arguments, text = parse_arguments(item.get("arguments", item.get("input")))
         self._add_call(ToolCall(name, arguments, text), item, pointer, pointer)

@@ -91,7 +91,7 @@ def read_spans(source: Source, builder: TraceBuilder) -> list[Span]:
             if not seen.skip_if_seen(json.dumps(value), pointer):
                 log_records.append(parse_span_log_event(value, pointer))
         else:
-            builder.skip(pointer, "is no span")
+            builder.skip(pointer, "not a span")
     spans = build_span_tree(records, builder.skip)
     if log_records:
         by_id = {text_at(span.value, "spanId", "span_id"): span for span in spans}
@@ -100,7 +100,7 @@ def read_spans(source: Source, builder: TraceBuilder) -> list[Span]:
             if span is not None:
                 span.log_records.append(log_record)
             else:
-                builder.skip(log_record.pointer, "belongs to no span that is here")
+                builder.skip(log_record.pointer, "belongs to a span that is not in the trace")
     return spans
 
 
@@ -221,7 +221,7 @@ def build_span_tree(entries: Iterable[tuple[str, Json]], skip: SkipCallback) -> 
             if parent is None and outer is not None:
                 above.append((span, (trace, outer)))
         else:
-            skip(pointer, "the same span again")
+            skip(pointer, "duplicate span")
         key = None if _CHILD_KEY_SET.isdisjoint(value) else key_with_list(value, _CHILD_KEYS)
         if key is not None:
             children = value[key]

@@ -78,16 +78,19 @@ def test_byte_order_marks_are_understood(mark: str) -> None:
         (b"null", "c: must be an object, not null"),
         (b"\xff{}", "byte 0 is not valid UTF-8"),
         (b"[" * 100_000, "c: is nested too deeply"),
-        (b"1" * 5_000, "c: holds a number that is too long"),
+        (b"1" * 5_000, "c: contains a number that is too long"),
         (_bytes(user_task=3), "c#/user_task: must be text or a list of content parts, not int"),
         (_bytes(user_task=[3]), "c#/user_task/0: must be a content part, not int"),
         (_bytes(user_task=[{"type": "audio"}]), "c#/user_task/0: is neither a text part nor"),
         (_bytes(agent_plan=3), "c#/agent_plan: must be text or a list or an object, not a number"),
-        (_bytes(agent_plan=True), "c#/agent_plan: must be text or a list or an object, not true"),
+        (
+            _bytes(agent_plan=True),
+            "c#/agent_plan: must be text or a list or an object, not a boolean",
+        ),
         (_bytes(execution_trace=1.5), "c#/execution_trace: must be text or a list or an object"),
         (_bytes(execution_trace=None), "c#/execution_trace: must be text or a list or an object"),
         (_bytes(id=[1]), "c#/id: must be text or a number, not a list"),
-        (_bytes(id=True), "c#/id: must be text or a number, not true or false"),
+        (_bytes(id=True), "c#/id: must be text or a number, not a boolean"),
         (_bytes(metadata=[]), "c#/metadata: must be an object, not a list"),
         (b'{"execution_trace": []}', "c: `user_task` is missing. A case is"),
         (b'{"user_task": ""}', "c: `execution_trace` is missing. A case is"),
@@ -143,7 +146,9 @@ def test_one_case_over_many_lines_is_a_data_set_of_one() -> None:
 
 @pytest.mark.parametrize("data", [b'{\n"a": 1\n}', b"[\n{}\n]", b"[[1]]"])
 def test_a_json_document_of_another_kind_is_no_data_set(data: bytes) -> None:
-    with pytest.raises(InvalidInput, match="is one JSON document, and neither a case nor a trace"):
+    with pytest.raises(
+        InvalidInput, match="is a single JSON document, but neither a case nor a trace"
+    ):
         _lines(data)
 
 
@@ -181,7 +186,10 @@ def test_an_item_beyond_the_limit_is_left_out_whole() -> None:
 
 @pytest.mark.parametrize(
     ("end", "message"),
-    [(b"", "is a JSON array that breaks off"), (b"] []", "goes on behind the end of its array")],
+    [
+        (b"", "is a truncated JSON array"),
+        (b"] []", "has unexpected data after the end of the JSON array"),
+    ],
 )
 def test_an_array_that_ends_otherwise_is_told_when_it_is_seen(end: bytes, message: str) -> None:
     lines = read_cases(io.BytesIO(b"[" + _bytes(id="a") + b"," + _bytes(id="b") + end), name="f")

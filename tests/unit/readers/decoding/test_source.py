@@ -59,7 +59,7 @@ def test_json_lines_keep_their_line_numbers_and_name_the_broken_line() -> None:
     assert source.digest == sha(text)
     [(pointer, reason)] = why(source)
     assert pointer == "L4"
-    assert "no whole JSON" in reason
+    assert "truncated or invalid JSON" in reason
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,9 @@ def test_lines_are_parsed_each_for_itself(text: str, records: Any) -> None:
 
 
 def test_a_line_that_is_no_object_is_named() -> None:
-    assert why(Source.from_text('{"a": 1}\n{"a": 2}\n7\n')) == [("L3", "is no object")]
+    assert why(Source.from_text('{"a": 1}\n{"a": 2}\n7\n')) == [
+        ("L3", "not a JSON object or array")
+    ]
 
 
 def test_text_with_some_json_in_it_is_text() -> None:
@@ -102,7 +104,7 @@ def test_indented_values_one_after_another_are_records() -> None:
     assert source.form == "jsonl"
     assert source.document == ((1, values[0]), (9, values[1]), (14, values[2]))
     assert [(part.pointer, part.why) for part in source.skipped] == [
-        ("L17", "stands beside the JSON values, or breaks off")
+        ("L17", "text between JSON values, or truncated JSON")
     ]
 
 
@@ -136,7 +138,7 @@ def test_an_empty_source_is_an_error(text: str) -> None:
     ],
 )
 def test_json_that_breaks_off_is_an_error_with_its_place(text: str) -> None:
-    with pytest.raises(InvalidInput, match="breaks off or is malformed") as caught:
+    with pytest.raises(InvalidInput, match="is truncated or invalid JSON") as caught:
         Source.from_text(text, name="trace.json")
     assert "trace.json, line " in str(caught.value)
 
@@ -191,22 +193,26 @@ def test_a_value_nested_too_deeply_is_an_error() -> None:
 
 @pytest.mark.parametrize("value", [{"a": {1, 2}}, [object()], {("a",): 1}])
 def test_a_value_that_is_no_json_is_an_error(value: Any) -> None:
-    with pytest.raises(InvalidInput, match="is no JSON value"):
+    with pytest.raises(InvalidInput, match="is not a JSON value"):
         Source.from_value(value)
 
 
 def test_a_value_that_holds_itself_is_an_error() -> None:
     value: list[Any] = []
     value.append(value)
-    with pytest.raises(InvalidInput, match="is no JSON value"):
+    with pytest.raises(InvalidInput, match="is not a JSON value"):
         Source.from_value(value)
 
 
 @pytest.mark.parametrize(
     ("text", "document", "note"),
     [
-        ('[NaN, NaN, {"a": 1}]', ["NaN", "NaN", {"a": 1}], "NaN is no JSON number; read as text"),
-        ("[-Infinity]", ["-Infinity"], "-Infinity is no JSON number; read as text"),
+        (
+            '[NaN, NaN, {"a": 1}]',
+            ["NaN", "NaN", {"a": 1}],
+            "NaN is not a valid JSON number; read as text",
+        ),
+        ("[-Infinity]", ["-Infinity"], "-Infinity is not a valid JSON number; read as text"),
         ("[1e999, 1.5]", ["1e999", 1.5], "1e999 is too large a number; read as text"),
         ('["\\ud800x"]', ["\ufffdx"], "lone surrogates; read as U+FFFD"),
         ('["\\uDC00x"]', ["\ufffdx"], "lone surrogates; read as U+FFFD"),
@@ -236,7 +242,7 @@ def test_a_number_with_thousands_of_digits_is_read_as_text() -> None:
 
 def test_a_note_in_json_lines_names_its_line() -> None:
     assert why(Source.from_text('{"a": 1}\n{"a": NaN}')) == [
-        ("L2", "NaN is no JSON number; read as text")
+        ("L2", "NaN is not a valid JSON number; read as text")
     ]
 
 
@@ -291,7 +297,7 @@ def test_too_many_values_are_an_error_before_they_are_objects(
         return json.loads(text)
 
     monkeypatch.setattr(parsing, "parse_strict", parse)
-    with pytest.raises(InvalidInput, match="holds more than 100 values and keys") as error:
+    with pytest.raises(InvalidInput, match="contains more than 100 values and keys") as error:
         Source.from_text(MANY[name], name="f", limits=Limits(values=100))
     assert error.value.where == "f"
     assert "max_values" in (error.value.advice or "")
@@ -304,5 +310,5 @@ def test_a_text_may_hold_any_number_of_commas() -> None:
 
 
 def test_a_value_holds_no_more_than_a_text() -> None:
-    with pytest.raises(InvalidInput, match="holds more than 100 values"):
+    with pytest.raises(InvalidInput, match="contains more than 100 values"):
         Source.from_value([[]] * 100, limits=Limits(values=100))

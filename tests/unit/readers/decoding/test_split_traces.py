@@ -137,7 +137,7 @@ def test_a_line_keeps_its_notes() -> None:
     first, second = split_traces(Source.from_text(odd))
     assert first.source.skipped == ()
     assert [(part.pointer, part.why) for part in second.source.skipped] == [
-        ("", "NaN is no JSON number; read as text")
+        ("", "NaN is not a valid JSON number; read as text")
     ]
 
 
@@ -157,7 +157,7 @@ def test_an_id_goes_before_a_number() -> None:
 
 
 def test_several_traces_are_not_read_as_one() -> None:
-    message = r"log.eval: holds 3 traces: task-1_epoch_1, .*Take one with --pick"
+    message = r"log.eval: contains 3 traces: task-1_epoch_1, .*Select one with --pick"
     for source in (
         Source.from_bytes(packed(), name="log.eval"),
         Source.from_value(log(), name="log.eval"),
@@ -175,12 +175,12 @@ def test_an_unknown_pick_is_an_error_that_helps(wanted: str) -> None:
 
 
 def test_a_pick_among_many_names_some() -> None:
-    with pytest.raises(UnknownName, match=r"They are task-1_epoch_1, .*, …; `planproof inspect`"):
+    with pytest.raises(UnknownName, match=r"Available: task-1_epoch_1, .*, …; `planproof inspect`"):
         select_trace(Source.from_bytes(packed(count=30)), "x")
 
 
 def test_a_single_trace_is_its_number_one_and_no_other() -> None:
     source = Source.from_value(CHAT)
     assert select_trace(source, "1") is source
-    with pytest.raises(InvalidInput, match="holds a single trace"):
+    with pytest.raises(InvalidInput, match="contains a single trace"):
         select_trace(source, "2")

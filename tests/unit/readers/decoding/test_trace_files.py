@@ -82,7 +82,7 @@ def test_a_trace_a_line_with_lines_that_are_none() -> None:
         "f, line 3",
         "f, line 4",
     ]
-    assert told[1].startswith("f, line 3: is no trace. ")
+    assert told[1].startswith("f, line 3: is not a trace. ")
 
 
 def test_a_line_of_a_trace_beyond_the_limit_is_left_out() -> None:
@@ -112,7 +112,9 @@ def test_a_sample_that_can_not_be_read_does_not_stop_the_rest() -> None:
 
 
 def test_one_document_that_holds_no_traces_is_refused() -> None:
-    with pytest.raises(InvalidInput, match="is one JSON document, and neither a case nor a trace"):
+    with pytest.raises(
+        InvalidInput, match="is a single JSON document, but neither a case nor a trace"
+    ):
         read(json.dumps({"a": 1}, indent=1))
 
 
@@ -155,7 +157,7 @@ def test_values_are_limited_for_each_case_of_a_data_set(write: Callable[[Any], s
     for sizes in ((1_000, 5, 5), (5, 1_000, 5), (1_000, 1_000, 5)):
         errors = [line.error for line in read(write(_cases(*sizes)), limits)]
         assert [error is not None for error in errors] == [size == 1_000 for size in sizes]
-        assert "holds more than 1,000 values" in str(next(error for error in errors if error))
+        assert "contains more than 1,000 values" in str(next(error for error in errors if error))
 
 
 @pytest.mark.parametrize("write", [_as_lines, json.dumps])
@@ -171,7 +173,7 @@ def test_values_are_limited_for_each_trace_of_a_data_set(write: Callable[[Any], 
 def test_one_document_with_too_many_values_is_an_error() -> None:
     for indent in (None, 1):
         text = json.dumps({"messages": CHAT, "more": [1] * 1_000}, indent=indent)
-        with pytest.raises(InvalidInput, match="holds more than 1,000 values"):
+        with pytest.raises(InvalidInput, match="contains more than 1,000 values"):
             _raise(read(text, Limits(values=1_000)))
 
 

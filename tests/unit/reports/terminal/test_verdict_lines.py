@@ -53,7 +53,7 @@ def test_everything_that_was_found_is_shown() -> None:
         "  → 0.5 if step 2 had been executed",
         "  9 of 9 events read by openai-messages, 1 part of the trace left out, judged",
         "  by rules",
-        "  · L12: is no JSON",
+        "  · L12: truncated or invalid JSON",
         "",
     ]
 
