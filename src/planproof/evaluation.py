@@ -34,15 +34,15 @@ from planproof.core.verdict import Coverage, Inputs, JudgeSummary, Outcome, Plan
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError, UnknownName, did_you_mean
 from planproof.llm.judge_registry import DEFAULT_JUDGE, find_judge
-from planproof.planning.locate_plan import find_declared_plan
-from planproof.planning.located_plan import explain_missing_plan, summarize_plan
+from planproof.planning.find_plan import find_declared_plan
 from planproof.planning.plan_parser import parse_given_plan
+from planproof.planning.plan_search import explain_missing_plan, summarize_plan
 from planproof.planning.plan_timeline import PlanTimeline, build_timeline
-from planproof.readers.accounting import explain_not_understood
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import select_trace
 from planproof.readers.detect import read_trace
 from planproof.readers.native import serialize_trace
+from planproof.readers.record_counts import explain_not_understood
 from planproof.readers.task_content import find_task, read_task
 from planproof.reasons import write_reason
 from planproof.scoring import compute_score, find_nearest_better, floor_to_level

@@ -19,12 +19,12 @@ from planproof.core.trace import Kind, Trace
 from planproof.core.verdict import Outcome, PlanSummary, Verdict, validate_verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import PlanproofError
-from planproof.planning.locate_plan import find_declared_plan
-from planproof.planning.located_plan import PlanSearch, summarize_plan
+from planproof.planning.find_plan import find_declared_plan
+from planproof.planning.plan_search import PlanSearch, summarize_plan
 from planproof.planning.plan_timeline import PlanTimeline, build_timeline
-from planproof.readers.accounting import explain_not_understood
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
+from planproof.readers.record_counts import explain_not_understood
 from planproof.reasons import check_reason, write_reason
 from planproof.scoring import compute_score, find_nearest_better, floor_to_level
 

@@ -11,7 +11,7 @@ import pytest
 from planproof import evaluate
 from planproof.core.trace import Event, Kind
 from planproof.extensions import list_names, load
-from planproof.planning.locate_plan import find_declared_plan
+from planproof.planning.find_plan import find_declared_plan
 from planproof.planning.plan_parser import parse_plan
 from tests.golden_files import EXAMPLES, GOLDENS, ROOT, Golden
 

@@ -13,7 +13,7 @@ from planproof.core.finding import Status
 from planproof.core.plan import InForce
 from planproof.core.trace import Kind
 from planproof.core.verdict import Outcome
-from planproof.planning.locate_plan import find_declared_plan
+from planproof.planning.find_plan import find_declared_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.verification import verify

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from planproof.core.plan import Plan
 from planproof.errors import InvalidInput
-from planproof.planning.masking import BLANK, shield
+from planproof.planning.masking import BLANK, mask_quotes
 from planproof.planning.plan_parser import parse_plan
 from planproof.planning.step_parts import split_required_parts
 
@@ -119,5 +119,5 @@ def test_parts_say_nothing_that_the_text_does_not(text: str) -> None:
 
 @given(WRITTEN)
 def test_a_shield_is_as_long_as_the_text(text: str) -> None:
-    assert len(shield(text)) == len(text)
-    assert all(a in {b, BLANK} for a, b in zip(shield(text), text, strict=True))
+    assert len(mask_quotes(text)) == len(text)
+    assert all(a in {b, BLANK} for a, b in zip(mask_quotes(text), text, strict=True))

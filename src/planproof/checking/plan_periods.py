@@ -14,7 +14,7 @@ from planproof.core.plan import Plan
 from planproof.core.trace import Kind, Trace
 from planproof.core.usage import Usage
 from planproof.errors import InvalidInput
-from planproof.planning.plan_timeline import PlanTimeline, with_steps_first
+from planproof.planning.plan_timeline import PlanTimeline, move_steps_first
 
 _RANK = {Status.MISSING: 0, Status.AMBIGUOUS: 1, Status.PARTIAL: 2}
 _DONE = frozenset({Status.EXECUTED, Status.OUT_OF_ORDER})
@@ -88,7 +88,7 @@ class _PlanPeriods:
             if self._current in with_events or self._current == len(timeline.plans) - 1:
                 started = self._find_started(timeline.numbers[self._current])
                 shown = [each.event for found in started.values() for each in found.evidence]
-                yield with_steps_first(plan, started), timeline.slice_trace(self._current, shown)
+                yield move_steps_first(plan, started), timeline.slice_trace(self._current, shown)
 
     def add(self, result: Findings | Judgement) -> Findings | Judgement:
         """Take in what was found in the current period; return it with the timeline's numbers."""

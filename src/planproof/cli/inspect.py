@@ -107,7 +107,7 @@ def _render_native(trace: Trace) -> str:
 
 
 def _render_picture(name: str, trace: Trace, stream: TextIO, *, secrets: bool) -> str:
-    from planproof.planning.locate_plan import find_declared_plan
+    from planproof.planning.find_plan import find_declared_plan
     from planproof.reports.terminal.trace_lines import render_trace
 
     shown = render_trace(name, trace, find_declared_plan(trace), secrets=secrets)

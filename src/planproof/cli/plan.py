@@ -84,7 +84,7 @@ def plan(
 
     Exit code: 0 found, 2 bad usage or input, 3 no plan was found, or the model failed.
     """
-    from planproof.planning.locate_plan import find_declared_plan
+    from planproof.planning.find_plan import find_declared_plan
     from planproof.readers.decoding.split_traces import select_trace as picked
     from planproof.readers.detect import read_trace
     from planproof.reports.terminal.plan_lines import (

@@ -10,8 +10,8 @@ from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.monitor.deviation import Certainty, Deviation, DeviationKey
 from planproof.monitor.plan_monitor import Monitor
-from planproof.planning.locate_plan import find_declared_plan
-from planproof.planning.located_plan import Declaration
+from planproof.planning.find_plan import find_declared_plan
+from planproof.planning.plan_search import Declaration
 from planproof.planning.plan_timeline import build_timeline
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace

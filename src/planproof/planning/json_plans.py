@@ -261,7 +261,7 @@ def extract_step_text(item: Mapping[str, Json], where: str) -> str | None:
         )
     if head is not None or detail is not None:
         return ""
-    return _text_of_only_field(item)
+    return _extract_only_field(item)
 
 
 def find_children_key(item: Mapping[str, Json], where: str) -> str | None:
@@ -331,7 +331,7 @@ def _format_arguments(arguments: Json) -> str:
     return arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
 
 
-def _text_of_only_field(item: Mapping[str, Json]) -> str | None:
+def _extract_only_field(item: Mapping[str, Json]) -> str | None:
     """Return the text of `{"search": "the price"}`: one field whose key belongs to the step."""
     texts = [(key, value) for key, value in item.items() if isinstance(value, str)]
     if len(texts) != 1 or len(item) != 1:

@@ -266,7 +266,7 @@ def strip_bullet(text: str) -> str:
 
 def _read_title(line: str) -> Marker | None:
     match = _TITLE.match(line)
-    return Marker("title", match["label"], _text_after(line, match)) if match else None
+    return Marker("title", match["label"], _extract_text_after(line, match)) if match else None
 
 
 def _read_number(line: str) -> Marker | None:
@@ -274,7 +274,7 @@ def _read_number(line: str) -> Marker | None:
     if match is None:
         return None
     label = match["word"] or match["plain"] or match["enclosed"] or match["dotted"]
-    return Marker("number", label, _strip_box(_text_after(line, match)))
+    return Marker("number", label, _strip_box(_extract_text_after(line, match)))
 
 
 def _read_bullet(line: str) -> Marker | None:
@@ -294,7 +294,7 @@ def _read_letter(line: str) -> Marker | None:
     return Marker("letter", match["open"] or match["enclosed"], _strip_box(line[match.end() :]))
 
 
-def _text_after(line: str, match: re.Match[str]) -> str:
+def _extract_text_after(line: str, match: re.Match[str]) -> str:
     rest = line[match.end() :]
     if match["bold"] and not match["boldend"]:
         rest = rest.replace(match["bold"], "", 1)  # the other end of "**1. Title**"

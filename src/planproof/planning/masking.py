@@ -11,7 +11,7 @@ _SPECIAL = re.compile(r"[`\"'‘()\[\]{}“”«»]")
 BLANK = "\x00"
 
 
-def shield(text: str) -> str:
+def mask_quotes(text: str) -> str:
     """Return the text, at the same length, with quotes, code and brackets blanked out."""
     spans: list[tuple[int, int]] = []
     opened: list[tuple[str, int]] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from planproof.core.plan import InForce, Origin, Plan, Step
 from planproof.core.trace import Kind, Trace
-from planproof.planning.located_plan import PlanSearch
+from planproof.planning.plan_search import PlanSearch
 
 _NEVER = 1 << 62
 
@@ -100,7 +100,7 @@ def build_timeline(trace: Trace, search: PlanSearch, in_force: InForce) -> PlanT
     )
 
 
-def with_steps_first(plan: Plan, numbers: Iterable[str]) -> Plan:
+def move_steps_first(plan: Plan, numbers: Iterable[str]) -> Plan:
     """Return the plan with the leaves of these numbers in front, in this order."""
     known = {step.number: step for step in plan.steps}
     order = dict.fromkeys((*numbers, *(step.number for step in plan.leaves)))
@@ -195,8 +195,10 @@ def diff_plans(old: Plan, new: Plan) -> PlanChanges:
     renamed: list[tuple[str, str]] = []
     if len(dropped) <= _MAX_COMPARED and len(added) <= _MAX_COMPARED:
         for text in tuple(dropped):
-            nearest = max(added, key=lambda other: _word_similarity(text, other), default=None)
-            if nearest is not None and _word_similarity(text, nearest) >= _MIN_SIMILARITY:
+            nearest = max(
+                added, key=lambda other: _compute_word_similarity(text, other), default=None
+            )
+            if nearest is not None and _compute_word_similarity(text, nearest) >= _MIN_SIMILARITY:
                 renamed.append((text, nearest))
                 dropped.remove(text)
                 added.remove(nearest)
@@ -246,6 +248,6 @@ def _group_by_text(steps: Sequence[Step]) -> dict[str, list[Step]]:
     return groups
 
 
-def _word_similarity(one: str, other: str) -> float:
+def _compute_word_similarity(one: str, other: str) -> float:
     words, others = set(normalize_text(one).split()), set(normalize_text(other).split())
     return len(words & others) / max(len(words | others), 1)

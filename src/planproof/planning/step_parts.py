@@ -15,7 +15,7 @@ from planproof.planning.instruction_verbs import (
     is_plain_verb,
     is_verb,
 )
-from planproof.planning.masking import compile_hinted, shield
+from planproof.planning.masking import compile_hinted, mask_quotes
 
 _LONGEST_CONDITION = 200
 # A longer step is a document and is not split.
@@ -88,11 +88,11 @@ def is_optional(text: str) -> bool:
 
 def split_sentences(text: str) -> list[str]:
     """Split a text into sentences, ignoring full stops in quotes, code and abbreviations."""
-    shielded = shield(text)
+    masked = mask_quotes(text)
     parts: list[str] = []
     start = 0
-    for gap in _SENTENCE_END.finditer(shielded):
-        if _ABBREVIATION.search(shielded, max(start, gap.start() - 8), gap.start()):
+    for gap in _SENTENCE_END.finditer(masked):
+        if _ABBREVIATION.search(masked, max(start, gap.start() - 8), gap.start()):
             continue
         parts.append(text[start : gap.end()].strip())
         start = gap.end()
@@ -112,7 +112,7 @@ def is_instruction(sentence: str) -> bool:
     if begins_instruction(text, start, certain=True) or begins_clause(text, start):
         return True
     if opens_subordinate(text):
-        comma = shield(text).find(", ")
+        comma = mask_quotes(text).find(", ")
         return comma > 0 and (
             begins_instruction(text, comma + 2, certain=True) or begins_clause(text, comma + 2)
         )
@@ -158,58 +158,56 @@ def _split_clauses(sentence: str) -> Iterator[str]:
     if not any(map(sentence.__contains__, _BOUNDARY_HINTS)):
         yield sentence
         return
-    shielded = shield(sentence)
+    masked = mask_quotes(sentence)
     start = 0
-    has_subject = begins_clause(shielded, find_lead_in_end(shielded))
-    inside_part = _find_first_boundary(shielded)
-    for boundary in _BOUNDARY.finditer(shielded, inside_part):
+    has_subject = begins_clause(masked, find_lead_in_end(masked))
+    inside_part = _find_first_boundary(masked)
+    for boundary in _BOUNDARY.finditer(masked, inside_part):
         if boundary.start() < inside_part:
             continue
-        left = shielded[start : boundary.start()]
+        left = masked[start : boundary.start()]
         starts = (
-            _starts_part(shielded, boundary)
+            _starts_part(masked, boundary)
             or (
-                has_subject
-                and begins_finite(shielded, boundary.end())
-                and not _RELATIVE.search(left)
+                has_subject and begins_finite(masked, boundary.end()) and not _RELATIVE.search(left)
             )
-            or _find_instruction_after_condition(shielded, boundary) > 0
+            or _find_instruction_after_condition(masked, boundary) > 0
         )
         if starts and not _shares_object(left, after_comma=bool(boundary["comma"])):
             yield sentence[start : boundary.start()]
             start = boundary.end()
-            inside_part = max(start, _find_instruction_after_condition(shielded, boundary))
+            inside_part = max(start, _find_instruction_after_condition(masked, boundary))
     yield sentence[start:]
 
 
-def _find_first_boundary(shielded: str) -> int:
+def _find_first_boundary(masked: str) -> int:
     """Return the index after the comma of "If X, ...": the condition is not a part itself."""
-    lead = find_lead_in_end(shielded)
-    if opens_subordinate(shielded[lead : lead + 20]):
-        comma = shielded.find(", ", lead)
+    lead = find_lead_in_end(masked)
+    if opens_subordinate(masked[lead : lead + 20]):
+        comma = masked.find(", ", lead)
         return comma + 2 if comma > 0 else lead
     return lead
 
 
-def _starts_part(shielded: str, boundary: re.Match[str]) -> bool:
+def _starts_part(masked: str, boundary: re.Match[str]) -> bool:
     end = boundary.end()
     certain = bool(boundary["strong"] or boundary["then"])
-    if (certain or boundary["comma"]) and begins_accompaniment(shielded, end):
+    if (certain or boundary["comma"]) and begins_accompaniment(masked, end):
         return True
-    if not (certain or boundary["joined"]) and shielded.startswith("to ", end):
+    if not (certain or boundary["joined"]) and masked.startswith("to ", end):
         return False  # "..., to find X" states a purpose
-    if begins_instruction(shielded, end, certain=certain):
+    if begins_instruction(masked, end, certain=certain):
         return True
-    return bool(certain or boundary["comma"]) and begins_clause(shielded, end)
+    return bool(certain or boundary["comma"]) and begins_clause(masked, end)
 
 
-def _find_instruction_after_condition(shielded: str, boundary: re.Match[str]) -> int:
+def _find_instruction_after_condition(masked: str, boundary: re.Match[str]) -> int:
     """Return the start of the instruction in "..., and if X, do Y"; 0 if there is none."""
     end = boundary.end()
-    if not (boundary["joined"] or boundary["strong"]) or not _CONDITION.match(shielded, end):
+    if not (boundary["joined"] or boundary["strong"]) or not _CONDITION.match(masked, end):
         return 0
-    comma = shielded.find(", ", end, end + _LONGEST_CONDITION)
-    return comma + 2 if comma > 0 and begins_instruction(shielded, comma + 2, certain=True) else 0
+    comma = masked.find(", ", end, end + _LONGEST_CONDITION)
+    return comma + 2 if comma > 0 and begins_instruction(masked, comma + 2, certain=True) else 0
 
 
 def _shares_object(left: str, *, after_comma: bool) -> bool:
@@ -263,39 +261,39 @@ _MAX_CHARS_BEFORE = 160
 
 def find_choices(text: str) -> tuple[str, ...]:
     """Return the alternatives that the text names; empty if there is no choice."""
-    shielded = shield(text)
-    for conjunction in _OR.finditer(shielded):
+    masked = mask_quotes(text)
+    for conjunction in _OR.finditer(masked):
         sentence = max(
-            shielded.rfind(". ", 0, conjunction.start()),
-            shielded.rfind("; ", 0, conjunction.start()),
+            masked.rfind(". ", 0, conjunction.start()),
+            masked.rfind("; ", 0, conjunction.start()),
         )
-        before = shielded[
+        before = masked[
             max(sentence + 1, conjunction.start() - _MAX_CHARS_BEFORE, 0) : conjunction.start()
         ]
         if _NO_CHOICE.search(before):
             continue
-        if _ACTION.match(shielded, conjunction.end()) and begins_instruction(
-            shielded, conjunction.end()
+        if _ACTION.match(masked, conjunction.end()) and begins_instruction(
+            masked, conjunction.end()
         ):
-            return _split_action_choices(text, shielded, conjunction, before)
-        return _split_object_choices(text, shielded, conjunction, before)
+            return _split_action_choices(text, masked, conjunction, before)
+        return _split_object_choices(text, masked, conjunction, before)
     return ()
 
 
 def _split_action_choices(
-    text: str, shielded: str, conjunction: re.Match[str], before: str
+    text: str, masked: str, conjunction: re.Match[str], before: str
 ) -> tuple[str, ...]:
     start = conjunction.start() - len(before)
     either = _EITHER.search(before)
     if either:
         start += either.end()
-    end = _CLAUSE_STOPS.search(shielded, conjunction.end())
+    end = _CLAUSE_STOPS.search(masked, conjunction.end())
     right = text[conjunction.end() : end.start() if end else len(text)]
     return _deduplicate(text[start : conjunction.start()], right)
 
 
 def _split_object_choices(
-    text: str, shielded: str, conjunction: re.Match[str], before: str
+    text: str, masked: str, conjunction: re.Match[str], before: str
 ) -> tuple[str, ...]:
     offset = conjunction.start() - len(before)
     either = _EITHER.search(before)
@@ -303,12 +301,12 @@ def _split_object_choices(
         starts = [offset + either.end()]
     else:
         stops = [stop.end() for stop in _find_overlapping(_STOPS, before)]
-        starts = [offset + (stops[-1] if stops else _after_first_word(before))]
+        starts = [offset + (stops[-1] if stops else _find_end_of_first_word(before))]
         # "A, B, or C": go back over the items of the list.
         while stops and before[: stops[-1]].rstrip(" ").endswith(","):
             stops.pop()
-            starts.insert(0, offset + (stops[-1] if stops else _after_first_word(before)))
-    end = _STOPS.search(shielded + " ", conjunction.end())
+            starts.insert(0, offset + (stops[-1] if stops else _find_end_of_first_word(before)))
+    end = _STOPS.search(masked + " ", conjunction.end())
     right = text[conjunction.end() : end.start() if end else len(text)]
     edges = [*starts, conjunction.start()]
     left = [text[a:b].strip(" ,") for a, b in pairwise(edges)]
@@ -325,7 +323,7 @@ def _find_overlapping(pattern: re.Pattern[str], text: str) -> list[re.Match[str]
     return matches
 
 
-def _after_first_word(text: str) -> int:
+def _find_end_of_first_word(text: str) -> int:
     stripped = len(text) - len(text.lstrip())
     space = text.find(" ", stripped)
     return space + 1 if space > 0 else stripped

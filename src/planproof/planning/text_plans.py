@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from planproof.planning.instruction_verbs import begins_clause, begins_instruction
 from planproof.planning.lists import Marker, MarkerKind, has_text, read_marker
-from planproof.planning.masking import shield
+from planproof.planning.masking import mask_quotes
 from planproof.planning.step_parts import is_instruction, split_sentences
 
 
@@ -305,14 +305,14 @@ def _join_sentences_into_steps(sentence_list: list[str]) -> list[str]:
 
 
 def _split_sentence(sentence: str) -> list[str]:
-    shielded = shield(sentence)
+    masked = mask_quotes(sentence)
     steps: list[str] = []
     start = 0
-    for boundary in _WITHIN.finditer(shielded):
-        following = _LEAD_IN.match(shielded, boundary.end())
+    for boundary in _WITHIN.finditer(masked):
+        following = _LEAD_IN.match(masked, boundary.end())
         instruction_start = following.end() if following else boundary.end()
-        if begins_instruction(shielded, instruction_start, certain=True) or begins_clause(
-            shielded, instruction_start
+        if begins_instruction(masked, instruction_start, certain=True) or begins_clause(
+            masked, instruction_start
         ):
             steps.append(sentence[start : boundary.start()])
             start = boundary.end()

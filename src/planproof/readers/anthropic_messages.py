@@ -11,7 +11,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.chat_dialects import detect_chat_api
 from planproof.readers.toolkit.content_parts import extract_text
 from planproof.readers.toolkit.conversation import Conversation
-from planproof.readers.toolkit.entries import first_entries, iter_entries, iter_items
+from planproof.readers.toolkit.entries import iter_entries, iter_items, take_first_entries
 from planproof.readers.toolkit.repeated_prompts import PromptHistory, SeenIds, SystemPrompts
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
@@ -29,7 +29,7 @@ class AnthropicMessagesReader:
         if source.form == "text":
             return False
         known: list[dict[str, Json]] = []
-        for value in first_entries(source, _LIST_KEYS, _is_exchange):
+        for value in take_first_entries(source, _LIST_KEYS, _is_exchange):
             if is_object(value) and not known and _is_exchange(value):
                 return True
             if not _is_message(value):

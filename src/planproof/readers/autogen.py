@@ -13,11 +13,11 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.conversation import Conversation
 from planproof.readers.toolkit.entries import (
     PointerFactory,
-    first_entries,
     iter_entries,
     key_pointer,
     make_constant_pointer,
     make_line_pointer,
+    take_first_entries,
 )
 from planproof.readers.toolkit.prose_actions import is_execution_report, is_executor
 from planproof.readers.toolkit.speakers import Speakers, is_group_chat
@@ -38,7 +38,7 @@ class AutoGenReader:
         """Return whether the messages have known types, or several names share a role."""
         chat: list[dict[str, Json]] = []
         team = False
-        for message in first_entries(source, _LIST_KEYS):
+        for message in take_first_entries(source, _LIST_KEYS):
             if not is_object(message):
                 return False
             role = message.get("role")

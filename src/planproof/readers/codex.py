@@ -16,7 +16,7 @@ from planproof.core.json_values import (
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.content_parts import extract_text, parse_parts
-from planproof.readers.toolkit.entries import first_entries, iter_entries, key_pointer
+from planproof.readers.toolkit.entries import iter_entries, key_pointer, take_first_entries
 from planproof.readers.toolkit.response_items import ResponseItems
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
@@ -42,7 +42,7 @@ class CodexReader:
         """Return whether the lines wrap payloads like a rollout, or are items under its header."""
         if source.form == "text":
             return False
-        head = first_entries(source, is_entry=_has_payload)
+        head = take_first_entries(source, is_entry=_has_payload)
         if not head or not is_object(head[0]):
             return False
         if "payload" in head[0]:

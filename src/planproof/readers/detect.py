@@ -10,10 +10,10 @@ from planproof.core.trace import Kind, RecordCounts, SkippedPart, Trace
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError
 from planproof.extensions import find_package
-from planproof.readers.accounting import account_chat, account_records
 from planproof.readers.decoding.source import Source, gc_paused
 from planproof.readers.decoding.split_traces import multiple_traces_error, split_traces
 from planproof.readers.recognition import FALLBACK_READER, Reader, detect_reader, load_reader
+from planproof.readers.record_counts import count_chat_records, count_json_records
 
 _BUILT_IN_VOCABULARY = Vocabulary()
 _NO_RECORDS_NOTE = "contains nothing that this reader can read"
@@ -36,9 +36,9 @@ def read_trace(
         raise multiple_traces_error(source, split_traces(source))
     chosen = _choose_reader(source) if reader is None else load_reader(reader)
     trace = _run_reader(source, chosen)
-    accounted = _account_trace(source, trace, chosen)
-    if accounted is not trace.record_counts:
-        trace = replace(trace, record_counts=accounted)
+    counts = _count_trace_records(source, trace, chosen)
+    if counts is not trace.record_counts:
+        trace = replace(trace, record_counts=counts)
     if not trace.events and not trace.skipped:
         # The named reader is for another format, or nothing happened in the run.
         return replace(trace, skipped=(SkippedPart("", _NO_RECORDS_NOTE),))
@@ -55,22 +55,22 @@ def read_trace(
     return replace(trace, events=tuple(events))
 
 
-def _account_trace(source: Source, trace: Trace, reader: Reader) -> RecordCounts | None:
-    """Account for a trace if its reader did not: a chat without calls, or no events at all."""
+def _count_trace_records(source: Source, trace: Trace, reader: Reader) -> RecordCounts | None:
+    """Count records if the reader did not: for a chat without calls, or without any events."""
     if not trace.events:
-        accounted = trace.record_counts or account_records(source, trace)
+        counts = trace.record_counts or count_json_records(source, trace)
         least = max(len(trace.skipped), _has_content(source.document))
-        return replace(accounted, records=max(accounted.records, least))
+        return replace(counts, records=max(counts.records, least))
     if trace.record_counts is not None:
         return trace.record_counts
     # Native traces, and those of readers from other packages, are accepted as they are.
     if not type(reader).__module__.startswith("planproof.") or trace.reader == "native":
         return None
-    chat = account_chat(trace.events)
+    chat = count_chat_records(trace.events)
     if chat is None or source.form == "text":
         return chat
     # The skipped records may be the calls.
-    return replace(chat, calls=chat.calls + account_records(source, trace).calls)
+    return replace(chat, calls=chat.calls + count_json_records(source, trace).calls)
 
 
 def _has_content(document: Json) -> bool:

@@ -10,7 +10,7 @@ from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, text_at
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.entries import iter_entries, take_first_entries
 from planproof.readers.toolkit.streamed_parts import StreamAssembler, are_chunks
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_call
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
@@ -35,7 +35,7 @@ class EventStreamReader:
             return False
         chunks: list[dict[str, Json]] = []
         is_stream = False
-        for value in first_entries(source):
+        for value in take_first_entries(source):
             if not is_object(value):
                 continue
             if _is_completion(value) or _is_message_event(value):

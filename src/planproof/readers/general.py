@@ -1,7 +1,7 @@
 """Read traces of unknown format: the fallback for sources that no other reader claims.
 
 It looks for a few shapes: messages, calls, event records, spans and parallel arrays, and reports
-how much of the source it accounted for. A text becomes one message and counts as not understood.
+how much of the source it read. A text becomes one message and counts as not understood.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from planproof.core.json_values import (
 from planproof.core.pointer import escape
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.errors import InvalidInput
-from planproof.readers.accounting import NON_RUN_KEYS, account_lines, account_records
 from planproof.readers.decoding.source import Source
 from planproof.readers.intercode import add_arrays
 from planproof.readers.openinference import OPENINFERENCE
 from planproof.readers.opentelemetry import GEN_AI
+from planproof.readers.record_counts import NON_RUN_KEYS, count_json_records, count_text_lines
 from planproof.readers.toolkit.conversation import (
     AGENT_ROLES,
     ROLES,
@@ -46,11 +46,11 @@ from planproof.readers.toolkit.speakers import Speakers
 from planproof.readers.toolkit.tool_calls import (
     ToolCall,
     get_command_name,
+    get_raw_arguments,
     is_call_like,
     parse_arguments,
     parse_call,
     parse_status,
-    raw_arguments,
 )
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
@@ -73,7 +73,7 @@ class GeneralReader:
             pointer = "L1" if last == 1 else f"L1-{last}"
             builder.add_message(Kind.MESSAGE, document.strip(), pointer, "assistant")
             trace = builder.build(self.name)
-            return replace(trace, record_counts=account_lines(trace.events, last, 0))
+            return replace(trace, record_counts=count_text_lines(trace.events, last, 0))
         if is_list(document) and document and all(isinstance(item, str) for item in document):
             raise InvalidInput(
                 "contains a list of strings, none of which looks like an event.",
@@ -87,7 +87,7 @@ class GeneralReader:
             walk.add_value(document, "")
         walk.finish()
         trace = builder.build(self.name)
-        return replace(trace, record_counts=account_records(source, trace))
+        return replace(trace, record_counts=count_json_records(source, trace))
 
 
 _KIND_ATTRIBUTES = ("mlflow.spanType", "span.type", "type")
@@ -303,7 +303,7 @@ class RecordWriter:
     def add_record(self, value: dict[str, Json], pointer: str) -> bool:
         """Add the events of a record; return False if its shape is unknown."""
         before = self._builder.time
-        self._builder.time = _record_time(value) or before
+        self._builder.time = _parse_record_time(value) or before
         taken = self._add_by_shape(value, pointer)
         if not taken:
             self._builder.time = before
@@ -379,7 +379,7 @@ class RecordWriter:
         action = value.get(key)
         if not (isinstance(action, str) or is_object(action)) or not action:
             return False
-        raw = raw_arguments(value)
+        raw = get_raw_arguments(value)
         if raw is None and not any(name in value for name in (*_OUTPUT_KEYS, "thought")):
             return False
         self._chat.flush()
@@ -415,5 +415,5 @@ class RecordWriter:
         return False
 
 
-def _record_time(value: dict[str, Json]) -> str | None:
+def _parse_record_time(value: dict[str, Json]) -> str | None:
     return next((parse_time(value[key]) for key in _TIME_KEYS if key in value), None)

@@ -8,7 +8,7 @@ from planproof.core.content import Image, Json
 from planproof.core.json_values import format_value, is_list, is_object, parse_time, text_at
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.entries import iter_entries, take_first_entries
 from planproof.readers.toolkit.handoffs import Handoffs
 from planproof.readers.toolkit.repeated_prompts import SeenIds
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_status
@@ -28,7 +28,7 @@ class GoogleADKReader:
         if source.form == "text":
             return False
         has_content = False
-        for value in first_entries(source, _LIST_KEYS, _is_event):
+        for value in take_first_entries(source, _LIST_KEYS, _is_event):
             if not _is_event(value):
                 return False
             has_content = has_content or is_object(value.get("content"))

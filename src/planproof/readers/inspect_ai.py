@@ -12,7 +12,7 @@ from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.chat_dialects import is_inspect_message
 from planproof.readers.toolkit.content_parts import ContentPart, extract_text, parse_parts
-from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.entries import iter_entries, take_first_entries
 from planproof.readers.toolkit.tool_calls import ToolCall
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
@@ -33,7 +33,7 @@ class InspectReader:
         if _is_sample(source.document):
             return True
         marked = False
-        for message in first_entries(source, _LIST_KEYS):
+        for message in take_first_entries(source, _LIST_KEYS):
             if not _is_message(message):
                 return False
             marked = marked or is_inspect_message(message)

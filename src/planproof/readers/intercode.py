@@ -49,7 +49,7 @@ def add_arrays(builder: TraceBuilder, value: dict[str, Json], pointer: str) -> b
     for index, action in enumerate(value[done]):
         builder.begin_turn()
         if thoughts is not None:
-            thought = _nth(value[thoughts], index)
+            thought = _get_item(value[thoughts], index)
             if isinstance(thought, str):
                 builder.add_message(
                     Kind.REASONING, thought, f"{pointer}/{thoughts}/{index}", "agent"
@@ -60,7 +60,7 @@ def add_arrays(builder: TraceBuilder, value: dict[str, Json], pointer: str) -> b
             call = ToolCall(get_command_name(text), text=text)
         draft = builder.add_call(call, f"{pointer}/{done}/{index}", "agent")
         if index < len(results):
-            rejected = valid is not None and _nth(value[valid], index) is False
+            rejected = valid is not None and _get_item(value[valid], index) is False
             draft.set_output(
                 format_value(results[index]),
                 f"{pointer}/{back}/{index}",
@@ -90,5 +90,5 @@ def _is_run(value: dict[str, Json]) -> bool:
     return done is not None and back is not None and abs(len(value[done]) - len(value[back])) <= 1
 
 
-def _nth(values: list[Json], index: int) -> Json:
+def _get_item(values: list[Json], index: int) -> Json:
     return values[index] if index < len(values) else None

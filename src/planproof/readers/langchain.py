@@ -10,7 +10,12 @@ from planproof.core.pointer import escape
 from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.conversation import AGENT_ROLES, Conversation, get_role
-from planproof.readers.toolkit.entries import SNIFF_LIMIT, first_entries, iter_entries, iter_items
+from planproof.readers.toolkit.entries import (
+    SNIFF_LIMIT,
+    iter_entries,
+    iter_items,
+    take_first_entries,
+)
 from planproof.readers.toolkit.handoffs import Handoffs
 from planproof.readers.toolkit.repeated_prompts import PromptHistory, SeenIds
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
@@ -36,7 +41,7 @@ class LangChainReader:
         if source.form == "text":
             return False
         seen = False
-        for value in first_entries(source, _LIST_KEYS, _is_state):
+        for value in take_first_entries(source, _LIST_KEYS, _is_state):
             messages = _list_messages(value)
             if messages is None or not all(map(_is_message, messages[:SNIFF_LIMIT])):
                 return False

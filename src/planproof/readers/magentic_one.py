@@ -7,7 +7,11 @@ import re
 from planproof.core.json_values import is_object, parse_time
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.entries import first_entries, iter_entries, make_constant_pointer
+from planproof.readers.toolkit.entries import (
+    iter_entries,
+    make_constant_pointer,
+    take_first_entries,
+)
 from planproof.readers.toolkit.speakers import Speakers
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
@@ -23,7 +27,7 @@ class MagenticOneReader:
     def sniff(self, source: Source) -> bool:
         """Return whether all turns have a role and text, and some role has a stage direction."""
         staged = False
-        for turn in first_entries(source, _LIST_KEYS):
+        for turn in take_first_entries(source, _LIST_KEYS):
             role = turn.get("role") if is_object(turn) else None
             if not isinstance(role, str) or not isinstance(turn.get("content"), str):
                 return False

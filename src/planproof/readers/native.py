@@ -9,7 +9,7 @@ from planproof.core.json_values import is_list, is_object, text_at
 from planproof.core.trace import Event, EventStatus, Kind, Trace
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.entries import iter_entries, take_first_entries
 
 _TEXT_FIELDS = ("id", "name", "actor", "text", "output", "time", "parent")
 _FIELDS = frozenset((*_TEXT_FIELDS, "kind", "arguments", "status", "turn", "images"))
@@ -25,7 +25,7 @@ class NativeReader:
 
     def sniff(self, source: Source) -> bool:
         """Return whether most records are of one of planproof's own kinds."""
-        head = first_entries(source, _LIST_KEYS, _is_event)
+        head = take_first_entries(source, _LIST_KEYS, _is_event)
         own = sum(is_object(value) and _is_event(value) for value in head)
         return own > 0 and len(head) <= own * 2
 

@@ -12,7 +12,7 @@ from planproof.readers.toolkit.chat_dialects import (
     is_swe_agent_message,
 )
 from planproof.readers.toolkit.conversation import Conversation
-from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.entries import iter_entries, take_first_entries
 from planproof.readers.toolkit.speakers import is_group_chat
 from planproof.readers.toolkit.streamed_parts import are_chunks
 from planproof.readers.toolkit.trace_builder import TraceBuilder
@@ -32,7 +32,7 @@ class OpenAIMessagesReader:
         """Return whether the source is a list of messages with the roles of the OpenAI API."""
         if source.form == "text":
             return False
-        known = first_entries(source, _LIST_KEYS)
+        known = take_first_entries(source, _LIST_KEYS)
         for message in known:
             if not is_object(message) or message.get("role") not in _ROLES:
                 return False
@@ -54,13 +54,13 @@ class OpenAIMessagesReader:
         for pointer, message in iter_entries(source, _LIST_KEYS):
             if is_object(message) and message.get("role") in _ROLES:
                 timed = "timestamp" in message or "created_at" in message
-                builder.time = _message_time(message) if timed else None
+                builder.time = _parse_message_time(message) if timed else None
                 conversation.add_message(message, pointer)
             else:
                 builder.skip(pointer, "not a chat message")
         return builder.build(self.name)
 
 
-def _message_time(message: dict[str, Json]) -> str | None:
+def _parse_message_time(message: dict[str, Json]) -> str | None:
     moment = message.get("timestamp") or message.get("created_at")
     return parse_time(moment) if moment else None

@@ -9,7 +9,12 @@ from planproof.core.json_values import is_list, is_object, parse_time, text_at
 from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.chat_dialects import detect_chat_api
-from planproof.readers.toolkit.entries import SNIFF_LIMIT, first_entries, iter_entries, iter_items
+from planproof.readers.toolkit.entries import (
+    SNIFF_LIMIT,
+    iter_entries,
+    iter_items,
+    take_first_entries,
+)
 from planproof.readers.toolkit.repeated_prompts import PromptHistory, SeenIds, SystemPrompts
 from planproof.readers.toolkit.response_items import ResponseItems, is_response_item
 from planproof.readers.toolkit.trace_builder import TraceBuilder
@@ -28,7 +33,7 @@ class OpenAIResponsesReader:
         if source.form == "text":
             return False
         items: list[Json] = []
-        for value in first_entries(source, _LIST_KEYS, _is_exchange):
+        for value in take_first_entries(source, _LIST_KEYS, _is_exchange):
             if is_object(value) and _is_exchange(value):
                 return True
             if not is_response_item(value) and not _is_message(value):

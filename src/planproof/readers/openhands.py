@@ -126,7 +126,7 @@ class OpenHandsEventWriter:
         actor = text_at(event, "source") or "agent"
         if action in _IGNORED_TYPES:
             return
-        self._builder.begin_turn(_response_id(event))
+        self._builder.begin_turn(_get_response_id(event))
         if action in ("message", "system", "condensation") or actor != "agent":
             kind = Kind.MESSAGE if action == "message" else Kind.SYSTEM
             self._add_text(kind, args, key_pointer(event, "args", pointer), actor, action)
@@ -182,7 +182,7 @@ class OpenHandsEventWriter:
             )
 
 
-def _response_id(event: dict[str, Json]) -> str | None:
+def _get_response_id(event: dict[str, Json]) -> str | None:
     """Return the id of the model response behind an action: its calls form one turn."""
     metadata = event.get("tool_call_metadata")
     response = metadata.get("model_response") if is_object(metadata) else None

@@ -6,7 +6,7 @@ from planproof.core.content import Image, Json
 from planproof.core.json_values import format_value, is_list, is_object, parse_time, text_at
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
-from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.entries import iter_entries, take_first_entries
 from planproof.readers.toolkit.repeated_prompts import SystemPrompts
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
@@ -28,7 +28,7 @@ class PydanticAIReader:
         if source.form == "text":
             return False
         has_parts = False
-        for value in first_entries(source, _LIST_KEYS):
+        for value in take_first_entries(source, _LIST_KEYS):
             if not _is_message(value):
                 return False
             has_parts = has_parts or any(is_object(p) and "part_kind" in p for p in value["parts"])

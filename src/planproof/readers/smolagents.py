@@ -17,7 +17,7 @@ from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.code_fences import split_facts_and_plan, split_thought_and_code
 from planproof.readers.toolkit.content_parts import extract_text
-from planproof.readers.toolkit.entries import first_entries, iter_entries
+from planproof.readers.toolkit.entries import iter_entries, take_first_entries
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_call
 from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
@@ -39,7 +39,7 @@ class SmolagentsReader:
         if source.form == "text":
             return False
         tells = False
-        for step in first_entries(source, _LIST_KEYS):
+        for step in take_first_entries(source, _LIST_KEYS):
             if not is_object(step):
                 return False
             if _is_action(step) or _is_plan(step):

@@ -12,7 +12,12 @@ from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.toolkit.chat_dialects import is_swe_agent_message
 from planproof.readers.toolkit.content_parts import extract_text
-from planproof.readers.toolkit.entries import SNIFF_LIMIT, first_entries, iter_entries, key_pointer
+from planproof.readers.toolkit.entries import (
+    SNIFF_LIMIT,
+    iter_entries,
+    key_pointer,
+    take_first_entries,
+)
 from planproof.readers.toolkit.tool_calls import ToolCall, get_command_name, parse_call
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
@@ -31,7 +36,7 @@ class SweAgentReader:
             return False
         if _find_steps(source):
             return True
-        head = first_entries(source, ("history",))
+        head = take_first_entries(source, ("history",))
         if not all(is_object(message) and is_swe_agent_message(message) for message in head):
             return False
         return any(message.get("role") == "assistant" for message in head)

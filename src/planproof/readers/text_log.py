@@ -10,8 +10,8 @@ from itertools import islice
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, key_with_list
 from planproof.core.trace import EventStatus, Kind, Trace
-from planproof.readers.accounting import account_lines
 from planproof.readers.decoding.source import Source
+from planproof.readers.record_counts import count_text_lines
 from planproof.readers.toolkit.call_markup import split_segments
 from planproof.readers.toolkit.checklists import find_checklists
 from planproof.readers.toolkit.conversation import AGENT_ROLES, ROLES, TOOL_ROLES, USER_ROLES
@@ -65,7 +65,7 @@ class TextLogReader:
 
             lines, read = _add_events(builder, texts, items_at)
         trace = builder.build(self.name)
-        return replace(trace, record_counts=account_lines(trace.events, lines, read))
+        return replace(trace, record_counts=count_text_lines(trace.events, lines, read))
 
 
 def _add_events(

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from planproof.planning.masking import BLANK, shield
+from planproof.planning.masking import BLANK, mask_quotes
 from planproof.planning.step_parts import split_required_parts, split_sentences
 
 
@@ -152,4 +152,4 @@ def test_sentences_end_where_they_end() -> None:
     ],
 )
 def test_what_is_quoted_or_in_brackets_is_blanked(text: str, shown: str) -> None:
-    assert shield(text) == shown.replace("#", BLANK)
+    assert mask_quotes(text) == shown.replace("#", BLANK)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from planproof.core.trace import EventStatus
-from planproof.planning.locate_plan import find_declared_plan
+from planproof.planning.find_plan import find_declared_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.opentelemetry import OpenTelemetryReader
 from tests.unit.readers.samples import ALL, actions, brief, lines, read

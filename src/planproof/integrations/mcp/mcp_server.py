@@ -29,9 +29,9 @@ from planproof.integrations.mcp.tool_answers import (
 from planproof.integrations.mcp.tool_inputs import Inline, InputFolder, require_trace
 from planproof.monitor import Monitor
 from planproof.monitor.trace_follower import TraceFollower
-from planproof.planning.locate_plan import find_declared_plan
-from planproof.readers.accounting import explain_not_understood
+from planproof.planning.find_plan import find_declared_plan
 from planproof.readers.detect import read_trace
+from planproof.readers.record_counts import explain_not_understood
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

@@ -12,9 +12,9 @@ from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, Trace
 from planproof.core.verdict import Verdict
 from planproof.monitor import Deviation, Monitor
-from planproof.planning.located_plan import PlanSearch
-from planproof.readers.accounting import explain_not_understood
+from planproof.planning.plan_search import PlanSearch
 from planproof.readers.decoding.split_traces import ContainedTrace
+from planproof.readers.record_counts import explain_not_understood
 from planproof.readers.task_content import find_task
 from planproof.reports.terminal.lines import truncate
 from planproof.reports.wording import (

@@ -58,12 +58,12 @@ class Archive:
     @property
     def sample_names(self) -> list[str]:
         """The names of the samples: `<id>_epoch_<n>`."""
-        return [_sample_name(entry.filename) for entry in self._samples]
+        return [_strip_sample_path(entry.filename) for entry in self._samples]
 
     def read_sample(self, number: int) -> bytes:
         """Return the bytes of one sample, within the limit whatever size the archive declares."""
         entry = self._samples[number]
-        where = f"{self.name}#{_sample_name(entry.filename)}"
+        where = f"{self.name}#{_strip_sample_path(entry.filename)}"
         if entry.flag_bits & _ENCRYPTED_FLAG:
             raise InvalidInput(
                 "is encrypted.", where=where, advice="Write the log without encryption."
@@ -101,5 +101,5 @@ def _is_sample(name: str) -> bool:
     return name.startswith("samples/") and name.endswith(".json")
 
 
-def _sample_name(name: str) -> str:
+def _strip_sample_path(name: str) -> str:
     return name.removeprefix("samples/").removesuffix(".json")

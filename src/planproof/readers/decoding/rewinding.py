@@ -31,14 +31,18 @@ class RewoundFile:
     def read(self, size: int = -1, /) -> bytes:
         """Return the next `size` bytes; fewer only at the end of the file."""
         data = self._head.read(size)
-        return data if len(data) == size else data + self._file.read(_remaining_size(size, data))
+        return (
+            data
+            if len(data) == size
+            else data + self._file.read(_compute_remaining_size(size, data))
+        )
 
     def readline(self, size: int = -1, /) -> bytes:
         """Return the next line, or the first `size` bytes of it."""
         data = self._head.readline(size)
         if data.endswith(b"\n") or len(data) == size:
             return data
-        return data + self._file.readline(_remaining_size(size, data))
+        return data + self._file.readline(_compute_remaining_size(size, data))
 
 
 class RecordingFile:
@@ -66,5 +70,5 @@ class RecordingFile:
         return bytes(self._recorded)
 
 
-def _remaining_size(size: int, data: bytes) -> int:
+def _compute_remaining_size(size: int, data: bytes) -> int:
     return -1 if size < 0 else size - len(data)

@@ -42,7 +42,7 @@ def iter_entries(
             yield f"{pointer}/{index}", value
 
 
-def first_entries(
+def take_first_entries(
     source: Source,
     list_keys: Sequence[str] = (),
     is_entry: Callable[[dict[str, Json]], bool] | None = None,

@@ -9,9 +9,9 @@ from planproof.core.json_values import format_value, is_list, is_object, text_at
 from planproof.core.trace import Kind
 from planproof.readers.toolkit.tool_calls import (
     ToolCall,
+    get_raw_arguments,
     parse_arguments,
     parse_call,
-    raw_arguments,
 )
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
@@ -77,9 +77,9 @@ def _parse_command(value: dict[str, Json]) -> ToolCall | None:
         command = value.get(key)
         if is_object(command):
             return parse_call(command)
-        if isinstance(command, str) and command and raw_arguments(value) is not None:
-            arguments, text = parse_arguments(raw_arguments(value))
+        if isinstance(command, str) and command and get_raw_arguments(value) is not None:
+            arguments, text = parse_arguments(get_raw_arguments(value))
             return ToolCall(command, arguments, text)
-    if text_at(value, "name") and is_object(raw_arguments(value)):
+    if text_at(value, "name") and is_object(get_raw_arguments(value)):
         return parse_call(value)
     return None

@@ -166,7 +166,7 @@ def is_span(value: Json) -> bool:
     return any(key in value for key in ATTRIBUTE_KEYS) and any(key in value for key in _ID_KEYS)
 
 
-def raw_attributes(value: dict[str, Json]) -> Json:
+def get_raw_attributes(value: dict[str, Json]) -> Json:
     """Return the value of the first known key for attributes."""
     return next((value[key] for key in ATTRIBUTE_KEYS if key in value), None)
 

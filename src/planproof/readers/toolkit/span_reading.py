@@ -334,7 +334,7 @@ class AgentScope:
         """Return the call of this turn that handed off to the agent with this name."""
         waiting = [draft for draft in self.recent_calls if id(draft) in self.requested_calls]
         for draft in (*waiting, *self.recent_calls):
-            if agent in (draft.name, get_receiver(draft), *_argument_values(draft.arguments)):
+            if agent in (draft.name, get_receiver(draft), *_list_argument_values(draft.arguments)):
                 break
         else:
             # Some conventions give the class of the agent instead of its name.
@@ -344,7 +344,7 @@ class AgentScope:
         return draft
 
 
-def _argument_values(arguments: Json) -> list[Json]:
+def _list_argument_values(arguments: Json) -> list[Json]:
     return list(arguments.values()) if is_object(arguments) else []
 
 

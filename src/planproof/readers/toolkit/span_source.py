@@ -18,8 +18,8 @@ from planproof.readers.toolkit.span import (
     Span,
     SpanLogEvent,
     build_span,
+    get_raw_attributes,
     parse_span_log_event,
-    raw_attributes,
 )
 from planproof.readers.toolkit.trace_builder import TraceBuilder
 
@@ -55,8 +55,8 @@ def detect_convention(source: Source) -> ConventionName:
     detected: ConventionName = ""
     guessed: ConventionName = ""
     for value in islice(_iter_first_spans(source), SNIFF_LIMIT):
-        raw = raw_attributes(value)
-        keys = _attribute_names(raw)
+        raw = get_raw_attributes(value)
+        keys = _list_attribute_names(raw)
         guessed = guessed or _guess_convention(value, keys)
         if (
             SPAN_KIND_KEY in keys
@@ -184,7 +184,7 @@ def _guess_convention(value: dict[str, Json], keys: list[str]) -> ConventionName
     return "gen_ai" if "start_time_unix_nano" in value else ""
 
 
-def _attribute_names(raw: Json) -> list[str]:
+def _list_attribute_names(raw: Json) -> list[str]:
     if is_object(raw):
         return list(raw)
     keys = [pair.get("key") for pair in raw if is_object(pair)] if is_list(raw) else []
@@ -242,21 +242,23 @@ def build_span_tree(entries: Iterable[tuple[str, Json]], skip: SkipCallback) -> 
 def _parse_ids(value: dict[str, Json]) -> tuple[_Key, _Key, _Key]:
     """Return the ids of the trace, of the span, and of its parent."""
     context, parent = value.get("context"), value.get("parent")
-    trace, own = _first_id(value, _TRACE_ID_KEYS), _first_id(value, _SPAN_ID_KEYS)
+    trace, own = _find_first_id(value, _TRACE_ID_KEYS), _find_first_id(value, _SPAN_ID_KEYS)
     if is_object(context):
         trace, own = (
-            trace or _first_id(context, _TRACE_ID_KEYS),
-            _first_id(context, _SPAN_ID_KEYS) or own,
+            trace or _find_first_id(context, _TRACE_ID_KEYS),
+            _find_first_id(context, _SPAN_ID_KEYS) or own,
         )
-    outer = _first_id(value, _PARENT_ID_KEYS)
+    outer = _find_first_id(value, _PARENT_ID_KEYS)
     if outer is None:
         outer = (
-            _first_id(parent, _SPAN_ID_KEYS) if is_object(parent) else _first_id(value, ("parent",))
+            _find_first_id(parent, _SPAN_ID_KEYS)
+            if is_object(parent)
+            else _find_first_id(value, ("parent",))
         )
     return trace, own, outer
 
 
-def _first_id(value: dict[str, Json], keys: Iterable[str]) -> _Key:
+def _find_first_id(value: dict[str, Json], keys: Iterable[str]) -> _Key:
     for key in keys:
         identifier = value.get(key)
         # A root span has an empty parent id, or zero.

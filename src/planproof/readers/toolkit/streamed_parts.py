@@ -119,7 +119,7 @@ class StreamAssembler:
                 draft.pointer = _line_range_pointer(
                     draft.pointer,
                     buffer.last_pointer,
-                    _common_path(draft.pointer, buffer.last_pointer),
+                    _find_common_path(draft.pointer, buffer.last_pointer),
                 )
 
 
@@ -130,7 +130,7 @@ def _line_range_pointer(first: str, last: str, path: str) -> str:
     return f"{lines}/{path}" if path else lines
 
 
-def _common_path(one: str, other: str) -> str:
+def _find_common_path(one: str, other: str) -> str:
     """Return the common path of both: the name of a call is next to its arguments."""
     pairs = zip(one.split("/")[1:], other.split("/")[1:], strict=False)
     return "/".join(token for token, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -67,7 +67,7 @@ def parse_call(value: Json) -> ToolCall | None:
             return None
     raw = value.get("arguments")
     if raw is None:
-        raw = raw_arguments(value)
+        raw = get_raw_arguments(value)
     if is_object(raw):
         return ToolCall(name, raw, "", identity)
     arguments, text = parse_arguments(raw)
@@ -91,13 +91,13 @@ def is_call_like(value: dict[str, Json]) -> bool:
             return text_at(inner, "name") is not None and any(k in inner for k in _ARGUMENT_KEYS)
     if text_at(value, *_TOOL_NAME_KEYS):
         return True
-    arguments = raw_arguments(value)
+    arguments = get_raw_arguments(value)
     return text_at(value, "name", "function") is not None and (
         is_object(arguments) or isinstance(arguments, str)
     )
 
 
-def raw_arguments(value: dict[str, Json]) -> Json:
+def get_raw_arguments(value: dict[str, Json]) -> Json:
     """Return the value of the first known key for arguments."""
     for key in _ARGUMENT_KEYS:
         if key in value:

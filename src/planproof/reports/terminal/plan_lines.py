@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from planproof.core.content import Json
 from planproof.core.finding import Evidence
 from planproof.core.plan import Plan
-from planproof.planning.located_plan import (
+from planproof.planning.plan_search import (
     Declaration,
     PlanSearch,
     Rejection,

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from planproof.core.json_values import format_value
 from planproof.core.trace import Event, EventStatus, Kind, SkippedPart, Trace
-from planproof.planning.located_plan import PlanSearch
-from planproof.readers.accounting import explain_not_understood
+from planproof.planning.plan_search import PlanSearch
+from planproof.readers.record_counts import explain_not_understood
 from planproof.reports.terminal.lines import WIDTH, truncate
 from planproof.reports.terminal.plan_lines import format_located_plan
 from planproof.reports.wording import TextSanitizer, make_sanitizer, pluralize

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof.core.trace import Event, Kind, Trace
-from planproof.planning.locate_plan import find_declared_plan
-from planproof.planning.located_plan import explain_missing_plan, summarize_plan
+from planproof.planning.find_plan import find_declared_plan
+from planproof.planning.plan_search import explain_missing_plan, summarize_plan
 from planproof.planning.plan_timeline import build_timeline, normalize_text
 
 _PIECES = st.sampled_from(

@@ -54,8 +54,8 @@ _PRINTED_CALL = re.compile(
 )
 
 
-def account_records(source: Source, trace: Trace) -> RecordCounts:
-    """Compare a JSON source with the trace that was read from it."""
+def count_json_records(source: Source, trace: Trace) -> RecordCounts:
+    """Count the agent's records of a JSON source, and those of them that became events."""
     read, called = _count_agent_events(trace.events)
     unread = _UnreadCounter(trace.events)
     if source.form == "jsonl":
@@ -69,8 +69,8 @@ def account_records(source: Source, trace: Trace) -> RecordCounts:
     return RecordCounts(records=records, read=read, calls=called + unread.calls, calls_read=called)
 
 
-def account_lines(events: Sequence[Event], lines: int, read: int) -> RecordCounts:
-    """Account for the agent's lines of a text; if it has calls, all lines count as read."""
+def count_text_lines(events: Sequence[Event], lines: int, read: int) -> RecordCounts:
+    """Count the agent's lines of a text; if it has calls, all lines count as read."""
     _, called = _count_agent_events(events)
     messages = (event for event in events if event.kind is Kind.MESSAGE)
     printed = sum(
@@ -82,8 +82,8 @@ def account_lines(events: Sequence[Event], lines: int, read: int) -> RecordCount
     return RecordCounts(records=records, read=known, calls=called + printed, calls_read=called)
 
 
-def account_chat(events: Sequence[Event]) -> RecordCounts | None:
-    """Account for a chat without calls; return None if it has calls.
+def count_chat_records(events: Sequence[Event]) -> RecordCounts | None:
+    """Count the messages of a chat without calls; return None if it has calls.
 
     Code in a message counts as a call if the next message is program output.
     """
@@ -105,16 +105,16 @@ def account_chat(events: Sequence[Event]) -> RecordCounts | None:
 
 def explain_not_understood(trace: Trace) -> str | None:
     """Explain why a trace can't be judged and what to do; return None if it was understood."""
-    accounted = trace.record_counts
-    if accounted is None or accounted.is_understood:
+    counts = trace.record_counts
+    if counts is None or counts.is_understood:
         return None
-    if accounted.read:
-        counts = (
-            (accounted.read, accounted.records, "agent records"),
-            (accounted.calls_read, accounted.calls, "calls"),
+    if counts.read:
+        ratios = (
+            (counts.read, counts.records, "agent records"),
+            (counts.calls_read, counts.calls, "calls"),
         )
-        short = [f"{read:,} of {all_:,} {name}" for read, all_, name in counts if 2 * read < all_]
-        what = f"it read only {' and '.join(short)}"
+        low = [f"{read:,} of {total:,} {name}" for read, total, name in ratios if 2 * read < total]
+        what = f"it read only {' and '.join(low)}"
     elif trace.events:
         what = "it recognised no turns or calls of the agent"
     else:

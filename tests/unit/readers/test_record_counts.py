@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from planproof.core.trace import RecordCounts, Trace
-from planproof.readers.accounting import explain_not_understood
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.readers.native import serialize_trace
+from planproof.readers.record_counts import explain_not_understood
 from tests.unit.readers.samples import ALL, read
 
 

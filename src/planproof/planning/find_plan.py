@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from planproof.core.plan import Origin, Plan
 from planproof.core.trace import Event, Kind, Trace
 from planproof.planning.announcements import comes_from_manager
-from planproof.planning.declared_plans import (
+from planproof.planning.event_plans import (
     extract_task_item,
     find_json_plan,
     find_prompt_plan,
@@ -18,7 +18,8 @@ from planproof.planning.declared_plans import (
     parse_call_plan,
     parse_planning_step,
 )
-from planproof.planning.located_plan import (
+from planproof.planning.plan_parser import parse_plan
+from planproof.planning.plan_search import (
     Declaration,
     DeclarationKind,
     Declarer,
@@ -27,7 +28,6 @@ from planproof.planning.located_plan import (
     Replan,
     SearchedCounts,
 )
-from planproof.planning.plan_parser import parse_plan
 from planproof.planning.plan_timeline import diff_plans, restore_earlier_steps
 
 _PLANNERS = ("planner", "orchestrator", "manager", "planning", "supervisor")

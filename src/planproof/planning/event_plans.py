@@ -1,4 +1,4 @@
-"""Find plans declared in text or tool calls: JSON plans, checklists and announced lists."""
+"""Find the plan that one event declares: a prompt, a message or a call of a planning tool."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from planproof.planning.announcements import (
 )
 from planproof.planning.instruction_verbs import begins_instruction, find_lead_in_end
 from planproof.planning.lists import Listing, find_lists
-from planproof.planning.located_plan import DeclarationKind, Declarer
 from planproof.planning.plan_parser import parse_plan
+from planproof.planning.plan_search import DeclarationKind, Declarer
 from planproof.planning.step_parts import is_instruction, split_required_parts, split_sentences
 from planproof.planning.text_plans import read_prose
 
@@ -271,7 +271,7 @@ class ToolPlan:
 
 def parse_call_plan(event: Event) -> ToolPlan | None:
     """Return the plan that a call declares; None for any other call."""
-    arguments = _argument_object(event)
+    arguments = _parse_argument_object(event)
     if event.name is None or arguments is None:
         return None
     words = _split_name(event.name)
@@ -296,7 +296,7 @@ def parse_call_plan(event: Event) -> ToolPlan | None:
 def extract_task_item(event: Event) -> str | None:
     """Return the item that a call adds to a task list (TaskCreate)."""
     name = (event.name or "").lower().rsplit("__", 1)[-1]
-    arguments = _argument_object(event) if name in _CREATES_ITEM else None
+    arguments = _parse_argument_object(event) if name in _CREATES_ITEM else None
     if arguments is None:
         return None
     title = next((arguments[key] for key in _TITLES if arguments.get(key)), None)
@@ -325,7 +325,7 @@ def _parse_items(raw_plan: Json) -> Plan:
     return parse_plan(json.dumps(items))
 
 
-def _argument_object(event: Event) -> dict[str, Json] | None:
+def _parse_argument_object(event: Event) -> dict[str, Json] | None:
     arguments = event.arguments
     return cast("dict[str, Json]", arguments) if isinstance(arguments, dict) else None
 

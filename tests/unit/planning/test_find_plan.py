@@ -8,8 +8,8 @@ import pytest
 
 from planproof.core.plan import Origin
 from planproof.core.trace import Event, EventStatus, Kind, Trace
-from planproof.planning.locate_plan import find_declared_plan
-from planproof.planning.located_plan import DeclarationKind, Declarer, PlanSearch, SearchedCounts
+from planproof.planning.find_plan import find_declared_plan
+from planproof.planning.plan_search import DeclarationKind, Declarer, PlanSearch, SearchedCounts
 
 _LIST = "1. Read the file\n2. Fix the bug\n3. Run the tests"
 _STEPS = ["Read the file", "Fix the bug", "Run the tests"]
