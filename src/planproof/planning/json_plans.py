@@ -265,7 +265,7 @@ def extract_step_text(item: Mapping[str, Json], where: str) -> str | None:
 
 
 def find_children_key(item: Mapping[str, Json], where: str) -> str | None:
-    """Return the key that holds the sub-steps of a step."""
+    """Return the key that contains the sub-steps of a step."""
     for key in _CHILDREN:
         children = item.get(key)
         if isinstance(children, list):

@@ -20,12 +20,12 @@ _ROLES = frozenset(("user", "assistant"))
 
 
 class AnthropicMessagesReader:
-    """Reads messages, requests that hold them, and requests with their responses."""
+    """Reads messages of the Anthropic API: lists, requests, and requests with responses."""
 
     name = "anthropic-messages"
 
     def sniff(self, source: Source) -> bool:
-        """Return whether the source holds messages with the content blocks of the Anthropic API."""
+        """Return whether the source contains messages with Anthropic content blocks."""
         if source.form == "text":
             return False
         known: list[dict[str, Json]] = []

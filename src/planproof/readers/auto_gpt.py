@@ -23,7 +23,7 @@ _COMMAND_RESULT = re.compile(r"\s{0,8}Command (\w{1,80}) (?:returned|threw the f
 
 
 class AutoGPTReader:
-    """Reads `{"1": {"role", "content"}, "2": ...}` where content holds thoughts and a command."""
+    """Reads steps of Auto-GPT: `{"1": {"role", "content"}, ...}`, with thoughts and a command."""
 
     name = "auto-gpt"
 

@@ -30,7 +30,7 @@ _ROLES = frozenset(("system", "user", "assistant", "tool", "function"))
 
 
 class AutoGenReader:
-    """Reads lists of messages, bare, as JSON Lines, or under a key such as `messages`."""
+    """Reads messages of AutoGen group chats and teams: a list, JSON Lines, or under a key."""
 
     name = "autogen"
 

@@ -20,7 +20,7 @@ _LINE_KEYS = frozenset(("uuid", "parentUuid", "sessionId", "session_id", "leafUu
 
 
 class ClaudeCodeReader:
-    """Reads session files of Claude Code; sub-agents stand among the lines or in lines added."""
+    """Reads session files of Claude Code, including sub-agents in the same or appended lines."""
 
     name = "claude-code"
 

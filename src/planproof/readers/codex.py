@@ -34,7 +34,7 @@ _PLAN_TAG = re.compile(r"<proposed_plan>\s{0,8}")
 
 
 class CodexReader:
-    """Reads rollouts: `{timestamp, type, payload}`, and the bare items of the first versions."""
+    """Reads rollouts of the Codex CLI: `{timestamp, type, payload}`, or bare items (old)."""
 
     name = "codex"
 

@@ -24,7 +24,7 @@ _MESSAGE_EVENTS = frozenset(
 
 
 class EventStreamReader:
-    """Reads server-sent events, or JSON Lines, of which each is a chunk of a message."""
+    """Reads server-sent events or JSON Lines in which each line is a chunk of a message."""
 
     name = "event-stream"
 

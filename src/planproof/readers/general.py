@@ -56,7 +56,7 @@ from planproof.readers.toolkit.trace_builder import EventDraft, TraceBuilder
 
 
 class GeneralReader:
-    """Reads anything; takes what looks like calls, messages, commands and results."""
+    """Reads any other format: whatever looks like calls, messages, commands and results."""
 
     name = "general"
 

@@ -19,7 +19,7 @@ _RESULT_KEYS = ("result", "output")
 
 
 class GoogleADKReader:
-    """Reads sessions of the Agent Development Kit, and bare lists or lines of their events."""
+    """Reads sessions of the Agent Development Kit, and lists or JSON Lines of their events."""
 
     name = "google-adk"
 

@@ -22,7 +22,7 @@ _SAMPLE_KEYS = frozenset(("id", "epoch", "input"))
 
 
 class InspectReader:
-    """Reads a sample by its events, which know more than its messages; else by its messages."""
+    """Reads samples of Inspect logs: their events, or their messages if there are no events."""
 
     name = "inspect-ai"
 

@@ -17,7 +17,7 @@ _VALID_KEYS = ("valid_action", "success")
 
 
 class InterCodeReader:
-    """Reads `actions` and `observations` side by side, bare or under `turn_history`."""
+    """Reads turn histories of InterCode: parallel arrays `actions` and `observations`."""
 
     name = "intercode"
 

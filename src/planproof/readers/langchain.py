@@ -32,12 +32,12 @@ _MAX_DEPTH = 8
 
 
 class LangChainReader:
-    """Reads messages in the three forms in which they are dumped, and states of graphs."""
+    """Reads messages of LangChain in any of their three dump formats, and LangGraph states."""
 
     name = "langchain"
 
     def sniff(self, source: Source) -> bool:
-        """Return whether the source holds LangChain messages, bare or in graph states."""
+        """Return whether the source contains LangChain messages, bare or in graph states."""
         if source.form == "text":
             return False
         seen = False

@@ -20,7 +20,7 @@ _STAGE_DIRECTION = re.compile(r"[^()]{1,80}\((?:thought|-> ?[^()]{1,80}|terminat
 
 
 class MagenticOneReader:
-    """Reads `[{"role": "Orchestrator (-> WebSurfer)", "content": ...}]`, bare or under a key."""
+    """Reads histories of Magentic-One: roles such as `Orchestrator (-> WebSurfer)`."""
 
     name = "magentic-one"
 

@@ -19,7 +19,7 @@ _STATUSES = {status.value: status for status in EventStatus}
 
 
 class NativeReader:
-    """Reads `{"events": [{"id", "kind", "name", "arguments", ...}]}`, or the same as JSON Lines."""
+    """Reads planproof's own format: `{"events": [{"id", "kind", "name", ...}]}`, or JSON Lines."""
 
     name = "native"
 

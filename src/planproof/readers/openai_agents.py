@@ -29,7 +29,7 @@ _PLAN_NAMES = frozenset(("plan", "planning"))
 
 
 class OpenAIAgentsReader:
-    """Reads exports of traces: what was asked of models, and the tools that then ran."""
+    """Reads exported traces of the OpenAI Agents SDK: model calls, tool calls and hand-offs."""
 
     name = "openai-agents"
 

@@ -24,7 +24,7 @@ _LIST_KEYS = ("messages", "traj", "trajectory", "conversation", "history")
 
 
 class OpenAIMessagesReader:
-    """Reads lists of chat messages, bare or under a key such as `messages`."""
+    """Reads messages of the Chat Completions API: a list, or under a key such as `messages`."""
 
     name = "openai-messages"
 

@@ -24,12 +24,12 @@ _ROLES = frozenset(("user", "assistant", "system", "developer"))
 
 
 class OpenAIResponsesReader:
-    """Reads items of the Responses API, and requests and responses that hold them."""
+    """Reads items of the OpenAI Responses API, also inside requests and responses."""
 
     name = "openai-responses"
 
     def sniff(self, source: Source) -> bool:
-        """Return whether the source holds items, or requests and responses with items."""
+        """Return whether the source contains items, or requests and responses with items."""
         if source.form == "text":
             return False
         items: list[Json] = []

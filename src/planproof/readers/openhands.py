@@ -25,7 +25,7 @@ _LIST_KEYS = ("history", "trajectory", "events", "items")
 
 
 class OpenHandsReader:
-    """Reads a list of events, bare or as the `history` of an instance that was evaluated."""
+    """Reads events of OpenHands: a list, or the `history` of an evaluated instance."""
 
     name = "openhands"
 

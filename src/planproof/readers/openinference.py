@@ -34,7 +34,7 @@ _PROMPT_KEYS = FlatMessageKeys("llm.input_messages", ".message", ".tool_call", "
 
 
 class OpenInferenceReader:
-    """Reads spans that say of what kind they are in the words of OpenInference."""
+    """Reads spans with the OpenInference conventions (Phoenix, TRAIL)."""
 
     name = "openinference"
 

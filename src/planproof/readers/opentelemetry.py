@@ -79,7 +79,7 @@ _MESSAGE_EVENT = re.compile(r"gen_ai\.(system|user|assistant|tool)\.message")
 
 
 class OpenTelemetryReader:
-    """Reads spans that follow the conventions of OpenTelemetry for generative AI."""
+    """Reads spans with the OpenTelemetry GenAI conventions (OTLP, SDK exports)."""
 
     name = "opentelemetry"
 

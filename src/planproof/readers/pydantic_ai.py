@@ -19,7 +19,7 @@ _NOTICE_KINDS = frozenset(("system-prompt", "instruction", "retry-feedback", "re
 
 
 class PydanticAIReader:
-    """Reads lists of `ModelMessage`, as `all_messages_json()` writes them."""
+    """Reads messages of Pydantic AI, as written by `all_messages_json()`."""
 
     name = "pydantic-ai"
 

@@ -30,7 +30,7 @@ _AGENT = "assistant"
 
 
 class SmolagentsReader:
-    """Reads the list of steps that an agent of smolagents remembers."""
+    """Reads the memory of a smolagents agent: a list of steps."""
 
     name = "smolagents"
 

@@ -26,7 +26,7 @@ _ACTOR = "assistant"
 
 
 class SweAgentReader:
-    """Reads `trajectory` or `history`; the prompts that steps repeat are read once."""
+    """Reads `trajectory` or `history` of SWE-agent; prompts repeated in steps are read once."""
 
     name = "swe-agent"
 

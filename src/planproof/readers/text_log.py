@@ -25,7 +25,7 @@ _SNIFF_LINES = 400
 
 
 class TextLogReader:
-    """Reads text, or a JSON list of the lines of a text, bare or under a key."""
+    """Reads plain-text logs, also as a JSON list of lines: turns, loguru, ReAct."""
 
     name = "text-log"
 

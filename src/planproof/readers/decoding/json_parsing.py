@@ -116,7 +116,7 @@ class Parser:
         return False
 
     def check_values(self, text: str) -> None:
-        """Raise `InvalidInput` for JSON text that holds too many values and keys."""
+        """Raise `InvalidInput` for JSON text that contains too many values and keys."""
         if has_more_values(text, self.limits.values):
             raise too_many_values_error(self.limits.values, self._describe_location())
 
@@ -204,7 +204,7 @@ class Parser:
 
 
 def too_many_values_error(limit: int, where: str) -> InvalidInput:
-    """Return the error for JSON that holds more values and keys than the limit."""
+    """Return the error for JSON that contains more values and keys than the limit."""
     return InvalidInput(
         f"contains more than {limit:,} values and keys.",
         where=where,

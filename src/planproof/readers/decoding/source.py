@@ -163,7 +163,7 @@ class Source:
                 break
             if not start.startswith('"'):
                 return cls(name, "json", value, tuple(parser.skipped), _text=text)
-            # A JSON string that holds a trace: parse its content.
+            # A JSON string that contains a trace: parse its content.
             text = value
         records = parser.parse_lines(text)
         if records is not None:
@@ -180,7 +180,7 @@ class Source:
     def from_value(
         cls, value: Json, *, name: str = "trace", limits: Limits | None = None
     ) -> Source:
-        """Create a source from a parsed JSON value, or from a string that holds a trace."""
+        """Create a source from a parsed JSON value, or from a string that contains a trace."""
         if isinstance(value, str):
             return cls.from_text(value, name=name, limits=limits)
         # Serialized and parsed again, so that the checks of files also apply to values.

@@ -1,4 +1,4 @@
-"""Split a file that holds several traces into one source per trace.
+"""Split a file that contains several traces into one source per trace.
 
 An Inspect log has samples; JSON Lines, arrays and objects may hold whole histories; and a file of
 spans may have more than one trace id.
@@ -96,7 +96,7 @@ def select_trace(source: Source, selector: str | None = None) -> Source:
 
 
 def multiple_traces_error(source: Source, traces: Sequence[ContainedTrace]) -> InvalidInput:
-    """Return the error for a source that holds several traces where one is needed."""
+    """Return the error for a source that contains several traces where one is needed."""
     return InvalidInput(
         f"contains {len(traces):,} trace{'s' if len(traces) > 1 else ''}: {_format_ids(traces)}.",
         where=source.name,
@@ -105,7 +105,7 @@ def multiple_traces_error(source: Source, traces: Sequence[ContainedTrace]) -> I
 
 
 def find_trace_id(value: Json) -> str | None:
-    """Return the id that a trace has in the file that holds it."""
+    """Return the id that a trace has in the file that contains it."""
     if not is_object(value):
         return None
     for key in _ID_KEYS:
