@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 from planproof.core.pointer import resolve
 from planproof.core.trace import Event, Kind, Trace
 from planproof.errors import PlanproofError
-from planproof.readers.accounting import explain_not_understood
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
+from planproof.readers.record_counts import explain_not_understood
 from scripts import bench
 
 _AGENT_KINDS = frozenset({Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING})
