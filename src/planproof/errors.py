@@ -7,7 +7,10 @@ from difflib import get_close_matches
 
 
 class PlanproofError(Exception):
-    """Base class of all errors that planproof raises on purpose."""
+    """Base class of all errors that planproof raises on purpose.
+
+    `what` states the problem, `where` its location, and `advice` what to do about it.
+    """
 
     def __init__(self, what: str, *, where: str | None = None, advice: str | None = None) -> None:
         super().__init__(what)
@@ -26,7 +29,7 @@ class PlanproofError(Exception):
 
 
 class InvalidInput(PlanproofError):
-    """A file, field or argument cannot be read as what it should be."""
+    """A file, field or argument is invalid."""
 
 
 class UnknownName(PlanproofError):
@@ -34,7 +37,7 @@ class UnknownName(PlanproofError):
 
 
 class InvalidConfiguration(PlanproofError):
-    """A configuration file contains something planproof does not understand."""
+    """A configuration file is invalid."""
 
 
 class StoreFailed(PlanproofError):

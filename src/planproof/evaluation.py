@@ -99,11 +99,15 @@ def evaluate(  # noqa: PLR0913 - all by name, nearly all with a default
     A `str` is content and a `Path` is a file; parsed JSON and planproof's own classes work too.
     Without a plan, the plan that the agent declared in the trace is used; without a task, the first
     user message. If the trace declares several plans, the first stays in force, unless
-    `plan_in_force` is "latest": then each one applies until the next. Judges that ask a model run
-    on an event loop of their own, so this can be called from anywhere.
+    `plan_in_force` is "latest": then each one applies until the next.
 
-    Raises `InvalidInput` if the input can't be read. Input that can be read but not judged, and
-    internal errors, give a verdict that says so.
+    `judge` is a registered name or a judge object; the default is `rules`. `reader` is the name of
+    a reader; by default the format is detected. `vocabulary` declares the roles of your own tools.
+    `id` and `metadata` are copied to the verdict. Judges that ask a model run on a separate event
+    loop, so this function can also be called while another loop is running.
+
+    Raises `InvalidInput` if the input can't be read. If it can be read but not judged, or an
+    internal error occurs, the verdict has no score and its `outcome` and `reason` say why.
     """
     chosen = _choose_judge(judge, vocabulary)
     check_in_force(plan_in_force, chosen, plan)
@@ -126,7 +130,7 @@ async def aevaluate(  # noqa: PLR0913 - as above
     vocabulary: Vocabulary | None = None,
     plan_in_force: InForce = "first",
 ) -> Verdict:
-    """Judge one case without blocking the event loop."""
+    """Judge one case without blocking the event loop. Same arguments as `evaluate`."""
     import asyncio  # noqa: PLC0415 - not needed by the command line
 
     chosen = _choose_judge(judge, vocabulary)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pkgutil
 import re
 import tomllib
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import yaml
 from typer.core import TyperGroup
 from typer.main import get_command
 
+import planproof
 from planproof.cli.app import app
 from planproof.config import read_configuration
 from planproof.extensions import find_package, list_names
@@ -224,3 +226,10 @@ def test_every_reader_stands_in_the_table_of_formats_and_every_page_in_the_navig
     assert sorted(re.findall(r"^\| \[`([a-z-]+)`\]\(\1\.md\)", table, re.MULTILINE)) == built_in
     for page in formats.glob("*.md"):
         assert f"      - formats/{page.name}\n" in navigation
+
+
+def test_the_api_reference_documents_every_public_name() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    documented = re.findall(r"^::: (\S+)$", page, re.MULTILINE)
+    assert [name for name in planproof.__all__ if f"planproof.{name}" not in documented] == []
+    assert [name for name in documented if pkgutil.resolve_name(name) is None] == []

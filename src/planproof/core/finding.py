@@ -8,25 +8,32 @@ from functools import cached_property
 
 
 class Status(StrEnum):
-    """What became of a planned step."""
+    """The status of a planned step."""
 
     EXECUTED = "executed"
+    """The trace shows it."""
     PARTIAL = "partial"
+    """Only a part of it was done, or with another target or value."""
     MISSING = "missing"
+    """The trace does not show it."""
     AMBIGUOUS = "ambiguous"
+    """The trace does not show clearly that it was done; it counts as not executed."""
     OUT_OF_ORDER = "out_of_order"
+    """It was done, but not at its position in the plan."""
 
 
 class Severity(StrEnum):
-    """How grave an extra is: `minor` adds nothing (a retry, a repeat, a closing call)."""
+    """The severity of an extra."""
 
     MAJOR = "major"
+    """It does something that the plan does not include."""
     MINOR = "minor"
+    """It adds nothing: a retry, a repeat, or a closing call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A verbatim quote from an event, and where in the source it stands."""
+    """A verbatim quote from an event, and its position in the source."""
 
     event: str
     pointer: str
@@ -35,14 +42,14 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepFinding:
-    """The status of one step. `note` says in a few words why, where the status alone does not.
+    """The status of one step, with its evidence.
 
-    `evidence` is in event order: the step began where its first evidence stands.
-    `covers` names every event that is accounted for by this step, cited or not.
-    `parent` is the number of the step that this one refines; a step with refinements of its own
-    is reported but not counted. Nor is a `waived` one: left out, as the plan itself allows.
-    `free_order` marks a step whose place the plan leaves open.
-    `found_by` is who found it, where several judges had a part in the verdict.
+    `evidence` is in event order: the step began at the event of its first evidence. `covers` lists
+    every event that the step accounts for, cited or not. `note` explains the status in a few words
+    if it needs an explanation. `parent` is the number of the step that this one refines; a step
+    with sub-steps is reported but not counted. A `waived` step was left out as the plan allows, and
+    is not counted either. `free_order` marks a step without a fixed position. `found_by` names the
+    judge that made the finding if several judges contributed to the verdict.
     """
 
     number: str
@@ -60,7 +67,10 @@ class StepFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extra:
-    """Something done that no step covers; `found_by` is as of a step."""
+    """Something that the agent did and no step covers.
+
+    `what` describes it; `found_by` is the same as in a step finding.
+    """
 
     event: str
     pointer: str
@@ -80,6 +90,6 @@ class Findings:
 
     @cached_property
     def counted_steps(self) -> tuple[StepFinding, ...]:
-        """The steps that determine the score: neither parents nor waived."""
+        """The steps that determine the score: neither parents nor waived steps."""
         parents = {step.parent for step in self.steps}
         return tuple([s for s in self.steps if s.number not in parents and not s.waived])

@@ -17,7 +17,7 @@ from planproof.core.vocabulary import Vocabulary
 
 
 class HasFingerprint(Protocol):
-    """The identity of a judge."""
+    """The name and fingerprint of a judge."""
 
     @property
     def name(self) -> str:
@@ -83,6 +83,7 @@ class ModelJudgeFactory(Protocol):
     """The factory of a judge that asks a model, marked by `asks_model`."""
 
     asks_model: ClassVar[bool]
+    """True for a judge that asks a model."""
 
     def __call__(
         self, *, vocabulary: Vocabulary, model: Model, options: ModelOptions

@@ -10,14 +10,14 @@ from planproof.core.content import Image, Json
 
 
 class Kind(StrEnum):
-    """The kind of an event; only some kinds can be evidence of an action."""
+    """The kind of an event. Only an action can be evidence of an action."""
 
     ACTION = "action"
     """A tool call, a command, executed code, or a hand-off to another agent."""
     MESSAGE = "message"
     """Text addressed to somebody."""
     REASONING = "reasoning"
-    """Thoughts addressed to nobody."""
+    """Text that the agent addresses to nobody."""
     OBSERVATION = "observation"
     """A result that could not be matched to the action that requested it."""
     BOOKKEEPING = "bookkeeping"
@@ -38,10 +38,11 @@ class EventStatus(StrEnum):
 class Event:
     """One record of the trace.
 
-    `actor` is who did it ("user" for the human side); `name` is the tool or command of an action.
-    `text` is the message, reasoning or observation, or the command line or code of an action.
-    `output` is the result of an action, found at `output_pointer`. Events issued together in one
-    model turn share a `turn`.
+    `pointer` is the position in the source. `actor` is who did it ("user" for the human side), and
+    `name` is the tool or command of an action. `text` is the message, reasoning or observation, or
+    the command line or code of an action. `output` is the result of an action, found at
+    `output_pointer`. `parent` is the id of the hand-off to the sub-agent that did this. Events
+    issued together in one model turn share a `turn`.
     """
 
     id: str
@@ -62,7 +63,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class SkippedPart:
-    """A part of the source that gave no event, and why."""
+    """A part of the source that did not become an event, and why."""
 
     pointer: str
     why: str

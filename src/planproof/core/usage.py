@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What was asked and what it cost in US dollars; None where the price is not known.
+    """Calls, tokens, and the cost in US dollars (None if the price is unknown).
 
-    What came from the cache is no call and costs nothing. `cached_tokens` are those of `tokens_in`
-    that the provider had kept.
+    Answers from planproof's own cache count as `from_cache`, not as calls, and cost nothing.
+    `cached_tokens` is the part of `tokens_in` that the provider had cached.
     """
 
     calls: int = 0

@@ -26,29 +26,32 @@ SCHEMA_VERSION = 2
 
 
 class Outcome(StrEnum):
-    """Whether a case could be judged; only a scored verdict has a score.
-
-    `no_events`: the trace is empty. `not_understood`: it is not, but less than half of what the
-    agent did in it was read.
-    """
+    """The outcome of judging a case; only a `scored` verdict has a score."""
 
     SCORED = "scored"
+    """The case was judged."""
     NO_PLAN = "no_plan"
+    """No plan was given and none is declared in the trace, or the plan has no steps."""
     NO_EVENTS = "no_events"
+    """The trace is empty."""
     NOT_UNDERSTOOD = "not_understood"
+    """The trace is not empty, but less than half of the agent's activity in it was read."""
     INVALID_INPUT = "invalid_input"
+    """The input can't be read."""
     JUDGE_FAILED = "judge_failed"
+    """The judge failed, for the `cause` in the verdict; or planproof itself failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanSummary:
-    """Which plan the trace was held against.
+    """The plan that the trace was judged against.
 
-    For a plan that was found in the trace: the event that declared it, and its pointer; by what
-    `sort` of declaration and by whom; whether before the first action. What came before the event
-    was not judged. `replans` are the events of later plans, `rejected` those of plans that the
-    user turned down. `in_force` says whether the `first` plan was held to throughout, or each until
-    the next and the `latest` to the end; `steps` are those of the first or the latest.
+    For a plan declared in the trace: `event` and `pointer` say where, `sort` is the type of the
+    declaration, `declared_by` is who declared it, and `before_acting` is true if no action came
+    before it. Earlier events were not judged. `replans` are the events of later plans, `rejected`
+    those of plans that the user rejected. `in_force` is `first` if the first plan applied
+    throughout, and `latest` if each plan applied until the next one; `steps` is the number of steps
+    of the first or the latest plan.
     """
 
     origin: str
@@ -67,8 +70,8 @@ class PlanSummary:
 class Coverage:
     """How much of the trace was read, by which reader, and what was left out.
 
-    Where a model was asked: how many events it was `shown`, how many of them `shortened`, in how
-    many `windows`.
+    If a model was asked: the number of events `shown` to it, how many of them were `shortened`, and
+    the number of `windows` that the trace was divided into.
     """
 
     reader: str
@@ -83,9 +86,9 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSummary:
-    """Which judge gave the verdict; the fingerprint changes whenever its answers may.
+    """The judge that gave the verdict, and the models that it asked.
 
-    `models` are those that it asked.
+    The `fingerprint` changes whenever the judge's answers may change.
     """
 
     name: str
@@ -95,9 +98,9 @@ class JudgeSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RejectedEvidence:
-    """Evidence that a model named and the program did not accept, and why.
+    """Evidence that a model cited and the program rejected, and why.
 
-    `step` is the number of the step that it was named for; None for an extra.
+    `step` is the number of the step that it was cited for; None for an extra.
     """
 
     step: str | None
@@ -108,10 +111,10 @@ class RejectedEvidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Samples:
-    """What the same question gave when it was asked several times.
+    """The results of asking the same question several times.
 
-    `agreement` is the share of steps (of scores, where there are no findings) on which all of them
-    agree, `spread` the distance between the highest and the lowest score.
+    `agreement` is the share of steps on which all samples agree (of scores, if there are no
+    findings); `spread` is the difference between the highest and the lowest score.
     """
 
     scores: tuple[float, ...]
@@ -122,7 +125,7 @@ class Samples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opinion:
-    """What one model of a panel came to."""
+    """The score and reason of one model of a panel."""
 
     model: str
     score: float
@@ -131,7 +134,7 @@ class Opinion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """SHA-256 digests of what was judged."""
+    """SHA-256 digests of the task, plan and trace that were judged."""
 
     task: str
     plan: str
@@ -140,7 +143,7 @@ class Inputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearestBetter:
-    """The smallest change of findings that would reach the next level."""
+    """The smallest change of findings that would reach a higher score."""
 
     score: float
     change: str
@@ -148,10 +151,13 @@ class NearestBetter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One case, judged; or the reason why it could not be.
+    """The verdict on one case; if it could not be judged, the `outcome` and `reason` say why.
 
-    `cause` is that of a judge's failure, where it is known. Where a model was asked: its `cost`,
-    the evidence that was `rejected`, what the `samples` or the `panel` said, and `warnings`.
+    `level` is the score rounded down to a level of the table, and `nearest_better` the smallest
+    change that would have given a higher one. `steps` and `extras` are the findings. `plan`,
+    `coverage`, `judge` and `inputs` say what was judged and how. `cause` is the known cause of a
+    judge's failure. If a model was asked: `cost`, the evidence that was `rejected`, `warnings`, and
+    the results of `samples` or a `panel`.
     """
 
     outcome: Outcome
@@ -188,7 +194,7 @@ class Verdict:
         return Findings(self.steps, self.extras)
 
     def brief(self) -> dict[str, float | str | None]:
-        """Return exactly the two fields of the specification; the score is null unless `scored`."""
+        """Return only `score` and `reason`; the score is None unless the outcome is `scored`."""
         return {"score": self.score, "reason": self.reason}
 
     def full(self) -> dict[str, Json]:

@@ -99,12 +99,13 @@ def _warn_once(reader: str, what: str) -> None:
 
 
 class Reader(Protocol):
-    """Knows one format: whether a source is of it, and which events are in it."""
+    """Reads one trace format; found through the entry-point group `planproof.readers`."""
 
     name: str
+    """The name under which the reader is registered."""
 
     def sniff(self, source: Source) -> bool:
-        """Return whether this source looks like the format; cheap, and never raises."""
+        """Return whether this source has the format. Must be fast and never raise."""
         ...
 
     def read(self, source: Source) -> Trace:
