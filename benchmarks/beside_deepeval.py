@@ -48,15 +48,15 @@ def fail_every_third(reply: Reply) -> Fault:
 
 
 FAULTS: dict[str, Fault] = {
-    "429 to one question in three": fail_every_third(
+    "429 to one request in three": fail_every_third(
         HttpError(429, "slow down", "rate_limit_exceeded", {"retry-after": "1"})
     ),
-    "429 for ever": MODES["429 for ever, retry-after"],
-    "500 to one question in three": fail_every_third(HttpError(500, "it broke")),
-    "500 for ever": MODES["500 for ever"],
-    "no answer, the line stays open": MODES["hang"],
-    "an answer cut off in the middle": MODES["truncated, length"],
-    "an answer that is no JSON": MODES["malformed"],
+    "429 to every request": MODES["429 for ever, retry-after"],
+    "500 to one request in three": fail_every_third(HttpError(500, "it broke")),
+    "500 to every request": MODES["500 for ever"],
+    "no answer, the connection stays open": MODES["hang"],
+    "a truncated answer": MODES["truncated, length"],
+    "an answer that is not JSON": MODES["malformed"],
     "a refusal": MODES["refusal, text"],
     "a score of 7.5": SCORES["score 7.5"],
     "a score of -3": SCORES["score -3"],
@@ -107,7 +107,7 @@ def measure_with_fault(file: Path, good: Good, fault: str, name: str) -> str:
     """What a tool makes of a model that misbehaves."""
     tool = TOOLS[name]
     if tool.environment_variables.get("PLANPROOF_JUDGE") == "rules":
-        return "asks nobody"
+        return "no model calls"
     with ScriptedModel(FAULTS[fault](good), latency=LATENCY) as server:
         peer_output = run_peer(tool, file, server.root, warm=False)
     return f"{format_outcomes(peer_output)}; {peer_output['seconds']:.0f} s"
