@@ -20,7 +20,7 @@ _STEP_FLAWS = frozenset({"missing", "altered", "partial"})
 
 
 def main() -> None:
-    """Fit, and write the file in one go."""
+    """Fit the weights, and write the file atomically."""
     cases = load_labelled_cases()
     pairs = StepEventPairs(cases)
     groups = fit_by_group(cases, pairs.fit_weights)
@@ -40,7 +40,7 @@ def main() -> None:
 def _fit_confidence(
     cases: list[LabelledCase], judged_cases: list[JudgedLabelledCase]
 ) -> dict[str, dict[str, float]]:
-    """How often a finding was right, by its signs, on groups that the weights had not seen."""
+    """Fit how often a finding is right, by its features, on groups not used for the weights."""
     samples_by_kind: dict[str, tuple[list[tuple[float, ...]], list[bool]]] = {
         finding_kind: ([], []) for finding_kind in CONFIDENCE_FEATURES
     }

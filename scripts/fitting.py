@@ -1,4 +1,4 @@
-"""Fit the weights of the affinity: logistic regression with the sign of each weight held.
+"""Fit the weights of similarity: logistic regression with the sign of each weight fixed.
 
 A pair of step and event is right when the label says that the event belongs to the step. A weight
 may never let less evidence look better, so each is kept on its side of zero.
@@ -73,7 +73,7 @@ def fit_logistic(rows: Array, labels: Array, signs: npt.NDArray[np.int_]) -> Arr
 def fit_correctness(
     rows: list[tuple[float, ...]], is_right: list[bool], names: tuple[str, ...]
 ) -> dict[str, float]:
-    """The weights of signs by which findings were right or not, any sign of weight allowed."""
+    """Fit the weights of features that predict whether a finding is right, of either sign."""
     # One more of each keeps a share away from certainty.
     table: Array = np.array([*rows, *[np.mean(rows, axis=0)] * 2], dtype=np.float64)
     table = table.reshape(len(rows) + 2, len(names))

@@ -19,11 +19,18 @@ from planproof.checking.requirements import Requirement
 from planproof.core.trace import Kind
 
 CONFIDENCE_FEATURES: dict[str, tuple[str, ...]] = {
-    "executed": ("worst", "covered", "words", "held", "unheld", "nearness"),
-    "missing": ("words", "unheld", "nearness"),
+    "executed": (
+        "min_score",
+        "word_coverage",
+        "word_count",
+        "found_values",
+        "missing_values",
+        "lexical_overlap",
+    ),
+    "missing": ("word_count", "missing_values", "lexical_overlap"),
     "partial": (),
     "ambiguous": (),
-    "extra": ("fit", "nearness"),
+    "extra": ("best_score", "lexical_overlap"),
 }
 """The features that predict whether a finding of each type is right."""
 _DIGITS = 2
@@ -42,7 +49,10 @@ def compute_step_features(
 ) -> dict[str, float]:
     """Compute the features that predict whether a finding on this step is right.
 
-    Scores are in hundreds; `worst` is the lowest score of an action assigned to the step.
+    `min_score` is the lowest score of an action assigned to the step, in hundreds, `word_coverage`
+    the share of the step's stems that its events contain, and `word_count` is in tens. Of the
+    step's values, `found_values` occur in its events (at most two are counted), `missing_values` do
+    not.
     """
     scores: list[int] = []
     calls: list[str] = []
@@ -55,21 +65,21 @@ def compute_step_features(
             scores.append(alignment.scores[i][step])
     found_values = [value for value in requirement.values if value.occurs_in_any(calls)]
     return {
-        "worst": (min(scores) if scores else alignment.best_score(step)) / 100,
-        "covered": (len(stems) - len(unseen)) / len(stems) if stems else 0.0,
-        "words": len(requirement.words) / 10,
-        "held": min(len(found_values), _MAX_VALUES),
-        "unheld": len(requirement.values) - len(found_values),
-        "nearness": alignment.lexical_overlap,
+        "min_score": (min(scores) if scores else alignment.best_score(step)) / 100,
+        "word_coverage": (len(stems) - len(unseen)) / len(stems) if stems else 0.0,
+        "word_count": len(requirement.words) / 10,
+        "found_values": min(len(found_values), _MAX_VALUES),
+        "missing_values": len(requirement.values) - len(found_values),
+        "lexical_overlap": alignment.lexical_overlap,
     }
 
 
 def compute_extra_features(scores: Sequence[int], lexical_overlap: float) -> dict[str, float]:
     """Compute the features that predict whether an uncovered action is extra.
 
-    `fit` is its highest score for any step.
+    `best_score` is its highest score for any step, in hundreds.
     """
-    return {"fit": max(scores, default=0) / 100, "nearness": lexical_overlap}
+    return {"best_score": max(scores, default=0) / 100, "lexical_overlap": lexical_overlap}
 
 
 @cache

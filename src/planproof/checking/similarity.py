@@ -30,14 +30,14 @@ FEATURE_SIGNS = {
     "values_elsewhere": -1,  # share of the step's values in other calls; none here
     "other_tool": -1,  # the step names another tool of this trace
     "actor": +1,  # the step names the actor of the event
-    "no_deed": -1,  # the event has none of the action types of the step
-    "said_as_asked": +1,  # a message for a step that asks for one
-    "said_unasked": -1,
-    "done_for_saying": -1,  # an action for a step that only asks for a message
-    "thought_unasked": -1,
+    "no_common_action_type": -1,  # the event has none of the action types of the step
+    "requested_message": +1,  # a message for a step that asks for one
+    "unrequested_message": -1,  # a message for any other step
+    "action_for_message": -1,  # an action for a step that only asks for a message
+    "unrequested_reasoning": -1,  # reasoning for a step that does not ask for it
 }
-FIXED_WEIGHTS = {"other_deed": -20.0}
-"""Not fitted, as labelled cases hardly have it: refunding is not cancelling, whatever else fits."""
+FIXED_WEIGHTS = {"excluded_action_type": -20.0}
+"""Not fitted, because it is rare in labelled cases: refunding is not cancelling."""
 SCALE = 100
 _FEATURE_SCALE = 1e9
 """Sums are integers: a single feature is multiplied by this, then divided by it again."""
@@ -316,16 +316,18 @@ def _normalize_length(term_count: int) -> float:
 
 def _score_kind(kind: Kind, requirement: Requirement, weights: _Weights) -> float:
     if kind is _MESSAGE:
-        return weights["said_as_asked" if requirement.accepts_message else "said_unasked"]
+        return weights[
+            "requested_message" if requirement.accepts_message else "unrequested_message"
+        ]
     if kind is _ACTION:
         message_only = (
             requirement.accepts_message
             and not requirement.accepts_reasoning
             and len(requirement.action_types) == 1
         )
-        return weights["done_for_saying"] if message_only else 0.0
+        return weights["action_for_message"] if message_only else 0.0
     is_unasked_reasoning = kind is _REASONING and not requirement.accepts_reasoning
-    return weights["thought_unasked"] if is_unasked_reasoning else 0.0
+    return weights["unrequested_reasoning"] if is_unasked_reasoning else 0.0
 
 
 def _score_action_types(
@@ -347,13 +349,13 @@ def _score_action_types(
             and requirement.exclusive_types
             and exclusive_types.isdisjoint(requirement.compatible_types)
         ):
-            total += weights["other_deed"]
+            total += weights["excluded_action_type"]
         if (
             action_types
             and requirement.all_action_types
             and action_types.isdisjoint(requirement.all_action_types)
         ):
-            total += weights["no_deed"]
+            total += weights["no_common_action_type"]
         if step_tools and signature.name not in step_tools:
             total += weights["other_tool"]
         if actor and actor in requirement.folded_text:

@@ -31,14 +31,14 @@ def test_it_is_a_share_with_two_digits(sort: str) -> None:
 @pytest.mark.parametrize(
     ("sort", "sign", "rises"),
     [
-        ("executed", "worst", True),
-        ("executed", "covered", True),
-        ("executed", "held", True),
-        ("executed", "unheld", False),
-        ("executed", "words", False),
-        ("missing", "unheld", True),
-        ("missing", "words", True),
-        ("extra", "fit", False),
+        ("executed", "min_score", True),
+        ("executed", "word_coverage", True),
+        ("executed", "found_values", True),
+        ("executed", "missing_values", False),
+        ("executed", "word_count", False),
+        ("missing", "missing_values", True),
+        ("missing", "word_count", True),
+        ("extra", "best_score", False),
     ],
 )
 def test_what_makes_a_finding_surer(sort: str, sign: str, *, rises: bool) -> None:
@@ -55,13 +55,13 @@ def test_a_step_is_known_by_what_stands_under_it() -> None:
         compute_step_features(k, step, explanation, found) for k, step in enumerate(steps)
     )
 
-    assert (read["held"], read["unheld"]) == (1, 1)
-    assert 0 < read["covered"] < 1
-    assert read["worst"] == explanation.scores[0][0] / 100
-    assert told["worst"] == explanation.best_score(1) / 100
-    assert read["nearness"] == told["nearness"] == explanation.lexical_overlap
+    assert (read["found_values"], read["missing_values"]) == (1, 1)
+    assert 0 < read["word_coverage"] < 1
+    assert read["min_score"] == explanation.scores[0][0] / 100
+    assert told["min_score"] == explanation.best_score(1) / 100
+    assert read["lexical_overlap"] == told["lexical_overlap"] == explanation.lexical_overlap
 
 
 def test_an_extra_is_known_by_the_step_that_it_fits_best() -> None:
-    assert compute_extra_features([-300, 50], 0.4) == {"fit": 0.5, "nearness": 0.4}
-    assert compute_extra_features([], 0.0)["fit"] == 0
+    assert compute_extra_features([-300, 50], 0.4) == {"best_score": 0.5, "lexical_overlap": 0.4}
+    assert compute_extra_features([], 0.0)["best_score"] == 0

@@ -128,19 +128,19 @@ def test_a_step_may_name_who_does_it() -> None:
 
 def test_the_sort_of_deed_counts() -> None:
     ((_, pair),) = compared(call("erase"))
-    assert pair["no_deed"] == 0
+    assert pair["no_common_action_type"] == 0
     ((_, pair),) = compared(thinks("so"))
-    assert pair["no_deed"] == 1
+    assert pair["no_common_action_type"] == 1
 
 
 @pytest.mark.parametrize(
     ("event", "step", "feature"),
     [
-        (says("x"), "Tell the user", "said_as_asked"),
-        (says("x"), "Delete the file", "said_unasked"),
-        (call("x"), "Tell the user", "done_for_saying"),
+        (says("x"), "Tell the user", "requested_message"),
+        (says("x"), "Delete the file", "unrequested_message"),
+        (call("x"), "Tell the user", "action_for_message"),
         (thinks("x"), "Decide on one", None),
-        (thinks("x"), "Delete the file", "thought_unasked"),
+        (thinks("x"), "Delete the file", "unrequested_reasoning"),
         (replace(call("x"), kind=Kind.BOOKKEEPING), "Delete the file", None),
         (replace(call("x"), kind=Kind.OBSERVATION), "Decide on one", None),
         (call("x"), "Delete the file", None),
