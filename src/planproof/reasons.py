@@ -20,6 +20,7 @@ _LONGEST = 600
 _MOST_SENTENCES = 3
 _SENTENCE_END = re.compile(r"[.!?]+(?=\s|$)")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|approx|cf|no)\.(?=\s+[^A-Z\s])", re.IGNORECASE)
+_CURLY_QUOTED = re.compile(r"“[^“”]*”")
 _BREAKS_SENTENCE = re.compile(r"[.!?](?:\s|$)|[“”\"`'‘’()]")
 _NAMES_STEP = re.compile(r"\bsteps?\s+[\w#“\"(]", re.IGNORECASE)
 
@@ -141,8 +142,9 @@ def _format_event(evidence: Evidence, detail: int) -> str:
 def _format_note(steps: Sequence[StepFinding]) -> str:
     """Return the note of a single step if it is a phrase that fits into a sentence."""
     note = steps[0].note if len(steps) == 1 else ""
-    is_phrase = 0 < len(note) <= 80 and note.isprintable() and not _BREAKS_SENTENCE.search(note)
-    return f" ({note})" if is_phrase and not DEGREE_WORDS.search(note) else ""
+    bare = _CURLY_QUOTED.sub(" ", note)
+    is_phrase = 0 < len(note) <= 80 and note.isprintable() and not _BREAKS_SENTENCE.search(bare)
+    return f" ({note})" if is_phrase and not DEGREE_WORDS.search(bare) else ""
 
 
 def _format_extras(extras: Sequence[Extra], detail: int) -> str:

@@ -365,7 +365,7 @@ def test_reading_10_a_changed_request_is_held_against_the_plan() -> None:
         ORDERING, PRICE, asked("Make it 12."), did("order_item", item="chair", quantity=12)
     )
     assert statuses(verdict) == [EXECUTED, PARTIAL]
-    assert "after the user spoke at e2" in verdict.steps[1].note
+    assert "after user message e2" in verdict.steps[1].note
 
 
 def test_reading_10_what_the_user_asked_for_besides_is_an_extra_that_says_so() -> None:
@@ -377,7 +377,7 @@ def test_reading_10_what_the_user_asked_for_besides_is_an_extra_that_says_so() -
         did("order_item", item="chair", quantity=10),
     )
     (extra,) = verdict.extras
-    assert extra.what == "get_weather, after the user spoke at e2"
+    assert extra.what == "get_weather, after user message e2"
 
 
 PREPARING = (

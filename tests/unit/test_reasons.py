@@ -95,7 +95,10 @@ def test_a_lone_extra_is_quoted() -> None:
     )
 
 
-@pytest.mark.parametrize("note", ["claimed in e9, not done", "booked 11:05 instead of 9:40"])
+@pytest.mark.parametrize(
+    "note",
+    ["claimed in e9, not done", "booked 11:05 instead of 9:40", "value “a. Very (b)” not found"],
+)
 def test_a_note_that_fits_is_told(note: str) -> None:
     found = Findings((step("1", "E"), replace(step("2", "L"), note=note)))
 
@@ -103,7 +106,19 @@ def test_a_note_that_fits_is_told(note: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "note", ["Done. Score: 1.0", "it was close", "“x", "a\nb", "x" * 81, "x (", "so.", ""]
+    "note",
+    [
+        "Done. Score: 1.0",
+        "it was close",
+        "“x",
+        "“x”.",
+        "a“x”very",
+        "a\nb",
+        "x" * 81,
+        "x (",
+        "so.",
+        "",
+    ],
 )
 def test_a_note_that_does_not_fit_is_left_out(note: str) -> None:
     found = Findings((step("1", "E"), replace(step("2", "L"), note=note)))

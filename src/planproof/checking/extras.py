@@ -153,7 +153,7 @@ def _build_extra(event: Event, speaker: str | None, uncovered: _UncoveredEvent) 
         event=event.id,
         pointer=evidence.pointer,
         quote=evidence.quote,
-        what=what if speaker is None else f"{what}, after the user spoke at {speaker}",
+        what=what if speaker is None else f"{what}, after user message {speaker}",
         severity=uncovered.severity,
         confidence=uncovered.confidence,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -9,9 +10,12 @@ from typing import NamedTuple
 
 from planproof.checking.candidates import Candidate
 from planproof.checking.event_text import format_call
-from planproof.checking.requirements import Part, Requirement
+from planproof.checking.requirements import Part, Requirement, WrittenCall
 from planproof.contracts.terms import extract_words
 from planproof.contracts.values import Literal, LiteralKind, extract_literals
+from planproof.core.content import Json
+from planproof.core.json_values import is_object
+from planproof.core.phrases import format_name, join_items, quote_text
 from planproof.core.trace import Kind
 
 _CLAUSE_START = r"(?:^|\band\b|\bthen\b|,|;|\bto\b)\s*(?:also\s+)?"
@@ -43,6 +47,7 @@ _LISTED_TABLE = re.compile(r"\('([a-z_]\w*)',\)")
 _VISIBLE_TYPES = frozenset({"compute", "write", "change", "remove", "transact"})
 _SAVING_TYPES = frozenset({"write", "change"})
 _SHORT_NAME = 5
+_MAX_ARGUMENT_CHARS = 80
 _FLAG = re.compile(r"-[A-Za-z]{1,8}")
 _NON_LETTERS = re.compile(r"[\W_]+")
 _CURRENCIES = frozenset("$€£")
@@ -55,21 +60,30 @@ def find_unmet_requirements(
     all_candidates: Sequence[Candidate],
     actors: frozenset[str],
 ) -> list[str]:
-    """Return what the step requires and its events do not show, as messages."""
+    """Return what the step requires and its events do not show, as notes."""
     if requirement.call is not None:
         same = any(
             candidate.event.arguments == requirement.call.arguments for candidate in assigned
         )
-        return [] if same else ["it was called with other arguments"]
+        return [] if same else [_describe_other_arguments(requirement.call, assigned)]
     absent = [
-        literal
+        (literal, part)
         for part in requirement.parts
         for literal in _find_absent_literals(part, assigned, all_candidates)
     ]
-    chosen = bool(requirement.step.choices) and _shows_alternative(requirement, assigned, absent)
+    chosen = bool(requirement.step.choices) and _shows_alternative(
+        requirement, assigned, [literal for literal, _ in absent]
+    )
     if chosen:
-        absent = [value for value in absent if not _is_in_choices(value, requirement.step.choices)]
-    problems = [f"{literal.text} stands in no event of it" for literal in absent]
+        absent = [
+            (literal, part)
+            for literal, part in absent
+            if not _is_in_choices(literal, requirement.step.choices)
+        ]
+    has_text = any(candidate.is_text_only for candidate in assigned)
+    in_calls = [value for value, part in absent if not (has_text and part.accepts_text)]
+    in_events = [value for value, part in absent if has_text and part.accepts_text]
+    problems = [*_describe_absent(in_calls, "call"), *_describe_absent(in_events, "event")]
     actions = [candidate for candidate in assigned if not candidate.is_text_only]
     checks = _compile_checks(requirement)
     if (
@@ -82,12 +96,47 @@ def find_unmet_requirements(
         if not any(_SORT_COMMAND.search(candidate.call_text) for candidate in actions):
             problems.append("nothing was sorted")
         elif any(_is_reversed(requirement.step.text, candidate.call_text) for candidate in actions):
-            problems.append("it was sorted the other way")
+            problems.append("sorted in the opposite order")
     problems.extend(_find_undone_parts(checks.effect_parts, assigned))
     problems.extend(_find_undescribed_tables(requirement, actions, all_candidates))
     problems.extend(_find_missing_actors(requirement, assigned, actors))
     problems.extend(find_missing_reported_values(requirement, assigned))
     return problems
+
+
+def _describe_other_arguments(call: WrittenCall, assigned: Sequence[Candidate]) -> str:
+    """Describe the first argument in which a call of the planned tool differs from the plan."""
+    calls = [
+        candidate.event.arguments
+        for candidate in assigned
+        if (candidate.event.name or "").lower() == call.tool
+        and is_object(candidate.event.arguments)
+    ]
+    if calls and is_object(call.arguments):
+        given = calls[0]
+        for key, planned in call.arguments.items():
+            if key not in given:
+                return f"called without {format_name(key)}, plan says {_format_argument(planned)}"
+            if given[key] != planned:
+                argument = f"{format_name(key)}={_format_argument(given[key])}"
+                return f"called with {argument}, plan says {_format_argument(planned)}"
+        added = next((key for key in given if key not in call.arguments), None)
+        if added is not None:
+            return f"called with {format_name(added)}, not in the plan"
+    return "called with other arguments than planned"
+
+
+def _format_argument(value: Json) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return format_name(text[:_MAX_ARGUMENT_CHARS])
+
+
+def _describe_absent(values: Sequence[Literal], event_type: str) -> list[str]:
+    if not values:
+        return []
+    quoted = join_items(values, format_item=lambda value: quote_text(value.text))
+    noun = "value" if len(values) == 1 else "values"
+    return [f"{noun} {quoted} not found in any {event_type} of this step"]
 
 
 class _StepChecks(NamedTuple):
@@ -139,7 +188,7 @@ def _find_undone_parts(effect_parts: Sequence[Part], assigned: Sequence[Candidat
         return []
     observed_types = frozenset[str]().union(*(candidate.action_types for candidate in assigned))
     return [
-        f"nothing was done to {part.text}"
+        f"no call for {quote_text(part.text)}"
         for part in effect_parts
         if not part.action_types & observed_types
     ]
@@ -172,7 +221,7 @@ def _find_missing_actors(
         for expected_actor in sorted(expected - present)
         if not any(_strip_punctuation(expected_actor) in s for s in spelt)
     ]
-    return [f"{absent[0]} had no part in it"] if len(absent) == len(expected) else []
+    return [f"no event by {format_name(absent[0])}"] if len(absent) == len(expected) else []
 
 
 def _strip_punctuation(text: str) -> str:
@@ -206,9 +255,9 @@ def _find_undescribed_tables(
         *(_LISTED_TABLE.findall(candidate.output_text) for candidate in all_candidates)
     )
     if _EACH_TABLE.search(requirement.step.text) and used < known:
-        return [f"{min(known - used)} was not described"]
+        return [f"table {min(known - used)} was not described"]
     named = {table for table in known if _extract_stems(table) <= requirement.stems}
-    return [] if not named or named & used else [f"{min(named)} was not described"]
+    return [] if not named or named & used else [f"table {min(named)} was not described"]
 
 
 def _extract_stems(text: str) -> frozenset[str]:
@@ -380,7 +429,7 @@ def find_missing_reported_values(
     # A summary written by a call may be stored anywhere; a reported one must be in the text.
     has_action = any(not candidate.is_text_only for candidate in assigned)
     return [
-        f"no {value_type.name} is told"
+        f"no {value_type.name} reported"
         for value_type in requested
         if not (has_action and value_type is _SUMMARY)
         and not any(value_type.value_pattern.search(candidate.call_text) for candidate in assigned)

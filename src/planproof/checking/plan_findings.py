@@ -52,7 +52,7 @@ def _note_user_turns(trace: Trace, findings: list[StepFinding]) -> list[StepFind
     for finding in findings:
         speaker = speakers.get(finding.covers[0]) if finding.covers else None
         if speaker is not None and finding.status is not Status.EXECUTED:
-            notes = (finding.note, f"after the user spoke at {speaker}")
+            notes = (finding.note, f"after user message {speaker}")
             noted.append(replace(finding, note="; ".join(filter(None, notes))))
         else:
             noted.append(finding)
@@ -84,7 +84,7 @@ def add_parent_findings(plan: Plan, findings: dict[str, StepFinding]) -> tuple[S
             status=Status.EXECUTED if executed else Status.PARTIAL if evidence else Status.MISSING,
             confidence=min((finding.confidence for finding in below), default=0.0),
             evidence=evidence,
-            note="as its sub-steps",
+            note="derived from its sub-steps",
             parent=step.parent,
         )
     return tuple(findings[step.number] for step in plan.steps)

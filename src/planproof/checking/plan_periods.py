@@ -65,8 +65,8 @@ def iter_independent_periods(timeline: PlanTimeline) -> Iterator[tuple[Plan, Tra
 def findings_required_error() -> InvalidInput:
     """Return the error for a judge that gives no findings, and so can't judge several plans."""
     return InvalidInput(
-        "a judge that gives a score and no findings can't judge one plan after another.",
-        advice="Take `rules`, `audit` or `cascade`, or leave the first plan in force.",
+        "a judge without findings can't judge a trace with several plans in force.",
+        advice="Use `rules`, `audit` or `cascade`, or keep the first plan in force.",
     )
 
 
@@ -158,7 +158,7 @@ class _PlanPeriods:
         kept = replace(found, evidence=evidence, covers=covers)
         if evidence or not found.evidence:
             return kept
-        note = "what shows it came before it was planned"
+        note = "evidence is from before the step was planned"
         return replace(kept, status=Status.AMBIGUOUS, note=note)
 
     def _merge_step(self, earlier: StepFinding, later: StepFinding) -> StepFinding:

@@ -17,6 +17,8 @@ from planproof.contracts.terms import extract_words, stem
 from planproof.core.finding import Evidence, Status, StepFinding
 from planproof.core.trace import EventStatus, Kind
 
+CONDITION_NOT_MET = "condition not met"
+"""The note on a step that was rightly not executed."""
 _MAX_CITED = 3
 _CHECK_PHRASE = re.compile(
     r"\W*(?:(?:then|and|also|next|finally)\W+)*(?:confirm|ensure|verify|make (?:quite )?sure)\b",
@@ -47,26 +49,26 @@ def judge_step(
             requirement, _select_due_candidates(step, alignment, candidates), features
         )
     if not any(candidate.counts_for(requirement.folded_text) for candidate in assigned):
-        status, problems = Status.AMBIGUOUS, ["the call only prints or notes it"]
+        status, problems = Status.AMBIGUOUS, ["only printed or logged, no call with an effect"]
     elif (
         requirement.requires_action
         and not _is_done_in_reasoning(requirement, assigned)
         and all(_is_only_claimed(u, requirement) for u in assigned)
     ):
         # A claim is not evidence of an action.
-        status, problems = Status.AMBIGUOUS, ["it is only spoken of"]
+        status, problems = Status.AMBIGUOUS, ["only claimed, no call"]
     elif (
         requirement.message_only
         and "ask" in requirement.all_action_types
         and _is_reasoning_only(assigned)
     ):
         # Reasoning does not reach the user; a message may come next to a call.
-        status, problems = Status.AMBIGUOUS, ["it is only thought"]
+        status, problems = Status.AMBIGUOUS, ["only in reasoning, no message"]
     else:
         nearby = _select_nearby(alignment.assigned[step], alignment.assigned_indices, candidates)
         problems = find_unmet_requirements(requirement, nearby, candidates, actors)
         if _has_failed_check(requirement, assigned, nearby):
-            problems.append("what it should make sure of did not come about")
+            problems.append("the check did not succeed")
         status = Status.PARTIAL if problems else Status.EXECUTED
     return _build_finding(
         requirement, status, assigned, estimate_confidence(status, features), "; ".join(problems)
@@ -122,9 +124,9 @@ def _build_finding_without_events(
     if step.condition is not None:
         against = find_contradiction(step.condition, candidates)
         if against is not None:
-            status, evidence, note = Status.EXECUTED, (against,), "its condition did not hold"
+            status, evidence, note = Status.EXECUTED, (against,), CONDITION_NOT_MET
         else:
-            status, note = Status.AMBIGUOUS, "nothing shows whether its condition held"
+            status, note = Status.AMBIGUOUS, "no event shows whether the condition was met"
     return StepFinding(
         number=step.number,
         text=step.text,

@@ -94,4 +94,4 @@ def test_an_undertaking_in_a_message_that_a_step_asks_for_is_part_of_it() -> Non
 
 def test_an_extra_says_that_the_user_spoke_before_it() -> None:
     (extra,) = extras(READ, asked("We are out of milk!"), MILK, DELETE)
-    assert extra.what == "buy_milk, after the user spoke at e2"
+    assert extra.what == "buy_milk, after user message e2"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -26,16 +27,16 @@ LIST_TABLES = did("sql", "[('flights',), ('airlines',)]", query="SHOW TABLES")
     [
         # values
         ("Read report-12.txt", did("read_file", path="report-12.txt"), ""),
-        ("Read report-12.txt", did("read_file", path="report-13.txt"), "12.txt stands in"),
+        ("Read report-12.txt", did("read_file", path="report-13.txt"), "12.txt” not found"),
         ("Read report-12.txt", did("read_file", "report-12.txt", path="x"), ""),
-        ("Cancel reservation K1NW8N", did("cancel", "K1NW8N gone", id="K1NW9N"), "8N stands in"),
+        ("Cancel reservation K1NW8N", did("cancel", "K1NW8N gone", id="K1NW9N"), "8N” not found"),
         ("Find a table for 12 guests", did("find_table", "table for 12"), ""),
-        ("Find a table for 12 guests", did("find_table", "table for 120"), "12 stands in"),
+        ("Find a table for 12 guests", did("find_table", "table for 120"), "“12” not found"),
         ("Book the flight on May 3", did("book_flight", date="2024-05-03"), ""),
-        ("Book the flight on May 3", did("book_flight", date="2024-05-04"), "May 3 stands in"),
+        ("Book the flight on May 3", did("book_flight", date="2024-05-04"), "“May 3” not found"),
         # steps written as calls
         ('read_file({"path": "a.txt"})', did("read_file", path="a.txt"), ""),
-        ('read_file({"path": "a.txt"})', did("read_file", path="b.txt"), "other arguments"),
+        ('read_file({"path": "a.txt"})', did("read_file", path="b.txt"), "b.txt, plan says a.txt"),
         # keeping
         ("Fetch the page and save it", did("fetch_page"), "nothing was saved"),
         ("Fetch the page and save it", did("write_file", page="x"), ""),
@@ -46,7 +47,7 @@ LIST_TABLES = did("sql", "[('flights',), ('airlines',)]", query="SHOW TABLES")
         (
             "List the users in descending order of age",
             did("sql", query="select * from users order by age"),
-            "the other way",
+            "in the opposite order",
         ),
         (
             "List the users in descending order of age",
@@ -56,20 +57,20 @@ LIST_TABLES = did("sql", "[('flights',), ('airlines',)]", query="SHOW TABLES")
         (
             "List the users in ascending order of age",
             did("sql", query="select * from users order by age desc"),
-            "the other way",
+            "in the opposite order",
         ),
         ("List the users sorted by age", did("run", command="sort -k2 users.txt"), ""),
         # later parts
         (
             "Open the page and delete the draft",
             did("open_page", page="draft"),
-            "nothing was done to delete the draft",
+            "no call for “delete the draft”",
         ),
         ("Open the page and delete the draft", did("delete_page", page="draft"), ""),
         ("Open the page and delete the draft", said("The draft page is open."), ""),
         # alternatives
         ("Mail it to ann@a.org or bo@b.org", did("send_mail", to="bo@b.org"), ""),
-        ("Mail it to ann@a.org or bo@b.org", did("send_mail", to="cy@c.org"), "ann@a.org stands"),
+        ("Mail it to ann@a.org or bo@b.org", did("send_mail", to="cy@c.org"), "and “bo@b.org” not"),
         ("Print the page or save it", did("print_page"), ""),
     ],
 )  # fmt: skip
@@ -86,32 +87,32 @@ def test_a_value_may_come_from_another_event_of_the_run() -> None:
 def test_words_may_speak_of_a_value_that_only_the_trace_knows() -> None:
     step, told = "Tell Ann that order 4711 has arrived", said("It has arrived, Ann.")
     assert lacking(step, told, beside=[did("get_order", id=4711)]) == []
-    assert lacking(step, told) == ["4711 stands in no event of it"]
+    assert lacking(step, told) == ["value “4711” not found in any event of this step"]
 
 
 def test_a_code_must_stand_in_the_action_that_tells() -> None:
     step, sent = "Tell Ann the code K1NW8N", did("send_message", to="Ann")
     assert lacking(step, sent, beside=[did("get_code", "K1NW8N")]) == [
-        "K1NW8N stands in no event of it"
+        "value “K1NW8N” not found in any call of this step"
     ]
 
 
 def test_a_name_may_be_left_unsaid_where_the_trace_knows_it() -> None:
     step, call = "Look up the hotels in Paris", did("find_hotels")
     assert lacking(step, call, beside=[did("find_city", city="Paris")]) == []
-    assert lacking(step, call) == ["Paris stands in no event of it"]
+    assert lacking(step, call) == ["value “Paris” not found in any call of this step"]
 
 
 def test_a_call_without_a_recorded_output_may_have_returned_the_value() -> None:
     known = [did("list_files", "app.log db.log")]
     assert lacking("Read app.log", did("read_next_file", ""), beside=known) == []
     assert lacking("Read app.log", did("read_file", "", path="db.log"), beside=known) == [
-        "app.log stands in no event of it"
+        "value “app.log” not found in any call of this step"
     ]
 
 
 @pytest.mark.parametrize(
-    ("table", "lacks"), [("airlines", ["flights was not described"]), ("flights", [])]
+    ("table", "lacks"), [("airlines", ["table flights was not described"]), ("flights", [])]
 )
 def test_another_table_was_described(table: str, lacks: list[str]) -> None:
     described: Event = {"kind": "action", "name": "sql", "text": f"DESCRIBE {table}"}
@@ -127,7 +128,7 @@ def test_somebody_else_did_it() -> None:
     by_coder = {**thought("2 and 2 are 4."), "actor": "Programmer"}
     by_checker = {**thought("It is 4."), "actor": "Checker"}
     step = "The Checker compares the sums"
-    assert lacking(step, by_coder, beside=[by_checker]) == ["checker had no part in it"]
+    assert lacking(step, by_coder, beside=[by_checker]) == ["no event by checker"]
     assert lacking(step, by_checker, beside=[by_coder]) == []
 
 
@@ -135,15 +136,15 @@ def test_a_number_may_count_the_calls() -> None:
     days = [did("get_weather", station="K", day=f"d{n}") for n in "abc"]
     step = "Fetch the weather at station K for {} days"
     assert lacking(step.format(3), *days) == []
-    assert lacking(step.format(4), *days) == ["4 stands in no event of it"]
-    assert lacking(step.format(1), days[0]) == ["1 stands in no event of it"]
+    assert lacking(step.format(4), *days) == ["value “4” not found in any call of this step"]
+    assert lacking(step.format(1), days[0]) == ["value “1” not found in any call of this step"]
 
 
 def test_an_amount_of_money_is_told_by_whoever_tells_of_it() -> None:
     paid = did("pay", amount="$414")
     step = "Tell Ann that $414 went back"
     assert lacking(step, said("It went back, Ann."), beside=[paid]) == [
-        "$414 stands in no event of it"
+        "value “$414” not found in any event of this step"
     ]
     assert lacking(step, said("$414 went back, Ann."), beside=[paid]) == []
 
@@ -153,14 +154,18 @@ def test_an_agent_that_the_step_gives_the_work_to_must_have_a_part_in_it() -> No
     step = demand("**Assistant**: once WebSurfer has the list, sort it out")
     run = units(searched)
     assert find_unmet_requirements(step, run, run, frozenset({"websurfer", "assistant"})) == [
-        "assistant had no part in it"
+        "no event by assistant"
     ]
     assert find_unmet_requirements(step, run, run, frozenset({"websurfer"})) == []
 
 
 @pytest.mark.parametrize(
     ("command", "found"),
-    [("ls -r /tmp", ["-R stands in no event of it"]), ("ls -R /tmp", []), ("ls -aR /tmp", [])],
+    [
+        ("ls -r /tmp", ["value “-R” not found in any call of this step"]),
+        ("ls -R /tmp", []),
+        ("ls -aR /tmp", []),
+    ],
 )
 def test_options_keep_their_case(command: str, found: list[str]) -> None:
     assert lacking("List the folder with `ls` and its option `-R`", did("ls", c=command)) == found
@@ -169,7 +174,7 @@ def test_options_keep_their_case(command: str, found: list[str]) -> None:
 def test_each_table_is_to_be_described() -> None:
     described = did("sql", "...", query="DESCRIBE flights")
     step = "Inspect each table to see what it holds"
-    assert lacking(step, described, beside=[LIST_TABLES]) == ["airlines was not described"]
+    assert lacking(step, described, beside=[LIST_TABLES]) == ["table airlines was not described"]
     both = [described, did("sql", "...", query="DESCRIBE airlines")]
     assert lacking(step, *both, beside=[LIST_TABLES]) == []
 
@@ -201,4 +206,24 @@ def test_a_value_may_be_written_as_programs_write_it(step: str, call: Event) -> 
     ],
 )
 def test_another_value_is_another_value(step: str, call: Event, absent: str) -> None:
-    assert lacking(step, call) == [f"{absent} stands in no event of it"]
+    assert lacking(step, call) == [f"value “{absent}” not found in any call of this step"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "note"),
+    [
+        ({"account": "payroll", "sum": 5}, "called with account=payroll, plan says operations"),
+        ({"sum": 5}, "called without account, plan says operations"),
+        ({"account": "operations", "sum": None}, "called with sum=null, plan says 5"),
+        ({"account": "operations", "sum": 5, "test": True}, "called with test, not in the plan"),
+        ({"account": "a (b). C", "sum": 5}, "called with account=“a (b). C”, plan says operations"),
+    ],
+)
+def test_the_note_on_other_arguments_names_the_first(arguments: dict[str, Any], note: str) -> None:
+    step = 'transfer({"account": "operations", "sum": 5})'
+    assert lacking(step, did("transfer", **arguments)) == [note]
+
+
+def test_a_planned_call_of_another_tool_has_other_arguments() -> None:
+    step = 'transfer({"account": "operations"})'
+    assert lacking(step, said("Transferred.")) == ["called with other arguments than planned"]

@@ -300,7 +300,7 @@ def test_rejected_evidence_is_told_under_the_number_of_its_plan() -> None:
 
 def test_a_judge_without_findings_is_refused() -> None:
     prompt = find_judge("prompt", model=FakeModel({"score": 1.0, "reason": "Step 1 was done."}))
-    with pytest.raises(InvalidInput, match=r"gives a score and no findings .* Take `rules`"):
+    with pytest.raises(InvalidInput, match=r"judge without findings can't .* Use `rules`"):
         evaluate(trace=ANEW, judge=prompt, plan_in_force="latest")
 
 
@@ -313,7 +313,7 @@ class _Scoring(_Asked):
 def test_another_judge_without_findings_fails() -> None:
     verdict = evaluate(trace=ANEW, judge=_Scoring(), plan_in_force="latest")
     assert verdict.outcome is Outcome.JUDGE_FAILED
-    assert "gives a score and no findings" in verdict.reason
+    assert "a judge without findings can't judge" in verdict.reason
 
 
 def test_a_plan_that_is_given_lets_no_other_come_into_force() -> None:

@@ -41,7 +41,7 @@ from tests.unit.checking.judge_cases import demand, units
 )
 def test_a_value_that_is_to_be_told(step: str, event: Event, sort: str | None) -> None:
     assert find_missing_reported_values(demand(step), units(event)) == (
-        [f"no {sort} is told"] if sort else []
+        [f"no {sort} reported"] if sort else []
     )
 
 

@@ -58,7 +58,7 @@ def test_parents_are_executed_when_all_below_them_is() -> None:
     verdict = judged(NESTED, CLONE, DOWNLOAD, INSTALL, TEST)
     assert statuses(verdict) == [Status.EXECUTED] * 6
     prepare = verdict.steps[0]
-    assert prepare.note == "as its sub-steps"
+    assert prepare.note == "derived from its sub-steps"
     assert [evidence.event for evidence in prepare.evidence] == ["e1", "e2", "e3"]
 
 
@@ -99,10 +99,10 @@ def test_the_note_on_a_lapse_says_that_the_user_spoke_before_it() -> None:
     read_it, delete = did("read_file", path="a.txt"), did("delete_file", path="b.txt")
     copy = did("copy_file", path="c.txt")
     moved = judged(plan, read_it, asked("First the copy!"), copy, delete).steps[2]
-    assert (moved.status, moved.note) == (Status.OUT_OF_ORDER, "after the user spoke at e2")
+    assert (moved.status, moved.note) == (Status.OUT_OF_ORDER, "after user message e2")
     other = did("delete_file", path="d.txt")
     partial = judged(plan, read_it, asked("No, d.txt!"), other, copy).steps[1]
-    assert partial.note == "b.txt stands in no event of it; after the user spoke at e2"
+    assert partial.note == "value “b.txt” not found in any call of this step; after user message e2"
     assert judged(plan, read_it, asked("Go on."), delete, copy).steps[1].note == ""
 
 

@@ -66,7 +66,7 @@ def test_a_retry_beside_the_run_counts_for_a_check() -> None:
 
 def test_the_note_says_what_is_lacking() -> None:
     lapse = finding("Mail a.txt and b.txt", did("send_mail", file="c.txt"))
-    assert lapse.note == "a.txt stands in no event of it; b.txt stands in no event of it"
+    assert lapse.note == "values “a.txt” and “b.txt” not found in any call of this step"
 
 
 def test_a_value_in_an_event_beside_that_no_step_claims_will_do() -> None:

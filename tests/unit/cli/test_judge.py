@@ -298,4 +298,4 @@ def test_each_plan_can_be_in_force_until_the_next(planproof: CommandLine, folder
     assert "a plan was given" in planned.err
     asked = planproof(*latest, "--judge", "prompt", "--show-prompt")
     assert asked.code == 2
-    assert "can't judge one plan after another" in asked.err
+    assert "can't judge a trace with several plans" in asked.err

@@ -14,6 +14,7 @@ from planproof.checking.event_text import cite
 from planproof.checking.extras import find_extras
 from planproof.checking.plan_findings import assemble_findings
 from planproof.checking.rules import Analysis
+from planproof.checking.step_status import CONDITION_NOT_MET
 from planproof.core.finding import Evidence, Extra, Findings, Severity, Status, StepFinding
 from planproof.core.plan import Plan, Step
 from planproof.core.trace import Event, Kind, Trace
@@ -26,7 +27,6 @@ _TEXT_KINDS = frozenset({Kind.MESSAGE, Kind.REASONING})
 _EVIDENCE_REJECTED = "the cited evidence was rejected"
 _NO_EVIDENCE = "no evidence cited"
 _NO_CALL_FOR_PART = "no call for the part that is an action"
-_CONDITION_FAILED = "its condition did not hold"
 _NOT_FOUND = "not found in these events"
 _NO_CONDITION = "no condition found in the step"
 
@@ -205,7 +205,7 @@ class ClaimVerifier:
         ):
             status, note = Status.AMBIGUOUS, _NO_CONDITION
         elif claim.condition_failed:
-            status, note = Status.EXECUTED, _CONDITION_FAILED
+            status, note = Status.EXECUTED, CONDITION_NOT_MET
             doubt = "" if step.condition is not None else _NO_CONDITION
         elif claim_evidence.lacks_call or claim.status is Status.PARTIAL:
             status = Status.PARTIAL

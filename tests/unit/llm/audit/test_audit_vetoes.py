@@ -125,7 +125,7 @@ def test_what_the_search_misses_is_asked_about_and_told_of() -> None:
     assert len(model.questions) == 2
     assert judgement.findings is not None
     (found,) = judgement.findings.steps
-    assert found.note.startswith("accepted on the model's reading; rules: Boston-Orlando")
+    assert found.note.startswith("accepted on the model's reading; rules: value “Boston-Orlando”")
 
 
 def test_a_model_that_was_wrong_can_say_so_when_asked() -> None:

@@ -48,7 +48,7 @@ def test_it_shows_what_was_said_of_a_step_and_why_it_is_contested() -> None:
         "  not accepted, no such event in the trace: e9 «read_file»\n"
     ) in told
     assert "step 2, you said: " in told
-    assert "not confirmed by a search for words and values: Boston-Orlando stands in" in told
+    assert "not confirmed by a search for words and values: value “Boston-Orlando” not" in told
     assert "step 3, you said: " not in told
 
 
