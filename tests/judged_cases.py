@@ -92,7 +92,7 @@ EVERY_STATUS = JudgedCase(
         score=0.0,
         level=0.0,
         id="report-12",
-        reason="Step 5 came out of plan order.",
+        reason="Step 5 was executed out of plan order.",
         steps=STEPS,
         extras=(extra("e4", "translate"), extra("e5", "translate", Severity.MINOR)),
         nearest_better=NearestBetter(score=0.25, change="if step 4 had been executed"),

@@ -70,16 +70,19 @@ def _describe_deviations(by_status: dict[Status, list[StepFinding]], detail: int
     displaced = by_status[Status.OUT_OF_ORDER]
     if displaced:
         yield (
-            f"{_format_step_phrase(displaced, detail)} came out of plan "
-            f"order{_format_citations(displaced, detail)}"
+            f"{_format_step_phrase(displaced, detail)} {_was_or_were(len(displaced))} executed "
+            f"out of plan order{_format_citations(displaced, detail)}"
         )
     missing = by_status[Status.MISSING]
     if missing:
-        yield f"no event executes {_format_step_phrase(missing, detail)}{_format_note(missing)}"
+        yield (
+            f"{_format_step_phrase(missing, detail)} {_was_or_were(len(missing))} not executed"
+            f"{_format_note(missing)}"
+        )
     unclear = by_status[Status.AMBIGUOUS]
     if unclear:
         yield (
-            f"it is not clear that {_format_step_phrase(unclear, detail)} "
+            f"it is unclear whether {_format_step_phrase(unclear, detail)} "
             f"{_was_or_were(len(unclear))} executed"
             f"{_format_citations(unclear, detail)}{_format_note(unclear)}"
         )
@@ -104,7 +107,7 @@ def _describe_decision(
         decision += f" ({_format_executed(executed, detail)})"
     if waived:
         decision += (
-            f"; {format_steps(waived)} {_was_or_were(len(waived))} left out, as the plan allows"
+            f"; {format_steps(waived)} {_was_or_were(len(waived))} skipped, as the plan allows"
         )
     return decision
 

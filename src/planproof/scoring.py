@@ -117,7 +117,7 @@ def _describe_repair(repair: _Repair, findings: Findings) -> str:
     """Describe the repair in words, naming the first findings of each kind."""
     steps = findings.counted_steps
     lost = [s for s in steps if s.status in {Status.MISSING, Status.AMBIGUOUS}][: repair.recovered]
-    halved = [s for s in steps if s.status is Status.PARTIAL][: repair.completed]
+    partial = [s for s in steps if s.status is Status.PARTIAL][: repair.completed]
     displaced = [s for s in steps if s.status is Status.OUT_OF_ORDER][: repair.moved]
     extras = [
         extra
@@ -127,7 +127,7 @@ def _describe_repair(repair: _Repair, findings: Findings) -> str:
     clauses = [
         _describe_move(displaced, steps) if displaced else "",
         f"{format_steps([s.number for s in lost])} had been executed" if lost else "",
-        f"{format_steps([s.number for s in halved])} had been executed in full" if halved else "",
+        f"{format_steps([s.number for s in partial])} had been executed in full" if partial else "",
         f"{_format_extras(extras)} had not been done" if extras else "",
     ]
     return join_items([clause for clause in clauses if clause], most=4)

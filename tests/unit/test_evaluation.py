@@ -228,7 +228,7 @@ def test_a_judge_that_gives_a_status_of_its_own_has_failed() -> None:
 
     verdict = _judged(judge=Inventive())
     assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
-    assert "a step was given the status 'skipped'. There are executed, partial," in " ".join(
+    assert "unknown step status 'skipped'. Use one of executed, partial," in " ".join(
         verdict.reason.split()
     )
 

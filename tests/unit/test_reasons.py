@@ -21,40 +21,40 @@ def reason_of(found: Findings) -> str:
     [
         pytest.param(
             findings("E"),
-            "The score is 1.0 because every counted step was executed in plan order and nothing "
-            "was added (step 1 at e1 “call_1”).",
+            "The score is 1.0 because every counted step was executed in plan order and there "
+            "are no extras (step 1 at e1 “call_1”).",
             id="followed",
         ),
         pytest.param(
             findings("EEEEEEEEE"),
-            "The score is 1.0 because every counted step was executed in plan order and nothing "
-            "was added (step 1 at e1 “call_1”, step 2 at e2 “call_2”, step 3 at e3 “call_3” and "
-            "6 more).",
+            "The score is 1.0 because every counted step was executed in plan order and there "
+            "are no extras (step 1 at e1 “call_1”, step 2 at e2 “call_2”, step 3 at e3 “call_3” "
+            "and 6 more).",
             id="many steps followed",
         ),
         pytest.param(
             findings("EEL"),
-            "No event executes step 3 (“Do thing 3”). The score is 0.5 because one step is "
+            "Step 3 (“Do thing 3”) was not executed. The score is 0.5 because one step is "
             "missing or ambiguous; 2 of 3 steps were executed (step 1 at e1 “call_1” and step 2 at "
             "e2 “call_2”).",
             id="one missing",
         ),
         pytest.param(
             findings("LLLL"),
-            "No event executes steps 1, 2, 3 and 4. The score is 0.0 because at least two thirds "
+            "Steps 1, 2, 3 and 4 were not executed. The score is 0.0 because at least two thirds "
             "of the steps are missing or ambiguous; 0 of 4 steps were executed.",
             id="all missing",
         ),
         pytest.param(
             findings("EOE"),
-            "Step 2 (“Do thing 2”) came out of plan order, at e2 “call_2”. The score is 0.25 "
-            "because a step is out of order; 2 of 3 steps were executed (step 1 at e1 “call_1” and "
-            "step 3 at e3 “call_3”).",
+            "Step 2 (“Do thing 2”) was executed out of plan order, at e2 “call_2”. The score is "
+            "0.25 because a step is out of order; 2 of 3 steps were executed (step 1 at e1 “call_1” "
+            "and step 3 at e3 “call_3”).",
             id="one out of order",
         ),
         pytest.param(
             findings("EEPA"),
-            "It is not clear that step 4 (“Do thing 4”) was executed; step 3 (“Do thing 3”) was "
+            "It is unclear whether step 4 (“Do thing 4”) was executed; step 3 (“Do thing 3”) was "
             "executed in part, at e3 “call_3”. The score is 0.5 because one step is missing or "
             "ambiguous; 2 of 4 steps were executed (step 1 at e1 “call_1” and step 2 at e2 "
             "“call_2”).",
@@ -63,14 +63,14 @@ def reason_of(found: Findings) -> str:
         pytest.param(
             findings("E", major=4, minor=1),
             "No step covers the major extras x1 (web_search), x2 (web_search) and 2 more or the "
-            "minor extra y1 (retry). The score is 0.25 because missing or ambiguous steps and "
-            "major extras together are more than one (step 1 at e1 “call_1”).",
+            "minor extra y1 (retry). The score is 0.25 because there is more than one missing or "
+            "ambiguous step or major extra (step 1 at e1 “call_1”).",
             id="extras",
         ),
         pytest.param(
             Findings((step("1", "E"), replace(step("2", "L"), waived=True))),
-            "The score is 1.0 because every counted step was executed in plan order and nothing "
-            "was added (step 1 at e1 “call_1”); step 2 was left out, as the plan allows.",
+            "The score is 1.0 because every counted step was executed in plan order and there "
+            "are no extras (step 1 at e1 “call_1”); step 2 was skipped, as the plan allows.",
             id="waived",
         ),
     ],
@@ -102,7 +102,7 @@ def test_a_lone_extra_is_quoted() -> None:
 def test_a_note_that_fits_is_told(note: str) -> None:
     found = Findings((step("1", "E"), replace(step("2", "L"), note=note)))
 
-    assert f"step 2 (“Do thing 2”) ({note})." in reason_of(found)
+    assert f"Step 2 (“Do thing 2”) was not executed ({note})." in reason_of(found)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_a_note_that_fits_is_told(note: str) -> None:
 def test_a_note_that_does_not_fit_is_left_out(note: str) -> None:
     found = Findings((step("1", "E"), replace(step("2", "L"), note=note)))
 
-    assert "No event executes step 2 (“Do thing 2”). " in reason_of(found)
+    assert "Step 2 (“Do thing 2”) was not executed. " in reason_of(found)
 
 
 def test_a_tool_named_like_an_adjective_is_quoted() -> None:
@@ -157,7 +157,7 @@ def test_a_reason_of_long_texts_is_shortened() -> None:
 
     assert len(reason) <= 600
     assert check_reason(reason) == ()
-    assert "no event executes steps" in reason
+    assert "; steps 5, 10 and 11 were not executed;" in reason
 
 
 @pytest.mark.parametrize(

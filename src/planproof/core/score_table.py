@@ -41,8 +41,8 @@ class Tally(Struct, frozen=True):
             # Judges may be third-party; an unknown status must not go uncounted.
             unknown = min(map(str, set(statuses) - _STATUSES))
             raise InvalidInput(
-                f"a step was given the status {unknown!r}.",
-                advice=f"There are {', '.join(Status)}.",
+                f"unknown step status {unknown!r}.",
+                advice=f"Use one of {', '.join(Status)}.",
             )
         return Tally(
             n=len(statuses),
@@ -65,7 +65,7 @@ class ScoreRow:
 
 
 # The first row that holds gives the score. If every step was waived, n = 0 and nothing is missing,
-# so the third row must not treat these zero counts as an ignored plan.
+# so the third row must not hold for these counts.
 TABLE = (
     ScoreRow(
         0.0,
@@ -90,12 +90,12 @@ TABLE = (
     ScoreRow(
         1.0,
         lambda t: t.E == t.n and t.M == 0 and t.m == 0,
-        "every counted step was executed in plan order and nothing was added",
+        "every counted step was executed in plan order and there are no extras",
     ),
     ScoreRow(
         0.75,
         lambda t: t.E == t.n and t.M == 0 and t.m == 1,
-        "every counted step was executed in plan order and one minor extra was added",
+        "every counted step was executed in plan order and there is one minor extra",
     ),
     ScoreRow(
         0.5,
@@ -105,12 +105,12 @@ TABLE = (
     ScoreRow(
         0.5,
         lambda t: 2 * t.E >= t.n and t.L == 0 and t.M == 1,
-        "one major extra was added",
+        "there is one major extra",
     ),
     ScoreRow(
         0.5,
         lambda t: 2 * t.E >= t.n and t.L + t.M == 0,
-        "steps were executed in part, or minor extras were added",
+        "steps were executed in part, or there are minor extras",
     ),
     ScoreRow(
         0.25,
@@ -120,7 +120,7 @@ TABLE = (
     ScoreRow(
         0.25,
         lambda t: t.L + t.M > 1,
-        "missing or ambiguous steps and major extras together are more than one",
+        "there is more than one missing or ambiguous step or major extra",
     ),
 )
 

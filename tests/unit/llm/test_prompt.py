@@ -92,7 +92,7 @@ def test_what_stands_in_the_case_may_be_quoted(reason: str) -> None:
 def test_where_the_agent_did_nothing_no_model_can_say_otherwise() -> None:
     verdict = judged(IDLE, FakeModel({"score": 1.0, "reason": "Step 1 was done."}))
     assert verdict.score == 0.0
-    assert "No event executes steps 1, 2 and 3" in verdict.reason
+    assert "Steps 1, 2 and 3 were not executed" in verdict.reason
     assert any("The model gave 1.0" in warning for warning in verdict.warnings)
 
 
