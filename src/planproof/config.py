@@ -51,9 +51,9 @@ def read_configuration(path: Path) -> Configuration:
     table = _read_table(path)
     if table is None:
         raise InvalidConfiguration(
-            "there is no table [tool.planproof].",
+            "no [tool.planproof] table.",
             where=str(path),
-            advice="Add one, or name another file.",
+            advice="Add the table, or pass another file.",
         )
     return _build_configuration(table, path)
 
@@ -123,7 +123,7 @@ def _parse_aliases(value: object) -> dict[str, str]:
     if is_object(value) and all(isinstance(tool, str) and tool for tool in value.values()):
         return value
     raise _InvalidSetting(
-        'a table of a step\'s words and the tools they mean ("look up" = "kb_search")'
+        'a table that maps words of a step to tool names ("look up" = "kb_search")'
     )
 
 
@@ -131,7 +131,7 @@ def _parse_limits(value: object) -> Limits:
     table: dict[str, Json] = value if is_object(value) else {"": value}
     for key, limit in table.items():
         if key not in _LIMITS or type(limit) is not int or limit < 1:
-            raise _InvalidSetting(f"a table of {', '.join(_LIMITS)}, whole numbers above 0")
+            raise _InvalidSetting(f"a table of {', '.join(_LIMITS)}, positive integers")
     return Limits(**{_LIMITS[key]: limit for key, limit in table.items()})
 
 

@@ -55,10 +55,8 @@ _Load: TypeAlias = "Callable[[Callable[[], LoadedCase | Verdict]], Awaitable[Loa
 _SHORT = 200_000
 """Characters of a trace that take a few milliseconds to read."""
 _MAX_NOTES = 5
-_NO_EVENTS = (
-    "There is no record in the trace, so nothing can be shown to have been done or left undone."
-)
-_NO_STEPS = "The plan that was given has no steps, so there is nothing to hold the trace to."
+_NO_EVENTS = "The trace has no events, so no step can be judged."
+_NO_STEPS = "The given plan has no steps, so there is nothing to judge."
 _log = logging.getLogger("planproof")
 
 
@@ -225,7 +223,7 @@ def _run(case: Case, judge: AnyJudge, options: ReadOptions) -> Verdict:
 
 async def _run_async(case: Case, judge: AnyJudge, options: ReadOptions) -> Verdict:
     """Run the pipeline on an event loop; whatever computes for long runs in a thread."""
-    import asyncio  # noqa: PLC0415 - already imported by whoever awaits this
+    import asyncio  # noqa: PLC0415 - already imported by the caller
 
     if not is_async_judge(judge):
         return await asyncio.to_thread(_run, case, judge, options)
@@ -280,7 +278,7 @@ def build_case(
 
 
 def load_case(case: Case, judge: AnyJudge, options: ReadOptions) -> LoadedCase | Verdict:
-    """Read the trace and find the plan; return a verdict without a score if there is no way on."""
+    """Read the trace and find the plan; return a verdict without a score if that fails."""
     source, trace, task = read_trace_and_task(case, options)
     search = find_declared_plan(trace) if case.plan is None else None
     if search is None:
@@ -409,7 +407,7 @@ def _take_score(draft: Verdict, judgement: Judgement) -> Verdict:
     if judgement.score is None or not 0 <= judgement.score <= 1:
         raise ModelFailed(
             Cause.INVALID_ANSWER,
-            f"the score {judgement.score} is no number from 0 to 1.",
+            f"the score {judgement.score} is not a number from 0 to 1.",
             usage=judgement.usage,
         )
     return replace(
@@ -446,18 +444,18 @@ def _add_judgement(draft: Verdict, judgement: Judgement) -> Verdict:
 
 
 def _note_unseen_images(loaded: LoadedCase) -> Verdict:
-    """Note in the coverage that a judge without a model does not look at images."""
+    """Note in the coverage that a judge without a model ignores images."""
     images = len(loaded.task.images) + len(loaded.timeline.last_plan.images)
     images += sum([len(event.images) for event in loaded.timeline.trace.events])
     if not images:
         return loaded.draft
     assert loaded.draft.coverage is not None
-    notes = (*loaded.draft.coverage.notes, f"images were not looked at: {images}")
+    notes = (*loaded.draft.coverage.notes, f"images ignored: {images}")
     return replace(loaded.draft, coverage=replace(loaded.draft.coverage, notes=notes))
 
 
 def _judge_failed(draft: Verdict, judge: AnyJudge, error: Exception) -> Verdict:
-    """Return a verdict for a judge that raised: a data set goes on after it."""
+    """Return a verdict for a judge that raised, so that a run continues with the next case."""
     prefix = f"The judge `{judge.name}` failed: "
     failed = replace(draft, outcome=Outcome.JUDGE_FAILED)
     if isinstance(error, ModelFailed):
@@ -473,9 +471,9 @@ def internal_error_verdict(
     id: str | None = None,  # noqa: A002 - the name of the field
     metadata: dict[str, Json] | None = None,
 ) -> Verdict:
-    """Return the verdict on a case that an internal error kept from being read.
+    """Return the verdict on a case that could not be read because of an internal error.
 
-    Raises the error again if the input or its options are at fault, not planproof.
+    Raises the error again if it is due to the input or the options, not to a bug in planproof.
     """
     if isinstance(error, PlanproofError):
         raise error
@@ -483,7 +481,7 @@ def internal_error_verdict(
     return Verdict(
         outcome=Outcome.JUDGE_FAILED,
         reason="The case could not be read because of an internal error: "
-        f"{type(error).__name__}: {error}. This is a fault in planproof; please report it.",
+        f"{type(error).__name__}: {error}. This is a bug in planproof; please report it.",
         id=id,
         metadata=metadata or {},
     )
@@ -506,16 +504,16 @@ def _choose_judge(judge: str | AnyJudge | None, vocabulary: Vocabulary | None) -
 
 
 def check_in_force(in_force: InForce, judge: AnyJudge, plan: object = None) -> None:
-    """Raise an error if `in_force` is unknown, or does not go with this plan or judge."""
+    """Raise an error if `in_force` is unknown, or can't be used with this plan or judge."""
     if in_force not in get_args(InForce):
         raise UnknownName(
-            f"there is no plan in force called {in_force!r}.",
+            f"unknown plan in force {in_force!r}.",
             advice=did_you_mean(str(in_force), get_args(InForce)),
         )
     if in_force == "latest" and plan is not None:
         raise InvalidInput(
-            "a plan was given, so none that is declared in the trace comes into force.",
-            advice="Leave out the plan, or `latest`.",
+            "`latest` applies only to plans declared in the trace, but a plan was given.",
+            advice="Omit the plan, or use `first`.",
         )
     if in_force == "latest" and judge.name == PROMPT:
         raise findings_required_error()

@@ -27,7 +27,7 @@ def load(kind: str, name: str) -> Any:
     except (ImportError, AttributeError) as error:
         raise UnknownName(
             f"the {kind_name} `{name}` can't be loaded from `{entries[name].value}`: {error}.",
-            advice="Reinstall the package that registers it, or take it out.",
+            advice="Reinstall the package that registers it, or uninstall it.",
         ) from error
 
 

@@ -55,7 +55,7 @@ def verify(
     try:
         trace = read_trace(source, reader=reader, vocabulary=vocabulary or Vocabulary())
     except PlanproofError as error:
-        return (*problems, f"/coverage/reader: the trace can't be read so: {error}")
+        return (*problems, f"/coverage/reader: the trace can't be read with this reader: {error}")
     search = _find_plan(parsed, trace)
     if search is None:
         timeline = PlanTimeline((plan or Plan(()),), trace)
@@ -88,25 +88,21 @@ def _check_inputs(verdict: Verdict, source: Source) -> Iterator[str]:
         # A trace inside a case file has no text of its own: its canonical form was judged.
         if verdict.inputs.trace not in (source.digest, source.canonical_digest):
             yield _describe_difference(
-                "/inputs/trace", "this is the digest of another trace", source.digest
+                "/inputs/trace", "the digest does not match this trace", source.digest
             )
     elif verdict.outcome not in _NOT_READ:
-        yield "/inputs: the digests of what was judged are missing."
+        yield "/inputs: missing; expected the digests of task, plan and trace."
 
 
 def _check_coverage(verdict: Verdict, trace: Trace) -> Iterator[str]:
     if verdict.coverage is None:
-        yield "/coverage: it is not said how much of the trace was read."
+        yield "/coverage: missing; expected how much of the trace was read."
         return
     if verdict.coverage.events != len(trace.events):
-        yield _describe_difference(
-            "/coverage/events", "the trace has other events", len(trace.events)
-        )
+        yield _describe_difference("/coverage/events", "wrong number of events", len(trace.events))
     kinds = dict(sorted(Counter(event.kind.value for event in trace.events).items()))
     if verdict.coverage.by_kind != kinds:
-        yield _describe_difference(
-            "/coverage/by_kind", "the trace has events of other kinds", kinds
-        )
+        yield _describe_difference("/coverage/by_kind", "wrong number of events by kind", kinds)
 
 
 def _check_understood(verdict: Verdict, trace: Trace, *, plan_given: bool) -> Iterator[str]:
@@ -115,10 +111,10 @@ def _check_understood(verdict: Verdict, trace: Trace, *, plan_given: bool) -> It
     claimed = verdict.outcome is Outcome.NOT_UNDERSTOOD
     understood = explain_not_understood(trace) is None
     if claimed and understood:
-        yield "/outcome: the trace was understood."
+        yield "/outcome: not_understood, but at least half of the trace was read."
     elif not claimed and not understood:
         expected = Outcome.NOT_UNDERSTOOD.value
-        yield _describe_difference("/outcome", "the trace was not understood", expected)
+        yield _describe_difference("/outcome", "less than half of the trace was read", expected)
 
 
 def _check_unscored(verdict: Verdict) -> Iterator[str]:
@@ -127,14 +123,14 @@ def _check_unscored(verdict: Verdict) -> Iterator[str]:
             yield _describe_difference(f"/{name}", f"the outcome is {verdict.outcome}", None)
     if verdict.steps or verdict.extras:
         location = "/steps" if verdict.steps else "/extras"
-        yield f"{location}: the outcome is {verdict.outcome}, so there can be no findings."
+        yield f"{location}: findings are not allowed with the outcome {verdict.outcome}."
 
 
 def _check_unjudgeable(verdict: Verdict, trace: Trace) -> Iterator[str]:
     if verdict.outcome is Outcome.NO_EVENTS and trace.events:
-        yield f"/outcome: the trace has {len(trace.events)} events."
+        yield f"/outcome: no_events, but the trace has {len(trace.events)} events."
     if verdict.outcome is Outcome.NO_PLAN and verdict.plan and verdict.plan.steps:
-        yield f"/outcome: the plan has {verdict.plan.steps} steps."
+        yield f"/outcome: no_plan, but the plan has {verdict.plan.steps} steps."
 
 
 def _find_plan(verdict: Verdict, trace: Trace) -> PlanSearch | None:
@@ -163,7 +159,7 @@ def _map_steps_to_plans(verdict: Verdict, timeline: PlanTimeline) -> dict[str, i
 def _check_plan_summary(verdict: Verdict, search: PlanSearch | None, plan: Plan) -> Iterator[str]:
     """Check that the plan summary matches the trace."""
     if verdict.plan is None:
-        yield "/plan: it is not said which plan the trace was held against."
+        yield "/plan: missing; expected the plan that was judged."
         return
     steps = verdict.plan.steps
     if search is None:
@@ -172,20 +168,22 @@ def _check_plan_summary(verdict: Verdict, search: PlanSearch | None, plan: Plan)
     else:
         expected = summarize_plan(plan, search, _get_in_force(verdict))
         if verdict.outcome is Outcome.NO_PLAN and plan.steps:
-            yield f"/outcome: a plan is declared at {expected.event}."
+            yield f"/outcome: no_plan, but a plan is declared at {expected.event}."
         if verdict.outcome is Outcome.SCORED and not plan.steps:
-            yield "/outcome: no plan was given and none is declared in the trace."
+            yield "/outcome: scored, but no plan was given and none is declared in the trace."
     for field in fields(PlanSummary):
         expected_value: object = getattr(expected, field.name)
         if getattr(verdict.plan, field.name) != expected_value:
-            yield _describe_difference(f"/plan/{field.name}", "the plan is another", expected_value)
+            yield _describe_difference(
+                f"/plan/{field.name}", "does not match the plan", expected_value
+            )
 
 
 def _check_plan(verdict: Verdict, plan: Plan) -> Iterator[str]:
     """Check that the findings cover all steps of the plan, as they are written."""
     if len(verdict.steps) != len(plan.steps):
         yield _describe_difference(
-            "/steps", f"there are {len(verdict.steps)}", f"{len(plan.steps)}, as planned"
+            "/steps", f"{len(verdict.steps)} steps", f"{len(plan.steps)}, as in the plan"
         )
     parents = {step.parent for step in plan.steps}
     for index, (finding, step) in enumerate(zip(verdict.steps, plan.steps, strict=False)):
@@ -195,10 +193,10 @@ def _check_plan(verdict: Verdict, plan: Plan) -> Iterator[str]:
             planned: object = getattr(step, name)
             if getattr(finding, name) != planned:
                 yield _describe_difference(
-                    f"/steps/{index}/{name}", "the plan has another", repr(planned)
+                    f"/steps/{index}/{name}", "does not match the plan", repr(planned)
                 )
         if finding.waived and not step.optional:
-            yield f"/steps/{index}/waived: the plan does not let this step be left out."
+            yield f"/steps/{index}/waived: this step is not optional in the plan."
 
 
 class _Events:
@@ -219,9 +217,9 @@ class _Events:
         """Check that the step's plan was in force when the event happened."""
         planned = self.timeline.active_ranges.get(step or "")
         if event not in self.timeline.trace.by_id:
-            yield f"{event} came before the plan."
+            yield f"{event} is from before the plan."
         elif planned is not None and self.timeline.plan_index_by_event[event] not in planned:
-            yield f"step {step} was not planned when {event} came."
+            yield f"step {step} was not in the plan at {event}."
 
     def check_citation(
         self, cited: Evidence | Extra, where: str, step: str | None = None
@@ -237,10 +235,10 @@ class _Events:
             pointers.append(event.output_pointer)
         if cited.pointer not in pointers:
             yield _describe_difference(
-                f"{where}/pointer", f"{event.id} stands elsewhere", " or ".join(pointers)
+                f"{where}/pointer", f"not a pointer of {event.id}", " or ".join(pointers)
             )
         elif not is_quote_in(cited.quote, self._text(cited.pointer)):
-            yield f"{where}/quote: {_shorten(cited.quote)} does not stand at {cited.pointer!r}."
+            yield f"{where}/quote: {_shorten(cited.quote)} not found at {cited.pointer!r}."
 
     def _text(self, pointer: str) -> str:
         if pointer not in self._texts:
@@ -253,17 +251,21 @@ def _check_steps(verdict: Verdict, events: _Events) -> Iterator[str]:
     left_behind = events.timeline.active_ranges.keys() - events.timeline.numbers[-1].keys()
     leaves = [s for s in verdict.steps if s.number not in parents and s.number not in left_behind]
     if verdict.plan is None or verdict.plan.steps != len(leaves):
-        yield _describe_difference("/plan/steps", "the findings are on another plan", len(leaves))
+        yield _describe_difference(
+            "/plan/steps", "does not match the number of findings", len(leaves)
+        )
     for number, times in Counter(step.number for step in verdict.steps).items():
         if times > 1:
-            yield f"/steps: step {number!r} is there {times} times."
-    known = True
+            yield f"/steps: step {number!r} occurs {times} times."
+    has_known_events = True
     for index, step in enumerate(verdict.steps):
         problems = [*_check_step(step, f"/steps/{index}", events, is_parent=step.number in parents)]
-        known = known and not any("/event:" in problem for problem in problems)
+        has_known_events = has_known_events and not any(
+            "/event:" in problem for problem in problems
+        )
         yield from problems
     yield from _check_parents(verdict)
-    if known:
+    if has_known_events:
         yield from _check_order(verdict, events)
 
 
@@ -282,7 +284,7 @@ def _check_step(
             yield from (f"{where}/covers/{index}: {why}" for why in came)
     cited = [events.index[one.event] for one in step.evidence if one.event in events.index]
     if cited != sorted(cited) and not is_parent:
-        yield f"{where}/evidence: the evidence is not in the order of the events."
+        yield f"{where}/evidence: the evidence is not in event order."
 
 
 def _check_parents(verdict: Verdict) -> Iterator[str]:
@@ -295,7 +297,8 @@ def _check_parents(verdict: Verdict) -> Iterator[str]:
             seen.add(above)
             parent = verdict.steps[above]
             if parent.status is Status.EXECUTED:
-                yield f"/steps/{above}/status: step {step.number} is {step.status}."
+                problem = f"executed, but its sub-step {step.number} is {step.status}"
+                yield f"/steps/{above}/status: {problem}."
             above = index_by_number.get(parent.parent or "")
 
 
@@ -312,17 +315,17 @@ def _check_order(verdict: Verdict, events: _Events) -> Iterator[str]:
     fewest = len(find_out_of_order([position for _, _, position in placed]))
     if len(moved) != fewest:
         yield _describe_difference(
-            "/steps", f"{len(moved)} are out_of_order", f"{fewest} by their events"
+            "/steps", f"{len(moved)} steps are out_of_order", f"{fewest} by event order"
         )
     in_order = [(index, position) for index, _, position in placed if index not in moved]
     for misplaced in sorted(find_out_of_order([position for _, position in in_order])):
         index = in_order[misplaced][0]
         yield _describe_difference(
-            f"/steps/{index}/status", "it began out of plan order", "out_of_order"
+            f"/steps/{index}/status", "started out of plan order", "out_of_order"
         )
     for index, step in enumerate(verdict.steps):
         if step.status is Status.OUT_OF_ORDER and step.free_order:
-            yield f"/steps/{index}/status: the plan leaves the place of this step open."
+            yield f"/steps/{index}/status: out_of_order, but its order is free in the plan."
 
 
 def _check_extras(verdict: Verdict, events: _Events) -> Iterator[str]:
@@ -335,25 +338,27 @@ def _check_extras(verdict: Verdict, events: _Events) -> Iterator[str]:
         if event.kind is not Kind.ACTION or event.actor == "user" or event.id in accounted:
             continue
         if not only_prints(event):
-            yield f"/extras: the action {event.id} is under no step and no extra."
+            yield f"/extras: action {event.id} is neither covered by a step nor an extra."
 
 
 def _check_score(verdict: Verdict) -> Iterator[str]:
     """Check score, level, nearest better outcome and reason against the findings."""
     if verdict.judge is None:
-        yield "/judge: it is not said who judged."
+        yield "/judge: missing; expected the judge that gave the verdict."
     computed = compute_score(verdict.findings)
     if verdict.score != computed:
-        yield _describe_difference("/score", "the findings give another", computed)
+        yield _describe_difference("/score", "does not follow from the findings", computed)
     if verdict.level != floor_to_level(computed):
-        yield _describe_difference("/level", "the findings give another", floor_to_level(computed))
+        yield _describe_difference(
+            "/level", "does not follow from the findings", floor_to_level(computed)
+        )
     better = find_nearest_better(verdict.findings)
     if verdict.nearest_better != better:
         expected = better and f"{better.score} {better.change}"
-        yield _describe_difference("/nearest_better", "the findings give another", expected)
+        yield _describe_difference("/nearest_better", "does not follow from the findings", expected)
     reason = write_reason(verdict.findings, computed)
     if verdict.reason != reason:
-        yield _describe_difference("/reason", "the findings give another", reason)
+        yield _describe_difference("/reason", "does not follow from the findings", reason)
 
 
 def _has_no_findings(verdict: Verdict) -> bool:
@@ -364,10 +369,10 @@ def _has_no_findings(verdict: Verdict) -> bool:
 
 def _check_model_score(verdict: Verdict) -> Iterator[str]:
     if verdict.score is None or not 0 <= verdict.score <= 1:
-        yield _describe_difference("/score", "a scored verdict has a score", "a number from 0 to 1")
+        yield _describe_difference("/score", "not a valid score", "a number from 0 to 1")
     elif verdict.level != floor_to_level(verdict.score):
         yield _describe_difference(
-            "/level", "the score is of another level", floor_to_level(verdict.score)
+            "/level", "does not match the score", floor_to_level(verdict.score)
         )
     for problem in check_reason(verdict.reason):
         # A model's wrong reason cannot be fixed, but it must have been reported.

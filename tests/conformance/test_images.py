@@ -150,4 +150,4 @@ def test_a_local_file_is_sent_from_the_working_folder(
 def test_rules_say_that_they_looked_at_no_image() -> None:
     verdict = evaluate(**CASE)
     assert verdict.coverage is not None
-    assert "images were not looked at: 3" in verdict.coverage.notes
+    assert "images ignored: 3" in verdict.coverage.notes

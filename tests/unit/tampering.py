@@ -134,18 +134,18 @@ def drop_status(verdict: dict[str, Any]) -> None:
 TAMPERED: list[Any] = [
     pytest.param(
         evidence(1, quote="move_file"),
-        "/steps/1/evidence/0/quote: 'move_file' does not stand at '/5/tool_calls/0'.",
+        "/steps/1/evidence/0/quote: 'move_file' not found at '/5/tool_calls/0'.",
         id="quote changed",
     ),
     pytest.param(
         evidence(1, quote="x" * 200), "/steps/1/evidence/0/quote: 'xxx", id="long quote changed"
     ),
     pytest.param(
-        evidence(1, quote=""), "/steps/1/evidence/0/quote: '' does not stand", id="quote emptied"
+        evidence(1, quote=""), "/steps/1/evidence/0/quote: '' not found at", id="quote emptied"
     ),
     pytest.param(
         evidence(1, pointer="/3/tool_calls/0"),
-        "/steps/1/evidence/0/pointer: e4 stands elsewhere; expected /5/tool_calls/0 or /6/content.",
+        "/steps/1/evidence/0/pointer: not a pointer of e4; expected /5/tool_calls/0 or /6/content.",
         id="pointer moved",
     ),
     pytest.param(
@@ -155,27 +155,27 @@ TAMPERED: list[Any] = [
     ),
     pytest.param(
         evidence(1, event="e2"),
-        "/steps/1/evidence/0/pointer: e2 stands elsewhere; expected /1/tool_calls/0 or /2/content.",
+        "/steps/1/evidence/0/pointer: not a pointer of e2; expected /1/tool_calls/0 or /2/content.",
         id="event exchanged",
     ),
     pytest.param(
         step(2, status="executed"),
-        "/steps: 0 are out_of_order; expected 1 by their events.",
+        "/steps: 0 steps are out_of_order; expected 1 by event order.",
         id="order forged",
     ),
     pytest.param(
         step(2, status="executed"),
-        "/steps/2/status: it began out of plan order; expected out_of_order.",
+        "/steps/2/status: started out of plan order; expected out_of_order.",
         id="order forged, the step",
     ),
     pytest.param(
         step(1, status="out_of_order"),
-        "/steps: 2 are out_of_order; expected 1 by their events.",
+        "/steps: 2 steps are out_of_order; expected 1 by event order.",
         id="too much out of order",
     ),
     pytest.param(
         step(2, free_order=True),
-        "/steps/2/status: the plan leaves the place of this step open.",
+        "/steps/2/status: out_of_order, but its order is free in the plan.",
         id="out of order without a place",
     ),
     pytest.param(
@@ -185,7 +185,7 @@ TAMPERED: list[Any] = [
     ),
     pytest.param(
         turn_evidence_round,
-        "/steps/0/evidence: the evidence is not in the order of the events.",
+        "/steps/0/evidence: the evidence is not in event order.",
         id="evidence out of order",
     ),
     pytest.param(
@@ -195,12 +195,12 @@ TAMPERED: list[Any] = [
     ),
     pytest.param(
         step(0, status="partial"),
-        "/reason: the findings give another; expected",
+        "/reason: does not follow from the findings; expected",
         id="status lowered",
     ),
     pytest.param(
         step(3, waived=False),
-        "/nearest_better: the findings give another; expected",
+        "/nearest_better: does not follow from the findings; expected",
         id="waiver taken back",
     ),
     pytest.param(
@@ -208,110 +208,126 @@ TAMPERED: list[Any] = [
         "/steps/0/covers/0: the trace has no event 'e9'.",
         id="covers made up",
     ),
-    pytest.param(step(0, number="2"), "/steps: step '2' is there 2 times.", id="number doubled"),
+    pytest.param(step(0, number="2"), "/steps: step '2' occurs 2 times.", id="number doubled"),
     pytest.param(
         drop_last_step,
-        "/plan/steps: the findings are on another plan; expected 3.",
+        "/plan/steps: does not match the number of findings; expected 3.",
         id="step removed",
     ),
     pytest.param(
         top(plan=None),
-        "/plan/steps: the findings are on another plan; expected 4.",
+        "/plan/steps: does not match the number of findings; expected 4.",
         id="plan removed",
     ),
     pytest.param(
-        top(extras=[]), "/extras: the action e5 is under no step and no extra.", id="extra removed"
+        top(extras=[]),
+        "/extras: action e5 is neither covered by a step nor an extra.",
+        id="extra removed",
     ),
     pytest.param(
         extra(event="e6"), "/extras/0/event: the trace has no event 'e6'.", id="extra moved"
     ),
     pytest.param(
         extra(quote="rain"),
-        "/extras/0/quote: 'rain' does not stand at '/7/tool_calls/0'.",
+        "/extras/0/quote: 'rain' not found at '/7/tool_calls/0'.",
         id="extra's quote changed",
     ),
     pytest.param(
         extra(severity="minor"),
-        "/nearest_better: the findings give another; expected 0.75 if",
+        "/nearest_better: does not follow from the findings; expected 0.75 if",
         id="extra belittled",
     ),
     pytest.param(
         top(score=1.0, level=1.0),
-        "/score: the findings give another; expected 0.25.",
+        "/score: does not follow from the findings; expected 0.25.",
         id="score edited",
     ),
     pytest.param(
         top(score=None),
-        "/score: the findings give another; expected 0.25.",
+        "/score: does not follow from the findings; expected 0.25.",
         id="score removed",
     ),
     pytest.param(
         top(score=7.5),
-        "/score: the findings give another; expected 0.25.",
+        "/score: does not follow from the findings; expected 0.25.",
         id="score off the scale",
     ),
     pytest.param(
-        top(level=0.5), "/level: the findings give another; expected 0.25.", id="level edited"
+        top(level=0.5),
+        "/level: does not follow from the findings; expected 0.25.",
+        id="level edited",
     ),
     pytest.param(
         top(reason="All steps, 1 to 4, were executed."),
-        "/reason: the findings give another; expected Step 3",
+        "/reason: does not follow from the findings; expected Step 3",
         id="reason edited",
     ),
     pytest.param(
         top(nearest_better=None),
-        "/nearest_better: the findings give another; expected 0.5 if",
+        "/nearest_better: does not follow from the findings; expected 0.5 if",
         id="nearest better removed",
     ),
     pytest.param(
         within("inputs", trace="sha256:0"),
-        f"/inputs/trace: this is the digest of another trace; expected {SOURCE.digest}.",
+        f"/inputs/trace: the digest does not match this trace; expected {SOURCE.digest}.",
         id="digest edited",
     ),
     pytest.param(
         top(inputs=None),
-        "/inputs: the digests of what was judged are missing.",
+        "/inputs: missing; expected the digests of task, plan and trace.",
         id="digests removed",
     ),
     pytest.param(
         within("coverage", events=4),
-        "/coverage/events: the trace has other events; expected 5.",
+        "/coverage/events: wrong number of events; expected 5.",
         id="coverage edited",
     ),
     pytest.param(
         within("coverage", by_kind={}),
-        "/coverage/by_kind: the trace has events of other kinds; expected {'action': 4, 'message'",
+        "/coverage/by_kind: wrong number of events by kind; expected {'action': 4, 'message'",
         id="kinds edited",
     ),
     pytest.param(
         within("coverage", reader="telepathy"),
-        "/coverage/reader: the trace can't be read so:",
+        "/coverage/reader: the trace can't be read with this reader:",
         id="reader edited",
     ),
     pytest.param(
         top(coverage=None),
-        "/coverage: it is not said how much of the trace was read.",
+        "/coverage: missing; expected how much of the trace was read.",
         id="coverage removed",
     ),
-    pytest.param(top(judge=None), "/judge: it is not said who judged.", id="judge removed"),
+    pytest.param(
+        top(judge=None),
+        "/judge: missing; expected the judge that gave the verdict.",
+        id="judge removed",
+    ),
     pytest.param(
         top(outcome="no_events"),
         "/score: the outcome is no_events; expected null.",
         id="outcome edited",
     ),
-    pytest.param(top(outcome="no_plan"), "/outcome: the plan has 4 steps.", id="plan denied"),
-    pytest.param(top(outcome="no_events"), "/outcome: the trace has 5 events.", id="events denied"),
     pytest.param(
-        top(outcome="not_understood"), "/outcome: the trace was understood.", id="reading denied"
+        top(outcome="no_plan"), "/outcome: no_plan, but the plan has 4 steps.", id="plan denied"
+    ),
+    pytest.param(
+        top(outcome="no_events"),
+        "/outcome: no_events, but the trace has 5 events.",
+        id="events denied",
+    ),
+    pytest.param(
+        top(outcome="not_understood"),
+        "/outcome: not_understood, but at least half of the trace was read.",
+        id="reading denied",
     ),
     pytest.param(
         top(outcome="judge_failed"),
-        "/steps: the outcome is judge_failed, so there can be no findings.",
+        "/steps: findings are not allowed with the outcome judge_failed.",
         id="findings without a score",
     ),
     pytest.param(
         top(outcome="judge_failed", steps=[]),
-        "/extras: the outcome is judge_failed, so there can be no findings.",
+        "/extras: findings are not allowed with the outcome judge_failed.",
         id="extras without a score",
     ),
     pytest.param(
@@ -328,5 +344,5 @@ TAMPERED: list[Any] = [
         "/steps/1/status: Field required.",
         id="status removed",
     ),
-    pytest.param(top(reason={1, 2}), "The verdict is no JSON value: ", id="no JSON"),
+    pytest.param(top(reason={1, 2}), "The verdict is not a JSON value: ", id="no JSON"),
 ]

@@ -81,8 +81,8 @@ def test_planproof_toml_wins_over_pyproject_beside_it(tmp_path: Path) -> None:
         ("[aliases]\nfind = 3", "`aliases` must be a table"),
         ("limits = 3", "`limits` must be a table of max_bytes, max_depth, max_values"),
         ("[limits]\nmax_bites = 3", "`limits` must be a table of max_bytes, max_depth, max_values"),
-        ("[limits]\nmax_bytes = 0", "whole numbers above 0"),
-        ("[limits]\nmax_depth = true", "whole numbers above 0"),
+        ("[limits]\nmax_bytes = 0", "positive integers"),
+        ("[limits]\nmax_depth = true", "positive integers"),
         ("min_score = ", "not valid TOML: "),
     ],
 )
@@ -105,7 +105,7 @@ def test_a_table_that_is_none_is_named(tmp_path: Path) -> None:
     [
         ("missing.toml", None, "can't be read: No such file"),
         ("latin.toml", b"judge = '\xe9'", "can't be read: "),
-        ("pyproject.toml", b"[project]", "there is no table [tool.planproof]"),
+        ("pyproject.toml", b"[project]", "no [tool.planproof] table"),
     ],
 )
 def test_a_named_file_must_be_one(

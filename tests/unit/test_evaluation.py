@@ -275,7 +275,7 @@ def test_of_many_parts_left_out_only_some_are_named(monkeypatch: pytest.MonkeyPa
         ({"trace": ""}, "execution_trace: is empty"),
         ({"trace": 3}, "execution_trace: contains a number"),
         ({"trace": {"at": {1, 2}}}, "execution_trace: is not a JSON value"),
-        ({"plan": [{"text": "Do it", "at": {1, 2}}]}, "agent_plan: is no JSON value"),
+        ({"plan": [{"text": "Do it", "at": {1, 2}}]}, "agent_plan: is not a JSON value"),
         ({"plan": ["Do it", 3]}, "agent_plan#/1: "),
         ({"plan": 3}, "agent_plan: "),
     ],
@@ -413,4 +413,4 @@ def test_a_judge_that_asks_no_model_says_that_it_saw_no_image() -> None:
     task = Content(TASK, (Image("image/png", data="AAAA"),))
     coverage = _judged(task=task).coverage
     assert coverage is not None
-    assert coverage.notes == ("images were not looked at: 1",)
+    assert coverage.notes == ("images ignored: 1",)

@@ -48,8 +48,8 @@ def reason_of(found: Findings) -> str:
         pytest.param(
             findings("EOE"),
             "Step 2 (“Do thing 2”) was executed out of plan order, at e2 “call_2”. The score is "
-            "0.25 because a step is out of order; 2 of 3 steps were executed (step 1 at e1 “call_1” "
-            "and step 3 at e3 “call_3”).",
+            "0.25 because a step is out of order; 2 of 3 steps were executed (step 1 at e1 "
+            "“call_1” and step 3 at e3 “call_3”).",
             id="one out of order",
         ),
         pytest.param(

@@ -49,7 +49,7 @@ def test_a_tampered_verdict_is_rejected(
 
 @pytest.mark.parametrize("verdict", [None, [], "verdict", 3])
 def test_what_is_no_object_is_no_verdict(verdict: Any) -> None:
-    assert verify(verdict, SOURCE) == ("The verdict is no JSON object.",)
+    assert verify(verdict, SOURCE) == ("The verdict is not a JSON object.",)
 
 
 def test_another_trace_is_rejected() -> None:
@@ -57,25 +57,28 @@ def test_another_trace_is_rejected() -> None:
 
     problems = verify(VERDICT, other)
 
-    assert problems[0].startswith("/inputs/trace: this is the digest of another trace")
+    assert problems[0].startswith("/inputs/trace: the digest does not match this trace")
 
 
 @pytest.mark.parametrize(
     ("plan", "problem"),
     [
-        (PLAN[:3], "/steps: there are 4; expected 3, as planned."),
-        (["Read b.txt", *PLAN[1:]], "/steps/0/text: the plan has another; expected 'Read b.txt'."),
+        (PLAN[:3], "/steps: 4 steps; expected 3, as in the plan."),
+        (
+            ["Read b.txt", *PLAN[1:]],
+            "/steps/0/text: does not match the plan; expected 'Read b.txt'.",
+        ),
         (
             [f"{n}. {text}" for n, text in zip("2345", PLAN, strict=True)],
-            "/steps/0/number: the plan has another; expected '2'.",
+            "/steps/0/number: does not match the plan; expected '2'.",
         ),
         (
             [*PLAN[:3], "Mail the log"],
-            "/steps/3/waived: the plan does not let this step be left out.",
+            "/steps/3/waived: this step is not optional in the plan.",
         ),
         (
             [*PLAN[:2], "(in any order) Delete a.txt", PLAN[3]],
-            "/steps/2/free_order: the plan has another; expected True.",
+            "/steps/2/free_order: does not match the plan; expected True.",
         ),
     ],
 )
@@ -99,7 +102,7 @@ def test_a_parent_is_not_executed_when_a_refinement_is_not() -> None:
         verdict_on(Findings(steps), plan=[f"{n}. {text}" for n, text in plan.items()]), SOURCE
     )
 
-    assert "/steps/0/status: step 1.1 is missing." in problems
+    assert "/steps/0/status: executed, but its sub-step 1.1 is missing." in problems
     assert not any("without evidence" in problem for problem in problems)
 
 
@@ -140,7 +143,9 @@ def test_declared_tools_keep_books() -> None:
     )
 
     assert verify(verdict, SOURCE, vocabulary=vocabulary) == ()
-    assert "/extras: the action e5 is under no step and no extra." in verify(verdict, SOURCE)
+    assert "/extras: action e5 is neither covered by a step nor an extra." in verify(
+        verdict, SOURCE
+    )
 
 
 @pytest.mark.parametrize(("plan", "trace"), [([], TRACE), (PLAN, [])])
@@ -160,7 +165,9 @@ def test_a_trace_that_was_not_understood_can_have_no_score(plan: Any) -> None:
     assert verify(verdict, Source.from_value(prose)) == ()
     for outcome in ("scored", "no_events"):
         problems = verify({**verdict, "outcome": outcome}, Source.from_value(prose))
-        assert "/outcome: the trace was not understood; expected not_understood." in problems
+        assert (
+            "/outcome: less than half of the trace was read; expected not_understood." in problems
+        )
 
 
 def test_a_failed_verdict_has_nothing_to_check() -> None:
@@ -196,9 +203,9 @@ def test_a_model_may_give_a_score_and_a_reason_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"score": None}, "/score: a scored verdict has a score; expected a number from 0 to 1."),
-        ({"score": 7.5}, "/score: a scored verdict has a score; expected a number from 0 to 1."),
-        ({"level": 0.5}, "/level: the score is of another level; expected 0.25."),
+        ({"score": None}, "/score: not a valid score; expected a number from 0 to 1."),
+        ({"score": 7.5}, "/score: not a valid score; expected a number from 0 to 1."),
+        ({"level": 0.5}, "/level: does not match the score; expected 0.25."),
         (
             {"reason": "Step 3 is close."},
             "/reason: The reason uses the adjective of degree 'close'.",

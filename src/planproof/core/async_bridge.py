@@ -139,7 +139,7 @@ def run_sync(work: Coroutine[Any, Any, _T]) -> _T:
     """Run a coroutine on the loop and wait for it, even from within another event loop."""
     if _running and threading.current_thread() is _running[0][1]:
         work.close()
-        raise RuntimeError("this would wait for itself: on this loop, await aevaluate() instead")
+        raise RuntimeError("this call would block its own event loop: await aevaluate() instead")
     future = submit(work)
     try:
         return future.result()

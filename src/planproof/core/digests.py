@@ -1,4 +1,4 @@
-"""SHA-256 digests of tasks, plans and judges; that of a trace comes from its source."""
+"""SHA-256 digests of tasks, plans and judges; the digest of a trace is that of its source."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def plan_digest(plan: Json) -> str:
     try:
         return _digest(_ENCODER.encode(raw))
     except (TypeError, ValueError, RecursionError) as error:
-        raise InvalidInput(f"is no JSON value: {error}.", where="agent_plan") from error
+        raise InvalidInput(f"is not a JSON value: {error}.", where="agent_plan") from error
 
 
 def compute_fingerprint(*parts: object) -> str:

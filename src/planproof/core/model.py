@@ -76,15 +76,15 @@ class Cause(StrEnum):
 
 
 _ADVICE = {
-    Cause.TIMEOUT: "Allow more time (--deadline), or fewer questions at once (--concurrency).",
-    Cause.RATE_LIMITED: "Ask more slowly (--rpm, --tpm, --concurrency), or allow more time.",
-    Cause.UNAVAILABLE: "The provider is at fault; try again later.",
-    Cause.CONNECTION: "Check the address (--base-url) and the network.",
-    Cause.UNAUTHORIZED: "Check the key in the environment, and what it may be used for.",
-    Cause.NOT_FOUND: "Check the model's name and the address (--base-url).",
-    Cause.INVALID_ANSWER: "A stronger model keeps to the form that is asked for.",
-    Cause.TOO_LONG: "Lower the budget (--budget), or take a model that reads more.",
-    Cause.COST_LIMIT: "Raise --max-cost to go on.",
+    Cause.TIMEOUT: "Increase --deadline, or lower --concurrency.",
+    Cause.RATE_LIMITED: "Lower --rpm, --tpm or --concurrency, or increase --deadline.",
+    Cause.UNAVAILABLE: "The provider is unavailable; try again later.",
+    Cause.CONNECTION: "Check the network and the address (--base-url).",
+    Cause.UNAUTHORIZED: "Check the API key in the environment and its permissions.",
+    Cause.NOT_FOUND: "Check the model name and the address (--base-url).",
+    Cause.INVALID_ANSWER: "Use a stronger model, which keeps to the requested format.",
+    Cause.TOO_LONG: "Lower --budget, or use a model with a larger context window.",
+    Cause.COST_LIMIT: "Raise --max-cost to continue.",
 }
 
 

@@ -133,6 +133,6 @@ def _descend(value: Json, path: str, pointer: str) -> Json:
 
 def _unresolved_pointer_error(pointer: str) -> InvalidInput:
     return InvalidInput(
-        f"The pointer {pointer!r} leads nowhere in this source.",
-        advice="Give the trace that the pointer was made for.",
+        f"pointer {pointer!r} not found in this source.",
+        advice="Use the trace that the pointer was made for.",
     )

@@ -275,8 +275,8 @@ def parse_verdict(value: Json) -> Verdict:
         return convert(upgrade_verdict(value), Verdict)
     except ValidationError as error:
         raise InvalidInput(
-            f"is no full verdict: {error}.",
-            advice="Give what `--format full` prints or `planproof run` writes.",
+            f"not a full verdict: {error}.",
+            advice="Pass the output of `planproof judge --format full` or `planproof run`.",
         ) from error
 
 
@@ -285,7 +285,7 @@ def validate_verdict(value: Json) -> Verdict | tuple[str, ...]:
     from pydantic import ValidationError  # noqa: PLC0415 - heavy, and only here
 
     if not is_object(value):
-        return ("The verdict is no JSON object.",)
+        return ("The verdict is not a JSON object.",)
     # The id and metadata come from the case; no check depends on them.
     bare: dict[str, Json] = {**upgrade_verdict(value), "id": None, "metadata": {}}
     try:
@@ -296,7 +296,7 @@ def validate_verdict(value: Json) -> Verdict | tuple[str, ...]:
             for problem in error.errors(include_url=False, include_input=False)
         )
     except (ValueError, TypeError, RecursionError) as error:
-        return (f"The verdict is no JSON value: {error}",)
+        return (f"The verdict is not a JSON value: {error}",)
 
 
 @cache

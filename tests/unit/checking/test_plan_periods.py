@@ -317,7 +317,7 @@ def test_another_judge_without_findings_fails() -> None:
 
 
 def test_a_plan_that_is_given_lets_no_other_come_into_force() -> None:
-    with pytest.raises(InvalidInput, match=r"a plan was given.* Leave out the plan"):
+    with pytest.raises(InvalidInput, match=r"a plan was given.* Omit the plan"):
         evaluate(plan=[READING], trace=ANEW, plan_in_force="latest")
 
 
@@ -377,23 +377,23 @@ def test_the_verdict_that_is_tampered_with_stands() -> None:
 @pytest.mark.parametrize(
     ("tamper", "problem"),
     [
-        (_plan(in_force="first"), "/steps: there are 3; expected 2"),
+        (_plan(in_force="first"), "/steps: 3 steps; expected 2"),
         (_plan(in_force="never"), "/plan/in_force: Input should be 'first' or 'latest'"),
-        (_plan(in_force=None), "/plan/in_force: the plan is another; expected first"),
-        (_plan(replans=[]), "/plan/replans: the plan is another"),
-        (_step(0, text=MAILING), "/steps/0/text: the plan has another; expected 'Read a.txt'"),
-        (_step(0, number="e4/1"), "/steps/0/number: the plan has another; expected '1'"),
-        (_step(0, number="e2/2"), "/steps: there are 3; expected 2"),
-        (_step(0, number="3"), "/steps: there are 3; expected 2"),
-        (_step(0, parent="1"), "/steps/0/parent: the plan has another; expected None"),
-        (_step(2, covers=["e3"]), "/steps/2/covers/0: step 2 was not planned when e3 came."),
-        (_step(0, covers=["e3", "e5"]), "/steps/0/covers/1: step e2/1 was not planned"),
-        (_leaves_out(0), "/extras: the action e3 is under no step and no extra."),
-        (_leaves_out(1), "/steps: there are 2; expected 3"),
-        (_leaves_out(2), "/steps: there are 2; expected 3"),
-        (_moves_the_first_to_the_end, "/steps/0/number: the plan has another; expected 'e2/1'"),
-        (_adds_what_was_never_done, "/steps: there are 4; expected 3"),
-        (_withdraws_a_step, "/reason: the findings give another"),
+        (_plan(in_force=None), "/plan/in_force: does not match the plan; expected first"),
+        (_plan(replans=[]), "/plan/replans: does not match the plan"),
+        (_step(0, text=MAILING), "/steps/0/text: does not match the plan; expected 'Read a.txt'"),
+        (_step(0, number="e4/1"), "/steps/0/number: does not match the plan; expected '1'"),
+        (_step(0, number="e2/2"), "/steps: 3 steps; expected 2"),
+        (_step(0, number="3"), "/steps: 3 steps; expected 2"),
+        (_step(0, parent="1"), "/steps/0/parent: does not match the plan; expected None"),
+        (_step(2, covers=["e3"]), "/steps/2/covers/0: step 2 was not in the plan at e3."),
+        (_step(0, covers=["e3", "e5"]), "/steps/0/covers/1: step e2/1 was not in the plan"),
+        (_leaves_out(0), "/extras: action e3 is neither covered by a step nor an extra."),
+        (_leaves_out(1), "/steps: 2 steps; expected 3"),
+        (_leaves_out(2), "/steps: 2 steps; expected 3"),
+        (_moves_the_first_to_the_end, "/steps/0/number: does not match the plan; expected 'e2/1'"),
+        (_adds_what_was_never_done, "/steps: 4 steps; expected 3"),
+        (_withdraws_a_step, "/reason: does not follow from the findings"),
     ],
 )  # fmt: skip
 def test_a_tampered_verdict_is_rejected(

@@ -142,4 +142,4 @@ def test_last_words_that_are_not_written_yet_are_waited_for(
     answer = told(
         planproof("hook", "claude-code", stdin=stop(session, last_assistant_message=words))
     )
-    assert "only spoken of" in answer["systemMessage"]
+    assert "only claimed" in answer["systemMessage"]

@@ -148,7 +148,7 @@ def test_one_of_several_is_judged_and_verified(
     accepted = planproof("verify", "verdict.json", log.name, "--pick", "2")
     assert accepted.out == "accepted: verdict.json\n"
     rejected = planproof("verify", "verdict.json", log.name, "--pick", "3")
-    assert "/inputs/trace: this is the digest of another trace" in rejected.out
+    assert "/inputs/trace: the digest does not match this trace" in rejected.out
     assert planproof("verify", "verdict.json", log.name).code == 2
 
 

@@ -322,7 +322,7 @@ def test_each_plan_can_be_in_force_until_the_next(planproof: CommandLine, folder
     asked = ("--judge", "prompt", "--model", "openai:any", "--base-url", "http://127.0.0.1:9/v1")
     refused = planproof("run", "cases.jsonl", *latest, *asked)
     assert refused.code == 2
-    assert "Take `rules`, `audit` or `cascade`" in refused.err
+    assert "Use `rules`, `audit` or `cascade`" in refused.err
     dry = planproof("run", "cases.jsonl", *latest, "--judge", "audit", "--dry-run")
     assert dry.out.startswith("1 cases, 1 calls")
 

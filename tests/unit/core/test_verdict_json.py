@@ -70,5 +70,5 @@ def test_metadata_of_any_sort_crosses_a_process_boundary() -> None:
 def test_what_is_no_verdict_is_told(change: dict[str, Any], told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
         parse_verdict({**VERDICTS[0].full(), **change})
-    with pytest.raises(InvalidInput, match="no full verdict"):
+    with pytest.raises(InvalidInput, match="not a full verdict"):
         parse_verdict([])

@@ -131,17 +131,17 @@ def _rewrites_a_step(verdict: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("tamper", "problem"),
     [
-        (_plan(origin="given"), "/plan/origin: the plan is another; expected declared"),
-        (_plan(event="e1"), "/plan/event: the plan is another; expected e3"),
-        (_plan(event=None), "/plan/event: the plan is another; expected e3"),
-        (_plan(pointer="/events/0"), "/plan/pointer: the plan is another"),
-        (_plan(declared_by="user"), "/plan/declared_by: the plan is another"),
-        (_plan(before_acting=True), "/plan/before_acting: the plan is another"),
-        (_plan(replans=["e4"]), "/plan/replans: the plan is another"),
-        (_plan(rejected=["e3"]), "/plan/rejected: the plan is another"),
-        (_cites_what_came_before, "/steps/0/covers/0: e2 came before the plan."),
-        (_claims_no_plan, "/outcome: a plan is declared at e3."),
-        (_rewrites_a_step, "/steps/0/text: the plan has another"),
+        (_plan(origin="given"), "/plan/origin: does not match the plan; expected declared"),
+        (_plan(event="e1"), "/plan/event: does not match the plan; expected e3"),
+        (_plan(event=None), "/plan/event: does not match the plan; expected e3"),
+        (_plan(pointer="/events/0"), "/plan/pointer: does not match the plan"),
+        (_plan(declared_by="user"), "/plan/declared_by: does not match the plan"),
+        (_plan(before_acting=True), "/plan/before_acting: does not match the plan"),
+        (_plan(replans=["e4"]), "/plan/replans: does not match the plan"),
+        (_plan(rejected=["e3"]), "/plan/rejected: does not match the plan"),
+        (_cites_what_came_before, "/steps/0/covers/0: e2 is from before the plan."),
+        (_claims_no_plan, "/outcome: no_plan, but a plan is declared at e3."),
+        (_rewrites_a_step, "/steps/0/text: does not match the plan"),
     ],
 )
 def test_a_tampered_verdict_is_rejected(
