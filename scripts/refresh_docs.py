@@ -27,7 +27,7 @@ _EXAMPLE_FIRST_ANSWER = """[begin answer b4161ee005a2db288558]
 step 2, you said: {"step":"2","kind":["act"],"status":"executed","evidence":[{"event":"e9","quote":"send_mail"}],"events":[]}
   not accepted, the quote is not in the event: e9 «send_mail»
 step 4, you said: {"step":"4","kind":["act"],"status":"executed","evidence":[{"event":"e6","quote":"LIS"}],"events":[]}
-  not confirmed by a search for words and values: Lisbon stands in no event of it
+  not confirmed by a search for words and values: value “Lisbon” not found in any call of this step
 [end answer b4161ee005a2db288558]"""  # noqa: E501 - as it is sent
 _CONSOLE_BLOCK = re.compile(r"(<!-- run( on)? -->\n```console\n)(.*?)(```)", re.DOTALL)
 # What a run is called, and how long it took.

@@ -30,10 +30,10 @@ class JudgePeriod(Protocol):
 
 
 async def judge_periods(timeline: PlanTimeline, judge: JudgePeriod) -> Findings | Judgement:
-    """Judge each plan on the events of its period, and merge what was found.
+    """Judge each plan on the events of its period, and merge the findings.
 
-    A step that the next plan keeps is the same step: what was done of it still counts, and its
-    evidence is shown again. A step that the next plan drops is withdrawn if nothing was done of it.
+    A step that the next plan keeps is the same step: work done for it still counts, and its
+    evidence is shown again. A step that the next plan drops is withdrawn if it was not started.
     """
     periods = _PlanPeriods(timeline)
     results: list[Findings | Judgement] = []
@@ -71,7 +71,7 @@ def findings_required_error() -> InvalidInput:
 
 
 class _PlanPeriods:
-    """The periods of a timeline, and what was found in those before the current one."""
+    """The periods of a timeline, and the findings of those before the current one."""
 
     def __init__(self, timeline: PlanTimeline) -> None:
         self._timeline = timeline
@@ -91,7 +91,7 @@ class _PlanPeriods:
                 yield move_steps_first(plan, started), timeline.slice_trace(self._current, shown)
 
     def add(self, result: Findings | Judgement) -> Findings | Judgement:
-        """Take in what was found in the current period; return it with the timeline's numbers."""
+        """Add the findings of the current period; return them with the timeline's numbers."""
         findings = result.findings if isinstance(result, Judgement) else result
         if findings is None:
             raise findings_required_error()
@@ -134,7 +134,7 @@ class _PlanPeriods:
     def _find_started(self, numbers: Mapping[str, str]) -> dict[str, StepFinding]:
         """Return the steps that were begun under an earlier plan, in the order they were begun.
 
-        They come before the other steps: what was done before a plan can't be out of order in it.
+        They come before the other steps: work done before a plan can't be out of order in it.
         """
         known = ((number, self._findings.get(name)) for number, name in numbers.items())
         started = [(n, found) for n, found in known if found and found.status in _PRESENT]
@@ -162,7 +162,7 @@ class _PlanPeriods:
         return replace(kept, status=Status.AMBIGUOUS, note=note)
 
     def _merge_step(self, earlier: StepFinding, later: StepFinding) -> StepFinding:
-        """Merge findings on one step under two plans: what was done under the first stays done."""
+        """Merge findings on one step under two plans: work done under the first still counts."""
         covers = self._sort_events({*earlier.covers, *later.covers})
         if earlier.status in _DONE or _RANK[earlier.status] > _RANK.get(later.status, 3):
             return replace(earlier, covers=covers)

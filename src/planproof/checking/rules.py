@@ -126,5 +126,5 @@ def _collect_actors(
 ) -> frozenset[str]:
     """Return all actors of the trace, and the agents that the plan assigns steps to by name."""
     acting = frozenset(candidate.signature.actor for candidate in candidates)
-    charged = frozenset(requirement.subject for requirement in requirements if requirement.subject)
-    return acting | charged if acting & charged else acting
+    assigned = frozenset(requirement.subject for requirement in requirements if requirement.subject)
+    return acting | assigned if acting & assigned else acting

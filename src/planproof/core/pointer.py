@@ -95,15 +95,15 @@ def _merge_objects(objects: list[dict[str, Json]]) -> dict[str, Json]:
     for one in objects:
         for key, value in one.items():
             values_by_key.setdefault(key, []).append(value)
-    whole: dict[str, Json] = {}
+    merged: dict[str, Json] = {}
     for key, values in values_by_key.items():
         strings = [value for value in values if isinstance(value, str)]
         inner = [cast("dict[str, Json]", value) for value in values if isinstance(value, dict)]
         if inner:
-            whole[key] = _merge_objects(inner)
+            merged[key] = _merge_objects(inner)
         else:
-            whole[key] = "".join(strings) if strings else values[0]
-    return whole
+            merged[key] = "".join(strings) if strings else values[0]
+    return merged
 
 
 def _stream_id(value: Json) -> Json:
