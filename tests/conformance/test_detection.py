@@ -208,7 +208,7 @@ def test_a_reader_of_another_package_is_found_and_used(outside: dict[str, str]) 
     code, out, err = planproof(outside, "inspect", "-", given="1\tuser\thi\n2\tbot\thello\n")
     assert code == 0
     assert "read by tabs: 2 events (2 messages)" in out
-    assert "the reader `gone` is left out" in err
+    assert "the reader `gone` is skipped" in err
 
 
 def test_a_reader_of_another_package_goes_before_the_built_in_ones(outside: dict[str, str]) -> None:
