@@ -19,7 +19,7 @@ from benchmarks.measure import (
     measure_peak_bytes,
     print_rows,
 )
-from benchmarks.monitoring import measure_monitor
+from benchmarks.monitor import measure_monitor
 from benchmarks.prompts import measure_prompt_length
 from planproof import evaluate
 

@@ -1,4 +1,4 @@
-"""`make pages`: how long pages take to make and to open, and whether they stay smooth.
+"""`make bench-pages`: how long pages take to make and to open, and whether they stay smooth.
 
 Making is CPU time. Opening is wall time in a real Chromium, from the address to two frames after
 everything is there; against it stands a bare page that holds the same texts and does nothing with

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.cases import generate_case
 from benchmarks.floor import match_in_order
-from benchmarks.growing import grow_trace
+from benchmarks.large_traces import grow_trace
 from benchmarks.measure import BenchmarkRow
 from benchmarks.prompts import find_event_ids, measure_prompt_length
 from planproof.core.trace import Kind

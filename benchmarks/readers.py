@@ -1,6 +1,6 @@
-"""`make reading`: every format at 1, 10 and 50 MB, against json.loads of the same bytes.
+"""`make bench-readers`: every format at 1, 10 and 50 MB, against json.loads of the same bytes.
 
-`python -m benchmarks.reading langchain codex` measures only these.
+`python -m benchmarks.readers langchain codex` measures only these.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.growing import find_small_traces, grow_trace
+from benchmarks.large_traces import find_small_traces, grow_trace
 from benchmarks.measure import BenchmarkRow, format_seconds, measure_cpu_seconds, print_rows
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace

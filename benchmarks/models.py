@@ -1,4 +1,4 @@
-"""`make asking`: the wall time of judges that ask a model, against a bare client's.
+"""`make bench-models`: the wall time of judges that ask a model, against a bare client's.
 
 200 cases of 50 events, all at once, at a server that takes 200 ms for an answer. The bare client
 asks the questions of `prompt`, word for word and for an answer of the same form; they were written
@@ -22,7 +22,7 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from benchmarks import asking_peers
+from benchmarks import peer_judges
 from benchmarks.cases import GeneratedCase, generate_case
 from benchmarks.measure import BenchmarkRow, print_rows
 from planproof import Verdict, aevaluate, evaluate
@@ -53,7 +53,7 @@ def main() -> int:
     cases = [generate_case(steps=10, events=50, seed=seed) for seed in range(CASES)]
     with run_scripted_model(cases) as address:
         times = asyncio.run(measure_judges(cases, address))
-        times |= asking_peers.measure_peers(cases, address)
+        times |= peer_judges.measure_peers(cases, address)
     floor = times.pop("bare client")
     rows = [
         BenchmarkRow(

@@ -1,6 +1,6 @@
 """The server under load: spans and verdicts a second, what they wait, memory, and too much of it.
 
-    python -m benchmarks.serving [--soak SECONDS] [--for SECONDS]
+    python -m benchmarks.server [--soak SECONDS] [--for SECONDS]
 
 The client is a process of its own (benchmarks.load), and so is a bare FastAPI application that
 gives every body back: the floor, which is sent the same bodies over as many connections. A trace
@@ -27,7 +27,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from benchmarks.cases import generate_case
 from benchmarks.load import TRACE_ID_MARK, LoadPlan, write_bodies
-from benchmarks.running import find_process_tree, read_private_memory
+from benchmarks.runs import find_process_tree, read_private_memory
 
 STEPS = 10
 START_NANOSECONDS = 1_767_225_600_000_000_000

@@ -1,4 +1,4 @@
-"""`make beside`: DeepEval's PlanAdherenceMetric and planproof on the same cases and the same model.
+"""`make bench-deepeval`: DeepEval's PlanAdherenceMetric and planproof, same cases, same model.
 
 50 generated cases of 10 steps and 50 events, all asked about at once; a third of them did one step
 with another thing than planned. The model is a script that takes 200 ms an answer and knows the
@@ -18,8 +18,8 @@ from itertools import product, starmap
 from pathlib import Path
 from typing import Any
 
-from benchmarks.asking import LATENCY, build_answer_book
-from benchmarks.asking_peers import PeerTool, find_python, run_peer, write_cases_file
+from benchmarks.models import LATENCY, build_answer_book
+from benchmarks.peer_judges import PeerTool, find_python, run_peer, write_cases_file
 from benchmarks.cases import generate_case
 from tests.scripted_model import Asked, HttpError, Reply, ScriptedModel
 from tests.scripted_model.book import answers_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from gathering import AskFunction, main
+from peer_script import AskFunction, main
 
 from planproof import aevaluate
 from planproof.llm.model_settings import ModelSettings

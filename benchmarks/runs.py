@@ -1,6 +1,6 @@
 """Running many cases: cases a second, CPU over a bare loop, cores kept busy, memory.
 
-    python -m benchmarks.running [CASES]
+    python -m benchmarks.runs [CASES]
 
 The cases are made by repeating and altering 200 generated ones of 10 steps and 50 events. Every row
 is a `planproof run` of its own into a new store, from start to end; the bare loop reads the same

@@ -6,7 +6,7 @@ import importlib
 import json
 from typing import Any
 
-from gathering import AskFunction, main
+from peer_script import AskFunction, main
 
 
 def make_judge(address: str) -> AskFunction:

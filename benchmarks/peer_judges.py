@@ -1,7 +1,7 @@
 """Other tools that ask a model whether a plan was kept to, each in an environment of its own.
 
 DeepEval's PlanAdherenceMetric (three questions a case) and agentevals' trajectory judge (one), at
-the versions that the lock file has; their scripts are in `peers_asking/`.
+the versions that the lock file has; their scripts are in `peer_scripts/`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.cases import GeneratedCase
 from scripts.environments import ENVIRONMENTS
 
-SCRIPTS_FOLDER = Path(__file__).parent / "peers_asking"
+SCRIPTS_FOLDER = Path(__file__).parent / "peer_scripts"
 ENVIRONMENT_BY_PEER = {"deepeval": "deepeval", "agentevals": "openevals"}
 """Each with the environment that it is installed in."""
 
