@@ -22,7 +22,7 @@ from benchmarks.cases import generate_case
 from benchmarks.models import LATENCY, build_answer_book
 from benchmarks.peer_judges import PeerTool, find_python, run_peer, write_cases_file
 from tests.scripted_model import Asked, HttpError, Reply, ScriptedModel
-from tests.scripted_model.book import answers_of
+from tests.scripted_model.answer_book import answers_of
 from tests.scripted_model.faults import MODES, SCORES, Good
 
 CASES = 50

@@ -22,19 +22,19 @@ from planproof.llm.model_settings import ModelSettings
 from planproof.llm.providers import open_model
 from planproof.scoring import compute_score
 from scripts.bench import LabelledCase
-from tests import auditing_models
-from tests.auditing_models import model_that_is
+from tests import audit_models
+from tests.audit_models import model_that_is
 from tests.scripted_model import Asked, ScriptedModel
 
 _SAMPLE_EVERY = 5
 """One case of so many is asked about; 14 belong together, so every kind has its share."""
 _MODEL_BEHAVIOURS: tuple[Callable[[dict[str, Any]], dict[str, Any]], ...] = (
-    auditing_models.honest,
-    auditing_models.inventing,
-    auditing_models.believing,
-    auditing_models.misnaming,
-    auditing_models.overlooking,
-    auditing_models.citing_anything,
+    audit_models.honest,
+    audit_models.inventing,
+    audit_models.believing,
+    audit_models.misnaming,
+    audit_models.overlooking,
+    audit_models.citing_anything,
 )
 _PASSING_SCORE = 0.75
 _CLEAN_KINDS = ("faithful", "paraphrase")
@@ -66,7 +66,7 @@ def measure_saved_tokens(
 
         async def judge_all() -> None:
             for case in sampled:
-                answer = json.dumps(auditing_models.honest(case.record))
+                answer = json.dumps(audit_models.honest(case.record))
                 server.behaviour = partial(_answer_always, answer)
                 caching_model = _CachingModel(model)
                 for level in tokens_by_level:

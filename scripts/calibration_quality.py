@@ -30,26 +30,26 @@ from planproof.llm.providers import open_model
 from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.scoring import compute_score
 from scripts.quality_tables import build_markdown_table, write_pages
-from tests import auditing_models
-from tests.auditing_models import plan_and_trace
+from tests import audit_models
+from tests.audit_models import plan_and_trace
 from tests.scripted_model import Asked, ScriptedModel
 
 ModelBehaviour = Callable[[dict[str, Any]], dict[str, Any]]
 BEHAVIOURS_BY_JUDGE: dict[str, tuple[ModelBehaviour, ...]] = {
-    "prompt": (auditing_models.honest, auditing_models.credulous, auditing_models.inventing),
+    "prompt": (audit_models.honest, audit_models.credulous, audit_models.inventing),
     "audit": (
-        auditing_models.honest,
-        auditing_models.credulous,
-        auditing_models.inventing,
-        auditing_models.believing,
-        auditing_models.misnaming,
-        auditing_models.overlooking,
-        auditing_models.citing_anything,
+        audit_models.honest,
+        audit_models.credulous,
+        audit_models.inventing,
+        audit_models.believing,
+        audit_models.misnaming,
+        audit_models.overlooking,
+        audit_models.citing_anything,
     ),
     "cascade": (
-        auditing_models.honest,
-        auditing_models.credulous,
-        auditing_models.citing_anything,
+        audit_models.honest,
+        audit_models.credulous,
+        audit_models.citing_anything,
     ),
 }
 
@@ -100,7 +100,7 @@ def _make_answers(behaviour: ModelBehaviour, variant: Variant) -> dict[str, str]
     case = {"agent_plan": list(variant.plan), "execution_trace": variant.case.trace}
     audit = behaviour(case)
     # Whoever says otherwise than the rules find says that all of it was done.
-    believes = audit != auditing_models.honest(case)
+    believes = audit != audit_models.honest(case)
     value = 1.0 if believes else compute_score(Rules().judge(Content(), *plan_and_trace(case)))
     score_answer = {"score": value, "reason": f"It gives {value}: see step 1."}
     return {"steps": json.dumps(audit), "score": json.dumps(score_answer)}

@@ -16,8 +16,8 @@ from planproof.readers.decoding.case_files import read_case
 from planproof.runs.run_records import Result, Run
 from planproof.runs.store.open_store import open_store
 from scripts.chromium import open_chromium
-from tests.kept_runs import keep
-from tests.serving import served
+from tests.server_processes import served
+from tests.stored_runs import keep
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "runs.png"
 _WIDTH, _HEIGHT = 1100, 640

@@ -18,7 +18,7 @@ from planproof.readers.native import serialize_trace
 from planproof.reports.html.case_page import JudgedCase, read_judged_case
 from planproof.runs.run_records import Result, Run, RunState, StoredCase, serialize_case
 from planproof.runs.store.store_protocol import Store
-from tests.hand_made_runs import RUN
+from tests.run_builders import RUN
 
 
 def demo_case(name: str) -> JudgedCase:

@@ -7,7 +7,7 @@ import sys
 
 from planproof.server.lifecycle import serve
 from planproof.server.server_settings import ServerLimits
-from tests.serving import settings
+from tests.server_processes import settings
 
 
 def _announce(address: str) -> None:

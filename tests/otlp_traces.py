@@ -13,7 +13,7 @@ from typing import Any
 from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from tests.patience import PATIENCE
+from tests.timeouts import PATIENCE
 
 PLAN = "1. Call look_up.\n2. Call compute.\n3. Call save_result."
 TOOLS = ("look_up", "compute", "save_result")

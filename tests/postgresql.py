@@ -16,7 +16,7 @@ from time import monotonic, sleep
 
 import psycopg
 
-from tests.patience import PATIENCE
+from tests.timeouts import PATIENCE
 
 _USER = "planproof"
 # PostgreSQL refuses to be run by root.

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import urlsplit
 
-from tests.patience import PATIENCE
+from tests.timeouts import PATIENCE
 
 
 @contextmanager

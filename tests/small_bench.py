@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.hand_written import asked, did, trace
+from tests.trace_builders import asked, did, trace
 
 _TRACE = trace(
     asked("Refund order A-1042."),

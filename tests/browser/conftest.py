@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from scripts.chromium import open_chromium
-from tests.browser.opening import Opening
-from tests.patience import PATIENCE
+from tests.browser.page_opener import Opening
+from tests.timeouts import PATIENCE
 
 expect.set_options(timeout=1000 * PATIENCE)
 

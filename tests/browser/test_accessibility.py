@@ -6,7 +6,7 @@ import pytest
 
 from planproof.reports.html.report_page import render_case_page
 from tests.browser.axe import serious
-from tests.browser.opening import Colours, Opening
+from tests.browser.page_opener import Colours, Opening
 from tests.judged_cases import EVERY_STATUS, long_case
 
 

@@ -14,7 +14,7 @@ from planproof.evaluation import ReadOptions
 from planproof.reports.html.report_page import render_calibration_page
 from planproof.runs.engines.case_judging import CaseEvaluator
 from tests.browser.axe import serious
-from tests.browser.opening import Colours, Opening
+from tests.browser.page_opener import Colours, Opening
 from tests.unit.calibration_rows import row
 
 CASES = load_built_in_cases()[:2]

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from planproof.reports.html.report_page import render_case_page
-from tests.browser.opening import Opening
+from tests.browser.page_opener import Opening
 from tests.judged_cases import EVERY_STATUS, demo_case, long_case
 
 

@@ -13,7 +13,7 @@ from planproof.core.trace import Event, Kind, Trace
 from planproof.core.verdict import Coverage
 from planproof.reports.html.case_page import JudgedCase
 from planproof.reports.html.report_page import render_case_page
-from tests.browser.opening import Opening
+from tests.browser.page_opener import Opening
 from tests.judged_cases import EVERY_STATUS, called, extra, step
 
 ATTACKS = {

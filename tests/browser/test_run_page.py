@@ -15,7 +15,7 @@ from planproof.reports.html.case_page import JudgedCase
 from planproof.reports.html.report_page import render_run_page
 from planproof.runs.store.open_store import open_store
 from tests.browser.axe import serious
-from tests.browser.opening import Colours, Opening
+from tests.browser.page_opener import Colours, Opening
 from tests.judged_cases import EVERY_STATUS, demo_case, kept_run, long_case
 
 CASES = (

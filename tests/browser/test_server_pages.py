@@ -11,12 +11,12 @@ from playwright.sync_api import Page, expect
 from planproof.runs.store.open_store import open_sql_store
 from planproof.server.guard.api_keys import Keys, Role
 from tests.browser.axe import serious
-from tests.browser.opening import Colours, Opening
-from tests.hand_made_runs import RUN
-from tests.kept_runs import LONG, NIGHTLY, filled_store
+from tests.browser.page_opener import Colours, Opening
 from tests.otlp_traces import attribute, export, post, spans_of
 from tests.reverse_proxy import behind
-from tests.serving import Served, served
+from tests.run_builders import RUN
+from tests.server_processes import Served, served
+from tests.stored_runs import LONG, NIGHTLY, filled_store
 
 PAGES = {
     "runs": "/",

@@ -14,9 +14,9 @@ import pytest
 
 from planproof.runs.run_records import RunState
 from planproof.runs.store.open_store import open_store
-from tests.patience import wait_until
 from tests.postgresql import PostgreSQL
 from tests.run_processes import data_set, ended, started
+from tests.timeouts import wait_until
 
 CASES = 400
 

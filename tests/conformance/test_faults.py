@@ -21,11 +21,11 @@ from planproof.core.model import Cause
 from planproof.llm.open_judge import open_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.auditing_models import honest, inventing, inventing_events
-from tests.patience import PATIENCE
+from tests.audit_models import honest, inventing, inventing_events
 from tests.scripted_model import Asked, ScriptedModel
 from tests.scripted_model.faults import MODES, SCORES
 from tests.small_cases import FOLLOWED
+from tests.timeouts import PATIENCE
 
 SECONDS = 10.0
 """The deadline of what nothing else ends."""

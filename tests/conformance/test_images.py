@@ -14,7 +14,7 @@ from planproof.core.judge import ModelOptions
 from planproof.llm.judge_registry import find_judge
 from planproof.llm.model_settings import ModelSettings
 from planproof.llm.providers import open_model
-from tests.pictures import GIF, JPEG, PNG, PNG_BYTES
+from tests.images import GIF, JPEG, PNG, PNG_BYTES
 from tests.scripted_model import Asked, ScriptedModel
 
 DIALECTS = ["openai:x", "openai-responses:x", "anthropic:x"]

@@ -22,7 +22,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.readers.native import serialize_trace
 from planproof.verification import verify
-from tests.auditing_models import honest, model_that_is
+from tests.audit_models import honest, model_that_is
 from tests.fake_model import FakeModel
 from tests.small_cases import COPY, DELETE, FOLLOWED, IDLE, PLAN, READ, USER, called
 

@@ -15,8 +15,8 @@ from sqlalchemy import func, select
 from planproof.runs.store.open_store import open_sql_store
 from planproof.runs.store.schema import spans, traces
 from tests.otlp_traces import JSON, PROTOBUF, TOOLS, export, post, protobuf, spans_of
-from tests.patience import PATIENCE, wait_until
-from tests.serving import Served, served
+from tests.server_processes import Served, served
+from tests.timeouts import PATIENCE, wait_until
 
 AT_ONCE = 4
 QUIET = ("--quiet-seconds", "0.2")

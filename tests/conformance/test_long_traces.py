@@ -11,7 +11,7 @@ from planproof import Verdict, evaluate
 from planproof.llm.open_judge import open_judge
 from planproof.llm.prompting.case_prompt import count_characters
 from tests.fake_model import FakeModel
-from tests.hand_written import did, trace
+from tests.trace_builders import did, trace
 
 BUDGET = 120_000
 PLAN = ["Read page 1", "Mail Ann"]

@@ -19,8 +19,8 @@ from mcp.types import Tool
 from planproof import Monitor, evaluate
 from scripts.doc_blocks import find_blocks_for
 from tests.golden_files import ROOT
-from tests.patience import PATIENCE
 from tests.scripted_model import ScriptedModel
+from tests.timeouts import PATIENCE
 
 TRACE = ROOT / "examples" / "langgraph" / "trace.json"
 PLAN = ["Read the file report-12.txt", "Delete the file draft-7.txt"]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from planproof.core.finding import Severity, Status
 from planproof.scoring import compute_score
-from tests.hand_written import (
+from tests.trace_builders import (
     Event,
     asked,
     did,
@@ -22,7 +22,7 @@ from tests.hand_written import (
     thought,
     under,
 )
-from tests.unit.findings_made import findings
+from tests.unit.finding_builders import findings
 
 EXECUTED, PARTIAL, MISSING = Status.EXECUTED, Status.PARTIAL, Status.MISSING
 AMBIGUOUS, OUT_OF_ORDER = Status.AMBIGUOUS, Status.OUT_OF_ORDER

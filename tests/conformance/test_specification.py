@@ -11,7 +11,7 @@ from planproof import Verdict
 from planproof.core.content import Json
 from planproof.core.finding import Status
 from planproof.reasons import check_reason
-from tests.hand_written import (
+from tests.trace_builders import (
     Event,
     asked,
     did,

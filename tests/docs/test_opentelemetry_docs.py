@@ -7,8 +7,8 @@ from pathlib import Path
 
 from planproof.runs.store.open_store import open_store
 from scripts.doc_blocks import find_blocks_for
-from tests.patience import wait_until
-from tests.serving import served
+from tests.server_processes import served
+from tests.timeouts import wait_until
 
 SHOWN = "http://127.0.0.1:7526"
 

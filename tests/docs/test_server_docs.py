@@ -13,7 +13,7 @@ import pytest
 
 from scripts.doc_blocks import find_blocks_for
 from scripts.shell import Shell, extract_commands
-from tests.serving import Served, served
+from tests.server_processes import Served, served
 
 SHOWN = "http://127.0.0.1:7526"
 BLOCKS = find_blocks_for(__file__)

@@ -17,7 +17,7 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.llm.judge_registry import find_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.auditing_models import (
+from tests.audit_models import (
     believing,
     citing_anything,
     honest,
@@ -28,8 +28,8 @@ from tests.auditing_models import (
     plan_and_trace,
 )
 from tests.fake_model import FakeModel
-from tests.hand_written import trace
 from tests.properties.test_judge import EVENTS, PLANNED, written
+from tests.trace_builders import trace
 
 Nature = Callable[[dict[str, Any]], dict[str, Any]]
 WORDS = st.sampled_from(("e1", "e2", "e3", "e2-e5", "e9", "[e1]", "", "x", "e1, e3"))

@@ -16,7 +16,7 @@ from planproof.core.finding import Status
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.hand_written import Event, asked, did, failed, noted, said, thought, trace
+from tests.trace_builders import Event, asked, did, failed, noted, said, thought, trace
 
 DEEDS = {
     "Read": "read_file",

@@ -11,7 +11,7 @@ from planproof import Monitor, evaluate
 from planproof.core.finding import Severity, Status
 from planproof.core.verdict import Verdict
 from planproof.monitor import Certainty, Deviation, DeviationKind
-from tests.hand_written import Event, asked, did, failed, noted, said, thought
+from tests.trace_builders import Event, asked, did, failed, noted, said, thought
 
 STEPS = (
     "Read the file report-12.txt",

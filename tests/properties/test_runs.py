@@ -18,8 +18,8 @@ from planproof.runs import statistics
 from planproof.runs.compare import compare
 from planproof.runs.run_records import Result
 from planproof.runs.summary import summarize
-from tests.hand_made_runs import RUN, failed, found, result
-from tests.unit.findings_made import findings
+from tests.run_builders import RUN, failed, found, result
+from tests.unit.finding_builders import findings
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planproof.scoring import compute_score, find_nearest_better
-from tests.unit.findings_made import findings
+from tests.unit.finding_builders import findings
 
 STEPS = st.text(alphabet="EPLAO", min_size=1, max_size=8)
 FEW = st.integers(0, 3)

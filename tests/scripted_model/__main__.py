@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from tests.scripted_model.book import answers_of
+from tests.scripted_model.answer_book import answers_of
 from tests.scripted_model.server import ScriptedModel
 
 

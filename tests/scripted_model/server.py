@@ -10,7 +10,6 @@ import threading
 from types import TracebackType
 from typing import Any, Self
 
-from tests.patience import PATIENCE
 from tests.scripted_model.replies import (
     Behaviour,
     Bytes,
@@ -24,6 +23,7 @@ from tests.scripted_model.replies import (
     error_body,
 )
 from tests.scripted_model.request import Asked, dialect_of
+from tests.timeouts import PATIENCE
 
 
 class ScriptedModel:

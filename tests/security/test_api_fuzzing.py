@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.serving import get, post, served
+from tests.server_processes import get, post, served
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
 # Not among them: that a case of another form than the description's is refused. Many are read.

@@ -19,8 +19,8 @@ from starlette.testclient import TestClient
 from planproof.runs.store.open_store import open_sql_store
 from planproof.runs.store.schema import traces
 from tests.otlp_traces import JSON, PROTOBUF, export, protobuf, spans_of
-from tests.patience import wait_until
-from tests.serving import in_process, settings
+from tests.server_processes import in_process, settings
+from tests.timeouts import wait_until
 
 _ANSWERS = {200, 400, 413, 415}
 _TYPES = st.sampled_from([JSON, PROTOBUF, "application/json;charset=utf-16", "text/plain", ""])

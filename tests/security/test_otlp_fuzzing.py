@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from planproof.core.json_values import is_list, is_object
-from tests import serving
+from tests import server_processes
 from tests.otlp_traces import JSON, PROTOBUF, export, protobuf, spans_of
 
 REQUEST = export(spans_of(1))
@@ -24,7 +24,7 @@ SAME_SERVER = settings(suppress_health_check=[HealthCheck.function_scoped_fixtur
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Generator[TestClient, None, None]:
     store = tmp_path_factory.mktemp("otlp") / "runs.db"
-    with serving.in_process(serving.settings(store, quiet_seconds=0.1)) as made:
+    with server_processes.in_process(server_processes.settings(store, quiet_seconds=0.1)) as made:
         yield made
 
 

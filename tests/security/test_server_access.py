@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from planproof.runs.store.open_store import open_sql_store
 from planproof.server.guard import access
 from planproof.server.guard.api_keys import Keys, Role
-from tests.serving import in_process, settings
+from tests.server_processes import in_process, settings
 from tests.small_cases import FOLLOWED
 
 OPEN = {"/healthz", "/readyz"}

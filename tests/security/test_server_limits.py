@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from planproof.server.server_settings import ServerLimits
-from tests.patience import PATIENCE
-from tests.serving import Served, get, in_process, post, served_within, settings
+from tests.server_processes import Served, get, in_process, post, served_within, settings
 from tests.small_cases import FOLLOWED
+from tests.timeouts import PATIENCE
 from tests.virtual_time import VirtualTime
 
 MEGABYTE = 1024 * 1024

@@ -31,7 +31,7 @@ from planproof.evaluation import (
 )
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from tests.patience import PATIENCE
+from tests.timeouts import PATIENCE
 
 TASK = "Tidy up."
 PLAN = ["Read the list", "Delete the draft"]

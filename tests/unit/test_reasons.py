@@ -9,7 +9,7 @@ import pytest
 from planproof.core.finding import Evidence, Extra, Findings, Severity
 from planproof.reasons import check_reason, write_reason
 from planproof.scoring import compute_score
-from tests.unit.findings_made import extra, findings, step
+from tests.unit.finding_builders import extra, findings, step
 
 
 def reason_of(found: Findings) -> str:

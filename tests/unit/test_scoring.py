@@ -6,7 +6,7 @@ import pytest
 
 from planproof.core.finding import Findings, Severity
 from planproof.scoring import compute_score, find_nearest_better
-from tests.unit.findings_made import extra, findings, step
+from tests.unit.finding_builders import extra, findings, step
 
 
 @pytest.mark.parametrize("statuses", ["OO", "EO", "EEOO", "O"])

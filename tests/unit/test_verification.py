@@ -15,7 +15,7 @@ from planproof.evaluation import evaluate
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.unit.tampering import (
+from tests.unit.tampered_verdicts import (
     FINDINGS,
     PLAN,
     SOURCE,

@@ -21,7 +21,7 @@ from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.autogen_stream import attach
 from planproof.monitor import OffPlan
 from scripts.doc_blocks import find_blocks_for
-from tests.frameworks.capturing import STRAYED, Accounts, Captures, run_block, turns
+from tests.frameworks.capture_tests import STRAYED, Accounts, Captures, run_block, turns
 from tests.frameworks.refunds import PLAN, SKIPPED, TASK, Call
 
 

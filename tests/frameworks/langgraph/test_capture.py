@@ -16,7 +16,7 @@ from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.langchain_handler import callback
 from planproof.monitor import OffPlan
 from scripts.doc_blocks import find_blocks_for
-from tests.frameworks.capturing import STRAYED, Accounts, Captures, run_block
+from tests.frameworks.capture_tests import STRAYED, Accounts, Captures, run_block
 from tests.frameworks.langgraph.agent import refund_agent
 from tests.frameworks.refunds import FOLLOWED, PLAN, TASK, Call
 

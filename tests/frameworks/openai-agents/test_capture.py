@@ -24,7 +24,7 @@ from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.openai_agents_processor import hooks, processor
 from scripts.doc_blocks import find_blocks_for
-from tests.frameworks.capturing import Accounts, Captures, run_block, turns
+from tests.frameworks.capture_tests import Accounts, Captures, run_block, turns
 from tests.frameworks.refunds import FOLLOWED, PLAN, TASK, Call
 
 

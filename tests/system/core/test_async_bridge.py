@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.patience import PATIENCE
+from tests.timeouts import PATIENCE
 
 _LEFT_OPEN = """
 import asyncio

@@ -172,7 +172,7 @@ def test_a_model_judges_where_one_is_named(pytester: pytest.Pytester) -> None:
     done, _ = run_tests(
         pytester,
         """
-    from tests.auditing_models import honest, inventing, model_that_is
+    from tests.audit_models import honest, inventing, model_that_is
     CASE = {"agent_plan": PLAN, "execution_trace": FOLLOWED}
 
     @pytest.mark.planproof(judge="audit", model=model_that_is(honest, CASE))

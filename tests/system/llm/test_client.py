@@ -19,9 +19,9 @@ from planproof.core.content import Image
 from planproof.core.model import Answer, Cause, Model, ModelFailed, Question, Usage
 from planproof.llm.model_settings import ModelSettings, SpendingLimit
 from planproof.llm.providers import open_model
-from tests.patience import PATIENCE
 from tests.scripted_model import Asked, Behaviour, HttpError, ScriptedModel
 from tests.scripted_model.faults import MODES, SCORES
+from tests.timeouts import PATIENCE
 from tests.virtual_time import VirtualTime
 
 GOOD = json.dumps({"score": 0.5, "reason": "Step 2 is missing."})

@@ -15,7 +15,7 @@ from planproof.runs.run_records import RunState
 from planproof.server.server_settings import ServerLimits
 from tests.command_line import CommandLine
 from tests.otlp_traces import export, spans_of
-from tests.serving import in_process, settings
+from tests.server_processes import in_process, settings
 from tests.small_cases import FOLLOWED, IDLE, PLAN, PLANLESS
 
 CASES: list[dict[str, Any]] = [

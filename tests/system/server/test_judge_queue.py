@@ -18,9 +18,9 @@ from planproof.server.http_problems import ServerBusy
 from planproof.server.judge_queue import JudgeQueue
 from planproof.server.observability import Metrics
 from planproof.server.worker_pool import ProcessPool
-from tests.obedient_judge import DIE, HANG, Obedient
-from tests.patience import PATIENCE
 from tests.small_cases import FOLLOWED, PLAN
+from tests.task_driven_judge import DIE, HANG, Obedient
+from tests.timeouts import PATIENCE
 
 
 def _line(task: str) -> CaseLine:

@@ -14,11 +14,11 @@ from planproof.evaluation import evaluate
 from planproof.runs.run_records import RunState
 from planproof.runs.store.open_store import open_sql_store
 from tests.command_line import CommandLine
-from tests.patience import PATIENCE, wait_until
 from tests.scripted_model import ScriptedModel
-from tests.serving import get, post, served, stream
-from tests.serving import settings as server_settings
+from tests.server_processes import get, post, served, stream
+from tests.server_processes import settings as server_settings
 from tests.small_cases import FOLLOWED, PLAN, TASK
+from tests.timeouts import PATIENCE, wait_until
 
 
 def test_a_store_that_keeps_nothing_is_refused(

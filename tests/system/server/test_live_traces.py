@@ -6,8 +6,8 @@ from pathlib import Path
 
 from planproof.server.live_traces import LiveTrace
 from tests.otlp_traces import export, spans_of
-from tests.patience import wait_until
-from tests.serving import in_process, settings
+from tests.server_processes import in_process, settings
+from tests.timeouts import wait_until
 
 
 def test_a_trace_that_is_judged_shows_its_verdict(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from planproof.evaluation import ReadOptions
 from planproof.runs.engines.case_judging import CaseEvaluator
 from scripts.calibration_quality import format_figures
 from scripts.doc_blocks import ROOT
-from tests.hand_written import asked, did, trace
+from tests.trace_builders import asked, did, trace
 
 TEXT_ONLY = frozenset(Attack) - {Attack.OBSERVATIONS}
 

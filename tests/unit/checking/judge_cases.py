@@ -9,7 +9,7 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from tests.hand_written import Event, trace
+from tests.trace_builders import Event, trace
 
 
 def read(*events: Event | tuple[Event, ...]) -> Trace:

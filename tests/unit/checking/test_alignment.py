@@ -6,8 +6,8 @@ import pytest
 
 from planproof.checking.alignment import HIGH_OVERLAP_COSTS, LOW_OVERLAP_COSTS, Alignment, align
 from planproof.checking.similarity import Similarity
-from tests.counted_work import growth
-from tests.hand_written import Event, did, noted, said, thought
+from tests.line_counts import growth
+from tests.trace_builders import Event, did, noted, said, thought
 from tests.unit.checking.judge_cases import demand, units
 
 A, B, C = (

@@ -14,7 +14,7 @@ from planproof.checking.confidence import (
     estimate_confidence,
 )
 from planproof.checking.similarity import compute_similarity, load_shipped_weights
-from tests.hand_written import did, said
+from tests.trace_builders import did, said
 from tests.unit.checking.judge_cases import demand, units
 
 NOTHING = dict.fromkeys({name for names in CONFIDENCE_FEATURES.values() for name in names}, 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planproof.core.finding import Extra, Severity
-from tests.hand_written import Event, asked, did, failed, judged, said, thought, under
+from tests.trace_builders import Event, asked, did, failed, judged, said, thought, under
 
 PLAN = ["Read report-12.txt", "Delete draft-7.txt"]
 READ = did("read_file", path="report-12.txt")

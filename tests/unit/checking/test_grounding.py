@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from planproof.checking.grounding import find_unmet_requirements
-from tests.hand_written import Event, did, said, thought
+from tests.trace_builders import Event, did, said, thought
 from tests.unit.checking.judge_cases import demand, units
 
 

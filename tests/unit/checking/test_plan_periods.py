@@ -24,9 +24,9 @@ from planproof.errors import InvalidInput, UnknownName
 from planproof.llm.judge_registry import find_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests import hand_written
+from tests import trace_builders
 from tests.fake_model import FakeModel
-from tests.hand_written import Event, asked, did, noted, said, statuses, trace, under
+from tests.trace_builders import Event, asked, did, noted, said, statuses, trace, under
 
 EXECUTED, PARTIAL, MISSING = Status.EXECUTED, Status.PARTIAL, Status.MISSING
 OUT_OF_ORDER = Status.OUT_OF_ORDER
@@ -47,7 +47,7 @@ def todos(*steps: str) -> Event:
 
 def judged(*events: Event | tuple[Event, ...]) -> Verdict:
     """The verdict with each plan in force until the next."""
-    return hand_written.judged(None, asked("Tidy up."), *events, plan_in_force="latest")
+    return trace_builders.judged(None, asked("Tidy up."), *events, plan_in_force="latest")
 
 
 def told(verdict: Verdict) -> dict[str, tuple[str, Status]]:

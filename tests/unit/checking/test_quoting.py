@@ -6,7 +6,7 @@ import pytest
 
 from planproof.checking.event_text import cite
 from planproof.contracts.terms import extract_terms
-from tests.hand_written import Event, did, said
+from tests.trace_builders import Event, did, said
 from tests.unit.checking.judge_cases import read
 
 HAND_OFF: Event = {"kind": "action", "name": "Researcher", "actor": "Manager"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from planproof.checking.candidates import remove_restatements
 from planproof.core.trace import Trace
 from planproof.planning.plan_parser import parse_plan
-from tests.hand_written import Event, asked, did, noted, said, thought
+from tests.trace_builders import Event, asked, did, noted, said, thought
 from tests.unit.checking.judge_cases import read
 
 PLAN = parse_plan(["Run the test suite", "Delete the old branch of the repository", "Tell Ann"])

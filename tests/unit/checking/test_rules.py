@@ -9,7 +9,7 @@ from planproof.core.content import Content
 from planproof.core.finding import Status
 from planproof.core.vocabulary import Vocabulary
 from planproof.planning.plan_parser import parse_plan
-from tests.hand_written import asked, did, judged, said, statuses, under
+from tests.trace_builders import asked, did, judged, said, statuses, under
 from tests.unit.checking.judge_cases import read
 
 BUILT_IN = Vocabulary()

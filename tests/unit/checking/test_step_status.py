@@ -7,8 +7,8 @@ import pytest
 from planproof.checking.alignment import Alignment
 from planproof.checking.step_status import judge_step
 from planproof.core.finding import Status, StepFinding
-from tests.counted_work import growth
-from tests.hand_written import Event, did, failed, noted, said, thought
+from tests.line_counts import growth
+from tests.trace_builders import Event, did, failed, noted, said, thought
 from tests.unit.checking.judge_cases import demand, units
 
 FAIR = 50

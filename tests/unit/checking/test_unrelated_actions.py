@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planproof.checking.unrelated_actions import remove_unrelated_actions
-from tests.hand_written import Event, did, failed, said
+from tests.trace_builders import Event, did, failed, said
 from tests.unit.checking.judge_cases import demand, units
 
 

@@ -11,7 +11,7 @@ import pytest
 from planproof.calibration.followed_cases import BUILT_IN_NOTE, load_built_in_cases, read_labels
 from planproof.errors import InvalidInput
 from tests.command_line import CommandLine
-from tests.hand_written import asked, did, trace
+from tests.trace_builders import asked, did, trace
 
 FOLLOWED = [
     {

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from tests.command_line import CommandLine
-from tests.hand_written import did, noted
-from tests.hand_written import trace as native_trace
 from tests.small_cases import FOLLOWED, IDLE, PLAN, PLANLESS, TASK
+from tests.trace_builders import did, noted
+from tests.trace_builders import trace as native_trace
 
 
 def _write(path: Path, value: Any) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.command_line import CommandLine
-from tests.hand_written import asked, did, noted, trace
+from tests.trace_builders import asked, did, noted, trace
 
 TODOS = noted("TodoWrite", todos=[{"content": "Read a.txt"}, {"content": "Delete b.txt"}])
 LATER = noted("TodoWrite", todos=[{"content": "Read a.txt now"}, {"content": "Mail Ann"}])

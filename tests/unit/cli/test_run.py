@@ -18,8 +18,8 @@ from planproof.runs.run_records import Result, RunState
 from planproof.runs.store.open_store import open_store
 from planproof.runs.summary import SummaryBuilder
 from tests.command_line import CommandLine
-from tests.hand_written import did, noted, trace
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
+from tests.trace_builders import did, noted, trace
 
 
 def _data_set(folder: Path, *lines: Any) -> Path:

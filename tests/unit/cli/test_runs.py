@@ -16,8 +16,8 @@ from planproof.runs.run_records import Result, Run, RunState
 from planproof.runs.store.open_store import open_store
 from scripts.doc_blocks import find_blocks_for
 from tests.command_line import CommandLine
-from tests.hand_made_runs import RUN, found, run_of, run_scoring
-from tests.unit.findings_made import findings
+from tests.run_builders import RUN, found, run_of, run_scoring
+from tests.unit.finding_builders import findings
 
 FIRST, SECOND = RUN.id, "20260102-030000-def456"
 

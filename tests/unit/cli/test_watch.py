@@ -9,7 +9,7 @@ import pytest
 
 from planproof.cli import watch as watching
 from tests.command_line import CommandLine
-from tests.hand_written import did
+from tests.trace_builders import did
 from tests.virtual_time import VirtualTime
 
 PLAN = "1. Read the file report-12.txt\n2. Delete the file draft-7.txt\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planproof.contracts.values import Literal, LiteralKind, TextIndex, extract_literals, fold
-from tests.counted_work import growth
+from tests.line_counts import growth
 
 
 def found(text: str) -> list[tuple[str, str]]:

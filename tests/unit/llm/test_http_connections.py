@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from planproof.llm.http_connections import PooledTransport, create_http_client
-from tests.patience import PATIENCE
+from tests.timeouts import PATIENCE
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 

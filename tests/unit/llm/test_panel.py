@@ -15,7 +15,7 @@ from planproof.errors import InvalidInput
 from planproof.llm.open_judge import UnopenedModel, open_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.auditing_models import honest, inventing
+from tests.audit_models import honest, inventing
 from tests.fake_model import FakeModel
 from tests.small_cases import FOLLOWED
 

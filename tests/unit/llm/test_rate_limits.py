@@ -6,7 +6,7 @@ from time import monotonic
 import pytest
 
 from planproof.llm.rate_limits import DeadlineExceeded, RateLimiter
-from tests.patience import PATIENCE
+from tests.timeouts import PATIENCE
 
 
 def soon(seconds: float = PATIENCE) -> float:

@@ -13,7 +13,7 @@ from planproof.core.trace import Event, Kind
 from planproof.core.vocabulary import Vocabulary
 from planproof.monitor import Certainty, Deviation, DeviationKind, OffPlan
 from planproof.monitor.plan_monitor import RaiseOn
-from tests.hand_written import asked, did, failed, noted, said, thought
+from tests.trace_builders import asked, did, failed, noted, said, thought
 
 PLAN = [
     "Read the file report-12.txt",

@@ -12,8 +12,8 @@ from planproof import Monitor, evaluate
 from planproof.core.vocabulary import Vocabulary
 from planproof.monitor.trace_follower import TraceFollower
 from planproof.readers.decoding.source import Source
-from tests.hand_written import did
 from tests.small_cases import called
+from tests.trace_builders import did
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PLAN = ["Read the file report-12.txt", "Delete the file draft-7.txt"]

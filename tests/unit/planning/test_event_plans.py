@@ -14,7 +14,7 @@ from planproof.core.verdict import Outcome
 from planproof.evaluation import evaluate
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.hand_written import asked, did, noted, said, trace
+from tests.trace_builders import asked, did, noted, said, trace
 
 TODOS = noted("TodoWrite", todos=[{"content": "Read a.txt"}, {"content": "Delete b.txt"}])
 READ, DELETE = did("read_file", path="a.txt"), did("delete_file", path="b.txt")

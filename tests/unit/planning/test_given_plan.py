@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planproof.planning.plan_parser import parse_given_plan
-from tests.pictures import PNG
+from tests.images import PNG
 
 OPENAI = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
 ANTHROPIC = {

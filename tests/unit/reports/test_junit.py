@@ -15,8 +15,8 @@ from planproof.core.verdict import Outcome
 from planproof.reports.junit import generate_junit_xml
 from planproof.runs.run_records import Result, Run
 from planproof.runs.summary import summarize
-from tests.hand_made_runs import RUN, failed, found, result, run_of
-from tests.unit.findings_made import findings, step
+from tests.run_builders import RUN, failed, found, result, run_of
+from tests.unit.finding_builders import findings, step
 from tests.unit.reports.hostile_text import HOSTILE
 
 SCHEMA = XMLSchema(Path(__file__).with_name("junit.xsd"))

@@ -12,8 +12,8 @@ from planproof.core.verdict import Verdict
 from planproof.runs.compare import Comparison, compare
 from planproof.runs.run_records import Result
 from planproof.runs.statistics import Interval
-from tests.hand_made_runs import failed, found, result, run_of, run_scoring, scored
-from tests.unit.findings_made import findings, step
+from tests.run_builders import failed, found, result, run_of, run_scoring, scored
+from tests.unit.finding_builders import findings, step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from planproof.runs.compare import compare
 from planproof.runs.gate import GateConditions, check_gate
 from planproof.runs.run_records import RunState
 from planproof.runs.summary import summarize
-from tests.hand_made_runs import RUN, run_scoring
+from tests.run_builders import RUN, run_scoring
 
 Scores = list[float | None]
 

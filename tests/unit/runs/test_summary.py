@@ -10,8 +10,8 @@ from planproof.core.finding import Findings
 from planproof.core.usage import Usage
 from planproof.core.verdict import Outcome
 from planproof.runs.summary import SummaryBuilder, summarize
-from tests.hand_made_runs import failed, found, result, run_of, run_scoring, scored
-from tests.unit.findings_made import findings, step
+from tests.run_builders import failed, found, result, run_of, run_scoring, scored
+from tests.unit.finding_builders import findings, step
 
 LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
 

@@ -16,8 +16,8 @@ from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.runs.store.open_store import open_sql_store
 from planproof.runs.store.sql_store import SqlStore
 from planproof.server.live_traces import LiveTrace, LiveTraces
+from tests.ingestion import came, take
 from tests.otlp_traces import PLAN, span, spans_of, tool
-from tests.taking_in import came, take
 
 
 @pytest.fixture

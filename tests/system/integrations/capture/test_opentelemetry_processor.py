@@ -23,7 +23,7 @@ from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.opentelemetry_processor import processor
 from planproof.monitor import Deviation
 from scripts.doc_blocks import find_blocks_for
-from tests.frameworks.capturing import Accounts, Captures, run_block, turns
+from tests.frameworks.capture_tests import Accounts, Captures, run_block, turns
 from tests.frameworks.refunds import Call
 
 

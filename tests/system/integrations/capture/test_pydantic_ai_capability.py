@@ -15,7 +15,7 @@ from examples.scripted_model import MODEL, scripted
 from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
 from scripts.doc_blocks import find_blocks_for
-from tests.frameworks.capturing import Accounts, Captures, run_block, turns
+from tests.frameworks.capture_tests import Accounts, Captures, run_block, turns
 from tests.frameworks.refunds import Call
 
 

@@ -18,8 +18,8 @@ from planproof.server.ingestion.finished_traces import (
     FinishedTrace,
     TraceQueue,
 )
+from tests.ingestion import came, make_due, take
 from tests.otlp_traces import span, spans_of
-from tests.taking_in import came, make_due, take
 from tests.virtual_time import VirtualTime
 
 

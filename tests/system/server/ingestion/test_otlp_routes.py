@@ -16,7 +16,7 @@ from planproof.errors import StoreFailed
 from planproof.server.ingestion.received_spans import ReceivedSpan
 from planproof.server.ingestion.span_inbox import Inbox
 from tests.otlp_traces import JSON, PROTOBUF, export, protobuf, spans_of, tool
-from tests.serving import in_process, settings
+from tests.server_processes import in_process, settings
 
 BAD = tool(1, 9, "a") | {"spanId": "00" * 8}
 

@@ -16,8 +16,8 @@ from planproof.server.http_problems import ServerBusy
 from planproof.server.ingestion.received_spans import ReceivedSpan, read_row
 from planproof.server.ingestion.span_inbox import Inbox
 from planproof.server.server_settings import ServerLimits
+from tests.ingestion import OLDEST, QUIET, came, take
 from tests.otlp_traces import span, spans_of
-from tests.taking_in import OLDEST, QUIET, came, take
 
 
 def _trace(store: SqlStore, number: int) -> Any:

@@ -16,10 +16,10 @@ from planproof.runs.store.schema import traces
 from planproof.runs.store.sql_store import SqlStore
 from planproof.server.ingestion.finished_traces import FinishedTrace, TraceQueue
 from planproof.server.ingestion.verdict_export import VerdictSender
+from tests.ingestion import came, make_due, take
 from tests.log_collector import Collector, attributes_of, collecting
 from tests.otlp_traces import spans_of
-from tests.patience import PATIENCE
-from tests.taking_in import came, make_due, take
+from tests.timeouts import PATIENCE
 
 
 @pytest.fixture

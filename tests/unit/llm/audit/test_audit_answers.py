@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from planproof.llm.audit.audit_answers import AuditAnswer, Claims, merge_claims, parse_claims
-from tests.audited import answer, step
+from tests.audit_helpers import answer, step
 
 
 def claims(*steps: dict[str, Any]) -> Claims:

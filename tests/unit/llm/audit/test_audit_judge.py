@@ -22,11 +22,11 @@ from planproof.llm.prompting.case_prompt import count_characters
 from planproof.planning.plan_parser import parse_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from tests.audited import answer, audited_by, statuses, step
-from tests.auditing_models import plan_and_trace
+from tests.audit_helpers import answer, audited_by, statuses, step
+from tests.audit_models import plan_and_trace
 from tests.fake_model import FakeModel
-from tests.hand_written import asked, did, said, trace
 from tests.small_cases import FOLLOWED
+from tests.trace_builders import asked, did, said, trace
 
 PLAN = parse_plan(["Read the file a.txt", "If it is empty, delete the file a.txt"])
 

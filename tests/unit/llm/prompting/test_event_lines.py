@@ -9,7 +9,7 @@ import pytest
 
 from planproof.core.trace import Event, EventStatus, Kind
 from planproof.llm.prompting.event_lines import DETAIL_LEVELS
-from tests.unit.llm.prompting.events_made import did, event_writer, said
+from tests.unit.llm.prompting.event_builders import did, event_writer, said
 
 
 def line(event: Event, *others: Event, detail: int = 0) -> str:

@@ -12,8 +12,8 @@ from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.llm.prompting.case_prompt import CaseWriter
 from planproof.llm.prompting.prompt_images import ImageGallery, ImageRules
-from tests.pictures import GIF, JPEG, PNG, PNG_BYTES, WEBP
-from tests.unit.llm.prompting.events_made import PLAN, did, said
+from tests.images import GIF, JPEG, PNG, PNG_BYTES, WEBP
+from tests.unit.llm.prompting.event_builders import PLAN, did, said
 
 SEEN = Image("image/png", data=PNG)
 

@@ -12,7 +12,7 @@ from planproof.core.content import Content
 from planproof.core.trace import Event, Kind, Trace
 from planproof.llm.prompting.case_prompt import CaseWriter
 from planproof.llm.prompting.trace_prompt import write_json, write_trace
-from tests.unit.llm.prompting.events_made import PLAN, case_writer, did, event_writer, said
+from tests.unit.llm.prompting.event_builders import PLAN, case_writer, did, event_writer, said
 
 _HEADS = re.compile(r"^e\d+", re.MULTILINE)
 

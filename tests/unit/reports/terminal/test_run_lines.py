@@ -28,8 +28,8 @@ from planproof.runs.compare import compare
 from planproof.runs.gate import GateConditions, check_gate
 from planproof.runs.run_records import RunState
 from planproof.runs.summary import summarize
-from tests.hand_made_runs import RUN, failed, found, result, run_of, run_scoring
-from tests.unit.findings_made import findings
+from tests.run_builders import RUN, failed, found, result, run_of, run_scoring
+from tests.unit.finding_builders import findings
 
 SHOW = make_sanitizer(secrets=False)
 OTHER = replace(RUN, id="20260102-030000-def456", fingerprint="g")

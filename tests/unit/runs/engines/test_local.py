@@ -24,8 +24,8 @@ from planproof.readers.decoding.case_files import CaseLine
 from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.runs.engines.local import JudgeTask, judge_locally
 from planproof.runs.run_records import Result
-from tests.hand_written import did, noted, trace
 from tests.local_tasks import know_nothing, results_of, task_of
+from tests.trace_builders import did, noted, trace
 
 
 @pytest.fixture

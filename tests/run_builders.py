@@ -12,7 +12,7 @@ from planproof.core.verdict import JudgeSummary, Outcome, Verdict
 from planproof.runs.run_records import Result, Run, RunState
 from planproof.scoring import compute_score as score_of
 from planproof.scoring import floor_to_level
-from tests.unit.findings_made import findings
+from tests.unit.finding_builders import findings
 
 JUDGE = JudgeSummary(name="rules", fingerprint="f")
 RUN = Run(

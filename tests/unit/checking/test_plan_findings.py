@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planproof.checking.plan_findings import find_replies_to_user
-from tests.hand_written import asked, did, noted, said, thought
+from tests.trace_builders import asked, did, noted, said, thought
 from tests.unit.checking.judge_cases import read
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from planproof.runs.run_records import RunState
 from planproof.runs.store.open_store import open_store
-from tests.hand_made_runs import RUN, run_of
+from tests.run_builders import RUN, run_of
 from tests.small_cases import FOLLOWED
 
 PLANPROOF = [sys.executable, "-m", "planproof"]

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from planproof.evaluation import evaluate
 from planproof.server.pages.page_routes import parse_form_fields
-from tests.serving import in_process, settings
+from tests.server_processes import in_process, settings
 from tests.small_cases import FOLLOWED, PLAN
 
 ORIGIN = {"origin": "http://127.0.0.1"}

@@ -11,7 +11,7 @@ from planproof.runs.store.queries import RunTally
 from planproof.scoring import LEVELS
 from planproof.server.pages.overview_page import build_trend
 from planproof.server.pages.rendering import build_query_string, format_age, format_change
-from tests.hand_made_runs import RUN
+from tests.run_builders import RUN
 
 
 def tally(**levels: int) -> RunTally:

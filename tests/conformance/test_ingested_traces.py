@@ -38,8 +38,8 @@ from planproof.runs.run_records import Result
 from planproof.runs.store.open_store import open_store
 from tests.log_collector import Collector, attributes_of, collecting
 from tests.otlp_traces import Request, export, post, spans_of
-from tests.patience import PATIENCE, wait_until
-from tests.serving import Served, served
+from tests.server_processes import Served, served
+from tests.timeouts import PATIENCE, wait_until
 
 TASK = "Refund order A-1042 and tell the customer."
 PLAN = """1. Look up order A-1042 with get_order.

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from planproof.runs.store.open_store import open_store
-from tests.auditing_models import honest
-from tests.patience import wait_until
+from tests.audit_models import honest
 from tests.run_processes import ended, started
 from tests.scripted_model import Asked, ScriptedModel
 from tests.small_cases import FOLLOWED
+from tests.timeouts import wait_until
 
 CASES = 500
 FEWER = 150

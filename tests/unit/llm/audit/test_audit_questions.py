@@ -7,9 +7,9 @@ from typing import Any
 from planproof.core.finding import Status
 from planproof.core.judge import Judgement
 from planproof.planning.plan_parser import parse_plan
-from tests.audited import answer, audited_by, statuses, step
+from tests.audit_helpers import answer, audited_by, statuses, step
 from tests.fake_model import FakeModel
-from tests.hand_written import asked, did, said
+from tests.trace_builders import asked, did, said
 
 PLAN = parse_plan(["Read the file a.txt", "Search flights for Boston-Orlando", "Tell the user"])
 EVENTS = [

@@ -19,8 +19,8 @@ from planproof.reports.markdown import (
 from planproof.runs.compare import compare
 from planproof.runs.gate import GateCheck, GateConditions, check_gate
 from planproof.runs.summary import summarize
-from tests.hand_made_runs import RUN, failed, found, result, run_of, run_scoring
-from tests.unit.findings_made import findings
+from tests.run_builders import RUN, failed, found, result, run_of, run_scoring
+from tests.unit.finding_builders import findings
 from tests.unit.reports.hostile_text import HOSTILE
 
 _RENDERER = MarkdownIt("gfm-like", {"linkify": False}).enable("table")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planproof.checking.step_status import find_contradiction
-from tests.hand_written import did, said
+from tests.trace_builders import did, said
 from tests.unit.checking.judge_cases import units
 
 

@@ -18,7 +18,7 @@ from planproof.runs.store.queries import (
 )
 from planproof.runs.store.sql_store import SqlStore
 from planproof.runs.summary import summarize
-from tests.hand_made_runs import RUN, failed, result, scored
+from tests.run_builders import RUN, failed, result, scored
 
 RESULTS = [
     result(0, scored(1.0, "EE"), id="refund-1", seconds=0.5),

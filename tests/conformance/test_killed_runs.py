@@ -11,8 +11,8 @@ from time import sleep
 from planproof.runs.run_records import Result, RunState
 from planproof.runs.store.open_store import open_store
 from planproof.runs.store.store_protocol import Store
-from tests.patience import wait_until
 from tests.run_processes import data_set, ended, started
+from tests.timeouts import wait_until
 
 CASES = 500
 KILLS = 20

@@ -13,7 +13,7 @@ from planproof.checking.action_types import (
 )
 from planproof.contracts.terms import stem
 from planproof.core.finding import Status
-from tests.hand_written import did, trace
+from tests.trace_builders import did, trace
 
 
 @pytest.mark.parametrize(

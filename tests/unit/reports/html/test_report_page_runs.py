@@ -9,8 +9,8 @@ from planproof.core.usage import Usage
 from planproof.core.verdict import Coverage
 from planproof.reports.html.report_page import RunData, build_run_data
 from planproof.runs.run_records import Result
-from tests.hand_made_runs import RUN, failed, found, result, run_of, run_scoring, scored
-from tests.unit.findings_made import findings
+from tests.run_builders import RUN, failed, found, result, run_of, run_scoring, scored
+from tests.unit.finding_builders import findings
 
 
 def made_of(results: list[Result], *, secrets: bool = False) -> RunData:

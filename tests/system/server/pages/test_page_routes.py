@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 
 from planproof.runs.run_records import RunState
 from planproof.runs.store.open_store import open_store
-from tests.hand_made_runs import RUN
-from tests.kept_runs import LONG, NIGHTLY, filled_store
-from tests.serving import in_process, settings
+from tests.run_builders import RUN
+from tests.server_processes import in_process, settings
+from tests.stored_runs import LONG, NIGHTLY, filled_store
 
 PATHS = (
     "/",

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
 
-from tests.patience import PATIENCE
+from tests.timeouts import PATIENCE
 
 Colours: TypeAlias = Literal["light", "dark"]
 

@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from planproof.server.pages.page_queries import ThreadSafeCache
-from tests.patience import PATIENCE
+from tests.timeouts import PATIENCE
 
 
 def test_a_value_is_made_once_for_all_who_ask_at_once() -> None:

@@ -14,7 +14,7 @@ from planproof.checking.alignment import (
     may_be_shared,
 )
 from planproof.checking.similarity import FEATURE_SIGNS, load_shipped_weights
-from tests.hand_written import Event, did, said, thought
+from tests.trace_builders import Event, did, said, thought
 from tests.unit.checking.judge_cases import demand, units
 
 CAKE = did("bake_cake", "in the oven", size="large")

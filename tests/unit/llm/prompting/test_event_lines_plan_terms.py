@@ -6,7 +6,7 @@ import pytest
 
 from planproof.llm.prompting.event_lines import PlanTerms
 from planproof.planning.plan_parser import parse_plan
-from tests.unit.llm.prompting.events_made import did, said
+from tests.unit.llm.prompting.event_builders import did, said
 
 INFLECTED = [
     ("cry", "cries"),

@@ -14,8 +14,8 @@ from planproof.llm.prompting.trace_prompt import (
     group_similar_events,
     write_group_line,
 )
-from tests.pictures import PNG
-from tests.unit.llm.prompting.events_made import did, event_writer, said
+from tests.images import PNG
+from tests.unit.llm.prompting.event_builders import did, event_writer, said
 
 
 def lines(*events: Event, detail: int = 0) -> list[str]:

@@ -17,7 +17,7 @@ from planproof.planning.find_plan import find_declared_plan
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.verification import verify
-from tests.hand_written import Event, asked, did, failed, noted, said, trace
+from tests.trace_builders import Event, asked, did, failed, noted, said, trace
 
 STEPS = {
     "Read a.txt": did("read_file", path="a.txt"),

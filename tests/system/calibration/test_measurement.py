@@ -9,7 +9,7 @@ from planproof.calibration.followed_cases import load_built_in_cases
 from planproof.calibration.variant import Attack, Variant
 from planproof.calibration.variant_set import ATTACKED_FLAWS, generate_variants
 from scripts.calibration_quality import format_figures, measure_judge
-from tests.auditing_models import credulous, inventing
+from tests.audit_models import credulous, inventing
 
 TEXT_ONLY = frozenset(Attack) - {Attack.OBSERVATIONS}
 

@@ -13,7 +13,7 @@ from planproof.core.vocabulary import Vocabulary
 from planproof.llm.audit.audit_judge import Audit
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from tests.hand_written import trace
+from tests.trace_builders import trace
 
 
 def step(

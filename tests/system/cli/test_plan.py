@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.command_line import CommandLine
-from tests.hand_written import asked, did, noted, said, trace
 from tests.scripted_model import Asked, ScriptedModel
+from tests.trace_builders import asked, did, noted, said, trace
 
 EVENTS = [
     asked("Tidy up the folder."),

@@ -26,9 +26,9 @@ from planproof.server.ingestion.span_inbox import Inbox
 from planproof.server.ingestion.trace_judging import TraceJudge
 from planproof.server.judge_queue import JudgeQueue
 from planproof.server.server_settings import ServerLimits
+from tests.ingestion import OLDEST, QUIET, came, take
 from tests.otlp_traces import spans_of
-from tests.serving import settings
-from tests.taking_in import OLDEST, QUIET, came, take
+from tests.server_processes import settings
 
 PATIENCE = 60.0
 """Seconds; nothing takes nearly as long."""

@@ -10,9 +10,9 @@ from planproof.core.finding import Status
 from planproof.core.judge import Judgement
 from planproof.llm.audit import citations
 from planproof.planning.plan_parser import parse_plan
-from tests.audited import answer, audited_by, statuses, step
+from tests.audit_helpers import answer, audited_by, statuses, step
 from tests.fake_model import FakeModel
-from tests.hand_written import Event, asked, did, noted, said, thought
+from tests.trace_builders import Event, asked, did, noted, said, thought
 
 EXECUTED, PARTIAL, AMBIGUOUS = Status.EXECUTED, Status.PARTIAL, Status.AMBIGUOUS
 

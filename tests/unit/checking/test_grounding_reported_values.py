@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planproof.checking.grounding import find_missing_reported_values
-from tests.hand_written import Event, did, said
+from tests.trace_builders import Event, did, said
 from tests.unit.checking.judge_cases import demand, units
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.auditing_models import honest
+from tests.audit_models import honest
 from tests.command_line import CommandLine
 from tests.scripted_model import Asked, HttpError, ScriptedModel
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS

@@ -11,8 +11,8 @@ from planproof.core.verdict import Outcome, Verdict
 from planproof.runs.run_records import Result, Run, RunState
 from planproof.runs.store.open_store import open_store
 from planproof.runs.store.store_protocol import Store
-from tests.hand_made_runs import RUN, run_of
 from tests.judged_cases import EVERY_STATUS, demo_case, kept_run
+from tests.run_builders import RUN, run_of
 
 CASES = (
     demo_case("followed"),

@@ -23,7 +23,7 @@ from planproof.llm.judge_registry import find_judge
 from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.server.lifecycle import make_app
 from planproof.server.server_settings import ServerSettings
-from tests.patience import PATIENCE
+from tests.timeouts import PATIENCE
 
 # As httpx2's own, which give up after five seconds.
 get = partial(httpx2.get, timeout=PATIENCE)
