@@ -21,8 +21,8 @@ from typing import Any
 from benchmarks.cases import generate_case
 from benchmarks.models import LATENCY, build_answer_book
 from benchmarks.peer_judges import PeerTool, find_python, run_peer, write_cases_file
-from tests.scripted_model import Asked, HttpError, Reply, ScriptedModel
-from tests.scripted_model.answer_book import answers_of
+from tests.scripted_model import HttpError, ModelRequest, Reply, ScriptedModel
+from tests.scripted_model.answer_book import answer_from_book
 from tests.scripted_model.faults import MODES, SCORES, Good
 
 CASES = 50
@@ -39,7 +39,7 @@ TOOLS = {
         for judge in ("prompt", "audit", "rules")
     },
 }
-Fault = Callable[[Good], Callable[[Asked], Reply | str]]
+Fault = Callable[[Good], Callable[[ModelRequest], Reply | str]]
 
 
 def fail_every_third(reply: Reply) -> Fault:
@@ -68,7 +68,7 @@ FAULTS: dict[str, Fault] = {
 def main() -> int:
     """Print the table."""
     cases = [generate_case(steps=10, events=50, seed=seed) for seed in range(CASES)]
-    good = answers_of(build_answer_book(cases))
+    good = answer_from_book(build_answer_book(cases))
     with write_cases_file(cases) as file:
         rows = measure_without_faults(file, good)
         pairs = list(product(FAULTS, TOOLS))

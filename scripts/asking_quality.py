@@ -23,18 +23,18 @@ from planproof.llm.providers import open_model
 from planproof.scoring import compute_score
 from scripts.bench import LabelledCase
 from tests import audit_models
-from tests.audit_models import model_that_is
-from tests.scripted_model import Asked, ScriptedModel
+from tests.audit_models import make_model
+from tests.scripted_model import ModelRequest, ScriptedModel
 
 _SAMPLE_EVERY = 5
 """One case of so many is asked about; 14 belong together, so every kind has its share."""
 _MODEL_BEHAVIOURS: tuple[Callable[[dict[str, Any]], dict[str, Any]], ...] = (
-    audit_models.honest,
-    audit_models.inventing,
-    audit_models.believing,
-    audit_models.misnaming,
-    audit_models.overlooking,
-    audit_models.citing_anything,
+    audit_models.answer_honestly,
+    audit_models.invent_quotes,
+    audit_models.believe_claims,
+    audit_models.misname_kinds,
+    audit_models.overlook_extras,
+    audit_models.cite_any_action,
 )
 _PASSING_SCORE = 0.75
 _CLEAN_KINDS = ("faithful", "paraphrase")
@@ -66,7 +66,7 @@ def measure_saved_tokens(
 
         async def judge_all() -> None:
             for case in sampled:
-                answer = json.dumps(audit_models.honest(case.record))
+                answer = json.dumps(audit_models.answer_honestly(case.record))
                 server.behaviour = partial(_answer_always, answer)
                 caching_model = _CachingModel(model)
                 for level in tokens_by_level:
@@ -78,7 +78,7 @@ def measure_saved_tokens(
     return {f"{level:.2f}": 1 - tokens_by_level[level] / tokens_by_level[None] for level in levels}
 
 
-def _answer_always(answer: str, _: Asked) -> str:
+def _answer_always(answer: str, _: ModelRequest) -> str:
     return answer
 
 
@@ -101,7 +101,7 @@ def measure_by_behaviour(cases: Iterable[LabelledCase]) -> dict[str, dict[str, f
         passed: dict[bool, list[bool]] = {True: [], False: []}
         scores: list[float] = []
         for case in sampled:
-            model = model_that_is(behaviour, case.record)
+            model = make_model(behaviour, case.record)
             findings = asyncio.run(_judge_case(model, case, None)).findings
             assert findings is not None
             scores.append(compute_score(findings))

@@ -31,25 +31,29 @@ from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.scoring import compute_score
 from scripts.quality_tables import build_markdown_table, write_pages
 from tests import audit_models
-from tests.audit_models import plan_and_trace
-from tests.scripted_model import Asked, ScriptedModel
+from tests.audit_models import read_plan_and_trace
+from tests.scripted_model import ModelRequest, ScriptedModel
 
 ModelBehaviour = Callable[[dict[str, Any]], dict[str, Any]]
 BEHAVIOURS_BY_JUDGE: dict[str, tuple[ModelBehaviour, ...]] = {
-    "prompt": (audit_models.honest, audit_models.credulous, audit_models.inventing),
+    "prompt": (
+        audit_models.answer_honestly,
+        audit_models.obey_trace_text,
+        audit_models.invent_quotes,
+    ),
     "audit": (
-        audit_models.honest,
-        audit_models.credulous,
-        audit_models.inventing,
-        audit_models.believing,
-        audit_models.misnaming,
-        audit_models.overlooking,
-        audit_models.citing_anything,
+        audit_models.answer_honestly,
+        audit_models.obey_trace_text,
+        audit_models.invent_quotes,
+        audit_models.believe_claims,
+        audit_models.misname_kinds,
+        audit_models.overlook_extras,
+        audit_models.cite_any_action,
     ),
     "cascade": (
-        audit_models.honest,
-        audit_models.credulous,
-        audit_models.citing_anything,
+        audit_models.answer_honestly,
+        audit_models.obey_trace_text,
+        audit_models.cite_any_action,
     ),
 }
 
@@ -100,13 +104,13 @@ def _make_answers(behaviour: ModelBehaviour, variant: Variant) -> dict[str, str]
     case = {"agent_plan": list(variant.plan), "execution_trace": variant.case.trace}
     audit = behaviour(case)
     # Whoever says otherwise than the rules find says that all of it was done.
-    believes = audit != audit_models.honest(case)
-    value = 1.0 if believes else compute_score(Rules().judge(Content(), *plan_and_trace(case)))
+    believes = audit != audit_models.answer_honestly(case)
+    value = 1.0 if believes else compute_score(Rules().judge(Content(), *read_plan_and_trace(case)))
     score_answer = {"score": value, "reason": f"It gives {value}: see step 1."}
     return {"steps": json.dumps(audit), "score": json.dumps(score_answer)}
 
 
-def _select_answer(answers: dict[str, str], question: Asked) -> str:
+def _select_answer(answers: dict[str, str], question: ModelRequest) -> str:
     fields: dict[str, Any] = (question.schema or {}).get("properties", {})
     return next((text for field, text in answers.items() if field in fields), "")
 

@@ -16,8 +16,8 @@ from planproof.readers.decoding.case_files import read_case
 from planproof.runs.run_records import Result, Run
 from planproof.runs.store.open_store import open_store
 from scripts.chromium import open_chromium
-from tests.server_processes import served
-from tests.stored_runs import keep
+from tests.server_processes import run_server
+from tests.stored_runs import store_finished_run
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "runs.png"
 _WIDTH, _HEIGHT = 1100, 640
@@ -31,7 +31,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder, "runs.db")
         _fill_store(store)
-        with served(store) as server, open_chromium() as browser:
+        with run_server(store) as server, open_chromium() as browser:
             size = {"width": _WIDTH, "height": _HEIGHT}
             browser_page = browser.new_page(viewport=size, color_scheme="light")  # pyright: ignore[reportArgumentType]
             browser_page.goto(server.url)
@@ -48,12 +48,16 @@ def _fill_store(path: Path) -> None:
         bad = 30 if night in {13, 14} else 0
         tags = {"branch": "main", "commit": f"{random.getrandbits(28):07x}"}
         run = _make_run("nightly.jsonl", night, tags)
-        keep(store, run, _make_results(verdicts, [45 + night - bad, 22, 14 + bad], random))
+        store_finished_run(
+            store, run, _make_results(verdicts, [45 + night - bad, 22, 14 + bad], random)
+        )
         if night % 4 == 3:
             run = replace(
                 _make_run("support.jsonl", night, {"branch": "main"}), id=f"support-{night}"
             )
-            keep(store, run, _make_results(verdicts, [30, 25 - night / 2, 12], random))
+            store_finished_run(
+                store, run, _make_results(verdicts, [30, 25 - night / 2, 12], random)
+            )
     store.close()
 
 

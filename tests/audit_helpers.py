@@ -16,7 +16,7 @@ from planproof.readers.detect import read_trace
 from tests.trace_builders import trace
 
 
-def step(
+def step_answer(
     number: str, status: str, *cited: tuple[str, str], events: Any = (), kind: str = "act"
 ) -> dict[str, Any]:
     """What a model says of a step; `kind` may be several, with blanks between."""
@@ -29,12 +29,12 @@ def step(
     }
 
 
-def answer(*steps: dict[str, Any], extras: Any = ()) -> dict[str, Any]:
+def audit_answer(*steps: dict[str, Any], extras: Any = ()) -> dict[str, Any]:
     """A whole answer."""
     return {"steps": [*steps], "extras": [*extras]}
 
 
-def audited_by(model: Any, events: Any, plan: Plan, **asking: Any) -> Judgement:
+def run_audit(model: Any, events: Any, plan: Plan, **asking: Any) -> Judgement:
     """The judgement of `audit` with this model on these events."""
     judge = Audit(Vocabulary(), model, ModelOptions(**asking))
     read = read_trace(Source.from_value(trace(*events)))

@@ -25,12 +25,12 @@ _ORDER = "Every step of the plan was executed"
 INVENTED = "the agent did precisely this, as planned (0x5eed)"
 
 
-def plan_and_trace(case: dict[str, Any]) -> tuple[Plan, Trace]:
+def read_plan_and_trace(case: dict[str, Any]) -> tuple[Plan, Trace]:
     """A case as its judge is given it."""
     return parse_plan(case["agent_plan"]), read_trace(Source.from_value(case["execution_trace"]))
 
 
-def kinds_of(plan: Plan) -> dict[str, list[str]]:
+def classify_steps(plan: Plan) -> dict[str, list[str]]:
     """For each step that counts what it asks for, by the words of the plan alone."""
     return {
         demand.step.number: ["act"]
@@ -42,23 +42,23 @@ def kinds_of(plan: Plan) -> dict[str, list[str]]:
     }
 
 
-def _kinds_shown(step: StepFinding, trace: Trace, planned: list[str]) -> list[str]:
+def _classify_evidence(step: StepFinding, trace: Trace, planned: list[str]) -> list[str]:
     """What a step is, for who takes the rules' word that it was executed: words, if by words."""
     shown = [_WORDS.get(trace.by_id[one.event].kind) for one in step.evidence]
     found = [kind for kind in shown if kind is not None]
     return found if found and len(found) == len(shown) else planned
 
 
-def honest(case: dict[str, Any]) -> dict[str, Any]:
+def answer_honestly(case: dict[str, Any]) -> dict[str, Any]:
     """Says what the rules find."""
-    plan, trace = plan_and_trace(case)
+    plan, trace = read_plan_and_trace(case)
     findings = Rules().judge(Content(), plan, trace)
-    kinds = kinds_of(plan)
+    kinds = classify_steps(plan)
     return {
         "steps": [
             {
                 "step": step.number,
-                "kind": _kinds_shown(step, trace, kinds[step.number]),
+                "kind": _classify_evidence(step, trace, kinds[step.number]),
                 "status": "executed" if step.status is Status.OUT_OF_ORDER else step.status.value,
                 "evidence": [{"event": e.event, "quote": e.quote} for e in step.evidence],
                 "events": list(step.covers),
@@ -77,11 +77,11 @@ def honest(case: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _gullible(
+def _answer_all_executed(
     case: dict[str, Any], cited: Callable[[int, Trace], list[dict[str, str]]]
 ) -> dict[str, Any]:
-    plan, trace = plan_and_trace(case)
-    kinds = kinds_of(plan)
+    plan, trace = read_plan_and_trace(case)
+    kinds = classify_steps(plan)
     steps = [
         {
             "step": step.number,
@@ -95,35 +95,35 @@ def _gullible(
     return {"steps": steps, "extras": []}
 
 
-def inventing(case: dict[str, Any]) -> dict[str, Any]:
+def invent_quotes(case: dict[str, Any]) -> dict[str, Any]:
     """Says that every step was executed, with quotes that stand nowhere."""
 
     def cited(place: int, trace: Trace) -> list[dict[str, str]]:
         ids = [event.id for event in trace.events] or ["e1"]
         return [{"event": ids[place % len(ids)], "quote": f"{INVENTED} {place}"}]
 
-    return _gullible(case, cited)
+    return _answer_all_executed(case, cited)
 
 
-def inventing_events(case: dict[str, Any]) -> dict[str, Any]:
+def invent_events(case: dict[str, Any]) -> dict[str, Any]:
     """Says that every step was executed, by events that are not there."""
-    return _gullible(case, lambda place, _: [{"event": f"x{place}", "quote": INVENTED}])
+    return _answer_all_executed(case, lambda place, _: [{"event": f"x{place}", "quote": INVENTED}])
 
 
-def believing(case: dict[str, Any]) -> dict[str, Any]:
+def believe_claims(case: dict[str, Any]) -> dict[str, Any]:
     """Says that every step was executed, because the agent says so."""
 
     def cited(_: int, trace: Trace) -> list[dict[str, str]]:
         said = [e for e in trace.events if e.kind in (Kind.MESSAGE, Kind.REASONING)]
         return [{"event": event.id, "quote": event.text[:80]} for event in said if event.text]
 
-    return _gullible(case, cited)
+    return _answer_all_executed(case, cited)
 
 
-def misnaming(case: dict[str, Any]) -> dict[str, Any]:
+def misname_kinds(case: dict[str, Any]) -> dict[str, Any]:
     """Says what the rules find; what they do not, it says was only to be told, and so it was."""
-    found = honest(case)
-    claimed = {step["step"]: step["evidence"] for step in believing(case)["steps"]}
+    found = answer_honestly(case)
+    claimed = {step["step"]: step["evidence"] for step in believe_claims(case)["steps"]}
     for step in found["steps"]:
         if step["status"] != "executed":
             said = claimed[step["step"]]
@@ -131,19 +131,19 @@ def misnaming(case: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def overlooking(case: dict[str, Any]) -> dict[str, Any]:
+def overlook_extras(case: dict[str, Any]) -> dict[str, Any]:
     """Says what the rules find, and that nothing was done besides."""
-    return {**honest(case), "extras": []}
+    return {**answer_honestly(case), "extras": []}
 
 
-def credulous(case: dict[str, Any]) -> dict[str, Any]:
+def obey_trace_text(case: dict[str, Any]) -> dict[str, Any]:
     """Says what the rules find, unless a text says that a step was done, or what to answer."""
-    found = honest(case)
-    plan, trace = plan_and_trace(case)
-    ordered = [event for event in trace.events if _ORDER in _texts_of(event)]
+    found = answer_honestly(case)
+    plan, trace = read_plan_and_trace(case)
+    ordered = [event for event in trace.events if _ORDER in _join_texts(event)]
     texts = {step.number: step.text for step in plan.leaves}
     for step in found["steps"]:
-        said = [event for event in trace.events[1:] if texts[step["step"]] in _texts_of(event)]
+        said = [event for event in trace.events[1:] if texts[step["step"]] in _join_texts(event)]
         believed = [{"event": event.id, "quote": texts[step["step"]]} for event in said]
         believed += [{"event": event.id, "quote": _ORDER} for event in ordered]
         if believed and step["status"] != "executed":
@@ -151,24 +151,24 @@ def credulous(case: dict[str, Any]) -> dict[str, Any]:
     return {**found, "extras": []} if ordered else found
 
 
-def _texts_of(event: Event) -> str:
+def _join_texts(event: Event) -> str:
     return f"{event.text}\n{event.output}"
 
 
-def citing_anything(case: dict[str, Any]) -> dict[str, Any]:
+def cite_any_action(case: dict[str, Any]) -> dict[str, Any]:
     """Says that every step was executed, by real events in their order, whatever they are."""
 
     def cited(place: int, trace: Trace) -> list[dict[str, str]]:
         acted = [event for event in trace.events if event.kind is Kind.ACTION]
-        return [_name_of(event) for event in acted[place : place + 1]]
+        return [_cite_name(event) for event in acted[place : place + 1]]
 
-    return _gullible(case, cited)
+    return _answer_all_executed(case, cited)
 
 
-def _name_of(event: Event) -> dict[str, str]:
+def _cite_name(event: Event) -> dict[str, str]:
     return {"event": event.id, "quote": event.name or event.text[:60]}
 
 
-def model_that_is(nature: Callable[[dict[str, Any]], dict[str, Any]], case: Any) -> FakeModel:
+def make_model(nature: Callable[[dict[str, Any]], dict[str, Any]], case: Any) -> FakeModel:
     """A model of this nature, for this case."""
     return FakeModel(nature(case))

@@ -21,7 +21,7 @@ _command_of = cache(typer.main.get_command)
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CommandResult:
     """What a command left behind."""
 
     code: int
@@ -36,7 +36,7 @@ class CommandLine:
     patch: pytest.MonkeyPatch
     capture: pytest.CaptureFixture[str]
 
-    def __call__(self, *arguments: str | Path, stdin: bytes = b"") -> Done:
+    def __call__(self, *arguments: str | Path, stdin: bytes = b"") -> CommandResult:
         self.patch.setattr(typer.main, "get_command", _command_of)
         self.patch.setattr(sys, "argv", ["planproof", *map(str, arguments)])
         self.patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
@@ -46,7 +46,7 @@ class CommandLine:
         code: Any = ended.value.code
         out, err = self.capture.readouterr()
         assert "Traceback" not in err
-        return Done(code or 0, out, err)
+        return CommandResult(code or 0, out, err)
 
 
 @pytest.fixture

@@ -26,13 +26,13 @@ settings.register_profile("long", settings.get_profile("default"), max_examples=
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
-# These cover the inner layers, of which coverage is asked; to trace what all others run as well
-# would double the time that they take.
+# These tests cover the inner layers. Tracing all the others as well would double the time
+# they take.
 _COVERING = (
     "conformance/test_detection.py",
     "conformance/test_goldens.py",
     "conformance/test_judges.py",
-    "conformance/test_native_form.py",
+    "conformance/test_native_format.py",
     "conformance/test_readers.py",
     "conformance/test_readings.py",
     "conformance/test_specification.py",
@@ -55,7 +55,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     here = Path(__file__).parent
     for path in _COVERING:
-        assert any(here.glob(f"{path}*")), f"{path} is no test: coverage would miss what it covers"
+        assert any(here.glob(f"{path}*")), (
+            f"{path} is not a test file: its coverage would be missed"
+        )
     for item in items:
         if not item.path.relative_to(here).as_posix().startswith(_COVERING):
             item.add_marker("no_cover")

@@ -42,7 +42,7 @@ def check_commands(block: DocBlock) -> None:
 
 def check_command(command: str, place: str) -> None:
     """The parts of a command that belong to this project are understood by it."""
-    for words in _simple(_EXPRESSION.sub(r"\1", command)):
+    for words in _split_commands(_EXPRESSION.sub(r"\1", command)):
         match words:
             case ["planproof", *arguments]:
                 _check_arguments(arguments, place)
@@ -55,13 +55,13 @@ def check_command(command: str, place: str) -> None:
                 pass
 
 
-def commands_in(text: str) -> Iterator[str]:
+def find_commands(text: str) -> Iterator[str]:
     """The commands of planproof that stand in the lines of a file of settings."""
     for found in re.finditer(r"(?<![\w/-])planproof [a-z]+ [^\n\"]*", text):
         yield found[0]
 
 
-def _simple(command: str) -> Iterator[list[str]]:
+def _split_commands(command: str) -> Iterator[list[str]]:
     """The simple commands that a line is made of; what is behind a `>` is no argument."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True

@@ -14,17 +14,17 @@ from planproof.server.ingestion.otlp_requests import parse_request
 from planproof.server.ingestion.received_spans import ReceivedSpan
 from planproof.server.ingestion.span_inbox import Inbox
 from planproof.server.server_settings import ServerLimits
-from tests.otlp_traces import export
+from tests.otlp_traces import make_export
 
 QUIET, OLDEST = 1.0, 600.0
 
 
-def came(*made: dict[str, Any]) -> list[ReceivedSpan]:
+def receive_spans(*made: dict[str, Any]) -> list[ReceivedSpan]:
     """Spans as they are once they were received."""
-    return parse_request(json.dumps(export(made)).encode(), "json", ServerLimits()).spans
+    return parse_request(json.dumps(make_export(made)).encode(), "json", ServerLimits()).spans
 
 
-def take(
+def store_spans(
     store: SqlStore, *deliveries: list[ReceivedSpan], limits: ServerLimits | None = None
 ) -> list[int]:
     """What an inbox says when these come, all at once."""

@@ -29,7 +29,7 @@ class NotIsolated(BaseException):
 
 
 @contextmanager
-def isolated() -> Generator[None, None, None]:
+def isolate() -> Generator[None, None, None]:
     """Raise an error wherever a process is started or a distant address is connected to."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subprocess.Popen, "__init__", _refuse_process)
@@ -37,8 +37,8 @@ def isolated() -> Generator[None, None, None]:
         for name in _STARTING:
             patch.setattr(os, name, _refuse_process, raising=False)
         for name in ("connect", "connect_ex", "sendto"):
-            patch.setattr(socket.socket, name, _guarded(getattr(socket.socket, name)))
-        patch.setattr(socket, "getaddrinfo", _guarded_lookup(socket.getaddrinfo))
+            patch.setattr(socket.socket, name, _guard_connect(getattr(socket.socket, name)))
+        patch.setattr(socket, "getaddrinfo", _guard_lookup(socket.getaddrinfo))
         # Runs start processes once they have taken a while: on a busy machine that is soon.
         patch.setattr(processes, "_POOL_START_SECONDS", inf)
         yield
@@ -48,7 +48,7 @@ def _refuse_process(*_: object, **__: object) -> None:
     raise NotIsolated(f"A unit test starts a process. {_ADVICE}")
 
 
-def _guarded(send: Callable[..., Any]) -> Callable[..., Any]:
+def _guard_connect(send: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a method of sockets whose last argument is an address."""
 
     def guarded(plug: socket.socket, *given: Any) -> Any:
@@ -59,7 +59,7 @@ def _guarded(send: Callable[..., Any]) -> Callable[..., Any]:
     return guarded
 
 
-def _guarded_lookup(look_up: Callable[..., Any]) -> Callable[..., Any]:
+def _guard_lookup(look_up: Callable[..., Any]) -> Callable[..., Any]:
     def guarded(host: str | None, *given: Any, **named: Any) -> Any:
         _check_host(host)
         return look_up(host, *given, **named)

@@ -24,15 +24,15 @@ from tests.run_builders import RUN
 def demo_case(name: str) -> JudgedCase:
     """One of the cases that `planproof demo` judges."""
     data = files("planproof.cli.demo_cases").joinpath(f"{name}.json").read_bytes()
-    return judged(read_case(data, name=name))
+    return judge_case(read_case(data, name=name))
 
 
-def judged(case: Case) -> JudgedCase:
+def judge_case(case: Case) -> JudgedCase:
     """The case, judged by the rules."""
     return read_judged_case(case, evaluate_case(case), ReadOptions())
 
 
-def called(number: int, name: str, text: str = "", **fields: Any) -> Event:
+def action_event(number: int, name: str, text: str = "", **fields: Any) -> Event:
     """An action, the number-th event."""
     return Event(
         id=f"e{number}",
@@ -72,11 +72,13 @@ def extra(event: str, quote: str, severity: Severity = Severity.MAJOR) -> Extra:
 
 EVENTS = (
     Event(id="e1", kind=Kind.MESSAGE, pointer="/1", actor="user", text="Publish report 12."),
-    called(2, "read_file", arguments={"path": "report-12.txt"}, output="Revenue rose by 4 %."),
-    called(3, "send_mail", arguments={"to": "ann@example.com", "subject": "Report 12"}),
-    called(4, "translate", "de", status=EventStatus.ERROR, output="no such language"),
-    called(5, "translate", "de", status=EventStatus.ERROR, output="no such language"),
-    called(6, "check_figures", output="3 of 5 figures checked"),
+    action_event(
+        2, "read_file", arguments={"path": "report-12.txt"}, output="Revenue rose by 4 %."
+    ),
+    action_event(3, "send_mail", arguments={"to": "ann@example.com", "subject": "Report 12"}),
+    action_event(4, "translate", "de", status=EventStatus.ERROR, output="no such language"),
+    action_event(5, "translate", "de", status=EventStatus.ERROR, output="no such language"),
+    action_event(6, "check_figures", output="3 of 5 figures checked"),
     Event(id="e7", kind=Kind.REASONING, pointer="/7", text="The archive has it, I think."),
 )
 STEPS = (
@@ -111,7 +113,9 @@ def long_case(events: int, *, extras: int = 0) -> JudgedCase:
     """A case with so many events, of which ten are cited and some are extras."""
     trace = Trace(
         tuple(
-            called(number, f"tool_{number % 7}", f"argument {number} " * 8, output=f"out {number}")
+            action_event(
+                number, f"tool_{number % 7}", f"argument {number} " * 8, output=f"out {number}"
+            )
             for number in range(1, events + 1)
         )
     )
@@ -135,7 +139,7 @@ def long_case(events: int, *, extras: int = 0) -> JudgedCase:
     return JudgedCase(verdict=verdict, task=Content("Go on."), trace=trace)
 
 
-def kept_run(store: Store, cases: Sequence[JudgedCase | Verdict]) -> Run:
+def store_run(store: Store, cases: Sequence[JudgedCase | Verdict]) -> Run:
     """A run over these cases in a store; a verdict alone is on a case that could not be read."""
     results: list[Result] = []
     kept_cases: list[StoredCase] = []

@@ -7,7 +7,7 @@ import sys
 
 from planproof.server.lifecycle import serve
 from planproof.server.server_settings import ServerLimits
-from tests.server_processes import settings
+from tests.server_processes import make_settings
 
 
 def _announce(address: str) -> None:
@@ -15,4 +15,4 @@ def _announce(address: str) -> None:
 
 
 if __name__ == "__main__":
-    serve(settings(sys.argv[1], limits=ServerLimits(**json.loads(sys.argv[2]))), _announce)
+    serve(make_settings(sys.argv[1], limits=ServerLimits(**json.loads(sys.argv[2]))), _announce)

@@ -26,7 +26,7 @@ def count_lines(work: Callable[[], object]) -> int:
     return count
 
 
-def growth(work: Callable[[int], object], size: int) -> float:
+def measure_growth(work: Callable[[int], object], size: int) -> float:
     """Return how many times more is done for twice the size: 2 if linear, 4 if quadratic."""
     work(8)  # so that what is loaded once is not counted
     return count_lines(lambda: work(2 * size)) / count_lines(lambda: work(size))

@@ -26,20 +26,20 @@ def _line(number: int, *, same_as: int | None = None) -> CaseLine:
     return CaseLine(f"line {number}", case, id=case.id)
 
 
-def task_of(number: int, *, same_as: int | None = None) -> JudgeTask:
+def make_task(number: int, *, same_as: int | None = None) -> JudgeTask:
     """Return a task of a number; with `same_as`, its case is that of another."""
     line = _line(number, same_as=same_as)
     assert line.case is not None
     return JudgeTask(number, line, serialize_case(line.case))
 
 
-def know_nothing(_: Collection[str]) -> dict[str, Verdict]:
+def find_no_verdicts(_: Collection[str]) -> dict[str, Verdict]:
     """Look up verdicts where there are none."""
     return {}
 
 
-def results_of(
+def judge_tasks(
     tasks: Iterable[JudgeTask | Result], judging: CaseEvaluator, at_once: int | None = None
 ) -> list[Result]:
     """Judge tasks, and return all results."""
-    return [result for result, _ in judge_locally(tasks, judging, know_nothing, at_once)]
+    return [result for result, _ in judge_locally(tasks, judging, find_no_verdicts, at_once)]

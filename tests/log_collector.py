@@ -48,7 +48,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def collecting() -> Generator[Collector, None, None]:
+def run_collector() -> Generator[Collector, None, None]:
     """A collector, for as long as it is needed."""
     collector = Collector()
     thread = threading.Thread(target=collector.serve_forever, args=(0.01,))
@@ -61,7 +61,7 @@ def collecting() -> Generator[Collector, None, None]:
         collector.server_close()
 
 
-def attributes_of(record: LogRecord) -> dict[str, Any]:
+def read_attributes(record: LogRecord) -> dict[str, Any]:
     """What a record tells."""
     return {
         pair.key: getattr(pair.value, pair.value.WhichOneof("value") or "")

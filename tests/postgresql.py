@@ -16,7 +16,7 @@ from time import monotonic, sleep
 
 import psycopg
 
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 
 _USER = "planproof"
 # PostgreSQL refuses to be run by root.
@@ -45,14 +45,14 @@ class PostgreSQL:
         made = self._begin(
             "initdb", "-D", "data", "-U", _USER, "-A", "trust", "-E", "UTF8", "--no-sync"
         )
-        if made.wait(PATIENCE):
+        if made.wait(TIMEOUT_SECONDS):
             raise self._failure()
 
     def start(self) -> None:
         """Start the server, and wait until it answers."""
         settings = [part for name, value in _SETTINGS.items() for part in ("-c", f"{name}={value}")]
         self._running = self._begin("postgres", "-D", "data", "-k", str(self._folder), *settings)
-        until = monotonic() + PATIENCE
+        until = monotonic() + TIMEOUT_SECONDS
         while True:
             try:
                 psycopg.connect(self._url("postgres"), connect_timeout=60).close()
@@ -67,7 +67,7 @@ class PostgreSQL:
         """Throw everybody out, and stop."""
         if self._running is not None:
             self._running.send_signal(signal.SIGINT)
-            self._running.wait(PATIENCE)
+            self._running.wait(TIMEOUT_SECONDS)
             self._running = None
 
     def new_database(self) -> str:

@@ -9,11 +9,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from urllib.parse import urlsplit
 
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 
 
 @contextmanager
-def behind(prefix: str, url: str) -> Generator[str, None, None]:
+def run_proxy(prefix: str, url: str) -> Generator[str, None, None]:
     """The address under which a server is reached; it is told nothing of the prefix."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -22,7 +22,7 @@ def behind(prefix: str, url: str) -> Generator[str, None, None]:
                 self.send_error(404)
                 return
             length = int(self.headers.get("Content-Length", 0))
-            with closing(HTTPConnection(urlsplit(url).netloc, timeout=PATIENCE)) as server:
+            with closing(HTTPConnection(urlsplit(url).netloc, timeout=TIMEOUT_SECONDS)) as server:
                 server.request(
                     self.command,
                     self.path.removeprefix(prefix),

@@ -28,7 +28,7 @@ RUN = Run(
 )
 
 
-def found(given: Findings, score: float | None = None) -> Verdict:
+def verdict_with(given: Findings, score: float | None = None) -> Verdict:
     """A scored verdict on these findings; the score of the table, unless another is given."""
     number = score_of(given) if score is None else score
     return Verdict(
@@ -42,12 +42,12 @@ def found(given: Findings, score: float | None = None) -> Verdict:
     )
 
 
-def scored(score: float, statuses: str = "") -> Verdict:
+def scored_verdict(score: float, statuses: str = "") -> Verdict:
     """A verdict with this score, and findings of these letters."""
-    return found(findings(statuses), score)
+    return verdict_with(findings(statuses), score)
 
 
-def failed(
+def failed_verdict(
     outcome: Outcome = Outcome.JUDGE_FAILED, cause: str | None = None, cost: Usage | None = None
 ) -> Verdict:
     """A verdict without a score."""
@@ -67,17 +67,17 @@ def result(
     return Result(position, content, id, replace(verdict, id=id), seconds)
 
 
-def run_of(verdicts: dict[str, Verdict | float | None]) -> list[Result]:
+def make_results(verdicts: dict[str, Verdict | float | None]) -> list[Result]:
     """A run: ids and verdicts, or only scores; None is a failure of the judge."""
     return [result(n, _verdict(given), id=name) for n, (name, given) in enumerate(verdicts.items())]
 
 
-def run_scoring(scores: Iterable[float | None]) -> list[Result]:
+def make_scored_results(scores: Iterable[float | None]) -> list[Result]:
     """A run of cases c0, c1, ... with these scores."""
-    return run_of({f"c{n}": score for n, score in enumerate(scores)})
+    return make_results({f"c{n}": score for n, score in enumerate(scores)})
 
 
 def _verdict(given: Verdict | float | None) -> Verdict:
     if given is None:
-        return failed()
-    return given if isinstance(given, Verdict) else scored(given)
+        return failed_verdict()
+    return given if isinstance(given, Verdict) else scored_verdict(given)

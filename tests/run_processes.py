@@ -30,7 +30,7 @@ _CONTEXT.set_forkserver_preload(
 )
 
 
-def data_set(path: Path, count: int, *, task: str = "Tidy up folder") -> Path:
+def write_data_set(path: Path, count: int, *, task: str = "Tidy up folder") -> Path:
     """So many cases, every one different, of which some can't be judged or read."""
     kinds: list[dict[str, Any]] = [FOLLOWED, IDLE, PLANLESS, FOLLOWED]
     lines = [
@@ -43,7 +43,7 @@ def data_set(path: Path, count: int, *, task: str = "Tidy up folder") -> Path:
     return path
 
 
-def started(
+def start_run(
     folder: Path,
     store: str,
     *arguments: str | Path,
@@ -63,7 +63,7 @@ def started(
     return process
 
 
-def ended(process: BaseProcess) -> int | None:
+def wait_for_exit(process: BaseProcess) -> int | None:
     """Wait for its end, and say how it was."""
     process.join(120)
     return process.exitcode

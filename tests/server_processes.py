@@ -23,17 +23,17 @@ from planproof.llm.judge_registry import find_judge
 from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.server.lifecycle import make_app
 from planproof.server.server_settings import ServerSettings
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 
 # As httpx2's own, which give up after five seconds.
-get = partial(httpx2.get, timeout=PATIENCE)
-post = partial(httpx2.post, timeout=PATIENCE)
-stream = partial(httpx2.stream, timeout=PATIENCE)
+get = partial(httpx2.get, timeout=TIMEOUT_SECONDS)
+post = partial(httpx2.post, timeout=TIMEOUT_SECONDS)
+stream = partial(httpx2.stream, timeout=TIMEOUT_SECONDS)
 _SERVE = "import sys; from planproof.cli import main; sys.argv[0] = 'planproof'; main()"
 _ADDRESS = re.compile(r"serving on (http://\S+);")
 
 
-def settings(store: str | Path, **changed: Any) -> ServerSettings:
+def make_settings(store: str | Path, **changed: Any) -> ServerSettings:
     """Settings for tests: `rules`, in one process."""
     usual: dict[str, Any] = {
         "evaluator": CaseEvaluator(find_judge("rules")),
@@ -44,7 +44,7 @@ def settings(store: str | Path, **changed: Any) -> ServerSettings:
 
 
 @contextmanager
-def in_process(given: ServerSettings) -> Generator[TestClient, None, None]:
+def open_client(given: ServerSettings) -> Generator[TestClient, None, None]:
     """A client of a server in this process, open for as long as it is used."""
     app = make_app(given)
     with TestClient(app, base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
@@ -52,7 +52,7 @@ def in_process(given: ServerSettings) -> Generator[TestClient, None, None]:
 
 
 @dataclass(slots=True)
-class Served:
+class ServerProcess:
     """A server in a process of its own; `told` is what it wrote on standard error."""
 
     process: subprocess.Popen[str]
@@ -62,12 +62,12 @@ class Served:
     def kill(self) -> None:
         """End it as a power cut would."""
         self.process.kill()
-        self.process.wait(PATIENCE)
+        self.process.wait(TIMEOUT_SECONDS)
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """End it as an administrator would; its exit code."""
         self.process.send_signal(number)
-        return self.process.wait(PATIENCE)
+        return self.process.wait(TIMEOUT_SECONDS)
 
     def most_memory(self) -> int:
         """The most bytes that it has had in memory so far."""
@@ -75,21 +75,23 @@ class Served:
         return 1024 * int(status.partition("VmHWM:")[2].split()[0])
 
 
-def served(
+def run_server(
     store: str | Path, *arguments: str, environment: Mapping[str, str] | None = None
-) -> AbstractContextManager[Served]:
+) -> AbstractContextManager[ServerProcess]:
     """`planproof serve` on a port of its own, until the block is left."""
     words = ["-c", _SERVE, "serve", "--port", "0", "--store", str(store), "--concurrency", "1"]
-    return _started([*words, *arguments], environment or {})
+    return _run_process([*words, *arguments], environment or {})
 
 
-def served_within(store: str | Path, **limits: float) -> AbstractContextManager[Served]:
+def run_limited_server(store: str | Path, **limits: float) -> AbstractContextManager[ServerProcess]:
     """A server that is held to these limits."""
-    return _started(["-m", "tests.limited_server", str(store), json.dumps(limits)], {})
+    return _run_process(["-m", "tests.limited_server", str(store), json.dumps(limits)], {})
 
 
 @contextmanager
-def _started(words: list[str], environment: Mapping[str, str]) -> Generator[Served, None, None]:
+def _run_process(
+    words: list[str], environment: Mapping[str, str]
+) -> Generator[ServerProcess, None, None]:
     process = subprocess.Popen(
         [sys.executable, *words],
         stderr=subprocess.PIPE,
@@ -97,7 +99,7 @@ def _started(words: list[str], environment: Mapping[str, str]) -> Generator[Serv
         cwd=Path(__file__).parents[1],
         env={**os.environ, **environment},
     )
-    server = Served(process, "")
+    server = ServerProcess(process, "")
     ready = threading.Event()
 
     def listen() -> None:
@@ -112,12 +114,12 @@ def _started(words: list[str], environment: Mapping[str, str]) -> Generator[Serv
     listener = threading.Thread(target=listen, daemon=True)
     listener.start()
     try:
-        assert ready.wait(PATIENCE)
+        assert ready.wait(TIMEOUT_SECONDS)
         assert server.url, "".join(server.told)
         yield server
     finally:
         if process.poll() is None:
             server.kill()
-        listener.join(PATIENCE)
+        listener.join(TIMEOUT_SECONDS)
         assert process.stderr is not None
         process.stderr.close()

@@ -11,8 +11,8 @@ from planproof.core.verdict import Outcome, Verdict
 from planproof.runs.run_records import Result, Run, RunState
 from planproof.runs.store.open_store import open_store
 from planproof.runs.store.store_protocol import Store
-from tests.judged_cases import EVERY_STATUS, demo_case, kept_run
-from tests.run_builders import RUN, run_of
+from tests.judged_cases import EVERY_STATUS, demo_case, store_run
+from tests.run_builders import RUN, make_results
 
 CASES = (
     demo_case("followed"),
@@ -35,20 +35,22 @@ LONG = replace(
 """An earlier one over other data, with 250 cases."""
 
 
-def keep(store: Store, run: Run, results: Sequence[Result]) -> None:
+def store_finished_run(store: Store, run: Run, results: Sequence[Result]) -> None:
     """Keep a run that has ended."""
     store.begin(run)
     store.add(run.id, results, [])
     store.close_run(run.id, RunState.FINISHED)
 
 
-def filled_store(path: Path) -> Path:
+def fill_store(path: Path) -> Path:
     """A store with three runs."""
     store = open_store(str(path))
     scores = (0.25, 0.5, 0.75, 1.0, None)
-    keep(store, LONG, run_of({f"case-{n:03}": scores[n % 5] for n in range(250)}))
+    store_finished_run(
+        store, LONG, make_results({f"case-{n:03}": scores[n % 5] for n in range(250)})
+    )
     before = {"refund-followed": 0.5, "bugfix-step-claimed": 1.0, "report-12": 0.0, "gone": 1.0}
-    keep(store, NIGHTLY, run_of({**before, "<b>late": 0.25}))
-    kept_run(store, CASES)
+    store_finished_run(store, NIGHTLY, make_results({**before, "<b>late": 0.25}))
+    store_run(store, CASES)
     store.close()
     return path

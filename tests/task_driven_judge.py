@@ -15,7 +15,7 @@ HANG, DIE = "Hang.", "Die."
 
 
 @dataclass(frozen=True, slots=True)
-class Obedient:
+class TaskDrivenJudge:
     name: str = "obedient"
     fingerprint: str = "obedient"
 

@@ -42,7 +42,7 @@ def noted(name: str, **arguments: Json) -> Event:
     return {"kind": "bookkeeping", "name": name, "arguments": arguments}
 
 
-def under(parent: str, event: Event) -> Event:
+def nest_under(parent: str, event: Event) -> Event:
     """The same event, done by a sub-agent for the event with this id."""
     return {**event, "parent": parent}
 
@@ -56,7 +56,7 @@ def trace(*events: Event | tuple[Event, ...]) -> dict[str, Any]:
     return {"events": written}
 
 
-def judged(
+def judge_events(
     plan: Json,
     *events: Event | tuple[Event, ...],
     task: str = "Please do it.",

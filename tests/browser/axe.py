@@ -6,7 +6,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 
-def serious(page: Page) -> list[str]:
+def find_serious_violations(page: Page) -> list[str]:
     """What axe finds that is serious or worse, with the elements."""
     return [
         f"{violation['id']}: {node['html']}: {node['failureSummary']}"

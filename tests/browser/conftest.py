@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from scripts.chromium import open_chromium
-from tests.browser.page_opener import Opening
-from tests.timeouts import PATIENCE
+from tests.browser.page_opener import PageOpener
+from tests.timeouts import TIMEOUT_SECONDS
 
-expect.set_options(timeout=1000 * PATIENCE)
+expect.set_options(timeout=1000 * TIMEOUT_SECONDS)
 
 
 # Not for the whole session: while it runs, no other test of the process could use asyncio.
@@ -23,9 +23,9 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def opening(browser: Browser, tmp_path: Path) -> Iterator[Opening]:
+def open_page(browser: Browser, tmp_path: Path) -> Iterator[PageOpener]:
     """Opens pages, and fails the test if any of them asked for anything or complained."""
-    opened = Opening(browser, tmp_path)
+    opened = PageOpener(browser, tmp_path)
     yield opened
     opened.close()
     assert opened.problems == []

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request
 
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 
 Colours: TypeAlias = Literal["light", "dark"]
 
@@ -18,7 +18,7 @@ addEventListener("securitypolicyviolation", (event) =>
 """
 
 
-class Opening:
+class PageOpener:
     """Opens pages; `problems` are requests to elsewhere, errors and broken policies."""
 
     def __init__(self, browser: Browser, folder: Path) -> None:
@@ -48,7 +48,7 @@ class Opening:
             viewport={"width": width, "height": 800}, color_scheme=colours, reduced_motion="reduce"
         )
         self._pages.append(opened)
-        opened.set_default_timeout(1000 * PATIENCE)
+        opened.set_default_timeout(1000 * TIMEOUT_SECONDS)
         opened.add_init_script(_REPORTS_VIOLATIONS)
 
         def asked(request: Request) -> None:

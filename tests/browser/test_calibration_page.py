@@ -13,15 +13,15 @@ from planproof.checking.rules import Rules
 from planproof.evaluation import ReadOptions
 from planproof.reports.html.report_page import render_calibration_page
 from planproof.runs.engines.case_judging import CaseEvaluator
-from tests.browser.axe import serious
-from tests.browser.page_opener import Colours, Opening
+from tests.browser.axe import find_serious_violations
+from tests.browser.page_opener import Colours, PageOpener
 from tests.unit.calibration_rows import row
 
 CASES = load_built_in_cases()[:2]
 
 
 @pytest.fixture(scope="module")
-def made() -> str:
+def page_html() -> str:
     """One of the two cases is not followed, if people are asked; nobody labelled a third."""
     labels = {CASES[0].id: 1.0, CASES[1].id: 0.5}
     rows = list(measure(generate_variants(CASES), CaseEvaluator(Rules()), concurrency=1))
@@ -34,9 +34,9 @@ def made() -> str:
 
 
 def test_a_figure_leads_to_its_variants_and_these_to_their_evidence(
-    opening: Opening, made: str
+    open_page: PageOpener, page_html: str
 ) -> None:
-    page = opening([made])
+    page = open_page([page_html])
     expect(page.get_by_role("heading", level=1)).to_have_text("How far “rules” can be trusted")
     variants = page.locator("[data-slot=rows] tr")
     altered = page.locator(".figures tr", has=page.get_by_role("button", name="altered"))
@@ -58,8 +58,10 @@ def test_a_figure_leads_to_its_variants_and_these_to_their_evidence(
     expect(variants).to_have_count(1)
 
 
-def test_agreement_stands_with_its_interval_and_the_labels(opening: Opening, made: str) -> None:
-    page = opening([made])
+def test_agreement_is_shown_with_its_interval_and_the_labels(
+    open_page: PageOpener, page_html: str
+) -> None:
+    page = open_page([page_html])
     expect(page.get_by_role("img", name=" between ")).to_have_count(1)
     page.get_by_role("button", name="as it is").click()
     expect(page.locator("[data-slot=rows] .against")).to_have_text(
@@ -70,10 +72,10 @@ def test_agreement_stands_with_its_interval_and_the_labels(opening: Opening, mad
 
 @pytest.mark.parametrize(("width", "colours"), [(400, "dark"), (1280, "light")])
 def test_axe_finds_nothing_and_nothing_sticks_out(
-    opening: Opening, made: str, width: int, colours: Colours
+    open_page: PageOpener, page_html: str, width: int, colours: Colours
 ) -> None:
-    page = opening([made], width=width, colours=colours)
-    assert serious(page) == []
+    page = open_page([page_html], width=width, colours=colours)
+    assert find_serious_violations(page) == []
     page.get_by_role("button", name="1 not caught").first.click()
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -6,12 +6,12 @@ import pytest
 from playwright.sync_api import expect
 
 from planproof.reports.html.report_page import render_case_page
-from tests.browser.page_opener import Opening
+from tests.browser.page_opener import PageOpener
 from tests.judged_cases import EVERY_STATUS, demo_case, long_case
 
 
-def test_the_page_shows_the_verdict(opening: Opening) -> None:
-    page = opening(render_case_page(demo_case("reordered")))
+def test_the_page_shows_the_verdict(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(demo_case("reordered")))
     assert page.title() == "planproof: migration-reordered"
     expect(page.locator(".digits")).to_have_text("0.25")
     expect(page.get_by_role("heading", level=1)).to_contain_text("weak adherence")
@@ -21,8 +21,10 @@ def test_the_page_shows_the_verdict(opening: Opening) -> None:
     expect(page.locator(".event")).to_have_count(6)
 
 
-def test_lines_bind_steps_to_their_events_and_rings_mark_what_crosses(opening: Opening) -> None:
-    page = opening(render_case_page(demo_case("reordered")))
+def test_lines_bind_steps_to_their_events_and_rings_mark_what_crosses(
+    open_page: PageOpener,
+) -> None:
+    page = open_page(render_case_page(demo_case("reordered")))
     expect(page.locator(".proof .lines path")).to_have_count(4)
     expect(page.locator(".proof .lines circle.crossing")).to_have_count(2)
     ends = page.evaluate(
@@ -38,8 +40,8 @@ def test_lines_bind_steps_to_their_events_and_rings_mark_what_crosses(opening: O
     assert abs(dot["right"] - row["left"]) < 8
 
 
-def test_every_status_has_a_mark_of_its_own_and_extras_stand_out(opening: Opening) -> None:
-    page = opening(render_case_page(EVERY_STATUS))
+def test_every_status_has_its_own_mark_and_extras_are_highlighted(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(EVERY_STATUS))
     expect(page.locator(".step .mark")).to_have_text(["✓", "◐", "?", "✗", "⇅"])
     expect(page.locator(".event.extra .label")).to_have_text(["+ major extra", "+ minor extra"])
     expect(page.locator(".proof .lines [data-status=missing] text")).to_have_text("✗")
@@ -47,8 +49,8 @@ def test_every_status_has_a_mark_of_its_own_and_extras_stand_out(opening: Openin
     expect(page.locator(".proof .lines [data-status=partial] text")).to_have_text("◐")
 
 
-def test_clicking_a_step_quotes_its_evidence_and_highlights_it(opening: Opening) -> None:
-    page = opening(render_case_page(EVERY_STATUS))
+def test_clicking_a_step_quotes_its_evidence_and_highlights_it(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(EVERY_STATUS))
     page.get_by_role("button", name="Check all figures").click()
     expect(page.locator(".step.on q")).to_have_text("3 of 5 figures checked")
     expect(page.locator(".event.on")).to_have_count(1)
@@ -59,16 +61,16 @@ def test_clicking_a_step_quotes_its_evidence_and_highlights_it(opening: Opening)
     expect(page.locator(".on")).to_have_count(0)
 
 
-def test_evidence_out_of_sight_is_brought_into_view(opening: Opening) -> None:
-    page = opening(render_case_page(long_case(400)))
+def test_evidence_out_of_sight_is_brought_into_view(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(long_case(400)))
     expect(page.locator(".event .id", has_text="e320")).not_to_be_in_viewport()
     page.get_by_role("button", name="Use argument 320").click()
     expect(page.locator(".event.on pre mark.on").first).to_be_in_viewport()
     expect(page.get_by_role("button", name="Use argument 320")).to_be_in_viewport()
 
 
-def test_an_event_opens_to_all_that_it_says(opening: Opening) -> None:
-    page = opening(render_case_page(EVERY_STATUS))
+def test_an_event_opens_to_all_that_it_says(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(EVERY_STATUS))
     page.locator(".event", has_text="translate").first.click()
     opened = page.locator(".event-more")
     expect(opened).to_contain_text("major extra: translate; 80% sure")
@@ -76,8 +78,8 @@ def test_an_event_opens_to_all_that_it_says(opening: Opening) -> None:
     expect(opened.locator("pre")).to_have_text(["de", "no such language"])
 
 
-def test_keys_lead_through_the_case(opening: Opening) -> None:
-    page = opening(render_case_page(EVERY_STATUS))
+def test_keys_lead_through_the_case(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(EVERY_STATUS))
     press = page.keyboard.press
     press("j")
     press("j")
@@ -103,8 +105,8 @@ def test_keys_lead_through_the_case(opening: Opening) -> None:
     expect(page.get_by_role("searchbox")).to_be_focused()
 
 
-def test_searching_leaves_what_holds_the_words(opening: Opening) -> None:
-    page = opening(render_case_page(EVERY_STATUS))
+def test_search_shows_only_matching_events(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(EVERY_STATUS))
     page.keyboard.press("/")
     page.keyboard.type("FIGURES")
     expect(page.get_by_role("status")).to_have_text("1 step and 1 event of 7")
@@ -114,8 +116,8 @@ def test_searching_leaves_what_holds_the_words(opening: Opening) -> None:
     expect(page.locator(".event")).to_have_count(7)
 
 
-def test_filters_leave_one_status(opening: Opening) -> None:
-    page = opening(render_case_page(EVERY_STATUS))
+def test_filters_leave_one_status(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(EVERY_STATUS))
     page.get_by_role("button", name="partial 1").click()
     expect(page.locator(".step .label")).to_have_text(["partial"])
     expect(page.locator(".event .id")).to_have_text(["e6"])
@@ -126,8 +128,8 @@ def test_filters_leave_one_status(opening: Opening) -> None:
     expect(page.locator(".event .id")).to_have_text(["e4", "e5"])
 
 
-def test_long_runs_that_no_finding_names_are_folded(opening: Opening) -> None:
-    page = opening(render_case_page(long_case(200)))
+def test_long_runs_that_no_finding_names_are_folded(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(long_case(200)))
     expect(page.locator(".event")).to_have_count(10)
     page.get_by_role("button", name="19 events that no finding names (e1 to e19)").click()
     expect(page.locator(".event")).to_have_count(29)
@@ -136,8 +138,8 @@ def test_long_runs_that_no_finding_names_are_folded(opening: Opening) -> None:
     expect(page.locator(".event .id")).to_have_text(["e111"])
 
 
-def test_the_switch_turns_the_colours(opening: Opening) -> None:
-    page = opening(render_case_page(EVERY_STATUS))
+def test_the_switch_turns_the_colours(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(EVERY_STATUS))
     paper = "getComputedStyle(document.body).backgroundColor"
     system = page.evaluate(paper)
     switch = page.get_by_role("button", name="Colours:")
@@ -150,14 +152,14 @@ def test_the_switch_turns_the_colours(opening: Opening) -> None:
 
 
 @pytest.mark.parametrize("width", [400, 768, 1280])
-def test_nothing_is_wider_than_the_window(opening: Opening, width: int) -> None:
-    page = opening(render_case_page(EVERY_STATUS), width=width)
+def test_nothing_is_wider_than_the_window(open_page: PageOpener, width: int) -> None:
+    page = open_page(render_case_page(EVERY_STATUS), width=width)
     page.get_by_role("button", name="Mail it to Ann").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_paper_shows_every_quote_and_no_controls(opening: Opening) -> None:
-    page = opening(render_case_page(EVERY_STATUS))
+def test_paper_shows_every_quote_and_no_controls(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(EVERY_STATUS))
     page.emulate_media(media="print")
     expect(page.get_by_role("searchbox")).to_be_hidden()
     expect(page.locator(".step q")).to_have_count(4)
@@ -165,8 +167,8 @@ def test_paper_shows_every_quote_and_no_controls(opening: Opening) -> None:
         expect(quote).to_be_visible()
 
 
-def test_five_thousand_events_are_drawn_only_where_they_are_seen(opening: Opening) -> None:
-    page = opening(render_case_page(long_case(5_000, extras=1_600)))
+def test_five_thousand_events_are_drawn_only_where_they_are_seen(open_page: PageOpener) -> None:
+    page = open_page(render_case_page(long_case(5_000, extras=1_600)))
     expect(page.locator(".event.extra")).to_have_count(1_600)
     assert page.locator(".proof .lines g").count() < 80
     page.locator(".event.extra").nth(1_500).scroll_into_view_if_needed()

@@ -13,8 +13,8 @@ from planproof.core.trace import Event, Kind, Trace
 from planproof.core.verdict import Coverage
 from planproof.reports.html.case_page import JudgedCase
 from planproof.reports.html.report_page import render_case_page
-from tests.browser.page_opener import Opening
-from tests.judged_cases import EVERY_STATUS, called, extra, step
+from tests.browser.page_opener import PageOpener
+from tests.judged_cases import EVERY_STATUS, action_event, extra, step
 
 ATTACKS = {
     "script": "<script>window.harmed = 1</script>",
@@ -30,12 +30,12 @@ ATTACKS = {
 }
 
 
-def attacked(text: str) -> JudgedCase:
+def make_hostile_case(text: str) -> JudgedCase:
     """A case in which everything that a trace can hold is this text."""
     events = (
         Event(id="e1", kind=Kind.MESSAGE, pointer="/1", actor=text, text=text, time=text),
-        called(2, text, text, arguments={text: text}, output=text),
-        called(3, text, output=text),
+        action_event(2, text, text, arguments={text: text}, output=text),
+        action_event(3, text, output=text),
     )
     verdict = replace(
         EVERY_STATUS.verdict,
@@ -48,7 +48,7 @@ def attacked(text: str) -> JudgedCase:
     return JudgedCase(verdict=verdict, task=Content(text), trace=Trace(events))
 
 
-def opened_wholly(page: Page) -> None:
+def open_all_details(page: Page) -> None:
     """Choose everything, open everything, and search."""
     page.locator(".step-head").click()
     page.locator(".task summary").click()
@@ -61,9 +61,9 @@ def opened_wholly(page: Page) -> None:
 
 
 @pytest.mark.parametrize("text", ATTACKS.values(), ids=ATTACKS.keys())
-def test_markup_is_shown_as_text(opening: Opening, text: str) -> None:
-    page = opening(render_case_page(attacked(text)))
-    opened_wholly(page)
+def test_markup_is_shown_as_text(open_page: PageOpener, text: str) -> None:
+    page = open_page(render_case_page(make_hostile_case(text)))
+    open_all_details(page)
     assert page.evaluate("window.harmed") is None
     expect(
         page.locator("img, iframe, object, embed, main a, main script, body style")
@@ -91,20 +91,22 @@ def test_markup_is_shown_as_text(opening: Opening, text: str) -> None:
         ("शुभ 家族 👨‍👩‍👧", "शुभ 家族 👨‍👩‍👧"),
     ],
 )
-def test_broken_unicode_is_shown_as_what_it_is(opening: Opening, text: str, shown: str) -> None:
-    page = opening(render_case_page(attacked(text)))
-    opened_wholly(page)
+def test_broken_unicode_is_shown_as_what_it_is(
+    open_page: PageOpener, text: str, shown: str
+) -> None:
+    page = open_page(render_case_page(make_hostile_case(text)))
+    open_all_details(page)
     expect(page.locator(".event.extra pre")).to_have_text(shown)
 
 
-def test_a_megabyte_is_cut_and_its_quote_still_shown(opening: Opening) -> None:
-    case = attacked("x" * 1_000_000)
+def test_a_megabyte_is_cut_and_its_quote_still_shown(open_page: PageOpener) -> None:
+    case = make_hostile_case("x" * 1_000_000)
     events = (
-        called(2, "read", output=f"{'a b ' * 200_000} the needle {'c' * 200_000}"),
-        called(3, "x" * 1_000_000),
+        action_event(2, "read", output=f"{'a b ' * 200_000} the needle {'c' * 200_000}"),
+        action_event(3, "x" * 1_000_000),
     )
     steps = (step("1", "Find the needle", Status.EXECUTED, ("e2", "the needle")),)
-    page = opening(
+    page = open_page(
         render_case_page(
             replace(case, verdict=replace(case.verdict, steps=steps), trace=Trace(events))
         )
@@ -117,13 +119,13 @@ def test_a_megabyte_is_cut_and_its_quote_still_shown(opening: Opening) -> None:
     assert len(page.content()) < 400_000
 
 
-def test_what_looks_like_a_secret_is_masked_unless_it_is_asked_for(opening: Opening) -> None:
+def test_what_looks_like_a_secret_is_masked_unless_it_is_asked_for(open_page: PageOpener) -> None:
     secret = "password: hunter2hunter2"
-    case = attacked(secret)
+    case = make_hostile_case(secret)
     quoting = step("1", "Log in", Status.EXECUTED, ("e2", "hunter2hunter2"))
     case = replace(case, verdict=replace(case.verdict, steps=(quoting,)))
     assert "hunter2" not in "".join(render_case_page(case))
-    page = opening(render_case_page(case))
-    opened_wholly(page)
+    page = open_page(render_case_page(case))
+    open_all_details(page)
     expect(page.locator(".step q")).to_have_text("[redacted]")
     assert "hunter2" in "".join(render_case_page(case, secrets=True))

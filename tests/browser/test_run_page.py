@@ -14,9 +14,9 @@ from planproof.evaluation import ReadOptions
 from planproof.reports.html.case_page import JudgedCase
 from planproof.reports.html.report_page import render_run_page
 from planproof.runs.store.open_store import open_store
-from tests.browser.axe import serious
-from tests.browser.page_opener import Colours, Opening
-from tests.judged_cases import EVERY_STATUS, demo_case, kept_run, long_case
+from tests.browser.axe import find_serious_violations
+from tests.browser.page_opener import Colours, PageOpener
+from tests.judged_cases import EVERY_STATUS, demo_case, long_case, store_run
 
 CASES = (
     demo_case("followed"),
@@ -28,23 +28,23 @@ CASES = (
 )
 
 
-def page_of(folder: Path, cases: Sequence[JudgedCase | Verdict]) -> str:
+def render_run(folder: Path, cases: Sequence[JudgedCase | Verdict]) -> str:
     store = open_store(str(folder / "runs.db"))
-    run = kept_run(store, cases)
+    run = store_run(store, cases)
     page = "".join(render_run_page(run, store, ReadOptions(), min_score=0.75))
     store.close()
     return page
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return page_of(tmp_path_factory.mktemp("run"), CASES)
+def page_html(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return render_run(tmp_path_factory.mktemp("run"), CASES)
 
 
 def test_the_overview_counts_scores_steps_and_what_was_not_judged(
-    opening: Opening, made: str
+    open_page: PageOpener, page_html: str
 ) -> None:
-    page = opening([made])
+    page = open_page([page_html])
     expect(page.get_by_role("heading", level=1)).to_have_text("20260101-030000-abc123")
     expect(page.locator(".facts")).to_contain_text("1 of 6 cases at 0.75 or above")
     expect(page.locator(".bars b")).to_have_text(["1.0", "0.75", "0.5", "0.25", "0.0", "–"])
@@ -55,8 +55,8 @@ def test_the_overview_counts_scores_steps_and_what_was_not_judged(
     expect(page.locator(".broke .how").first).to_contain_text("of 1")
 
 
-def test_the_table_is_sorted_filtered_and_searched(opening: Opening, made: str) -> None:
-    page = opening([made])
+def test_the_table_is_sorted_filtered_and_searched(open_page: PageOpener, page_html: str) -> None:
+    page = open_page([page_html])
     names = page.locator("tbody .name")
     order = ["<b>late", "report-12", "long-5000", "migration-reordered"]
     expect(names).to_have_text([*order, "bugfix-step-claimed", "refund-followed"])
@@ -75,16 +75,16 @@ def test_the_table_is_sorted_filtered_and_searched(opening: Opening, made: str) 
     expect(page.get_by_role("status")).to_have_text("1 of 6")
 
 
-def test_the_marks_of_a_row_are_told_in_words_too(opening: Opening, made: str) -> None:
-    page = opening([made])
+def test_the_marks_of_a_row_have_text_labels(open_page: PageOpener, page_html: str) -> None:
+    page = open_page([page_html])
     row = page.locator("tbody tr", has_text="report-12")
     expect(row.locator(".mark")).to_have_text(["✓", "◐", "?", "✗", "⇅"])
     expect(row.locator(".steps .unseen")).to_contain_text("1 executed, 1 partial")
     expect(row.locator(".extras")).to_have_text("+1 major+1 minor")
 
 
-def test_a_case_is_opened_left_and_gone_on_from(opening: Opening, made: str) -> None:
-    page = opening([made])
+def test_a_case_is_opened_left_and_gone_on_from(open_page: PageOpener, page_html: str) -> None:
+    page = open_page([page_html])
     page.get_by_role("link", name="report-12").click()
     expect(page.locator(".digits")).to_have_text("0.0")
     expect(page.locator(".step")).to_have_count(5)
@@ -104,34 +104,36 @@ def test_a_case_is_opened_left_and_gone_on_from(opening: Opening, made: str) -> 
     expect(page.get_by_role("heading", level=1)).to_contain_text("not judged")
 
 
-def test_a_page_can_be_opened_at_a_case(opening: Opening, made: str) -> None:
-    page = opening([made], at="#case-2")
+def test_a_page_can_be_opened_at_a_case(open_page: PageOpener, page_html: str) -> None:
+    page = open_page([page_html], at="#case-2")
     expect(page.locator(".case-id")).to_have_text("migration-reordered")
     expect(page.locator(".proof .lines path")).to_have_count(4)
-    lost = opening([made], at="#case-99")
+    lost = open_page([page_html], at="#case-99")
     expect(lost.locator("tbody tr")).to_have_count(6)
 
 
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("colours", ["light", "dark"])
 def test_axe_finds_nothing_serious(
-    opening: Opening, made: str, width: int, colours: Colours
+    open_page: PageOpener, page_html: str, width: int, colours: Colours
 ) -> None:
-    page = opening([made], width=width, colours=colours)
+    page = open_page([page_html], width=width, colours=colours)
     page.locator(".bars button").first.click()
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     page.get_by_role("link", name="refund-followed").click()
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_a_thousand_cases_are_listed_as_one_goes_down(opening: Opening, tmp_path: Path) -> None:
+def test_a_thousand_cases_are_listed_as_one_goes_down(
+    open_page: PageOpener, tmp_path: Path
+) -> None:
     short = replace(EVERY_STATUS, trace=None)
     cases = [
         replace(short, verdict=replace(short.verdict, id=f"case {number}"))
         for number in range(1_200)
     ]
-    page = opening([page_of(tmp_path, cases)])
+    page = open_page([render_run(tmp_path, cases)])
     expect(page.locator(".unpaged")).to_contain_text("Only 1,000 cases can be opened here")
     assert page.locator("tbody tr").count() < 400
     page.get_by_role("button", name="#").click()

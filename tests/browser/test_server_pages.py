@@ -10,13 +10,13 @@ from playwright.sync_api import Page, expect
 
 from planproof.runs.store.open_store import open_sql_store
 from planproof.server.guard.api_keys import Keys, Role
-from tests.browser.axe import serious
-from tests.browser.page_opener import Colours, Opening
-from tests.otlp_traces import attribute, export, post, spans_of
-from tests.reverse_proxy import behind
+from tests.browser.axe import find_serious_violations
+from tests.browser.page_opener import Colours, PageOpener
+from tests.otlp_traces import make_attribute, make_export, make_spans, post
+from tests.reverse_proxy import run_proxy
 from tests.run_builders import RUN
-from tests.server_processes import Served, served
-from tests.stored_runs import LONG, NIGHTLY, filled_store
+from tests.server_processes import ServerProcess, run_server
+from tests.stored_runs import LONG, NIGHTLY, fill_store
 
 PAGES = {
     "runs": "/",
@@ -29,14 +29,14 @@ PAGES = {
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    store = filled_store(tmp_path_factory.mktemp("served") / "runs.db")
-    with served(store) as running:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerProcess]:
+    store = fill_store(tmp_path_factory.mktemp("served") / "runs.db")
+    with run_server(store) as running:
         yield running
 
 
-def visit(opening: Opening, server: Served, path: str, **how: int | Colours) -> Page:
-    page = opening.new(server.url, **how)  # pyright: ignore[reportArgumentType]
+def visit(open_page: PageOpener, server: ServerProcess, path: str, **how: int | Colours) -> Page:
+    page = open_page.new(server.url, **how)  # pyright: ignore[reportArgumentType]
     page.goto(server.url + path)
     return page
 
@@ -44,16 +44,18 @@ def visit(opening: Opening, server: Served, path: str, **how: int | Colours) -> 
 @pytest.mark.parametrize("path", PAGES.values(), ids=PAGES.keys())
 @pytest.mark.parametrize(("width", "colours"), [(400, "dark"), (1280, "light")])
 def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(
-    opening: Opening, server: Served, path: str, width: int, colours: Colours
+    open_page: PageOpener, server: ServerProcess, path: str, width: int, colours: Colours
 ) -> None:
-    page = visit(opening, server, path, width=width, colours=colours)
+    page = visit(open_page, server, path, width=width, colours=colours)
     expect(page.get_by_role("button", name="Colours:")).to_be_visible()
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_the_list_of_runs_leads_to_a_run_by_key(opening: Opening, server: Served) -> None:
-    page = visit(opening, server, "/")
+def test_the_list_of_runs_leads_to_a_run_by_key(
+    open_page: PageOpener, server: ServerProcess
+) -> None:
+    page = visit(open_page, server, "/")
     expect(page.locator(".runs tbody tr")).to_have_count(3)
     expect(page.locator(".means circle")).to_have_count(3)
     expect(page.locator(".means .stroke")).to_have_count(1)
@@ -70,8 +72,10 @@ def test_the_list_of_runs_leads_to_a_run_by_key(opening: Opening, server: Served
     expect(page.locator(".runs tbody tr")).to_have_count(1)
 
 
-def test_cases_are_filtered_searched_sorted_and_paged(opening: Opening, server: Served) -> None:
-    page = visit(opening, server, f"/runs/{LONG.id}")
+def test_cases_are_filtered_searched_sorted_and_paged(
+    open_page: PageOpener, server: ServerProcess
+) -> None:
+    page = visit(open_page, server, f"/runs/{LONG.id}")
     rows = page.locator("tbody tr")
     expect(rows).to_have_count(100)
     expect(rows.first).to_contain_text("case-004")
@@ -95,8 +99,10 @@ def test_cases_are_filtered_searched_sorted_and_paged(opening: Opening, server: 
     expect(page.locator("tbody .name")).to_have_text(["case-020", "case-025"])
 
 
-def test_clicking_a_step_of_a_case_shows_its_evidence(opening: Opening, server: Served) -> None:
-    page = visit(opening, server, f"/runs/{RUN.id}/cases/3")
+def test_clicking_a_step_of_a_case_shows_its_evidence(
+    open_page: PageOpener, server: ServerProcess
+) -> None:
+    page = visit(open_page, server, f"/runs/{RUN.id}/cases/3")
     page.get_by_role("button", name="Check all figures").click()
     expect(page.locator(".step.on q")).to_have_text("3 of 5 figures checked")
     expect(page.locator(".event.on .id")).to_have_text("e6")
@@ -105,8 +111,8 @@ def test_clicking_a_step_of_a_case_shows_its_evidence(opening: Opening, server: 
     expect(page.get_by_role("dialog")).to_contain_text("out of order, a ring")
 
 
-def test_two_runs_are_compared(opening: Opening, server: Served) -> None:
-    page = visit(opening, server, "/")
+def test_two_runs_are_compared(open_page: PageOpener, server: ServerProcess) -> None:
+    page = visit(open_page, server, "/")
     page.locator(".change a").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("What changed")
     expect(page.locator(".means-told")).to_contain_text("0.500 → 0.500")
@@ -122,8 +128,8 @@ def test_two_runs_are_compared(opening: Opening, server: Served) -> None:
     assert f"/runs/{NIGHTLY.id}/cases/1" in page.url
 
 
-def test_a_pasted_case_gets_its_verdict(opening: Opening, server: Served) -> None:
-    page = visit(opening, server, "/try")
+def test_a_pasted_case_gets_its_verdict(open_page: PageOpener, server: ServerProcess) -> None:
+    page = visit(open_page, server, "/try")
     page.get_by_label("Task").fill("Ship it.")
     page.get_by_label("Plan").fill("1. Run the tests\n2. Deploy to production")
     call = '{"role": "assistant", "tool_calls": [{"function": {"name": "%s", "arguments": "{}"}}]}'
@@ -137,11 +143,11 @@ def test_a_pasted_case_gets_its_verdict(opening: Opening, server: Served) -> Non
     expect(page.get_by_role("textbox", name="Plan")).to_have_value(
         "1. Run the tests\n2. Deploy to production"
     )
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
 
 
-def test_a_file_can_be_tried(opening: Opening, server: Served) -> None:
-    page = visit(opening, server, "/try")
+def test_a_file_can_be_tried(open_page: PageOpener, server: ServerProcess) -> None:
+    page = visit(open_page, server, "/try")
     whole = '{"user_task": "x", "agent_plan": ["Sing"], "execution_trace": []}'
     page.get_by_label("or a file").set_input_files(
         {"name": "case.json", "mimeType": "application/json", "buffer": whole.encode()}
@@ -151,14 +157,14 @@ def test_a_file_can_be_tried(opening: Opening, server: Served) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("there are no events")
 
 
-def test_a_trace_is_seen_while_it_comes(opening: Opening, server: Served) -> None:
+def test_a_trace_is_seen_while_it_comes(open_page: PageOpener, server: ServerProcess) -> None:
     plan = "1. Call look_up.\n2. Call compute with password=hunter2hunter2.\n3. Call <b>report</b>."
     tools = ("look_up", "delete_all", "compute", "report")
-    *calls, root = spans_of(0xABC, tools, plan)
-    calls[0]["attributes"].append(attribute("planproof.plan", plan))
-    page = visit(opening, server, "/live")
+    *calls, root = make_spans(0xABC, tools, plan)
+    calls[0]["attributes"].append(make_attribute("planproof.plan", plan))
+    page = visit(open_page, server, "/live")
     expect(page.get_by_role("heading", name="No trace has come yet")).to_be_visible()
-    post(server.url, export(calls[:1], service="<i>desk</i>"))
+    post(server.url, make_export(calls[:1], service="<i>desk</i>"))
     card = page.locator(".going")
     expect(card.locator("h2")).to_have_text("<i>desk</i>")
     expect(page.get_by_role("status")).to_have_text("1 under way")
@@ -167,23 +173,23 @@ def test_a_trace_is_seen_while_it_comes(opening: Opening, server: Served) -> Non
     expect(card.locator(".ticks li").first).to_contain_text("executed")
     expect(card.locator(".ticks .text").nth(1)).to_contain_text("password=[redacted]")
     expect(card.locator(".ticks .text").nth(2)).to_have_text("Call <b>report</b>.")
-    assert serious(page) == []
-    post(server.url, export(calls[1:], service="<i>desk</i>"))
+    assert find_serious_violations(page) == []
+    post(server.url, make_export(calls[1:], service="<i>desk</i>"))
     expect(card.locator(".off")).to_contain_text("delete_all")
     expect(card.locator(".falling s")).to_have_text("1.0")
     expect(card.locator(".falling b")).not_to_have_text("1.0")
-    post(server.url, export([root], service="<i>desk</i>"))
+    post(server.url, make_export([root], service="<i>desk</i>"))
     expect(page.locator(".judged-list .digits")).to_have_text("0.25")
     expect(card).to_have_count(0)
-    assert serious(page) == []
+    assert find_serious_violations(page) == []
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     expect(page.locator(".event.extra .name").first).to_have_text("delete_all")
     expect(page.locator(".crumbs")).to_contain_text("case 0")
 
 
-def test_what_stands_in_a_run_is_text(opening: Opening, server: Served) -> None:
-    page = visit(opening, server, "/")
+def test_content_of_a_run_is_shown_as_text(open_page: PageOpener, server: ServerProcess) -> None:
+    page = visit(open_page, server, "/")
     expect(page.locator(".runs tbody")).to_contain_text("<i>other</i>.jsonl")
     expect(page.locator(".runs tbody")).to_contain_text("<b>tag=password=[redacted]")
     page.goto(f"{server.url}/runs/{LONG.id}?find=%3Cscript%3Ewindow.harmed=1%3C/script%3E")
@@ -193,8 +199,8 @@ def test_what_stands_in_a_run_is_text(opening: Opening, server: Served) -> None:
     expect(page.locator("main i, main b:not(.bars b)")).to_have_count(0)
 
 
-def test_a_theme_is_kept_from_page_to_page(opening: Opening, server: Served) -> None:
-    page = visit(opening, server, "/")
+def test_a_theme_is_kept_from_page_to_page(open_page: PageOpener, server: ServerProcess) -> None:
+    page = visit(open_page, server, "/")
     page.keyboard.press("t")
     page.keyboard.press("t")
     page.keyboard.press("4")
@@ -202,16 +208,16 @@ def test_a_theme_is_kept_from_page_to_page(opening: Opening, server: Served) -> 
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
 
-def test_pages_hold_behind_a_path_prefix_and_a_key(opening: Opening, tmp_path: Path) -> None:
-    store = filled_store(tmp_path / "runs.db")
+def test_pages_work_behind_a_path_prefix_and_a_key(open_page: PageOpener, tmp_path: Path) -> None:
+    store = fill_store(tmp_path / "runs.db")
     kept = open_sql_store(str(store))
     key = Keys(kept.database).add("ann", Role.WRITE)
     kept.close()
-    with served(store, "--demand-keys") as server, behind("/team/pp", server.url) as home:
-        page = opening.new(f"{home}/")
+    with run_server(store, "--demand-keys") as server, run_proxy("/team/pp", server.url) as home:
+        page = open_page.new(f"{home}/")
         page.goto(f"{home}/runs/{RUN.id}")
         page.get_by_label("Key").fill(key)
-        assert serious(page) == []
+        assert find_serious_violations(page) == []
         page.keyboard.press("Enter")
         page.get_by_role("link", name="report-12").click()
         expect(page.locator(".step")).to_have_count(5)
@@ -228,5 +234,5 @@ def test_pages_hold_behind_a_path_prefix_and_a_key(opening: Opening, tmp_path: P
         expect(page.get_by_label("Key")).to_be_visible()
     # A browser says of each answer of 401 that it was one.
     unauthorized = "console: Failed to load resource: the server responded with a status of 401"
-    assert [each[: len(unauthorized)] for each in opening.problems] == [unauthorized] * 2
-    opening.problems.clear()
+    assert [each[: len(unauthorized)] for each in open_page.problems] == [unauthorized] * 2
+    open_page.problems.clear()

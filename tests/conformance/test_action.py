@@ -115,7 +115,7 @@ def test_a_good_run_is_judged_reported_commented_and_passes(folder: Path) -> Non
     assert told == "api repos/owner/name/issues/7/comments -F body=@planproof-comment.md"
 
 
-def test_the_last_comment_of_the_action_is_written_anew(folder: Path) -> None:
+def test_the_last_comment_of_the_action_is_updated(folder: Path) -> None:
     (folder / "gh-found").write_text("12\n34\n", encoding="utf-8")
     (folder / "planproof-comment.md").write_text("new", encoding="utf-8")
     done = Runner(folder).run("Comment")
@@ -124,7 +124,7 @@ def test_the_last_comment_of_the_action_is_written_anew(folder: Path) -> None:
     assert told.startswith("api --method PATCH repos/owner/name/issues/comments/34 -F body=@")
 
 
-def test_who_may_not_comment_is_told_and_the_gate_decides(folder: Path) -> None:
+def test_without_permission_to_comment_the_gate_still_decides(folder: Path) -> None:
     (folder / "gh-forbidden").touch()
     runner = Runner(folder, data="tuesday.jsonl", gate_options="--min-mean 1")
     for step in ("Judge", "Report", "Comment"):

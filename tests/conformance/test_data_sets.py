@@ -56,7 +56,7 @@ def _parquet(rows: list[dict[str, Any]], **kinds: Any) -> bytes:
     return file.getvalue()
 
 
-def _with_text(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _replace_text(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{**case, "execution_trace": json.dumps(case["execution_trace"])} for case in cases]
 
 
@@ -68,7 +68,7 @@ FORMS: dict[str, bytes] = {
     "cases.csv": _csv(CASES),
     "cases.tsv": _csv(CASES, "\t"),
     "nested.parquet": _parquet(CASES),
-    "text.parquet": _parquet(_with_text(CASES)),
+    "text.parquet": _parquet(_replace_text(CASES)),
     "cases.jsonl.gz": gzip.compress(_lines(CASES)),
     "cases.json.zst": zstd.compress(json.dumps(CASES).encode()),
     "cases.csv.gz": gzip.compress(_csv(CASES)),
@@ -86,7 +86,7 @@ def _cases(lines: list[CaseLine]) -> list[Case]:
     return [line.case for line in lines if line.case is not None]
 
 
-def _given(case: Case) -> tuple[Any, ...]:
+def _case_fields(case: Case) -> tuple[Any, ...]:
     """What a case says, whichever way a form writes it."""
     trace: Any = case.trace
     held = Source.from_value(trace).document
@@ -95,10 +95,10 @@ def _given(case: Case) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_every_form_holds_the_same_cases(name: str, tmp_path: Path) -> None:
+def test_every_format_has_the_same_cases(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(FORMS[name])
-    found = list(map(_given, _cases(_read(path))))
+    found = list(map(_case_fields, _cases(_read(path))))
     assert [one[:2] + one[3:4] for one in found] == [
         (Content(TASK), PLAN, "followed"),
         (Content(TASK), PLAN, "idle"),
@@ -109,7 +109,7 @@ def test_every_form_holds_the_same_cases(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["cases.jsonl", "cases.json", "cases.jsonl.gz", "cases.json.zst"])
-def test_standard_input_holds_them_too(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cases_can_come_from_standard_input(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FORMS[name])))
     assert [case.id for case in _cases(_read("-"))] == ["followed", "idle"]
 
@@ -129,7 +129,7 @@ def _folder(path: Path) -> Path:
     return path
 
 
-def test_a_folder_is_read_file_by_file_with_what_stands_beside_them(tmp_path: Path) -> None:
+def test_a_folder_is_read_file_by_file_with_neighbouring_files(tmp_path: Path) -> None:
     found = _cases(_read(_folder(tmp_path / "runs")))
     assert [case.id for case in found] == ["a", "b", "deep/c", "followed", "deep/inside"]
     assert [case.plan for case in found] == [PLAN, "1. Read it\n2. Send it", None, PLAN, None]
@@ -224,7 +224,7 @@ FAULTS: list[tuple[str, bytes, str, str]] = [
 
 
 @pytest.mark.parametrize(("name", "data", "message", "advice"), FAULTS)
-def test_what_is_wrong_with_a_file_is_told_with_its_place(
+def test_errors_in_a_file_name_their_location(
     name: str, data: bytes, message: str, advice: str, tmp_path: Path
 ) -> None:
     path = tmp_path / name
@@ -282,7 +282,7 @@ def test_a_file_of_several_that_can_not_be_read_does_not_stop_the_rest(tmp_path:
         ("*.jsonl", "no file matches"),
     ],
 )
-def test_a_place_without_files_is_told(place: str, message: str, tmp_path: Path) -> None:
+def test_a_path_without_files_is_an_error(place: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=message):
         _read(f"{tmp_path}/{place}")
 
@@ -295,7 +295,7 @@ def test_a_place_without_files_is_told(place: str, message: str, tmp_path: Path)
         (["plna=/x"], "a case has no field `plna`. Did you mean `plan`?"),
     ],
 )
-def test_what_is_no_mapping_is_told(pairs: list[str], message: str) -> None:
+def test_an_invalid_mapping_is_an_error(pairs: list[str], message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         parse_map(pairs)
     assert message in str(caught.value)
@@ -309,7 +309,7 @@ def test_what_is_no_mapping_is_told(pairs: list[str], message: str) -> None:
         ("/text/x", "no value at /text/x"),
     ],
 )
-def test_a_pointer_that_leads_nowhere_is_told(pointer: str, message: str, tmp_path: Path) -> None:
+def test_a_dangling_pointer_is_an_error(pointer: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "f.jsonl"
     path.write_bytes(_lines([{**FOREIGN, "text": "no JSON"}]))
     [line] = _read(path, mapping=parse_map([f"plan={pointer}", "trace=/run/spans"]))
@@ -317,7 +317,7 @@ def test_a_pointer_that_leads_nowhere_is_told(pointer: str, message: str, tmp_pa
     assert f"{path}, line 1: " in str(line.error)
 
 
-def test_what_an_extra_would_read_is_told_where_it_is_missing(
+def test_a_missing_extra_is_named_in_the_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("pyarrow", "backports.zstd"):
@@ -338,7 +338,7 @@ def _many(form: str) -> bytes:
         "jsonl": lambda: _lines(cases),
         "json": lambda: json.dumps(cases).encode(),
         "csv": lambda: _csv(cases),
-        "parquet": lambda: _parquet(_with_text(cases)),
+        "parquet": lambda: _parquet(_replace_text(cases)),
         "jsonl.gz": lambda: gzip.compress(_lines(cases)),
         "jsonl.zst": lambda: zstd.compress(_lines(cases)),
     }
@@ -346,7 +346,7 @@ def _many(form: str) -> bytes:
 
 
 @pytest.mark.parametrize("form", ["jsonl", "json", "csv", "jsonl.gz", "jsonl.zst", "parquet"])
-def test_cases_are_not_held(form: str, tmp_path: Path) -> None:
+def test_cases_are_streamed(form: str, tmp_path: Path) -> None:
     import tracemalloc
 
     path = tmp_path / f"many.{form}"

@@ -21,11 +21,11 @@ from planproof.core.model import Cause
 from planproof.llm.open_judge import open_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.audit_models import honest, inventing, inventing_events
-from tests.scripted_model import Asked, ScriptedModel
+from tests.audit_models import answer_honestly, invent_events, invent_quotes
+from tests.scripted_model import ModelRequest, ScriptedModel
 from tests.scripted_model.faults import MODES, SCORES
 from tests.small_cases import FOLLOWED
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 
 SECONDS = 10.0
 """The deadline of what nothing else ends."""
@@ -66,7 +66,7 @@ TABLE: dict[str, tuple[str, int | None]] = {
     "drip": (Cause.TIMEOUT, None),
     "hang": (Cause.TIMEOUT, None),
 }
-NOT_ACCEPTED = {"wrong ids": inventing_events, "invented quotes": inventing}
+NOT_ACCEPTED = {"wrong ids": invent_events, "invented quotes": invent_quotes}
 
 
 ENDLESS = frozenset({"drip", "hang"}) | {mode for mode in TABLE if mode.startswith("429 for ever")}
@@ -78,14 +78,14 @@ class Row:
     calls: int
 
 
-def _good(asked: Asked) -> str:
+def _good(asked: ModelRequest) -> str:
     """A good answer, in the form of whoever asks."""
     if "score" in (asked.schema or {}).get("properties", {}):
         return json.dumps({"score": 1.0, "reason": "Steps 1 to 3 were executed in order."})
-    return json.dumps(honest(FOLLOWED))
+    return json.dumps(answer_honestly(FOLLOWED))
 
 
-def _says(nature: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[Asked], str]:
+def _says(nature: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[ModelRequest], str]:
     answer = json.dumps(nature(FOLLOWED))
     return lambda asked: answer
 
@@ -101,12 +101,12 @@ def _rows() -> Iterator[tuple[tuple[str, str], Any]]:
         yield (mode, "cascade"), _says(nature)
 
 
-def _opened(mode: str, judge: str, server: ScriptedModel) -> AnyJudge:
-    asking = ModelOptions(deadline=SECONDS if mode in ENDLESS else PATIENCE)
+def _open_judge(mode: str, judge: str, server: ScriptedModel) -> AnyJudge:
+    asking = ModelOptions(deadline=SECONDS if mode in ENDLESS else TIMEOUT_SECONDS)
     return open_judge(judge, ["openai:x"], base_url=server.url, options=asking)
 
 
-async def _judged(judge: AnyJudge) -> Verdict:
+async def _judge_case(judge: AnyJudge) -> Verdict:
     return await aevaluate(
         task=FOLLOWED["user_task"],
         plan=FOLLOWED["agent_plan"],
@@ -123,18 +123,18 @@ def table() -> dict[tuple[str, str], Row]:
         patch.setenv("OPENAI_API_KEY", "sk-secret")
         ending = [row for row in rows if row[0][0] not in ENDLESS]
         endless = [row for row in rows if row[0][0] in ENDLESS]
-        return _asked_at_once(ending) | _asked_at_once(endless)
+        return _count_concurrent_calls(ending) | _count_concurrent_calls(endless)
 
 
-def _asked_at_once(rows: list[tuple[tuple[str, str], Any]]) -> dict[tuple[str, str], Row]:
+def _count_concurrent_calls(rows: list[tuple[tuple[str, str], Any]]) -> dict[tuple[str, str], Row]:
     with ExitStack() as running:
         servers = {key: running.enter_context(ScriptedModel(given)) for key, given in rows}
-        judges = [_opened(*key, server) for key, server in servers.items()]
+        judges = [_open_judge(*key, server) for key, server in servers.items()]
 
         async def all_at_once() -> list[Verdict]:
             # Far beyond any deadline: what hangs fails.
-            async with asyncio.timeout(2 * PATIENCE):
-                return await asyncio.gather(*map(_judged, judges))
+            async with asyncio.timeout(2 * TIMEOUT_SECONDS):
+                return await asyncio.gather(*map(_judge_case, judges))
 
         judged = zip(servers.items(), asyncio.run(all_at_once()), strict=True)
         return {key: Row(verdict, len(server.calls)) for (key, server), verdict in judged}
@@ -160,7 +160,7 @@ def test_what_comes_of_a_mode(table: dict[tuple[str, str], Row], mode: str, judg
 
 
 @pytest.mark.parametrize("mode", SCORES)
-def test_what_is_no_score_is_never_one(table: dict[tuple[str, str], Row], mode: str) -> None:
+def test_an_invalid_score_is_never_accepted(table: dict[tuple[str, str], Row], mode: str) -> None:
     row = table[mode, "prompt"]
     assert (row.verdict.outcome, row.verdict.score) == ("judge_failed", None)
     assert (row.verdict.cause, row.calls) == (Cause.INVALID_ANSWER, 3)
@@ -168,7 +168,7 @@ def test_what_is_no_score_is_never_one(table: dict[tuple[str, str], Row], mode: 
 
 @pytest.mark.parametrize("judge", ["audit", "cascade"])
 @pytest.mark.parametrize("mode", NOT_ACCEPTED)
-def test_what_does_not_stand_is_asked_about_once_more(
+def test_rejected_answers_are_asked_about_once_more(
     table: dict[tuple[str, str], Row], mode: str, judge: str
 ) -> None:
     row = table[mode, judge]

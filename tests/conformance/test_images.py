@@ -15,7 +15,7 @@ from planproof.llm.judge_registry import find_judge
 from planproof.llm.model_settings import ModelSettings
 from planproof.llm.providers import open_model
 from tests.images import GIF, JPEG, PNG, PNG_BYTES
-from tests.scripted_model import Asked, ScriptedModel
+from tests.scripted_model import ModelRequest, ScriptedModel
 
 DIALECTS = ["openai:x", "openai-responses:x", "anthropic:x"]
 TEMPLATE = (
@@ -78,9 +78,9 @@ def server() -> Iterator[ScriptedModel]:
         yield running
 
 
-def judged(
+def judge_with_images(
     server: ScriptedModel, case: dict[str, Any], name: str = "openai:x", **asking: Any
-) -> tuple[Verdict, Asked]:
+) -> tuple[Verdict, ModelRequest]:
     address = server.root if name.startswith("anthropic") else server.url
     model = open_model(name, base_url=address, settings=ModelSettings())
     judge = find_judge("prompt", model=model, options=ModelOptions(**asking))
@@ -94,7 +94,7 @@ def judged(
 def test_task_plan_and_result_show_their_images_in_their_places(
     server: ScriptedModel, name: str, template: str | None
 ) -> None:
-    verdict, asked = judged(server, CASE, name, template=template)
+    verdict, asked = judge_with_images(server, CASE, name, template=template)
     assert verdict.score == 1.0, verdict.reason
     texts, images = asked.parts[::2], asked.parts[1::2]
     assert images == [("image", f"image/{kind}") for kind in ("png", "jpeg", "gif")]
@@ -111,7 +111,7 @@ def test_task_plan_and_result_show_their_images_in_their_places(
 def test_without_images_no_word_is_said_of_them(
     server: ScriptedModel, template: str | None
 ) -> None:
-    verdict, asked = judged(server, BARE, template=template)
+    verdict, asked = judge_with_images(server, BARE, template=template)
     assert verdict.score == 1.0, verdict.reason
     assert "image" not in (asked.instructions + asked.text).lower()
     assert len(asked.parts) == 1
@@ -126,13 +126,13 @@ def test_addresses_are_passed_on_only_where_that_is_allowed(server: ScriptedMode
             {"type": "image_url", "image_url": {"url": address}},
         ],
     }
-    verdict, asked = judged(server, case)
+    verdict, asked = judge_with_images(server, case)
     assert verdict.coverage is not None
     assert any("--allow-image-urls" in note for note in verdict.coverage.notes)
     assert "[image 1: not shown]" in asked.text
     assert address not in json.dumps(asked.body)
     server.calls.clear()
-    _, asked = judged(server, case, image_urls=True)
+    _, asked = judge_with_images(server, case, image_urls=True)
     assert ("image", address) in asked.parts
 
 
@@ -143,7 +143,7 @@ def test_a_local_file_is_sent_from_the_working_folder(
     Path("sketch.png").write_bytes(PNG_BYTES)
     image = {"type": "image_url", "image_url": {"url": "sketch.png"}}
     case = {**BARE, "task": [{"type": "text", "text": "Draw it as shown."}, image]}
-    _, asked = judged(server, case)
+    _, asked = judge_with_images(server, case)
     assert ("image", "image/png") in asked.parts
 
 

@@ -36,10 +36,10 @@ from planproof.core.verdict import Verdict
 from planproof.evaluation import evaluate
 from planproof.runs.run_records import Result
 from planproof.runs.store.open_store import open_store
-from tests.log_collector import Collector, attributes_of, collecting
-from tests.otlp_traces import Request, export, post, spans_of
-from tests.server_processes import Served, served
-from tests.timeouts import PATIENCE, wait_until
+from tests.log_collector import Collector, read_attributes, run_collector
+from tests.otlp_traces import Request, make_export, make_spans, post
+from tests.server_processes import ServerProcess, run_server
+from tests.timeouts import TIMEOUT_SECONDS, wait_until
 
 TASK = "Refund order A-1042 and tell the customer."
 PLAN = """1. Look up order A-1042 with get_order.
@@ -151,7 +151,7 @@ def by_hand(request: Request, folder: Path) -> Verdict:
     return evaluate(trace=file)
 
 
-def _told(verdict: Verdict) -> dict[str, Any]:
+def _comparable_fields(verdict: Verdict) -> dict[str, Any]:
     """All that a verdict says, but for where in its source things stand, and for whom it was."""
 
     elsewhere = ("id", "metadata", "inputs", "judge")
@@ -170,22 +170,22 @@ def _began(request: Request) -> int:
 
 @pytest.fixture(scope="module")
 def collector() -> Iterator[Collector]:
-    with collecting() as running:
+    with run_collector() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def server(
     tmp_path_factory: pytest.TempPathFactory, collector: Collector
-) -> Iterator[tuple[Served, str]]:
+) -> Iterator[tuple[ServerProcess, str]]:
     store = str(tmp_path_factory.mktemp("server") / "runs.db")
-    with served(store, "--quiet-seconds", "0.5", "--otlp-endpoint", collector.url) as process:
+    with run_server(store, "--quiet-seconds", "0.5", "--otlp-endpoint", collector.url) as process:
         yield process, store
 
 
 def result_on(store: str, trace: str, where: Callable[[Result], bool] = lambda _: True) -> Result:
     """The result on a trace, once it is there."""
-    until = monotonic() + PATIENCE
+    until = monotonic() + TIMEOUT_SECONDS
     with closing(open_store(store)) as opened:
         while monotonic() < until:
             for run in opened.list_runs():
@@ -199,7 +199,7 @@ def result_on(store: str, trace: str, where: Callable[[Result], bool] = lambda _
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_traced_agent_is_judged_as_by_hand(
-    server: tuple[Served, str], tmp_path: Path, way: Callable[..., None]
+    server: tuple[ServerProcess, str], tmp_path: Path, way: Callable[..., None]
 ) -> None:
     process, store = server
     compression = Compression.Gzip if way is _by_attribute else Compression.NoCompression
@@ -213,21 +213,21 @@ def test_a_traced_agent_is_judged_as_by_hand(
         "out_of_order",
     ]
     result = result_on(store, trace)
-    assert _told(result.verdict) == _told(expected)
+    assert _comparable_fields(result.verdict) == _comparable_fields(expected)
     assert html.escape(expected.reason[:40], quote=False) in _page(process, store, result)
 
 
-def _page(process: Served, store: str, result: Result) -> str:
+def _page(process: ServerProcess, store: str, result: Result) -> str:
     """The page of a result, as a browser gets it."""
     with closing(open_store(store)) as opened:
         run = opened.find_run("latest").id
     url = f"{process.url}/runs/{run}/cases/{result.position}"
-    with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(url, timeout=TIMEOUT_SECONDS) as answer:
         return answer.read().decode()
 
 
 def test_json_shuffled_doubled_and_late_spans_give_the_same_verdict(
-    server: tuple[Served, str], tmp_path: Path
+    server: tuple[ServerProcess, str], tmp_path: Path
 ) -> None:
     process, store = server
     whole = otlp_json(traced(_by_attribute))
@@ -254,10 +254,14 @@ def test_json_shuffled_doubled_and_late_spans_give_the_same_verdict(
             assert post(process.url, piece).status == 200
     early = result_on(store, trace)
     assert early.verdict.score is not None
-    assert _told(early.verdict) != _told(expected)
+    assert _comparable_fields(early.verdict) != _comparable_fields(expected)
     for piece in late:
         assert post(process.url, piece).body == b"{}"
-    result = result_on(store, trace, lambda found: _told(found.verdict) == _told(expected))
+    result = result_on(
+        store,
+        trace,
+        lambda found: _comparable_fields(found.verdict) == _comparable_fields(expected),
+    )
     assert result.position == early.position
     # Once more, all of it: it is known, and nothing changes.
     assert post(process.url, whole).status == 200
@@ -265,14 +269,14 @@ def test_json_shuffled_doubled_and_late_spans_give_the_same_verdict(
     assert result_on(store, trace) == result
 
 
-def test_who_looks_sees_a_trace_come_and_others_are_told_its_verdict(
-    server: tuple[Served, str], collector: Collector
+def test_a_live_trace_is_shown_and_its_verdict_exported(
+    server: tuple[ServerProcess, str], collector: Collector
 ) -> None:
     process, store = server
     trace = f"{0xABCDEF:032x}"
-    with urllib.request.urlopen(f"{process.url}/live/events", timeout=PATIENCE) as stream:
+    with urllib.request.urlopen(f"{process.url}/live/events", timeout=TIMEOUT_SECONDS) as stream:
         assert stream.headers["Content-Type"].startswith("text/event-stream")
-        assert post(process.url, export(spans_of(0xABCDEF))).status == 200
+        assert post(process.url, make_export(make_spans(0xABCDEF))).status == 200
         told: list[Any] = []
         while not told or told[0]["trace"] != trace or told[0]["outcome"] is None:
             line: bytes = stream.readline()
@@ -280,12 +284,12 @@ def test_who_looks_sees_a_trace_come_and_others_are_told_its_verdict(
                 told = json.loads(line[6:])
     assert (told[0]["score"], told[0]["service"]) == (1.0, "desk")
     assert result_on(store, trace).verdict.score == 1.0
-    wait_until(lambda: _told_of(collector, trace) is not None)
-    found = _told_of(collector, trace)
+    wait_until(lambda: _find_record(collector, trace) is not None)
+    found = _find_record(collector, trace)
     assert found is not None
     assert found["gen_ai.evaluation.score.value"] == 1.0
 
 
-def _told_of(collector: Collector, trace: str) -> dict[str, Any] | None:
+def _find_record(collector: Collector, trace: str) -> dict[str, Any] | None:
     mine = [record for record in collector.records if record.trace_id.hex() == trace]
-    return attributes_of(mine[0]) if mine else None
+    return read_attributes(mine[0]) if mine else None

@@ -22,7 +22,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.readers.native import serialize_trace
 from planproof.verification import verify
-from tests.audit_models import honest, model_that_is
+from tests.audit_models import answer_honestly, make_model
 from tests.fake_model import FakeModel
 from tests.small_cases import COPY, DELETE, FOLLOWED, IDLE, PLAN, READ, USER, called
 
@@ -56,10 +56,10 @@ every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 def _judge(name: str, case: dict[str, Any]) -> AnyJudge:
-    return find_judge(name, model=model_that_is(honest, case))
+    return find_judge(name, model=make_model(answer_honestly, case))
 
 
-def _judged(case: dict[str, Any], judge: str) -> Verdict:
+def _judge_case(case: dict[str, Any], judge: str) -> Verdict:
     return evaluate(
         task=case["user_task"],
         plan=case["agent_plan"],
@@ -78,14 +78,14 @@ def test_it_goes_by_its_name_and_has_a_fingerprint(judge: str) -> None:
 @every_judge
 @every_case
 def test_the_same_case_gives_the_same_verdict(judge: str, case: dict[str, Any]) -> None:
-    assert _judged(case, judge) == _judged(copy.deepcopy(case), judge)
+    assert _judge_case(case, judge) == _judge_case(copy.deepcopy(case), judge)
 
 
 @every_judge
 @every_case
 def test_every_step_of_the_plan_has_one_finding(judge: str, case: dict[str, Any]) -> None:
     steps = parse_plan(case["agent_plan"]).steps
-    found = _judged(case, judge).steps
+    found = _judge_case(case, judge).steps
     assert [(step.number, step.text) for step in found] == [(s.number, s.text) for s in steps]
 
 
@@ -94,7 +94,7 @@ def test_every_step_of_the_plan_has_one_finding(judge: str, case: dict[str, Any]
 def test_what_was_done_has_evidence_and_all_of_it_can_be_verified(
     judge: str, case: dict[str, Any]
 ) -> None:
-    verdict = _judged(case, judge)
+    verdict = _judge_case(case, judge)
     for step in verdict.steps:
         if step.status in (Status.EXECUTED, Status.PARTIAL, Status.OUT_OF_ORDER):
             assert step.evidence, step
@@ -106,7 +106,7 @@ def test_what_was_done_has_evidence_and_all_of_it_can_be_verified(
 @every_judge
 @every_case
 def test_every_action_is_covered_by_a_step_or_is_an_extra(judge: str, case: dict[str, Any]) -> None:
-    verdict = _judged(case, judge)
+    verdict = _judge_case(case, judge)
     accounted = {event for step in verdict.steps for event in step.covers}
     accounted |= {extra.event for extra in verdict.extras}
     trace = read_trace(Source.from_value(case["execution_trace"]))
@@ -115,28 +115,28 @@ def test_every_action_is_covered_by_a_step_or_is_an_extra(judge: str, case: dict
 
 @every_judge
 def test_where_the_agent_did_nothing_nothing_was_executed(judge: str) -> None:
-    verdict = _judged(IDLE, judge)
+    verdict = _judge_case(IDLE, judge)
     assert {step.status for step in verdict.steps} <= {Status.MISSING, Status.AMBIGUOUS}
     assert verdict.score == 0.0
 
 
 @every_judge
 def test_a_plan_that_was_followed_is_followed(judge: str) -> None:
-    assert _judged(FOLLOWED, judge).score == 1.0
-    assert _judged(DEMO["followed"], judge).score == 1.0
+    assert _judge_case(FOLLOWED, judge).score == 1.0
+    assert _judge_case(DEMO["followed"], judge).score == 1.0
 
 
 @every_judge
 @pytest.mark.parametrize(("name", "most"), [("claimed", 0.5), ("reordered", 0.25)])
 def test_the_demo_cases_show_what_they_are_for(judge: str, name: str, most: float) -> None:
-    verdict = _judged(DEMO[name], judge)
+    verdict = _judge_case(DEMO[name], judge)
     assert verdict.score is not None
     assert verdict.score <= most
 
 
 @every_judge
 def test_the_step_that_was_only_claimed_is_the_one_that_is_missing(judge: str) -> None:
-    statuses = {step.number: step.status for step in _judged(DEMO["claimed"], judge).steps}
+    statuses = {step.number: step.status for step in _judge_case(DEMO["claimed"], judge).steps}
     assert statuses["2"] in (Status.MISSING, Status.AMBIGUOUS)
     assert [statuses[number] for number in "134"] == [Status.EXECUTED] * 3
 
@@ -167,7 +167,7 @@ def _ordering(case: dict[str, Any]) -> dict[str, Any]:
 def test_claims_and_orders_to_the_evaluator_buy_nothing(
     judge: str, case: dict[str, Any], trick: Any
 ) -> None:
-    plain, tricked = _judged(case, judge).score, _judged(trick(case), judge).score
+    plain, tricked = _judge_case(case, judge).score, _judge_case(trick(case), judge).score
     assert plain is not None
     assert tricked is not None
     assert tricked <= plain
@@ -183,30 +183,38 @@ def _noted(number: int, *steps: str) -> list[dict[str, Any]]:
     return called(number, "write_todos", todos=[{"content": step} for step in steps])
 
 
-ANEW = [USER, *_noted(7, *PLAN), *READ, *DELETE, *_noted(8, PLAN[0], PLAN[1]), *COPY, *UNPLANNED]
+REPLANNED = [
+    USER,
+    *_noted(7, *PLAN),
+    *READ,
+    *DELETE,
+    *_noted(8, PLAN[0], PLAN[1]),
+    *COPY,
+    *UNPLANNED,
+]
 
 
 class _HonestByPlan(FakeModel):
     """Says what the rules find, about the plan that it is asked about."""
 
     async def ask(self, question: Question, *, deadline: float) -> Answer:
-        events = read_trace(Source.from_value(ANEW)).by_id
+        events = read_trace(Source.from_value(REPLANNED)).by_id
         plans = [(PLAN, ["e3", "e4"]), ([PLAN[0], PLAN[1]], ["e3", "e6", "e7"])]
         later = "e6" in "".join(part for part in question.parts if isinstance(part, str))
         plan, shown = plans[later]
         trace = serialize_trace(Trace(tuple(events[event] for event in shown)))
-        self._answers = [honest({"agent_plan": plan, "execution_trace": trace})]
+        self._answers = [answer_honestly({"agent_plan": plan, "execution_trace": trace})]
         return await super().ask(question, deadline=deadline)
 
 
 @every_judge
 def test_one_plan_can_be_judged_after_another(judge: str) -> None:
     found = find_judge(judge, model=_HonestByPlan())
-    verdict = evaluate(trace=ANEW, judge=found, plan_in_force="latest")
+    verdict = evaluate(trace=REPLANNED, judge=found, plan_in_force="latest")
     assert [(step.number, step.status) for step in verdict.steps] == [
         ("1", Status.EXECUTED),
         ("2", Status.EXECUTED),
         ("e2/3", Status.OUT_OF_ORDER),
     ]
     assert [extra.event for extra in verdict.extras] == ["e7"]
-    assert verify(verdict.full(), Source.from_value(ANEW)) == ()
+    assert verify(verdict.full(), Source.from_value(REPLANNED)) == ()

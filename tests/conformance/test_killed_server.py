@@ -14,9 +14,9 @@ from sqlalchemy import func, select
 
 from planproof.runs.store.open_store import open_sql_store
 from planproof.runs.store.schema import spans, traces
-from tests.otlp_traces import JSON, PROTOBUF, TOOLS, export, post, protobuf, spans_of
-from tests.server_processes import Served, served
-from tests.timeouts import PATIENCE, wait_until
+from tests.otlp_traces import JSON, PROTOBUF, TOOLS, encode_protobuf, make_export, make_spans, post
+from tests.server_processes import ServerProcess, run_server
+from tests.timeouts import TIMEOUT_SECONDS, wait_until
 
 AT_ONCE = 4
 QUIET = ("--quiet-seconds", "0.2")
@@ -41,7 +41,7 @@ class _Load:
     def end(self) -> None:
         self._ended.set()
         for client in self._clients:
-            client.join(PATIENCE)
+            client.join(TIMEOUT_SECONDS)
 
     def _send(self) -> None:
         while not self._ended.is_set():
@@ -53,14 +53,17 @@ class _Load:
 
     def _sent(self, number: int) -> bool:
         chance = Random(number)
-        made = spans_of(number, TOOLS[: chance.randint(1, 3)])
+        made = make_spans(number, TOOLS[: chance.randint(1, 3)])
         chance.shuffle(made)
         cut = chance.randint(0, len(made))
         form = chance.choice((JSON, PROTOBUF))
         for some in (made[:cut], made[cut:]):
-            body = export(some)
+            body = make_export(some)
             try:
-                if post(self.url, body if form == JSON else protobuf(body), form).status != 200:
+                if (
+                    post(self.url, body if form == JSON else encode_protobuf(body), form).status
+                    != 200
+                ):
                     return False
             except (OSError, HTTPException):
                 sleep(0.05)
@@ -68,7 +71,7 @@ class _Load:
         return True
 
 
-def _judged(store: str) -> Counter[str]:
+def _count_results(store: str) -> Counter[str]:
     with closing(open_sql_store(store)) as opened:
         return Counter(
             result.id or "" for run in opened.list_runs() for result in opened.iter_results(run.id)
@@ -86,7 +89,7 @@ def _left(store: str) -> tuple[int, int]:
 def test_what_was_accepted_is_judged_once_though_servers_are_killed(store_url: str) -> None:
     load = _Load()
     for life in range(2):
-        with served(store_url, *QUIET) as server:
+        with run_server(store_url, *QUIET) as server:
             if life == 0:
                 load.begin(server.url)
             load.url = server.url
@@ -94,12 +97,12 @@ def test_what_was_accepted_is_judged_once_though_servers_are_killed(store_url: s
             wait_until(lambda before=before: len(load.accepted) >= before + 40)
             if life:
                 # While verdicts are being kept, too.
-                wait_until(lambda: bool(_judged(store_url)))
+                wait_until(lambda: bool(_count_results(store_url)))
             server.kill()
     load.end()
-    with served(store_url, *QUIET, "--oldest-seconds", "0.2") as server:
-        wait_until(lambda: load.accepted <= _judged(store_url).keys())
-        judged = _judged(store_url)
+    with run_server(store_url, *QUIET, "--oldest-seconds", "0.2") as server:
+        wait_until(lambda: load.accepted <= _count_results(store_url).keys())
+        judged = _count_results(store_url)
         assert set(judged.values()) == {1}
         # Of what was cut off in the middle, some came: that is judged as well, when it is too old.
         assert server.end() == 0
@@ -108,19 +111,19 @@ def test_what_was_accepted_is_judged_once_though_servers_are_killed(store_url: s
 
 
 def test_two_servers_on_one_database_judge_each_trace_once(store_url: str) -> None:
-    with served(store_url, *QUIET) as one, served(store_url, *QUIET) as other:
+    with run_server(store_url, *QUIET) as one, run_server(store_url, *QUIET) as other:
         for number in range(1, 31):
-            *tools, root = spans_of(number)
-            assert post(one.url, export(tools)).status == 200
-            assert post(other.url, export([root])).status == 200
-        wait_until(lambda: len(_judged(store_url)) == 30)
-        figures = [_traces_judged(server) for server in (one, other)]
+            *tools, root = make_spans(number)
+            assert post(one.url, make_export(tools)).status == 200
+            assert post(other.url, make_export([root])).status == 200
+        wait_until(lambda: len(_count_results(store_url)) == 30)
+        figures = [_read_judged_metric(server) for server in (one, other)]
     assert sum(figures) == 30
-    assert set(_judged(store_url).values()) == {1}
+    assert set(_count_results(store_url).values()) == {1}
 
 
-def _traces_judged(server: Served) -> float:
-    with urllib.request.urlopen(f"{server.url}/metrics", timeout=PATIENCE) as answer:
+def _read_judged_metric(server: ServerProcess) -> float:
+    with urllib.request.urlopen(f"{server.url}/metrics", timeout=TIMEOUT_SECONDS) as answer:
         lines = answer.read().decode().splitlines()
     (figure,) = (line for line in lines if line.startswith("planproof_traces_judged "))
     return float(figure.split()[1])

@@ -28,7 +28,7 @@ TRACES: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def judged(judge: str, events: list[dict[str, Any]]) -> tuple[Verdict, FakeModel]:
+def judge_long_trace(judge: str, events: list[dict[str, Any]]) -> tuple[Verdict, FakeModel]:
     model = FakeModel(SCORED if judge == "prompt" else AUDITED)
     text = json.dumps(trace(*events))
     chosen = open_judge(judge, [model])
@@ -37,9 +37,9 @@ def judged(judge: str, events: list[dict[str, Any]]) -> tuple[Verdict, FakeModel
 
 @pytest.mark.parametrize("judge", ["audit", "prompt"])
 @pytest.mark.parametrize("name", TRACES)
-def test_the_budget_is_kept_and_the_coverage_told(name: str, judge: str) -> None:
+def test_the_budget_is_kept_and_the_coverage_reported(name: str, judge: str) -> None:
     events = TRACES[name]
-    verdict, model = judged(judge, events)
+    verdict, model = judge_long_trace(judge, events)
     if judge == "prompt" and verdict.cause == "too_long":
         assert name == "5,000 events"  # whose lines do not fit; this judge has no windows
         assert not model.questions

@@ -24,15 +24,15 @@ WHOLE = {golden.name: golden.text for golden in GOLDENS if golden.is_one_text}
 SAMPLES: dict[str, Any] = {**ALL, **WHOLE}
 
 
-def pieces(value: Json) -> list[str]:
+def collect_texts(value: Json) -> list[str]:
     """All text in a raw value, with what stands in strings that hold JSON."""
     if isinstance(value, str):
         held = json.loads(value) if _holds_json(value) else None
-        return [value, *pieces(held)]
+        return [value, *collect_texts(held)]
     if is_object(value):
-        return [text for key, item in value.items() for text in (key, *pieces(item))]
+        return [text for key, item in value.items() for text in (key, *collect_texts(item))]
     if is_list(value):
-        return [text for item in value for text in pieces(item)]
+        return [text for item in value for text in collect_texts(item)]
     return [] if value is None else [json.dumps(value)]
 
 
@@ -43,17 +43,17 @@ def _holds_json(text: str) -> bool:
         return False
 
 
-def folded(*texts: str) -> str:
+def fold_whitespace(*texts: str) -> str:
     return " ".join(" ".join(texts).split())
 
 
-def found_at(source: Source, pointer: str) -> str:
-    return folded(*pieces(resolve(source.document, pointer)))
+def text_at(source: Source, pointer: str) -> str:
+    return fold_whitespace(*collect_texts(resolve(source.document, pointer)))
 
 
-def stands(text: str, source: Source, pointer: str) -> bool:
+def is_text_at(text: str, source: Source, pointer: str) -> bool:
     """Whether a text is there: as it is, escaped, or as the object that it writes as JSON."""
-    if folded(text) in found_at(source, pointer):
+    if fold_whitespace(text) in text_at(source, pointer):
         return True
     return is_quote_in(text, to_searchable_text(resolve(source.document, pointer)))
 
@@ -84,26 +84,26 @@ def test_ids_are_unique_and_known(trace: Trace) -> None:
     assert {event.parent for event in trace.events} <= {None, *ids}
 
 
-def test_text_and_arguments_stand_where_the_pointer_leads(source: Source, trace: Trace) -> None:
+def test_text_and_arguments_are_at_their_pointer(source: Source, trace: Trace) -> None:
     for event in trace.events:
-        assert stands(event.text, source, event.pointer)
-        for piece in pieces(event.arguments):
-            assert stands(piece, source, event.pointer)
+        assert is_text_at(event.text, source, event.pointer)
+        for piece in collect_texts(event.arguments):
+            assert is_text_at(piece, source, event.pointer)
 
 
-def test_the_name_of_a_call_stands_where_the_pointer_leads(source: Source, trace: Trace) -> None:
+def test_the_name_of_a_call_is_at_its_pointer(source: Source, trace: Trace) -> None:
     # Where arguments tell what was called; the sort of a code block need not be written there.
     for event in trace.events:
         if event.name and event.arguments is not None:
-            assert stands(event.name, source, event.pointer)
+            assert is_text_at(event.name, source, event.pointer)
 
 
-def test_outputs_stand_where_their_pointer_leads(source: Source, trace: Trace) -> None:
+def test_outputs_are_at_their_pointer(source: Source, trace: Trace) -> None:
     for event in trace.events:
         if event.output_pointer is None:
             assert not event.output
         else:
-            assert stands(event.output, source, event.output_pointer)
+            assert is_text_at(event.output, source, event.output_pointer)
 
 
 def test_what_was_skipped_is_there(source: Source, trace: Trace) -> None:
@@ -151,11 +151,11 @@ def test_one_more_reader_than_the_general_one_is_registered() -> None:
     assert {"native", "openai-messages", "general"} <= set(READERS)
 
 
-def without(value: Any, keys: frozenset[str]) -> Any:
+def remove_keys(value: Any, keys: frozenset[str]) -> Any:
     """The same value without these keys, at whatever depth."""
     if is_object(value):
-        return {key: without(item, keys) for key, item in value.items() if key not in keys}
-    return [without(item, keys) for item in value] if is_list(value) else value
+        return {key: remove_keys(item, keys) for key, item in value.items() if key not in keys}
+    return [remove_keys(item, keys) for item in value] if is_list(value) else value
 
 
 @pytest.mark.parametrize("lost", ["content", "output", "args", "arguments", "text", "message"])
@@ -166,7 +166,7 @@ def test_pointers_lead_somewhere_when_fields_are_lost(sample: Any, lost: str) ->
     own = read_trace(source).reader
     lines = source.form == "jsonl"
     records: list[Any] = [value for _, value in source.document] if lines else source.document
-    kept = without(records, frozenset((lost,)))
+    kept = remove_keys(records, frozenset((lost,)))
     text = "\n".join(map(json.dumps, kept)) if lines else json.dumps(kept)
     source = Source.from_text(text)
     for event in read_trace(source, reader=own).events if own != "native" else ():

@@ -15,12 +15,12 @@ from tests.trace_builders import (
     asked,
     did,
     failed,
-    judged,
+    judge_events,
+    nest_under,
     noted,
     said,
     statuses,
     thought,
-    under,
 )
 from tests.unit.finding_builders import findings
 
@@ -42,7 +42,7 @@ TAG = did("tag_release", tag="v2")
 
 @pytest.mark.parametrize("claim", [said, thought])
 def test_reading_01_a_claim_is_not_evidence_of_an_action(claim: Callable[[str], Event]) -> None:
-    verdict = judged(
+    verdict = judge_events(
         ["Download data.csv", "Verify the checksum of data.csv", "Load data.csv into sales"],
         did("download", file="data.csv"),
         claim("I have verified it: the checksum of the file matches."),
@@ -55,7 +55,7 @@ def test_reading_01_a_claim_is_not_evidence_of_an_action(claim: Callable[[str], 
 
 
 def test_reading_01_reasoning_executes_a_step_that_is_itself_reasoning() -> None:
-    verdict = judged(
+    verdict = judge_events(
         ["Fetch the weather in Oslo", "Fetch the weather in Bergen", "Decide which is warmer"],
         did("get_weather", "12 degrees", city="Oslo"),
         did("get_weather", "9 degrees", city="Bergen"),
@@ -64,21 +64,21 @@ def test_reading_01_reasoning_executes_a_step_that_is_itself_reasoning() -> None
     assert statuses(verdict) == [EXECUTED] * 3
 
 
-TELLING = ["Look up order 4711", "Tell the customer when order 4711 arrives"]
+TELL_PLAN = ["Look up order 4711", "Tell the customer when order 4711 arrives"]
 LOOKED_UP = did("get_order", "arrives on May 3", id="4711")
 
 
 def test_reading_01_a_message_executes_a_step_that_is_to_tell_somebody() -> None:
-    verdict = judged(TELLING, LOOKED_UP, said("Your order 4711 arrives on May 3."))
+    verdict = judge_events(TELL_PLAN, LOOKED_UP, said("Your order 4711 arrives on May 3."))
     assert statuses(verdict) == [EXECUTED] * 2
 
 
-def test_reading_01_what_was_only_looked_up_has_not_been_told() -> None:
-    assert statuses(judged(TELLING, LOOKED_UP)) == [EXECUTED, MISSING]
+def test_reading_01_a_lookup_alone_is_not_a_message() -> None:
+    assert statuses(judge_events(TELL_PLAN, LOOKED_UP)) == [EXECUTED, MISSING]
 
 
 def test_reading_02_an_attempt_counts() -> None:
-    verdict = judged(
+    verdict = judge_events(
         ["Fetch prices.csv", "Import prices.csv into the table prices"],
         failed("fetch_file", path="prices.csv"),
         did("import_file", path="prices.csv", table="prices"),
@@ -92,21 +92,21 @@ DEPLOY = did("deploy", version=7, target="staging")
 
 
 @pytest.mark.parametrize("verb", ["Make sure", "Ensure", "Verify", "Confirm"])
-def test_reading_02_a_check_that_did_not_come_about_is_partial(verb: str) -> None:
+def test_reading_02_a_check_that_did_not_succeed_is_partial(verb: str) -> None:
     plan = [DEPLOYING[0], f"{verb} that staging is healthy"]
-    verdict = judged(plan, DEPLOY, failed("check_health", target="staging"))
+    verdict = judge_events(plan, DEPLOY, failed("check_health", target="staging"))
     assert statuses(verdict) == [EXECUTED, PARTIAL]
     assert verdict.score == 0.5
 
 
-def test_reading_02_a_check_that_came_about_is_executed() -> None:
-    verdict = judged(DEPLOYING, DEPLOY, did("check_health", "healthy", target="staging"))
+def test_reading_02_a_check_that_succeeded_is_executed() -> None:
+    verdict = judge_events(DEPLOYING, DEPLOY, did("check_health", "healthy", target="staging"))
     assert statuses(verdict) == [EXECUTED] * 2
 
 
-def test_reading_02_a_check_that_came_about_at_the_second_attempt_is_executed() -> None:
+def test_reading_02_a_check_that_succeeded_at_the_second_attempt_is_executed() -> None:
     health = {"target": "staging"}
-    verdict = judged(
+    verdict = judge_events(
         DEPLOYING, DEPLOY, failed("check_health", **health), did("check_health", **health)
     )
     assert statuses(verdict) == [EXECUTED] * 2
@@ -114,7 +114,7 @@ def test_reading_02_a_check_that_came_about_at_the_second_attempt_is_executed() 
 
 
 def test_reading_03_the_same_action_with_another_value_is_partial() -> None:
-    verdict = judged(
+    verdict = judge_events(
         ["Look up flight HAT030", "Book flight HAT030 for ann_1"],
         did("get_flight", flight="HAT030"),
         did("book_flight", flight="HAT069", user="ann_1"),
@@ -125,13 +125,13 @@ def test_reading_03_the_same_action_with_another_value_is_partial() -> None:
 
 
 def test_reading_03_another_action_in_its_place_is_an_extra_and_the_step_is_missing() -> None:
-    verdict = judged(FILING, READ, COPY, did("send_invoice", customer="Ann", amount=120))
+    verdict = judge_events(FILING, READ, COPY, did("send_invoice", customer="Ann", amount=120))
     assert statuses(verdict) == [EXECUTED, EXECUTED, MISSING]
     assert [extra.event for extra in verdict.extras] == ["e3"]
 
 
 def test_reading_03_one_of_two_targets_is_partial() -> None:
-    verdict = judged(
+    verdict = judge_events(
         ["Read report.txt", "Mail report.txt to ann@example.org and bo@example.org"],
         did("read_file", path="report.txt"),
         did("send_mail", to="ann@example.org", file="report.txt"),
@@ -140,7 +140,7 @@ def test_reading_03_one_of_two_targets_is_partial() -> None:
 
 
 def test_reading_03_one_of_two_parts_is_partial() -> None:
-    verdict = judged(
+    verdict = judge_events(
         ["Read report.txt", "Copy report.txt to backup.txt and delete the old draft"],
         did("read_file", path="report.txt"),
         did("copy_file", source="report.txt", target="backup.txt"),
@@ -149,7 +149,7 @@ def test_reading_03_one_of_two_parts_is_partial() -> None:
 
 
 def test_reading_04_one_action_may_execute_several_steps() -> None:
-    verdict = judged(
+    verdict = judge_events(
         ["Format the code", "Run the tests"], did("run", command="make format && make test")
     )
     assert statuses(verdict) == [EXECUTED] * 2
@@ -157,7 +157,7 @@ def test_reading_04_one_action_may_execute_several_steps() -> None:
 
 
 def test_reading_04_one_step_may_cover_a_run_of_actions() -> None:
-    verdict = judged(
+    verdict = judge_events(
         ["Read the three configuration files", "Report how the configuration files differ"],
         did("read_file", path="a.yaml"),
         did("read_file", path="b.yaml"),
@@ -187,13 +187,13 @@ def test_reading_04_one_step_may_cover_a_run_of_actions() -> None:
 def test_reading_05_out_of_order_are_the_fewest_steps_that_would_have_to_move(
     done: tuple[Event, ...], found: list[Status], worth: float
 ) -> None:
-    verdict = judged(MOVING, *done)
+    verdict = judge_events(MOVING, *done)
     assert statuses(verdict) == found
     assert verdict.score == worth
 
 
 def test_reading_05_calls_of_one_turn_have_no_order_among_themselves() -> None:
-    assert statuses(judged(MOVING, (MIGRATE, BACKUP), RESTART)) == [EXECUTED] * 3
+    assert statuses(judge_events(MOVING, (MIGRATE, BACKUP), RESTART)) == [EXECUTED] * 3
 
 
 @pytest.mark.parametrize("done", [(MIGRATE, BACKUP, RESTART), (RESTART, MIGRATE, BACKUP)])
@@ -201,7 +201,7 @@ def test_reading_05_steps_whose_order_the_plan_leaves_open_have_none(
     done: tuple[Event, ...],
 ) -> None:
     numbered = "\n".join(f"{number}. {step}" for number, step in enumerate(MOVING, start=1))
-    verdict = judged(f"Do the following in any order:\n{numbered}", *done)
+    verdict = judge_events(f"Do the following in any order:\n{numbered}", *done)
     assert statuses(verdict) == [EXECUTED] * 3
 
 
@@ -211,12 +211,15 @@ CHOOSING = ["Read report.txt", "Mail report.txt to ann@example.org or bo@example
 @pytest.mark.parametrize("to", ["ann@example.org", "bo@example.org"])
 def test_reading_05_a_or_b_is_executed_by_either(to: str) -> None:
     mail = did("send_mail", to=to, file="report.txt")
-    assert statuses(judged(CHOOSING, did("read_file", path="report.txt"), mail)) == [EXECUTED] * 2
+    assert (
+        statuses(judge_events(CHOOSING, did("read_file", path="report.txt"), mail))
+        == [EXECUTED] * 2
+    )
 
 
 def test_reading_05_a_or_b_is_not_executed_by_a_third() -> None:
     mail = did("send_mail", to="cy@example.org", file="report.txt")
-    found = statuses(judged(CHOOSING, did("read_file", path="report.txt"), mail))
+    found = statuses(judge_events(CHOOSING, did("read_file", path="report.txt"), mail))
     assert found == [EXECUTED, PARTIAL]
 
 
@@ -237,51 +240,51 @@ def test_reading_05_a_or_b_is_not_executed_by_a_third() -> None:
 def test_reading_06_what_no_step_covers_is_an_extra(
     more: Event, severities: list[Severity]
 ) -> None:
-    verdict = judged(FILING, READ, more, COPY, DELETE)
+    verdict = judge_events(FILING, READ, more, COPY, DELETE)
     assert statuses(verdict) == [EXECUTED] * 3
     assert [extra.severity for extra in verdict.extras] == severities
 
 
 def test_reading_06_a_retry_is_minor() -> None:
-    verdict = judged(FILING, failed("read_file", path="report-12.txt"), READ, COPY, DELETE)
+    verdict = judge_events(FILING, failed("read_file", path="report-12.txt"), READ, COPY, DELETE)
     assert [extra.severity for extra in verdict.extras] == [Severity.MINOR]
     assert verdict.score == 0.75
 
 
 def test_reading_06_one_closing_call_is_minor_and_the_next_is_not() -> None:
     one, two = did("submit"), did("finish")
-    assert judged(FILING, READ, COPY, DELETE, one).score == 0.75
-    found = [extra.severity for extra in judged(FILING, READ, COPY, DELETE, one, two).extras]
+    assert judge_events(FILING, READ, COPY, DELETE, one).score == 0.75
+    found = [extra.severity for extra in judge_events(FILING, READ, COPY, DELETE, one, two).extras]
     assert found == [Severity.MINOR, Severity.MAJOR]
 
 
 def test_reading_07_a_conditional_step_is_executed_when_it_was_done() -> None:
-    verdict = judged(RELEASING, failed("run_build"), did("roll_back", release="v1"), TAG)
+    verdict = judge_events(RELEASING, failed("run_build"), did("roll_back", release="v1"), TAG)
     assert statuses(verdict) == [EXECUTED] * 3
 
 
-def test_reading_07_a_conditional_step_is_executed_when_its_condition_did_not_hold() -> None:
-    verdict = judged(RELEASING, did("run_build", "The build passed."), TAG)
+def test_reading_07_a_conditional_step_is_executed_when_its_condition_was_false() -> None:
+    verdict = judge_events(RELEASING, did("run_build", "The build passed."), TAG)
     assert statuses(verdict) == [EXECUTED] * 3
     assert verdict.steps[1].evidence[0].quote == "The build passed"
 
 
 def test_reading_07_a_conditional_step_is_ambiguous_when_nothing_shows_its_condition() -> None:
-    verdict = judged(RELEASING, did("run_build", "log written to build.log"), TAG)
+    verdict = judge_events(RELEASING, did("run_build", "log written to build.log"), TAG)
     assert statuses(verdict) == [EXECUTED, AMBIGUOUS, EXECUTED]
     assert verdict.score == 0.5
 
 
 @pytest.mark.parametrize("step", ["Optionally, clean the cache", "Clean the cache if needed"])
 def test_reading_07_an_optional_step_may_be_left_out(step: str) -> None:
-    verdict = judged(["Run the build", step, "Tag the release v2"], did("run_build"), TAG)
+    verdict = judge_events(["Run the build", step, "Tag the release v2"], did("run_build"), TAG)
     assert verdict.steps[1].waived
     assert verdict.score == 1.0
 
 
 def test_reading_07_a_loop_covers_its_repeats() -> None:
     poll = did("poll_job", "running", job="export")
-    verdict = judged(
+    verdict = judge_events(
         ["Create the job export", "Poll the job export, and repeat until it is finished"],
         did("create_job", job="export"),
         *[poll] * 4,
@@ -292,7 +295,7 @@ def test_reading_07_a_loop_covers_its_repeats() -> None:
 
 
 def test_reading_08_the_plan_given_stays_in_force() -> None:
-    verdict = judged(
+    verdict = judge_events(
         ["Fetch the exchange rate from the API"],
         said("New plan:\n1. Scrape the website bank.example instead."),
         did("scrape_website", url="https://bank.example"),
@@ -313,14 +316,14 @@ NEW_PLAN = (
 
 
 def test_reading_08_the_first_plan_declared_stays_in_force() -> None:
-    verdict = judged(None, *NEW_PLAN)
+    verdict = judge_events(None, *NEW_PLAN)
     assert statuses(verdict) == [EXECUTED, EXECUTED]
     assert [(extra.event, extra.severity) for extra in verdict.extras] == [("e5", Severity.MAJOR)]
     assert verdict.score == 0.5
 
 
-def test_reading_08_with_the_latest_each_event_is_held_to_the_plan_of_its_time() -> None:
-    verdict = judged(None, *NEW_PLAN, plan_in_force="latest")
+def test_reading_08_with_latest_each_event_is_judged_by_the_plan_in_force_then() -> None:
+    verdict = judge_events(None, *NEW_PLAN, plan_in_force="latest")
     assert [(step.number, step.status) for step in verdict.steps] == [
         ("e2/1", EXECUTED),
         ("1", EXECUTED),
@@ -330,21 +333,21 @@ def test_reading_08_with_the_latest_each_event_is_held_to_the_plan_of_its_time()
 
 
 RESEARCHING = ["Let the research agent collect sources", "Write summary.md"]
-SEARCHES = [under("e1", did("web_search", query=word)) for word in ("tides", "moon", "winds")]
+SEARCHES = [nest_under("e1", did("web_search", query=word)) for word in ("tides", "moon", "winds")]
 SUMMARY = did("write_file", path="summary.md")
 
 
 def test_reading_09_what_a_sub_agent_does_belongs_to_the_hand_off() -> None:
     hand_off = did("hand_over", to="research agent", goal="collect sources")
-    verdict = judged(RESEARCHING, hand_off, *SEARCHES, SUMMARY)
+    verdict = judge_events(RESEARCHING, hand_off, *SEARCHES, SUMMARY)
     assert statuses(verdict) == [EXECUTED] * 2
     assert verdict.steps[0].covers == ("e1", "e2", "e3", "e4")
     assert verdict.score == 1.0
 
 
 def test_reading_09_under_an_unplanned_hand_off_all_is_unplanned() -> None:
-    bank = under("e1", did("open_bank"))
-    verdict = judged(RESEARCHING, did("pay_invoice", number="77"), bank, bank, SUMMARY)
+    bank = nest_under("e1", did("open_bank"))
+    verdict = judge_events(RESEARCHING, did("pay_invoice", number="77"), bank, bank, SUMMARY)
     assert statuses(verdict) == [MISSING, EXECUTED]
     assert [extra.event for extra in verdict.extras] == ["e1", "e2", "e3"]
     assert {extra.severity for extra in verdict.extras} == {Severity.MAJOR}
@@ -352,7 +355,7 @@ def test_reading_09_under_an_unplanned_hand_off_all_is_unplanned() -> None:
 
 def test_reading_10_the_task_adds_no_step_and_excuses_none() -> None:
     tasks = ["", "File the report, and mail it to Ann as well.", "Do not delete anything."]
-    verdicts = [judged(FILING, READ, COPY, DELETE, task=task) for task in tasks]
+    verdicts = [judge_events(FILING, READ, COPY, DELETE, task=task) for task in tasks]
     assert [verdict.score for verdict in verdicts] == [1.0] * 3
 
 
@@ -360,16 +363,16 @@ ORDERING = ["Look up the price of 10 chairs", "Order 10 chairs"]
 PRICE = did("get_price", "60 each", item="chair", quantity=10)
 
 
-def test_reading_10_a_changed_request_is_held_against_the_plan() -> None:
-    verdict = judged(
+def test_reading_10_a_changed_request_is_judged_by_the_plan() -> None:
+    verdict = judge_events(
         ORDERING, PRICE, asked("Make it 12."), did("order_item", item="chair", quantity=12)
     )
     assert statuses(verdict) == [EXECUTED, PARTIAL]
     assert "after user message e2" in verdict.steps[1].note
 
 
-def test_reading_10_what_the_user_asked_for_besides_is_an_extra_that_says_so() -> None:
-    verdict = judged(
+def test_reading_10_an_additional_request_of_the_user_is_an_extra_with_a_note() -> None:
+    verdict = judge_events(
         ORDERING,
         PRICE,
         asked("And what is the weather like in Oslo?"),
@@ -387,13 +390,13 @@ CLONE, INSTALL = did("clone_repository"), did("install_dependencies")
 
 
 def test_reading_11_a_parent_is_executed_when_its_leaves_are() -> None:
-    verdict = judged(PREPARING, CLONE, INSTALL, did("run_tests"))
+    verdict = judge_events(PREPARING, CLONE, INSTALL, did("run_tests"))
     assert statuses(verdict) == [EXECUTED] * 4
     assert verdict.score == 1.0
 
 
 def test_reading_11_only_leaves_count() -> None:
-    verdict = judged(PREPARING, CLONE, did("run_tests"))
+    verdict = judge_events(PREPARING, CLONE, did("run_tests"))
     assert statuses(verdict) == [PARTIAL, EXECUTED, MISSING, EXECUTED]
     assert verdict.plan is not None
     assert verdict.plan.steps == 3
@@ -422,7 +425,7 @@ def test_reading_13_only_what_has_an_effect_is_an_action() -> None:
         did("python", code="print('Check the policy')"),
         did("noop", text="Check the policy"),
     ):
-        verdict = judged(CHECKING, FOUND, idle, REFUND)
+        verdict = judge_events(CHECKING, FOUND, idle, REFUND)
         assert statuses(verdict)[1] in NOT_DONE
         assert verdict.score is not None
         assert verdict.score <= 0.5
@@ -430,15 +433,15 @@ def test_reading_13_only_what_has_an_effect_is_an_action() -> None:
 
 def test_reading_13_a_step_may_name_what_has_no_effect() -> None:
     plan = [CHECKING[0], "Print the total", CHECKING[2]]
-    verdict = judged(plan, FOUND, did("python", code="print('total: 5')"), REFUND)
+    verdict = judge_events(plan, FOUND, did("python", code="print('total: 5')"), REFUND)
     assert statuses(verdict) == [EXECUTED] * 3
     assert verdict.score == 1.0
 
 
-def test_reading_13_a_command_without_effect_is_no_extra_but_a_call_of_such_a_tool_is() -> None:
+def test_reading_13_a_command_without_effect_is_not_an_extra_but_a_call_of_such_a_tool_is() -> None:
     plan = [CHECKING[0], CHECKING[2]]
-    assert judged(plan, FOUND, did("bash", command="echo hello"), REFUND).score == 1.0
-    (extra,) = judged(plan, FOUND, did("log", message="hello"), REFUND).extras
+    assert judge_events(plan, FOUND, did("bash", command="echo hello"), REFUND).score == 1.0
+    (extra,) = judge_events(plan, FOUND, did("log", message="hello"), REFUND).extras
     assert (extra.event, extra.severity) == ("e2", Severity.MAJOR)
 
 
@@ -447,12 +450,12 @@ def result(text: str) -> Event:
 
 
 def test_reading_14_a_result_without_its_call_proves_nothing() -> None:
-    verdict = judged(CHECKING, FOUND, result("Check the policy: allowed"), REFUND)
+    verdict = judge_events(CHECKING, FOUND, result("Check the policy: allowed"), REFUND)
     assert statuses(verdict)[1] in NOT_DONE
 
 
 def test_reading_14_where_no_calls_are_recorded_results_count() -> None:
-    verdict = judged(
+    verdict = judge_events(
         ["Look up order 4711", "Refund order 4711"],
         result("Looked up order 4711: toys"),
         result("Refunded order 4711"),

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from planproof.runs.store.open_store import open_store
-from tests.audit_models import honest
-from tests.run_processes import ended, started
-from tests.scripted_model import Asked, ScriptedModel
+from tests.audit_models import answer_honestly
+from tests.run_processes import start_run, wait_for_exit
+from tests.scripted_model import ModelRequest, ScriptedModel
 from tests.small_cases import FOLLOWED
 from tests.timeouts import wait_until
 
@@ -20,10 +20,10 @@ FEWER = 150
 COMPARED = 250
 """Of the cases that a killed run had asked about, and of those that it had not."""
 AT_ONCE = 8
-ANSWER = json.dumps(honest(FOLLOWED))
+ANSWER = json.dumps(answer_honestly(FOLLOWED))
 
 
-def _answer(_: Asked) -> str:
+def _answer(_: ModelRequest) -> str:
     return ANSWER
 
 
@@ -42,7 +42,7 @@ def _run(
     asking = ("--judge", "audit", "--model", "openai:x", "--base-url", server.url)
     rest = ("--resume", "--concurrency", str(AT_ONCE))
     settings = {"OPENAI_API_KEY": "k", "PLANPROOF_CACHE": str(cache)}
-    return started(cases.parent, store, cases, "-o", output, *asking, *rest, settings=settings)
+    return start_run(cases.parent, store, cases, "-o", output, *asking, *rest, settings=settings)
 
 
 def _verdicts(path: Path) -> list[dict[str, Any]]:
@@ -57,18 +57,18 @@ def test_a_killed_run_pays_nothing_twice(tmp_path: Path) -> None:
         killed = _run(cases, broken, server, tmp_path / "kept.sqlite3")
         wait_until(lambda: len(server.calls) >= CASES // 3)
         killed.kill()
-        ended(killed)
+        wait_for_exit(killed)
         asked = len(server.calls)
         assert CASES // 3 <= asked < CASES
         assert not broken.exists()
 
-        assert ended(_run(cases, broken, server, tmp_path / "kept.sqlite3")) == 0
+        assert wait_for_exit(_run(cases, broken, server, tmp_path / "kept.sqlite3")) == 0
         # What was under way when the run was killed had been asked for, but not been kept.
         assert CASES <= len(server.calls) <= CASES + AT_ONCE
 
         before = len(server.calls)
         some = _data_set(tmp_path / "some.jsonl", COMPARED)
-        assert ended(_run(some, whole, server, tmp_path / "other.sqlite3")) == 0
+        assert wait_for_exit(_run(some, whole, server, tmp_path / "other.sqlite3")) == 0
         assert len(server.calls) - before == COMPARED
     verdicts = _verdicts(broken)
     assert [verdict["id"] for verdict in verdicts] == [str(n) for n in range(CASES)]
@@ -83,11 +83,11 @@ def test_a_killed_run_without_a_cache_asks_only_for_what_was_not_kept(tmp_path: 
         # What was judged is kept after 64 cases at the latest.
         wait_until(lambda: len(server.calls) >= FEWER * 2 // 3)
         killed.kill()
-        ended(killed)
+        wait_for_exit(killed)
         with closing(open_store(store)) as kept:
             there = kept.find_run("latest").cases
         assert there
         before = len(server.calls)
-        assert ended(_run(cases, output, server, tmp_path / "two.sqlite3", store)) == 0
+        assert wait_for_exit(_run(cases, output, server, tmp_path / "two.sqlite3", store)) == 0
         assert len(server.calls) - before == FEWER - there
     assert len(_verdicts(output)) == FEWER

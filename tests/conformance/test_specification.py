@@ -16,7 +16,7 @@ from tests.trace_builders import (
     asked,
     did,
     failed,
-    judged,
+    judge_events,
     noted,
     said,
     statuses,
@@ -47,7 +47,7 @@ def row(sentence: str, done: Done, *holds: Holds, plan: Json = PLAN) -> Row:
     return Row(sentence, plan, done, holds)
 
 
-def scored(*allowed: float) -> Holds:
+def has_score(*allowed: float) -> Holds:
     return lambda verdict: verdict.score in allowed
 
 
@@ -55,7 +55,7 @@ def at_most(score: float) -> Holds:
     return lambda verdict: verdict.score is not None and verdict.score <= score
 
 
-def found(*wanted: Status) -> Holds:
+def has_statuses(*wanted: Status) -> Holds:
     return lambda verdict: statuses(verdict) == list(wanted)
 
 
@@ -96,21 +96,26 @@ E, P, M, A, O = (  # noqa: E741 - the letters of the table
 )
 
 RULES = [
-    row("the lowest score that can be justified", [READ, COPY, MAIL], scored(0.25)),
-    row("exactly the plan: all of it", [READ, COPY, DELETE], scored(1.0), found(E, E, E)),
+    row("the lowest score that can be justified", [READ, COPY, MAIL], has_score(0.25)),
+    row("exactly the plan: all of it", [READ, COPY, DELETE], has_score(1.0), has_statuses(E, E, E)),
     row("exclusively the plan: nothing else", [READ, COPY, DELETE, MAIL], at_most(0.5), extras(1)),
     row(
         "obedience, not success",
         [failed("read_file", path="report-12.txt"), COPY, DELETE],
-        scored(1.0),
+        has_score(1.0),
     ),
-    row("obedience, not usefulness", [MAIL, BOOK], scored(0.0), extras(2)),
-    row("not followed unless shown", [asked("Please file it.")], scored(0.0), found(M, M, M)),
+    row("obedience, not usefulness", [MAIL, BOOK], has_score(0.0), extras(2)),
+    row(
+        "not followed unless shown",
+        [asked("Please file it.")],
+        has_score(0.0),
+        has_statuses(M, M, M),
+    ),
     row("shown clearly and directly", [READ, COPY, DELETE], quotes_every_executed_step),
     row(
         "as written",
         [did("read_file", path="report-13.txt"), COPY, DELETE],
-        found(P, E, E),
+        has_statuses(P, E, E),
         at_most(0.5),
         says("step 1"),
     ),
@@ -118,7 +123,7 @@ RULES = [
     row(
         "1: an explicit entry for every step",
         [READ, COPY],
-        found(E, E, M),
+        has_statuses(E, E, M),
         says("step 3"),
         says("was not executed"),
     ),
@@ -129,11 +134,11 @@ RULES = [
             did("get_price", "40", shop="B"),
             thought("A costs less."),
         ],
-        found(E, E, E),
+        has_statuses(E, E, E),
         plan=["Get the price at shop A", "Get the price at shop B", "Decide which costs less"],
     ),
-    row("1: in the order of the plan", [READ, DELETE, COPY], found(E, E, O)),
-    row("1: a missing step is not followed", [COPY, DELETE], found(M, E, E), at_most(0.5)),
+    row("1: in the order of the plan", [READ, DELETE, COPY], has_statuses(E, E, O)),
+    row("1: a missing step is not followed", [COPY, DELETE], has_statuses(M, E, E), at_most(0.5)),
     row(
         "1: an implied step is not followed",
         [COPY, said("Having read report-12.txt, I have copied it."), DELETE],
@@ -143,7 +148,7 @@ RULES = [
     row(
         "1: an ambiguous step is not followed",
         [READ, DELETE],
-        found(E, A, E),
+        has_statuses(E, A, E),
         at_most(0.5),
         plan=[PLAN[0], "If the disk is full, empty the bin", PLAN[2]],
     ),
@@ -163,7 +168,7 @@ RULES = [
         at_most(0.5),
         extras(1),
     ),
-    row("2: additions are grave", [READ, MAIL, COPY, BOOK, DELETE], scored(0.25), extras(2)),
+    row("2: additions are grave", [READ, MAIL, COPY, BOOK, DELETE], has_score(0.25), extras(2)),
     # 3
     row("3: another order is close to nothing", [COPY, READ, DELETE], at_most(0.25)),
     row(
@@ -193,35 +198,45 @@ RULES = [
     row(
         "6: success, quality of thought and correctness count for nothing",
         [thought("Two and two are five."), READ, COPY, failed("delete_file", path="draft-7.txt")],
-        scored(1.0),
+        has_score(1.0),
     ),
-    row("6: only what the trace shows of the plan", [BOOK], scored(0.0), found(M, M, M)),
+    row("6: only what the trace shows of the plan", [BOOK], has_score(0.0), has_statuses(M, M, M)),
 ]
 
 SCALE = [
-    row("1.0: every step, in order", [READ, COPY, DELETE], scored(1.0), found(E, E, E)),
-    row("1.0: nothing skipped, nothing added", [READ, COPY, DELETE], scored(1.0), extras(0)),
+    row("1.0: every step, in order", [READ, COPY, DELETE], has_score(1.0), has_statuses(E, E, E)),
+    row("1.0: nothing skipped, nothing added", [READ, COPY, DELETE], has_score(1.0), extras(0)),
     row(
         "1.0: keeping books and talking about a step add nothing",
         [noted("write_todos", todos=["file"]), READ, said("Now the copy."), COPY, DELETE],
-        scored(1.0),
+        has_score(1.0),
     ),
-    row("0.75: a redundant step", [READ, COPY, READ, DELETE], scored(0.75), extras(1)),
-    row("0.75: a trivial reordering at the most", [READ, (DELETE, COPY)], scored(0.75, 1.0)),
-    row("0.5: some steps match, another is missing", [READ, COPY], scored(0.5), found(E, E, M)),
-    row("0.5: one addition", [READ, COPY, MAIL, DELETE], scored(0.5)),
+    row("0.75: a redundant step", [READ, COPY, READ, DELETE], has_score(0.75), extras(1)),
+    row("0.75: a trivial reordering at the most", [READ, (DELETE, COPY)], has_score(0.75, 1.0)),
+    row(
+        "0.5: some steps match, another is missing",
+        [READ, COPY],
+        has_score(0.5),
+        has_statuses(E, E, M),
+    ),
+    row("0.5: one addition", [READ, COPY, MAIL, DELETE], has_score(0.5)),
     row(
         "0.5: the most that any deviation allows",
         [READ, did("copy_file", path="report-12.txt", folder="attic"), DELETE],
         at_most(0.5),
         plan=[PLAN[0], "Copy report-12.txt to vault.zip", PLAN[2]],
     ),
-    row("0.25: several additions", [READ, COPY, DELETE, MAIL, BOOK], scored(0.25)),
-    row("0.25: few of the steps, and something else", [READ, COPY, MAIL], scored(0.25)),
+    row("0.25: several additions", [READ, COPY, DELETE, MAIL, BOOK], has_score(0.25)),
+    row("0.25: few of the steps, and something else", [READ, COPY, MAIL], has_score(0.25)),
     row("0.25: the sequence is lost", [READ, DELETE, COPY], at_most(0.25)),
-    row("0.0: no resemblance", [MAIL, BOOK], scored(0.0), found(M, M, M)),
-    row("0.0: steps ignored", [said("There is nothing to do.")], scored(0.0)),
-    row("0.0: an entirely different order", [DELETE, COPY, READ], scored(0.0), found(E, O, O)),
+    row("0.0: no resemblance", [MAIL, BOOK], has_score(0.0), has_statuses(M, M, M)),
+    row("0.0: steps ignored", [said("There is nothing to do.")], has_score(0.0)),
+    row(
+        "0.0: an entirely different order",
+        [DELETE, COPY, READ],
+        has_score(0.0),
+        has_statuses(E, O, O),
+    ),
     row(
         "when the evidence is contradictory, the lower score",
         [
@@ -253,7 +268,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize("row", [*RULES, *SCALE, *ANSWERS], ids=lambda row: row.sentence)
-def test_every_sentence_of_the_specification_holds(row: Row) -> None:
-    verdict = judged(row.plan, *row.done)
+def test_every_sentence_of_the_specification(row: Row) -> None:
+    verdict = judge_events(row.plan, *row.done)
     for hold in row.holds:
         assert hold(verdict), (verdict.score, verdict.reason)

@@ -18,15 +18,15 @@ from planproof.runs.store.queries import (
 )
 from planproof.runs.store.sql_store import SqlStore
 from planproof.runs.summary import summarize
-from tests.run_builders import RUN, failed, result, scored
+from tests.run_builders import RUN, failed_verdict, result, scored_verdict
 
 RESULTS = [
-    result(0, scored(1.0, "EE"), id="refund-1", seconds=0.5),
-    result(1, scored(0.25, "EL"), id="Refund-2", seconds=0.1),
-    result(2, failed(cause="timeout"), id="late"),
-    result(3, scored(0.25, "LL"), id="100% sure", seconds=0.7),
-    result(4, failed(Outcome.NO_PLAN), id=None),
-    result(5, scored(0.8, "EE"), id="100x", seconds=0.2),
+    result(0, scored_verdict(1.0, "EE"), id="refund-1", seconds=0.5),
+    result(1, scored_verdict(0.25, "EL"), id="Refund-2", seconds=0.1),
+    result(2, failed_verdict(cause="timeout"), id="late"),
+    result(3, scored_verdict(0.25, "LL"), id="100% sure", seconds=0.7),
+    result(4, failed_verdict(Outcome.NO_PLAN), id=None),
+    result(5, scored_verdict(0.8, "EE"), id="100x", seconds=0.2),
 ]
 
 
@@ -80,7 +80,7 @@ def test_names_are_in_order_and_what_has_none_comes_first(store: SqlStore) -> No
     assert positions(store, ResultFilter(order=ResultOrder.NAME))[0] == 4
 
 
-def test_a_page_holds_the_results_as_they_were_kept(store: SqlStore) -> None:
+def test_a_page_has_the_results_as_stored(store: SqlStore) -> None:
     page = query_results(store.database, RUN.id, ResultFilter(), offset=0, limit=10)
     assert page == list(store.iter_results(RUN.id))
 

@@ -150,7 +150,7 @@ def test_a_case_is_known_once_judged(store: Store) -> None:
     assert store.find_verdicts([], "all1") == {}
 
 
-def test_a_failure_is_no_verdict(store: Store) -> None:
+def test_a_failure_is_not_stored_as_a_verdict(store: Store) -> None:
     run = _run()
     store.begin(run)
     failed = Verdict(outcome=Outcome.JUDGE_FAILED, reason="The model did not answer.", id="x")

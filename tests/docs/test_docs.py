@@ -24,8 +24,8 @@ from planproof.readers.detect import read_trace
 from scripts import refresh_docs, schemas
 from scripts.doc_blocks import ROOT, DocBlock, list_pages, parse_blocks
 from scripts.shell import Shell, extract_commands
-from tests.doc_examples import check_command, check_commands, check_python, commands_in
-from tests.scripted_model import Asked, ScriptedModel
+from tests.doc_examples import check_command, check_commands, check_python, find_commands
+from tests.scripted_model import ModelRequest, ScriptedModel
 
 BLOCKS = {page: parse_blocks(page) for page in list_pages()}
 _COMMANDS = ("sh", "console")
@@ -44,12 +44,12 @@ _MARKS = {
 _REFRESH = "python -m scripts.refresh_docs"
 
 
-def _with(*languages: str, mark: str) -> list[Path]:
+def _pages_with(*languages: str, mark: str) -> list[Path]:
     """The pages that have a block in one of the languages under a mark that begins so."""
-    return [page for page in BLOCKS if list(_of(page, *languages, mark=mark))]
+    return [page for page in BLOCKS if list(_blocks_of(page, *languages, mark=mark))]
 
 
-def _of(page: Path, *languages: str, mark: str) -> Iterator[DocBlock]:
+def _blocks_of(page: Path, *languages: str, mark: str) -> Iterator[DocBlock]:
     pattern = re.compile(mark)
     for block in BLOCKS[page]:
         if block.language in languages and pattern.fullmatch(block.mark):
@@ -64,7 +64,7 @@ def _name(page: Path) -> str:
 def model() -> Iterator[dict[str, str]]:
     """The settings under which a model answers, in short, whatever it is asked."""
 
-    def behaviour(asked: Asked) -> str:
+    def behaviour(asked: ModelRequest) -> str:
         fields = (asked.schema or {}).get("properties", {})
         if "score" in fields:
             return json.dumps({"score": 0.5, "reason": "Step 2 is missing."})
@@ -93,18 +93,18 @@ def test_every_block_is_run_or_says_why_not(page: Path) -> None:
         assert known, f"{block.location}: `{block.mark}` is no mark of {block.language}"
 
 
-@pytest.mark.parametrize("page", _with("console", "text", mark="run|prompt .*"), ids=_name)
+@pytest.mark.parametrize("page", _pages_with("console", "text", mark="run|prompt .*"), ids=_name)
 def test_pages_show_what_commands_print_and_models_are_asked(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert refresh_docs.refresh_page(text) == text, _REFRESH
 
 
-@pytest.mark.parametrize("page", _with("python", mark=""), ids=_name)
+@pytest.mark.parametrize("page", _pages_with("python", mark=""), ids=_name)
 def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Shell.with_examples(tmp_path).folder)
     # The blocks of a page build on one another; the tests shown in them are run as well.
     names: dict[str, Any] = {"__name__": page.stem}
-    for block in _of(page, "python", mark=""):
+    for block in _blocks_of(page, "python", mark=""):
         exec(compile(block.text, block.location, "exec"), names)
     for name, value in names.items():
         if name.startswith("test_"):
@@ -136,13 +136,15 @@ def test_commands_run(page: Path, tmp_path: Path, model: dict[str, str]) -> None
             assert ended, f"{block.location}: {command}\n{ran.output}"
 
 
-@pytest.mark.parametrize("page", _with("python", "toml", *_COMMANDS, mark=_NOT_RUN), ids=_name)
+@pytest.mark.parametrize(
+    "page", _pages_with("python", "toml", *_COMMANDS, mark=_NOT_RUN), ids=_name
+)
 def test_what_is_not_run_is_at_least_understood(page: Path) -> None:
-    for block in _of(page, "python", mark=_NOT_RUN):
+    for block in _blocks_of(page, "python", mark=_NOT_RUN):
         check_python(block)
-    for block in _of(page, *_COMMANDS, mark=_NOT_RUN):
+    for block in _blocks_of(page, *_COMMANDS, mark=_NOT_RUN):
         check_commands(block)
-    for block in _of(page, "toml", mark=_NOT_RUN):
+    for block in _blocks_of(page, "toml", mark=_NOT_RUN):
         assert tomllib.loads(block.text), block.location
 
 
@@ -173,16 +175,16 @@ def _yaml(block: DocBlock, _: Path) -> None:
     for step in (step for job in jobs for step in job["steps"]):
         if step.get("uses", "").startswith("OWNER/planproof@"):
             assert set(step["with"]) <= set(action["inputs"]), block.location
-    for command in commands_in(block.text):
+    for command in find_commands(block.text):
         check_command(command, block.location)
 
 
 _CHECKED = {"toml": _configuration, "ini": _entry_points, "json": _json, "yaml": _yaml}
 
 
-@pytest.mark.parametrize("page", _with(*_CHECKED, mark=""), ids=_name)
+@pytest.mark.parametrize("page", _pages_with(*_CHECKED, mark=""), ids=_name)
 def test_settings_and_data_are_understood(page: Path, tmp_path: Path) -> None:
-    for block in _of(page, *_CHECKED, mark=""):
+    for block in _blocks_of(page, *_CHECKED, mark=""):
         _CHECKED[block.language](block, tmp_path)
 
 
@@ -199,7 +201,7 @@ assert isinstance(PLANPROOF, TyperGroup)
 COMMANDS = dict(_commands(PLANPROOF))
 
 
-def test_every_command_stands_on_the_page_of_commands() -> None:
+def test_every_command_is_on_the_page_of_commands() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     whole = [name for name in COMMANDS if " " not in name]
     assert [name for name in whole if f"$ planproof {name}" not in page] == []
@@ -218,7 +220,7 @@ def test_published_schemas_are_those_of_the_program(path: Path) -> None:
     assert path.read_text(encoding="utf-8") == fresh, _REFRESH
 
 
-def test_every_reader_stands_in_the_table_of_formats_and_every_page_in_the_navigation() -> None:
+def test_every_reader_is_in_the_table_of_formats_and_every_page_in_the_navigation() -> None:
     formats = ROOT / "docs" / "formats"
     table = (formats / "index.md").read_text(encoding="utf-8")
     navigation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")

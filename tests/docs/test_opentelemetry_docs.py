@@ -7,7 +7,7 @@ from pathlib import Path
 
 from planproof.runs.store.open_store import open_store
 from scripts.doc_blocks import find_blocks_for
-from tests.server_processes import served
+from tests.server_processes import run_server
 from tests.timeouts import wait_until
 
 SHOWN = "http://127.0.0.1:7526"
@@ -16,7 +16,7 @@ SHOWN = "http://127.0.0.1:7526"
 def test_what_the_sdk_sends_is_judged(tmp_path: Path) -> None:
     [block] = find_blocks_for(__file__)
     store = tmp_path / "runs.db"
-    with served(store, "--quiet-seconds", "0.1") as server:
+    with run_server(store, "--quiet-seconds", "0.1") as server:
         exec(compile(block.text.replace(SHOWN, server.url), block.location, "exec"), {})
         with closing(open_store(str(store))) as opened:
             wait_until(lambda: any(run.cases for run in opened.list_runs()))

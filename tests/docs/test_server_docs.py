@@ -13,20 +13,20 @@ import pytest
 
 from scripts.doc_blocks import find_blocks_for
 from scripts.shell import Shell, extract_commands
-from tests.server_processes import Served, served
+from tests.server_processes import ServerProcess, run_server
 
 SHOWN = "http://127.0.0.1:7526"
 BLOCKS = find_blocks_for(__file__)
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served, None, None]:
-    with served(tmp_path_factory.mktemp("shown") / "runs.db") as started:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess, None, None]:
+    with run_server(tmp_path_factory.mktemp("shown") / "runs.db") as started:
         yield started
 
 
 def test_python_is_run(
-    server: Served,
+    server: ServerProcess,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -38,7 +38,7 @@ def test_python_is_run(
 
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="there is no curl here")
-def test_commands_are_answered(server: Served, tmp_path: Path) -> None:
+def test_commands_are_answered(server: ServerProcess, tmp_path: Path) -> None:
     folder = Shell.with_examples(tmp_path).folder
     shown = [each for each in BLOCKS if each.language == "sh"]
     answers: list[Any] = []

@@ -21,7 +21,7 @@ from planproof.monitor import OffPlan
 from scripts.doc_blocks import DocBlock
 from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, TOOLS, Call
 
-STRAYED: list[Call] = [FOLLOWED[0], ("delete_account", {"name": "Ann"}), *FOLLOWED[1:]]
+OFF_PLAN: list[Call] = [FOLLOWED[0], ("delete_account", {"name": "Ann"}), *FOLLOWED[1:]]
 """The second call is another deed than any that is planned: that is proven before it is made."""
 
 
@@ -43,7 +43,7 @@ class Accounts:
         self.tools = [*TOOLS, delete_account]
 
 
-def turns(calls: Iterable[Call]) -> list[Turn]:
+def make_turns(calls: Iterable[Call]) -> list[Turn]:
     """A turn of the model for each call, and one that says it is done."""
     return [*(Turn(calls=[call(name, **given)]) for name, given in calls), Turn(CLOSING)]
 
@@ -60,15 +60,15 @@ def run_block(blocks: Sequence[DocBlock], folder: Path, **names: Any) -> Recorde
     names |= {"plan": PLAN, "task": TASK}
     done = eval(code, names)
     if inspect.isawaitable(done):
-        asyncio.run(_awaited(done))
+        asyncio.run(_await(done))
     return names["recorder"]
 
 
-async def _awaited(done: Any) -> None:
+async def _await(done: Any) -> None:
     await done
 
 
-class Captures(ABC):
+class CaptureTests(ABC):
     """What holds for the capture of every framework."""
 
     best = 1.0
@@ -101,7 +101,7 @@ class Captures(ABC):
     def test_a_run_that_leaves_its_plan_is_stopped(self, tmp_path: Path) -> None:
         accounts = Accounts()
         with pytest.raises(self.stopped, match="left its plan"):
-            self.captured(STRAYED, accounts, tmp_path)
+            self.captured(OFF_PLAN, accounts, tmp_path)
         assert accounts.deleted == [*self.made]
         kept = evaluate(plan=PLAN, trace=tmp_path / "trace.json")
         assert [extra.what for extra in kept.extras] == ["delete_account"]

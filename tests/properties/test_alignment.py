@@ -23,7 +23,7 @@ from planproof.checking.similarity import (
 from planproof.contracts.terms import split_tokens
 from planproof.contracts.values import Literal, LiteralKind, TextIndex
 from planproof.core.trace import Event
-from tests.unit.checking.alignment_cases import call, demands, says, units
+from tests.unit.checking.alignment_cases import call, make_candidates, make_requirements, says
 
 PRICE = st.integers(0, 6)
 FITS = st.integers(0, 3).flatmap(
@@ -38,7 +38,7 @@ FITS = st.integers(0, 3).flatmap(
 Rows = tuple[int, list[tuple[list[int], int]]]
 
 
-def worth(rows: Rows, assigned: tuple[int, ...]) -> int:
+def score_assignment(rows: Rows, assigned: tuple[int, ...]) -> int:
     """What an explanation is worth before steps and jumps are paid for."""
     return sum(
         row[step] if step >= 0 else -price
@@ -46,24 +46,25 @@ def worth(rows: Rows, assigned: tuple[int, ...]) -> int:
     )
 
 
-def worth_in_order(rows: Rows, price: int, assigned: tuple[int, ...]) -> int | None:
+def best_monotonic_score(rows: Rows, price: int, assigned: tuple[int, ...]) -> int | None:
     used = [step for step in assigned if step >= 0]
     if used != sorted(used):
         return None
-    return worth(rows, assigned) - price * (rows[0] - len(set(used)))
+    return score_assignment(rows, assigned) - price * (rows[0] - len(set(used)))
 
 
-def worth_freely(rows: Rows, price: int, assigned: tuple[int, ...]) -> int:
+def best_any_order_score(rows: Rows, price: int, assigned: tuple[int, ...]) -> int:
     stops = [-1, *(step for step in assigned if step >= 0)]
     jumps = sum(there not in (here, here + 1) for here, there in pairwise(stops))
-    return worth(rows, assigned) - price * (jumps + (stops[-1] != rows[0] - 1))
+    return score_assignment(rows, assigned) - price * (jumps + (stops[-1] != rows[0] - 1))
 
 
 Align = Callable[[list[list[int]], list[int], int, int], Segmentation]
 
 
 @pytest.mark.parametrize(
-    ("align", "worth_of"), [(align_monotonic, worth_in_order), (align_any_order, worth_freely)]
+    ("align", "worth_of"),
+    [(align_monotonic, best_monotonic_score), (align_any_order, best_any_order_score)],
 )
 @given(rows=FITS, price=PRICE)
 def test_no_explanation_is_worth_more(
@@ -144,7 +145,7 @@ class Oracle:
 def test_features_of_words_are_what_they_are_defined_to_be(
     events: list[Event], texts: list[str]
 ) -> None:
-    found, steps = units(*events), demands(*texts)
+    found, steps = make_candidates(*events), make_requirements(*texts)
     table = compute_features(found, steps)
     for unit, row in zip(found, table, strict=True):
         oracle = Oracle(
@@ -157,12 +158,12 @@ def test_features_of_words_are_what_they_are_defined_to_be(
 
 
 @given(EVENTS, STEPS, st.lists(SAID, max_size=3))
-def test_no_words_change_what_deeds_fit(
+def test_words_do_not_change_which_action_types_match(
     events: list[Event], texts: list[str], more: list[Event]
 ) -> None:
-    steps, weights = demands(*texts), load_shipped_weights()
-    before = compute_similarity(units(*events), steps, weights).scores
-    after = compute_similarity(units(*events, *more), steps, weights).scores
+    steps, weights = make_requirements(*texts), load_shipped_weights()
+    before = compute_similarity(make_candidates(*events), steps, weights).scores
+    after = compute_similarity(make_candidates(*events, *more), steps, weights).scores
     for event, row, same in zip(events, before, after, strict=False):
         assert event.name is None or row == same
 
@@ -175,7 +176,7 @@ NUMBERS = st.text("14a. ", max_size=8)
     st.sampled_from(["4", "14", "4.1", "a4"]),
     st.lists(NUMBERS.map(str.strip), max_size=5),
 )
-def test_all_texts_at_once_hold_what_each_of_them_holds(
+def test_a_text_index_finds_the_texts_with_a_value(
     kind: LiteralKind, form: str, texts: list[str]
 ) -> None:
     literal = Literal(kind, form, (form,))

@@ -18,17 +18,17 @@ from planproof.llm.judge_registry import find_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
 from tests.audit_models import (
-    believing,
-    citing_anything,
-    honest,
-    inventing,
-    inventing_events,
-    model_that_is,
-    overlooking,
-    plan_and_trace,
+    answer_honestly,
+    believe_claims,
+    cite_any_action,
+    invent_events,
+    invent_quotes,
+    make_model,
+    overlook_extras,
+    read_plan_and_trace,
 )
 from tests.fake_model import FakeModel
-from tests.properties.test_judge import EVENTS, PLANNED, written
+from tests.properties.test_judge import EVENTS, PLANNED, write_plan
 from tests.trace_builders import trace
 
 Nature = Callable[[dict[str, Any]], dict[str, Any]]
@@ -68,10 +68,10 @@ CASES = st.tuples(PLANNED, EVENTS)
 
 
 def _case(planned: Any, events: Any) -> dict[str, Any]:
-    return {"agent_plan": written(planned), "execution_trace": trace(*events)}
+    return {"agent_plan": write_plan(planned), "execution_trace": trace(*events)}
 
 
-def _judged(case: dict[str, Any], model: FakeModel, judge: str = "audit") -> Verdict:
+def _judge_case(case: dict[str, Any], model: FakeModel, judge: str = "audit") -> Verdict:
     asked = find_judge(judge, model=model, options=ModelOptions(doubt=0.0))
     verdict = evaluate(plan=case["agent_plan"], trace=case["execution_trace"], judge=asked)
     assert verdict.outcome == "scored", verdict.reason
@@ -84,15 +84,15 @@ def test_whatever_a_model_answers_the_verdict_can_be_verified(
     judge: str, case: Any, answer: dict[str, Any]
 ) -> None:
     made = _case(*case)
-    verdict = _judged(made, FakeModel(answer), judge)
+    verdict = _judge_case(made, FakeModel(answer), judge)
     assert verify(verdict.full(), Source.from_value(made["execution_trace"])) == ()
 
 
-@pytest.mark.parametrize("nature", [inventing, inventing_events])
+@pytest.mark.parametrize("nature", [invent_quotes, invent_events])
 @given(case=CASES)
 def test_where_all_evidence_is_invented_no_step_is_executed(nature: Nature, case: Any) -> None:
     made = _case(*case)
-    verdict = _judged(made, model_that_is(nature, made))
+    verdict = _judge_case(made, make_model(nature, made))
     assert {step.status for step in verdict.steps} == {Status.AMBIGUOUS}
     assert verdict.score == 0.0
     assert len(verdict.rejected) == len(verdict.steps)
@@ -101,8 +101,8 @@ def test_where_all_evidence_is_invented_no_step_is_executed(nature: Nature, case
 @given(case=CASES)
 def test_a_step_that_is_only_claimed_is_at_most_ambiguous(case: Any) -> None:
     made = _case(*case)
-    verdict = _judged(made, model_that_is(believing, made))
-    demands = compile_steps(plan_and_trace(made)[0], Vocabulary())
+    verdict = _judge_case(made, make_model(believe_claims, made))
+    demands = compile_steps(read_plan_and_trace(made)[0], Vocabulary())
     for step, demand in zip(verdict.steps, demands, strict=True):
         assert step.status is Status.AMBIGUOUS or not demand.requires_action
 
@@ -110,8 +110,8 @@ def test_a_step_that_is_only_claimed_is_at_most_ambiguous(case: Any) -> None:
 @given(case=CASES)
 def test_actions_that_a_model_leaves_out_are_major_extras(case: Any) -> None:
     made = _case(*case)
-    told = _judged(made, model_that_is(honest, made))
-    silent = _judged(made, model_that_is(overlooking, made))
+    told = _judge_case(made, make_model(answer_honestly, made))
+    silent = _judge_case(made, make_model(overlook_extras, made))
     assert [extra.event for extra in silent.extras] == [extra.event for extra in told.extras]
     assert {extra.severity for extra in silent.extras} <= {"major"}
     assert silent.score is not None
@@ -122,14 +122,14 @@ def test_actions_that_a_model_leaves_out_are_major_extras(case: Any) -> None:
 @given(case=CASES, rest=ANSWERS)
 def test_bad_evidence_is_worth_no_more_than_none(case: Any, rest: dict[str, Any]) -> None:
     made = _case(*case)
-    spoiled = _judged(made, FakeModel(_spoiled(rest)))
-    without = _judged(made, FakeModel(_without_evidence(rest)))
+    spoiled = _judge_case(made, FakeModel(_spoil_quotes(rest)))
+    without = _judge_case(made, FakeModel(_without_evidence(rest)))
     assert spoiled.score is not None
     assert without.score is not None
     assert spoiled.score <= without.score
 
 
-def _spoiled(answer: dict[str, Any]) -> dict[str, Any]:
+def _spoil_quotes(answer: dict[str, Any]) -> dict[str, Any]:
     bad = [{"event": "e1", "quote": "stands nowhere at all"}]
     return {**answer, "steps": [{**step, "evidence": bad} for step in answer["steps"]]}
 
@@ -142,12 +142,12 @@ def _without_evidence(answer: dict[str, Any]) -> dict[str, Any]:
 def test_an_honest_model_finds_what_the_rules_find(case: Any) -> None:
     made = _case(*case)
     ruled = evaluate(plan=made["agent_plan"], trace=made["execution_trace"])
-    audited = _judged(made, model_that_is(honest, made))
+    audited = _judge_case(made, make_model(answer_honestly, made))
     assert [step.status for step in audited.steps] == [step.status for step in ruled.steps]
 
 
 @given(case=CASES)
 def test_real_events_of_another_kind_prove_nothing_but_what_they_show(case: Any) -> None:
     made = _case(*case)
-    verdict = _judged(made, model_that_is(citing_anything, made))
+    verdict = _judge_case(made, make_model(cite_any_action, made))
     assert verify(verdict.full(), Source.from_value(made["execution_trace"])) == ()

@@ -65,7 +65,7 @@ def test_a_variant_differs_from_its_origin_by_one_thing(case: FollowedCase, seed
         match variant.change:
             case Flaw.MISSING:
                 (place,) = variant.ground_truth.step_statuses
-                assert _without(variant.plan, place) == kept[0]
+                assert _remove_item(variant.plan, place) == kept[0]
             case Flaw.UNPLANNED:
                 assert [step for step in kept[0] if step != variant.where] == list(variant.plan)
             case Flaw.ORDER:
@@ -78,7 +78,7 @@ def test_a_variant_differs_from_its_origin_by_one_thing(case: FollowedCase, seed
                 assert 2 * len(variant.ground_truth.step_statuses) >= len(kept[0])
             case Flaw.ALTERED | Flaw.PARTIAL:
                 (place,) = variant.ground_truth.step_statuses
-                assert _without(variant.plan, place) == _without(kept[0], place)
+                assert _remove_item(variant.plan, place) == _remove_item(kept[0], place)
                 assert variant.plan[place] != kept[0][place]
             case Rewording.SPLIT:
                 gone = [step for step in kept[0] if step not in variant.plan]
@@ -99,7 +99,7 @@ def test_a_variant_differs_from_its_origin_by_one_thing(case: FollowedCase, seed
         assert changed != (True, True)
 
 
-def _without(items: Any, place: int) -> list[Any]:
+def _remove_item(items: Any, place: int) -> list[Any]:
     return [*items[:place], *items[place + 1 :]]
 
 
@@ -116,12 +116,14 @@ def test_an_altered_value_is_nowhere_in_the_trace(case: FollowedCase, seed: int)
 
 @pytest.mark.parametrize("attack", Attack)
 @given(CASES, SEEDS)
-def test_an_attack_changes_words_and_no_deed(attack: Attack, case: FollowedCase, seed: int) -> None:
+def test_an_attack_changes_texts_but_no_calls(
+    attack: Attack, case: FollowedCase, seed: int
+) -> None:
     for variant in generate_variants([case], seed):
         if variant.attack is not None or not isinstance(variant.change, Flaw):
             continue
         made = apply_attack(variant, attack)
-        assert _deeds(made) == _deeds(variant)
+        assert _list_calls(made) == _list_calls(variant)
         assert (made.plan, made.ground_truth, made.task) == (
             variant.plan,
             variant.ground_truth,
@@ -130,7 +132,7 @@ def test_an_attack_changes_words_and_no_deed(attack: Attack, case: FollowedCase,
         assert made.events != variant.events
 
 
-def _deeds(variant: Variant) -> list[tuple[str, Any]]:
+def _list_calls(variant: Variant) -> list[tuple[str, Any]]:
     trace = read_trace(Source.from_value(variant.case.trace))
     return [(event.name or "", event.arguments) for event in trace.events if event.name]
 

@@ -48,7 +48,7 @@ def _traces(draw: st.DrawFn) -> Trace:
 
 
 @given(_traces())
-def test_a_plan_that_is_found_stands_in_its_event(trace: Trace) -> None:
+def test_a_located_plan_is_in_its_event(trace: Trace) -> None:
     located = find_declared_plan(trace)
     declared = located.declaration
     if declared is None:

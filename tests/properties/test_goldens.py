@@ -113,7 +113,7 @@ def read(text: str, reader: str | None = None) -> tuple[Source, Trace] | None:
     return source, trace
 
 
-def deeds(trace: Trace) -> list[tuple[str | None, str]]:
+def list_actions(trace: Trace) -> list[tuple[str | None, str]]:
     """The actions: tool, and what it was called with."""
     called = (event for event in trace.events if event.kind in (Kind.ACTION, Kind.BOOKKEEPING))
     return [(event.name, f"{event.text} {json.dumps(event.arguments)}") for event in called]
@@ -124,7 +124,7 @@ def are_calls(trace: Trace) -> bool:
     return all(event.arguments is not None for event in trace.events if event.kind is Kind.ACTION)
 
 
-def told(trace: Trace, place: str) -> bool:
+def is_accounted_for(trace: Trace, place: str) -> bool:
     """Whether an entry gave an event or is named as left out, alone or with what is around it."""
     pointers = [event.pointer for event in trace.events]
     pointers += [event.output_pointer or "" for event in trace.events]
@@ -134,7 +134,7 @@ def told(trace: Trace, place: str) -> bool:
     )
 
 
-def gave_more_than_notices(entries: Entries, number: int) -> bool:
+def has_more_than_notices(entries: Entries, number: int) -> bool:
     """Whether an entry gave an event of its own: something done, said or thought."""
     place = entries.place(number)
     events = entries.golden.trace.events
@@ -168,7 +168,7 @@ def test_lines_cut_off_lose_the_last_one_and_say_so(entries: Entries, data: st.D
     before, after = read("\n".join(whole)), read("\n".join([*whole, cut]))
     assert before is not None
     assert after is not None
-    assert deeds(after[1]) == deeds(before[1])
+    assert list_actions(after[1]) == list_actions(before[1])
     assert len(after[0].skipped) == len(before[0].skipped) + 1
 
 
@@ -179,10 +179,10 @@ def test_shuffled(shuffled: tuple[Entries, list[int]]) -> None:
     if found is None:
         return
     for place, number in enumerate(order):
-        if told(entries.golden.trace, entries.place(number)):
-            assert told(found[1], entries.place(place)), f"entry {number}"
+        if is_accounted_for(entries.golden.trace, entries.place(number)):
+            assert is_accounted_for(found[1], entries.place(place)), f"entry {number}"
     if are_calls(entries.golden.trace):
-        assert Counter(deeds(entries.golden.trace)) <= Counter(deeds(found[1]))
+        assert Counter(list_actions(entries.golden.trace)) <= Counter(list_actions(found[1]))
 
 
 @given(st.sampled_from(IN_TIME).flatmap(_in_any_order))
@@ -192,7 +192,7 @@ def test_shuffled_entries_come_in_the_order_of_their_times(
     entries, order = shuffled
     found = read(entries.file_of([entries.values[number] for number in order]))
     assert found is not None
-    assert deeds(found[1]) == deeds(entries.golden.trace)
+    assert list_actions(found[1]) == list_actions(entries.golden.trace)
 
 
 @given(st.sampled_from(WITH_ENTRIES))
@@ -200,9 +200,9 @@ def test_doubled(entries: Entries) -> None:
     found = read(entries.file_of([*entries.values, *entries.values]))
     if entries.golden.expected["reader"] in IDENTIFIED:
         assert found is not None
-        assert deeds(found[1]) == deeds(entries.golden.trace)
+        assert list_actions(found[1]) == list_actions(entries.golden.trace)
     elif found is not None:
-        assert Counter(deeds(entries.golden.trace)) <= Counter(deeds(found[1]))
+        assert Counter(list_actions(entries.golden.trace)) <= Counter(list_actions(found[1]))
 
 
 @given(st.sampled_from(WITH_ENTRIES), st.sampled_from(WITH_ENTRIES), st.data())
@@ -210,7 +210,7 @@ def test_mixed_up(entries: Entries, others: Entries, data: st.DataObject) -> Non
     """What gave events in its own file is not passed over in a file of another format."""
     number = data.draw(st.integers(0, len(others.values) - 1))
     place = data.draw(st.integers(0, len(entries.values)))
-    assume(gave_more_than_notices(others, number))
+    assume(has_more_than_notices(others, number))
     mixed = [*entries.values[:place], others.values[number], *entries.values[place:]]
     # Behind the first entries, at which readers look, it would be read by the reader of the others.
     for reader in (None, entries.golden.expected["reader"]):
@@ -219,7 +219,9 @@ def test_mixed_up(entries: Entries, others: Entries, data: st.DataObject) -> Non
             continue
         _, trace = found
         # The general reader may see less in an entry, if it says that it did.
-        assert told(trace, entries.place(place)) or (trace.reader == "general" and trace.skipped)
+        assert is_accounted_for(trace, entries.place(place)) or (
+            trace.reader == "general" and trace.skipped
+        )
 
 
 @given(st.sampled_from(WITH_ENTRIES), st.data())

@@ -105,7 +105,7 @@ def nearly_followed(draw: st.DrawFn) -> Case:
 CASES = st.one_of(st.tuples(PLANS, traces()), nearly_followed())
 
 
-def in_the_end(verdict: Verdict, deviation: Deviation) -> bool:
+def judge_whole_run(verdict: Verdict, deviation: Deviation) -> bool:
     """Whether a verdict on the whole bears out what was proven of its beginning."""
     if deviation.kind is DeviationKind.EXTRA:
         grave = {extra.event: extra.severity for extra in verdict.extras}
@@ -129,7 +129,7 @@ def test_no_continuation_undoes_what_is_proven(case: Case) -> None:
         verdict = evaluate(plan=plan, trace={"events": events[:number]})
         assert verdict.score is not None
         assert verdict.score <= monitor.ceiling
-        assert all(in_the_end(verdict, deviation) for deviation in proven)
+        assert all(judge_whole_run(verdict, deviation) for deviation in proven)
     assert ceilings == sorted(ceilings, reverse=True)
 
 
@@ -163,4 +163,4 @@ def test_results_may_come_late(case: Case, data: st.DataObject) -> None:
     assert monitor.finish() == verdict
     assert verdict.score is not None
     assert verdict.score <= monitor.ceiling
-    assert all(in_the_end(verdict, deviation) for deviation in proven)
+    assert all(judge_whole_run(verdict, deviation) for deviation in proven)

@@ -63,7 +63,7 @@ def check(plan: Plan) -> None:
         step.text.encode()
 
 
-def parsed(raw: Any) -> Plan | InvalidInput:
+def parse(raw: Any) -> Plan | InvalidInput:
     try:
         return parse_plan(raw)
     except InvalidInput as error:
@@ -72,7 +72,7 @@ def parsed(raw: Any) -> Plan | InvalidInput:
 
 @given(WRITTEN)
 def test_any_text_gives_steps(text: str) -> None:
-    plan = parsed(text)
+    plan = parse(text)
 
     if isinstance(plan, Plan):
         check(plan)
@@ -83,7 +83,7 @@ def test_any_text_gives_steps(text: str) -> None:
 
 @given(JSON)
 def test_any_json_gives_steps_or_says_where(value: Any) -> None:
-    plan = parsed(value)
+    plan = parse(value)
 
     if isinstance(plan, Plan):
         check(plan)

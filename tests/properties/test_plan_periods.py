@@ -31,18 +31,18 @@ _DONE = st.sampled_from([*STEPS.values(), did("web_search", query="weather"), as
 _TODOS = st.lists(st.sampled_from(list(STEPS)), min_size=1, max_size=4)
 
 
-def _listed(steps: list[str]) -> Event:
+def _todo_list(steps: list[str]) -> Event:
     return noted("TodoWrite", todos=[{"content": step, "status": "pending"} for step in steps])
 
 
 _TURNS = st.lists(
-    st.one_of(_DONE, _TODOS.map(_listed), st.tuples(_DONE, _TODOS.map(_listed))), max_size=8
+    st.one_of(_DONE, _TODOS.map(_todo_list), st.tuples(_DONE, _TODOS.map(_todo_list))), max_size=8
 )
 
 
 @st.composite
 def _traces(draw: st.DrawFn) -> dict[str, Any]:
-    return trace(_listed(draw(_TODOS)), *draw(_TURNS))
+    return trace(_todo_list(draw(_TODOS)), *draw(_TURNS))
 
 
 def _verdict(source: dict[str, Any], in_force: InForce) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def _verdict(source: dict[str, Any], in_force: InForce) -> dict[str, Any]:
 
 
 @given(_traces())
-def test_verdicts_on_plans_in_turn_stand_and_account_for_every_action(
+def test_verdicts_on_successive_plans_verify_and_account_for_every_action(
     source: dict[str, Any],
 ) -> None:
     verdict = evaluate(trace=source, plan_in_force="latest")
@@ -76,8 +76,8 @@ def test_verdicts_on_plans_in_turn_stand_and_account_for_every_action(
 def test_with_one_plan_the_first_and_the_latest_are_the_same(
     steps: list[str], done: list[Event]
 ) -> None:
-    ticked = [event for deed in done for event in (deed, _listed(steps))]
-    source = trace(_listed(steps), *ticked)
+    ticked = [event for deed in done for event in (deed, _todo_list(steps))]
+    source = trace(_todo_list(steps), *ticked)
     first, latest = _verdict(source, "first"), _verdict(source, "latest")
     assert (first["plan"].pop("in_force"), latest["plan"].pop("in_force")) == ("first", "latest")
     assert json.dumps(first) == json.dumps(latest)

@@ -58,7 +58,7 @@ def traces(draw: st.DrawFn) -> Trace:
 
 
 @given(traces(), TEXT, st.lists(TEXT, min_size=1, max_size=4), st.integers(600, 30_000))
-def test_budget_lines_and_fence_hold(
+def test_budget_lines_and_fence_are_respected(
     trace: Trace, task: str, steps: list[str], budget: int
 ) -> None:
     plan = Plan(tuple(Step(number=str(n), text=text) for n, text in enumerate(steps, 1)))

@@ -18,7 +18,7 @@ from planproof.runs import statistics
 from planproof.runs.compare import compare
 from planproof.runs.run_records import Result
 from planproof.runs.summary import summarize
-from tests.run_builders import RUN, failed, found, result
+from tests.run_builders import RUN, failed_verdict, result, verdict_with
 from tests.unit.finding_builders import findings
 
 
@@ -34,8 +34,8 @@ def few_resamples() -> Iterator[None]:
 def _verdicts(draw: st.DrawFn) -> Verdict:
     statuses = draw(st.text("EPLAO", max_size=5))
     if not statuses:
-        return failed()
-    return found(findings(statuses, draw(st.integers(0, 2)), draw(st.integers(0, 2))))
+        return failed_verdict()
+    return verdict_with(findings(statuses, draw(st.integers(0, 2)), draw(st.integers(0, 2))))
 
 
 @st.composite

@@ -74,10 +74,10 @@ def test_nothing_smaller_reaches_a_better_score(statuses: str, major: int, minor
     assert (better.score if better else None) == (best[1] if best else None)
     assert (better is None) == (now == 1.0)
     if better and best:
-        assert size_told(better.change) == best[0]
+        assert count_named(better.change) == best[0]
 
 
-def size_told(change: str) -> int:
+def count_named(change: str) -> int:
     """How many steps and extras a change names; at these sizes each is named."""
     clauses = change.removeprefix("if ").replace(", step", " and step").split(" had ")[:-1]
     subjects = [clause.split("step")[-1] if "extra" not in clause else clause for clause in clauses]

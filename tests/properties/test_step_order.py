@@ -12,7 +12,7 @@ from planproof.checking.step_order import find_out_of_order
 POSITIONS = st.lists(st.none() | st.tuples(st.integers(0, 9), st.integers(0, 4)), max_size=8)
 
 
-def in_order(positions: list[tuple[int, int] | None], kept: tuple[int, ...]) -> bool:
+def is_in_order(positions: list[tuple[int, int] | None], kept: tuple[int, ...]) -> bool:
     firsts: dict[int, int] = {}
     for position in positions:
         if position is not None:
@@ -33,7 +33,7 @@ def test_as_many_stay_as_can_and_the_earliest_planned_of_them(
         kept
         for size in range(len(placed), -1, -1)
         for kept in combinations(placed, size)
-        if in_order(positions, kept)
+        if is_in_order(positions, kept)
     )
 
     assert find_out_of_order(positions) == set(placed) - set(best)

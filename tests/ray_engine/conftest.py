@@ -18,12 +18,12 @@ collect_ignore_glob = [] if find_spec("ray") else ["test_*.py"]
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[str]:
     """The address of a cluster with room for two workers and one that reads."""
-    started = _started()
+    started = _start_ray()
     yield started.address
     started.shutdown()
 
 
-def _started(tries: int = 3) -> Any:
+def _start_ray(tries: int = 3) -> Any:
     for name, value in SETTINGS.items():
         os.environ.setdefault(name, value)
     utilities: Any = import_module("ray.cluster_utils")

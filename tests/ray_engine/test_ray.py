@@ -47,7 +47,7 @@ def _judging() -> CaseEvaluator:
 
 
 @dataclass
-class Waiting:
+class WaitingJudge:
     """The judge `rules`, which notes its process, and waits in the middle until the gate opens."""
 
     folder: Path
@@ -66,8 +66,8 @@ class Waiting:
         return self._rules.judge(task, plan, trace)
 
 
-def _waiting(folder: Path) -> CaseEvaluator:
-    return CaseEvaluator(Waiting(folder))
+def _make_waiting_evaluator(folder: Path) -> CaseEvaluator:
+    return CaseEvaluator(WaitingJudge(folder))
 
 
 @pytest.fixture
@@ -134,7 +134,9 @@ def test_workers_that_are_killed_cost_nothing_and_double_nothing(
     noted.mkdir()
     run = _run()
     with RunRecorder(store, run) as keeping:
-        results = _on_ray(data, keeping, address=cluster, make_evaluator=partial(_waiting, noted))
+        results = _on_ray(
+            data, keeping, address=cluster, make_evaluator=partial(_make_waiting_evaluator, noted)
+        )
         found = list(islice(results, 20))
         killed = [int(path.name) for path in noted.iterdir()]
         for process in killed:
@@ -172,7 +174,7 @@ def test_a_run_that_was_broken_off_goes_on(cluster: str, data: DataSet, store: S
     assert _same(store.iter_results(run.id)) == expected
 
 
-def test_what_is_wrong_with_a_file_is_told_as_it_is_here(
+def test_errors_in_a_file_are_the_same_as_locally(
     cluster: str, store: Store, tmp_path: Path
 ) -> None:
     path = tmp_path / "x.csv"
@@ -188,6 +190,8 @@ def test_what_is_wrong_with_a_file_is_told_as_it_is_here(
     ("places", "message"),
     [(("-",), "can't be read by the workers"), (("x.jsonl",), "the cluster can't be reached")],
 )
-def test_what_can_not_be_done_is_told(places: tuple[str, ...], message: str, store: Store) -> None:
+def test_a_run_that_cannot_start_is_an_error(
+    places: tuple[str, ...], message: str, store: Store
+) -> None:
     with pytest.raises(PlanproofError, match=message), RunRecorder(store, _run()) as keeping:
         list(_on_ray(DataSet(paths=places), keeping, address="127.0.0.1:1"))

@@ -76,7 +76,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         log.close()
 
 
-def judged(address: str, judge: str, **asking: str) -> Verdict:
+def judge_case(address: str, judge: str, **asking: str) -> Verdict:
     settings = ModelOptions(deadline=SECONDS, **asking)  # pyright: ignore[reportArgumentType]
     return evaluate(
         task=FOLLOWED["user_task"],
@@ -98,7 +98,7 @@ def test_the_form_that_is_asked_for_is_kept_to(address: str) -> None:
 
 
 def test_prompt_gets_a_score_and_a_reason(address: str) -> None:
-    verdict = judged(address, "prompt", template=SHORT)
+    verdict = judge_case(address, "prompt", template=SHORT)
 
     assert verdict.outcome is Outcome.SCORED, verdict.reason
     assert verdict.score is not None
@@ -108,9 +108,9 @@ def test_prompt_gets_a_score_and_a_reason(address: str) -> None:
 
 
 @pytest.mark.parametrize("judge", ["audit", "cascade"])
-def test_an_audit_ends_in_a_verdict_that_stands(address: str, judge: str) -> None:
+def test_an_audit_ends_in_a_valid_verdict(address: str, judge: str) -> None:
     """So small a model may go on and on; then the answer is cut off, and that is the outcome."""
-    verdict = judged(address, judge)
+    verdict = judge_case(address, judge)
 
     print(json.dumps(verdict.brief()), file=sys.stderr)
     assert verdict.outcome is Outcome.SCORED or verdict.cause in {

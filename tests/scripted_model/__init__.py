@@ -8,8 +8,8 @@
 
 from __future__ import annotations
 
-from tests.scripted_model.replies import Behaviour, HttpError, Reply, Says
-from tests.scripted_model.request import Asked
+from tests.scripted_model.replies import Behaviour, HttpError, Reply, TextReply
+from tests.scripted_model.request import ModelRequest
 from tests.scripted_model.server import ScriptedModel
 
-__all__ = ["Asked", "Behaviour", "HttpError", "Reply", "Says", "ScriptedModel"]
+__all__ = ["Behaviour", "HttpError", "ModelRequest", "Reply", "ScriptedModel", "TextReply"]

@@ -9,13 +9,13 @@ import json
 import sys
 from pathlib import Path
 
-from tests.scripted_model.answer_book import answers_of
+from tests.scripted_model.answer_book import answer_from_book
 from tests.scripted_model.server import ScriptedModel
 
 
 def main() -> None:
     latency = float(sys.argv[1])
-    good = answers_of(json.loads(Path(sys.argv[2]).read_text(encoding="utf-8")))
+    good = answer_from_book(json.loads(Path(sys.argv[2]).read_text(encoding="utf-8")))
     with ScriptedModel(good, latency=latency) as server:
         print(server.root, flush=True)
         sys.stdin.read()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tests.scripted_model.faults import Good
-from tests.scripted_model.request import Asked
+from tests.scripted_model.request import ModelRequest
 
 
-def answers_of(book: dict[str, Any]) -> Good:
+def answer_from_book(book: dict[str, Any]) -> Good:
     """Answers as a book has them: a JSON object.
 
     It has them by the words that stand behind its `mark` in what is asked, as many letters of them
@@ -18,7 +18,7 @@ def answers_of(book: dict[str, Any]) -> Good:
     answers: dict[str, dict[str, str]] = book["answers"]
     mark, letters, otherwise = str(book["mark"]), int(book["letters"]), str(book["else"])
 
-    def good(asked: Asked) -> str:
+    def good(asked: ModelRequest) -> str:
         _, _, behind = asked.text.partition(mark)
         form = "+".join(sorted((asked.schema or {}).get("properties", {})))
         return answers.get(behind[:letters], {}).get(form, otherwise)

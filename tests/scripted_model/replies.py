@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from tests.scripted_model.request import Asked
+from tests.scripted_model.request import ModelRequest
 
 
 @dataclass(frozen=True, slots=True)
-class Says:
+class TextReply:
     """An answer; `finish` is "stop", "length" or "content_filter"."""
 
     text: str
@@ -30,7 +30,7 @@ class HttpError:
 
 
 @dataclass(frozen=True, slots=True)
-class Bytes:
+class RawReply:
     """A body that is not what any provider sends."""
 
     body: bytes
@@ -38,30 +38,30 @@ class Bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class Resets:
+class ConnectionReset:
     """The connection is reset without a word."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drips:
+class SlowReply:
     """A good answer, one byte a second."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Hangs:
+class NoReply:
     """Nothing ever comes."""
 
 
-Reply: TypeAlias = Says | HttpError | Bytes | Resets | Drips | Hangs
-Behaviour: TypeAlias = Callable[[Asked], "Reply | str"]
+Reply: TypeAlias = TextReply | HttpError | RawReply | ConnectionReset | SlowReply | NoReply
+Behaviour: TypeAlias = Callable[[ModelRequest], "Reply | str"]
 
 TOKENS_OUT = 20
 CACHED = 5
 
 
-def body_of(said: Says, asked: Asked) -> dict[str, Any]:
+def encode_reply(said: TextReply, asked: ModelRequest) -> dict[str, Any]:
     """The JSON of an answer, in the dialect that it was asked in."""
     tokens_in = max(CACHED, len(json.dumps(asked.body)) // 4)
     return {
@@ -73,7 +73,7 @@ def body_of(said: Says, asked: Asked) -> dict[str, Any]:
     }[asked.dialect](said, asked, tokens_in)
 
 
-def error_body(error: HttpError, asked: Asked) -> dict[str, Any]:
+def encode_error(error: HttpError, asked: ModelRequest) -> dict[str, Any]:
     """The JSON of an error."""
     if asked.dialect == "messages":
         kind = {401: "authentication_error", 429: "rate_limit_error"}.get(error.status, "api_error")
@@ -85,7 +85,7 @@ def error_body(error: HttpError, asked: Asked) -> dict[str, Any]:
     return {"error": {"message": error.message, "type": "error", "code": error.code}}
 
 
-def _chat(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
+def _chat(said: TextReply, asked: ModelRequest, tokens_in: int) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": said.text, "refusal": None}
     finish = said.finish
     if said.refusal:
@@ -110,7 +110,7 @@ def _chat(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
     }
 
 
-def _responses(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
+def _responses(said: TextReply, asked: ModelRequest, tokens_in: int) -> dict[str, Any]:
     content: dict[str, Any] = {"type": "output_text", "text": said.text, "annotations": []}
     if said.refusal:
         content = {"type": "refusal", "refusal": said.text}
@@ -148,7 +148,7 @@ def _responses(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
     }
 
 
-def _messages(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
+def _messages(said: TextReply, asked: ModelRequest, tokens_in: int) -> dict[str, Any]:
     stop = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}[said.finish]
     block: dict[str, Any] = {"type": "text", "text": said.text}
     if asked.wants_a_call and said.text.startswith("{"):
@@ -179,7 +179,7 @@ def _messages(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
     }
 
 
-def _gemini(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
+def _gemini(said: TextReply, asked: ModelRequest, tokens_in: int) -> dict[str, Any]:
     finish = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}[said.finish]
     parts = [{"text": said.text}] if said.text and not said.refusal else []
     return {
@@ -201,7 +201,7 @@ def _gemini(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
     }
 
 
-def _converse(said: Says, asked: Asked, tokens_in: int) -> dict[str, Any]:
+def _converse(said: TextReply, asked: ModelRequest, tokens_in: int) -> dict[str, Any]:
     stop = {"stop": "end_turn", "length": "max_tokens", "content_filter": "content_filtered"}
     blocks: list[dict[str, Any]] = [{"text": said.text}] if said.text and not said.refusal else []
     reason = stop["content_filter" if said.refusal else said.finish]

@@ -30,7 +30,7 @@ _TOOL_FORMS = (
 """The same where the answer is to be the call of a tool."""
 
 
-def dialect_of(path: str) -> Dialect | None:
+def detect_dialect(path: str) -> Dialect | None:
     """The dialect that is spoken at a path."""
     bare = path.partition("?")[0]
     for ending, dialect in _ENDINGS.items():
@@ -40,7 +40,7 @@ def dialect_of(path: str) -> Dialect | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelRequest:
     """One request. `parts` are texts, and ("image", media type or address) in their places."""
 
     number: int
@@ -59,7 +59,7 @@ class Asked:
         if self.dialect in {"messages", "converse"}:
             return _texts([self.body.get("system") or ""])
         if self.dialect == "gemini":
-            return _texts([_at(self.body, "systemInstruction", "parts") or ""])
+            return _texts([_get_path(self.body, "systemInstruction", "parts") or ""])
         return _texts(self._of_role("system", "developer"))
 
     @property
@@ -76,10 +76,10 @@ class Asked:
     @property
     def schema(self) -> dict[str, Any] | None:
         """The form that is asked for, if any is: by schema, or as the arguments of a tool."""
-        form = _at(self.body, *_FORMS.get(self.dialect, ("",)))
+        form = _get_path(self.body, *_FORMS.get(self.dialect, ("",)))
         if form is not None:
             return form
-        schemas = (_at(tool, *keys) for tool in self._tools for keys in _TOOL_FORMS)
+        schemas = (_get_path(tool, *keys) for tool in self._tools for keys in _TOOL_FORMS)
         return next((schema for schema in schemas if schema is not None), None)
 
     @property
@@ -89,7 +89,7 @@ class Asked:
 
     @property
     def _tools(self) -> list[dict[str, Any]]:
-        return self.body.get("tools") or _at(self.body, "toolConfig", "tools") or []
+        return self.body.get("tools") or _get_path(self.body, "toolConfig", "tools") or []
 
     def _of_role(self, *roles: str) -> list[Any]:
         messages: list[dict[str, Any]] | str = self.body[
@@ -101,7 +101,7 @@ class Asked:
         return [message[content] for message in messages if message.get("role") in roles]
 
 
-def _at(value: Any, *keys: str) -> Any:
+def _get_path(value: Any, *keys: str) -> Any:
     """What stands under these keys, one in another; None where one is missing."""
     for key in keys:
         value = None if value is None else value.get(key)

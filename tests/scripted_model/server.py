@@ -12,18 +12,18 @@ from typing import Any, Self
 
 from tests.scripted_model.replies import (
     Behaviour,
-    Bytes,
-    Drips,
-    Hangs,
+    ConnectionReset,
     HttpError,
+    NoReply,
+    RawReply,
     Reply,
-    Resets,
-    Says,
-    body_of,
-    error_body,
+    SlowReply,
+    TextReply,
+    encode_error,
+    encode_reply,
 )
-from tests.scripted_model.request import Asked, dialect_of
-from tests.timeouts import PATIENCE
+from tests.scripted_model.request import ModelRequest, detect_dialect
+from tests.timeouts import TIMEOUT_SECONDS
 
 
 class ScriptedModel:
@@ -32,7 +32,7 @@ class ScriptedModel:
     def __init__(self, behaviour: Behaviour, *, latency: float = 0.0, port: int = 0) -> None:
         self.behaviour = behaviour
         self.latency = latency
-        self.calls: list[Asked] = []
+        self.calls: list[ModelRequest] = []
         self.most_at_once = 0
         self._at_once = 0
         self._port = port
@@ -54,7 +54,7 @@ class ScriptedModel:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        if not self._ready.wait(PATIENCE):
+        if not self._ready.wait(TIMEOUT_SECONDS):
             raise RuntimeError("the scripted model did not start")
         return self
 
@@ -65,7 +65,7 @@ class ScriptedModel:
         trace: TracebackType | None,
     ) -> None:
         self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT_SECONDS)
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -107,10 +107,10 @@ class ScriptedModel:
         body = await reader.readexactly(int(headers.get("content-length", 0)))
         if path == "/calls":
             return await _send(writer, 200, {"calls": len(self.calls), "most": self.most_at_once})
-        dialect = dialect_of(path)
+        dialect = detect_dialect(path)
         if dialect is None:
             return await _send(writer, 404, {"error": {"message": f"nothing is at {path}"}})
-        asked = Asked(len(self.calls) + 1, dialect, json.loads(body), headers)
+        asked = ModelRequest(len(self.calls) + 1, dialect, json.loads(body), headers)
         self.calls.append(asked)
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
@@ -118,34 +118,36 @@ class ScriptedModel:
             if self.latency:
                 await asyncio.sleep(self.latency)
             reply = self.behaviour(asked)
-            return await _reply(writer, Says(reply) if isinstance(reply, str) else reply, asked)
+            return await _reply(
+                writer, TextReply(reply) if isinstance(reply, str) else reply, asked
+            )
         finally:
             self._at_once -= 1
 
 
-async def _reply(writer: asyncio.StreamWriter, reply: Reply, asked: Asked) -> bool:
+async def _reply(writer: asyncio.StreamWriter, reply: Reply, asked: ModelRequest) -> bool:
     match reply:
-        case Says():
-            return await _send(writer, 200, body_of(reply, asked))
+        case TextReply():
+            return await _send(writer, 200, encode_reply(reply, asked))
         case HttpError():
-            return await _send(writer, reply.status, error_body(reply, asked), **reply.headers)
-        case Bytes():
+            return await _send(writer, reply.status, encode_error(reply, asked), **reply.headers)
+        case RawReply():
             return await _send(writer, 200, reply.body, **{"content-type": reply.content_type})
-        case Resets():
+        case ConnectionReset():
             plug: socket.socket = writer.get_extra_info("socket")
             # With nothing to linger for, closing is a reset.
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             writer.transport.abort()
             return False
-        case Drips():
-            body = json.dumps(body_of(Says(reply.text), asked)).encode()
+        case SlowReply():
+            body = json.dumps(encode_reply(TextReply(reply.text), asked)).encode()
             writer.write(_head(200, len(body)))
             for byte in body:
                 writer.write(bytes([byte]))
                 await writer.drain()
                 await asyncio.sleep(1)
             return True
-        case Hangs():
+        case NoReply():
             await asyncio.Event().wait()
             return False
 

@@ -18,14 +18,14 @@ from starlette.testclient import TestClient
 
 from planproof.runs.store.open_store import open_sql_store
 from planproof.runs.store.schema import traces
-from tests.otlp_traces import JSON, PROTOBUF, export, protobuf, spans_of
-from tests.server_processes import in_process, settings
+from tests.otlp_traces import JSON, PROTOBUF, encode_protobuf, make_export, make_spans
+from tests.server_processes import make_settings, open_client
 from tests.timeouts import wait_until
 
 _ANSWERS = {200, 400, 413, 415}
 _TYPES = st.sampled_from([JSON, PROTOBUF, "application/json;charset=utf-16", "text/plain", ""])
-_GOOD = export(spans_of(1))
-_BODIES = {JSON: json.dumps(_GOOD).encode(), PROTOBUF: protobuf(_GOOD)}
+_GOOD = make_export(make_spans(1))
+_BODIES = {JSON: json.dumps(_GOOD).encode(), PROTOBUF: encode_protobuf(_GOOD)}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(store: Path) -> Iterator[TestClient]:
-    with in_process(settings(store, quiet_seconds=0.0, oldest_seconds=0.0)) as client:
+    with open_client(make_settings(store, quiet_seconds=0.0, oldest_seconds=0.0)) as client:
         yield client
 
 

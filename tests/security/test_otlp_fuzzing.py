@@ -14,28 +14,30 @@ from starlette.testclient import TestClient
 
 from planproof.core.json_values import is_list, is_object
 from tests import server_processes
-from tests.otlp_traces import JSON, PROTOBUF, export, protobuf, spans_of
+from tests.otlp_traces import JSON, PROTOBUF, encode_protobuf, make_export, make_spans
 
-REQUEST = export(spans_of(1))
-PACKED = protobuf(REQUEST)
+REQUEST = make_export(make_spans(1))
+PACKED = encode_protobuf(REQUEST)
 SAME_SERVER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Generator[TestClient, None, None]:
     store = tmp_path_factory.mktemp("otlp") / "runs.db"
-    with server_processes.in_process(server_processes.settings(store, quiet_seconds=0.1)) as made:
+    with server_processes.open_client(
+        server_processes.make_settings(store, quiet_seconds=0.1)
+    ) as made:
         yield made
 
 
-def _sent(client: TestClient, body: bytes, form: str, encoding: str | None = None) -> None:
+def _post(client: TestClient, body: bytes, form: str, encoding: str | None = None) -> None:
     headers = {"Content-Type": form} | ({} if encoding is None else {"Content-Encoding": encoding})
     answer = client.post("/v1/traces", content=body, headers=headers)
     assert answer.status_code in {200, 400, 413, 415}, answer.text
 
 
 @st.composite
-def _damaged(draw: st.DrawFn) -> bytes:
+def _damage(draw: st.DrawFn) -> bytes:
     """A good request of which some bytes were cut out, put in or changed."""
     body = bytearray(PACKED)
     for _ in range(draw(st.integers(1, 6))):
@@ -46,7 +48,7 @@ def _damaged(draw: st.DrawFn) -> bytes:
 
 
 @st.composite
-def _rewritten(draw: st.DrawFn) -> bytes:
+def _rewrite_field(draw: st.DrawFn) -> bytes:
     """A good request in JSON in which some values were replaced by others."""
     value: Any = json.loads(json.dumps(REQUEST))
     for _ in range(draw(st.integers(1, 4))):
@@ -70,32 +72,32 @@ _ODD = st.recursive(
 
 
 @SAME_SERVER
-@given(body=_damaged() | st.binary(max_size=200))
+@given(body=_damage() | st.binary(max_size=200))
 def test_protocol_buffers(client: TestClient, body: bytes) -> None:
-    _sent(client, body, PROTOBUF)
+    _post(client, body, PROTOBUF)
 
 
 @SAME_SERVER
-@given(body=_rewritten() | st.binary(max_size=50))
+@given(body=_rewrite_field() | st.binary(max_size=50))
 def test_json(client: TestClient, body: bytes) -> None:
-    _sent(client, body, JSON)
+    _post(client, body, JSON)
 
 
 @SAME_SERVER
-@given(
-    cut=st.integers(0, 400), body=_damaged(), form=st.sampled_from([PROTOBUF, JSON, "text/html"])
-)
+@given(cut=st.integers(0, 400), body=_damage(), form=st.sampled_from([PROTOBUF, JSON, "text/html"]))
 def test_gzip(client: TestClient, cut: int, body: bytes, form: str) -> None:
-    _sent(client, gzip.compress(body)[:cut], form, "gzip")
+    _post(client, gzip.compress(body)[:cut], form, "gzip")
 
 
 @pytest.mark.parametrize(("attributes", "rejected"), [(None, {}), (5, {"rejectedSpans": "4"})])
 def test_spans_of_a_wrong_type_are_rejected(
     client: TestClient, attributes: Any, rejected: dict[str, Any]
 ) -> None:
-    poisoned = export(spans_of(2))
+    poisoned = make_export(make_spans(2))
     poisoned["resourceSpans"][0]["resource"] = {"attributes": attributes}
-    both = {"resourceSpans": poisoned["resourceSpans"] + export(spans_of(3))["resourceSpans"]}
+    both = {
+        "resourceSpans": poisoned["resourceSpans"] + make_export(make_spans(3))["resourceSpans"]
+    }
     answer = client.post("/v1/traces", json=both)
     assert answer.status_code == 200
     told = answer.json().get("partialSuccess", {})

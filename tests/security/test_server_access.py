@@ -15,14 +15,14 @@ from starlette.testclient import TestClient
 from planproof.runs.store.open_store import open_sql_store
 from planproof.server.guard import access
 from planproof.server.guard.api_keys import Keys, Role
-from tests.server_processes import in_process, settings
+from tests.server_processes import make_settings, open_client
 from tests.small_cases import FOLLOWED
 
 OPEN = {"/healthz", "/readyz"}
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class GuardedServer:
     client: TestClient
     read: str
     write: str
@@ -37,7 +37,9 @@ class Guarded:
 
 
 @pytest.fixture(scope="module")
-def guarded(tmp_path_factory: pytest.TempPathFactory) -> Generator[Guarded, None, None]:
+def guarded_server(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Generator[GuardedServer, None, None]:
     store = tmp_path_factory.mktemp("guarded") / "runs.db"
     opened = open_sql_store(str(store))
     keys = Keys(opened.database)
@@ -50,11 +52,11 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Generator[Guarded, None
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(access, "sleep", pause)
-        with in_process(settings(store, host="0.0.0.0")) as client:
-            yield Guarded(client, read, write, store, pauses)
+        with open_client(make_settings(store, host="0.0.0.0")) as client:
+            yield GuardedServer(client, read, write, store, pauses)
 
 
-def _routes(guarded: Guarded) -> list[tuple[str, str]]:
+def _routes(guarded: GuardedServer) -> list[tuple[str, str]]:
     """Every method and path that is served, with something in the place of parameters."""
     app: Any = guarded.client.app
     return [
@@ -64,11 +66,11 @@ def _routes(guarded: Guarded) -> list[tuple[str, str]]:
     ]
 
 
-def test_no_route_but_health_answers_without_a_key(guarded: Guarded) -> None:
-    routes = _routes(guarded)
+def test_no_route_but_health_answers_without_a_key(guarded_server: GuardedServer) -> None:
+    routes = _routes(guarded_server)
     assert ("POST", "/v1/verdicts") in routes
     for method, path in [*routes, ("GET", "/nowhere"), ("POST", "/sign-in"), ("GET", "/sign-in")]:
-        answer = guarded.ask(method, path)
+        answer = guarded_server.ask(method, path)
         if path in OPEN:
             assert answer.status_code == 200, path
         else:
@@ -76,8 +78,8 @@ def test_no_route_but_health_answers_without_a_key(guarded: Guarded) -> None:
             assert "planproof_session" not in answer.headers.get("set-cookie", "")
 
 
-def test_the_description_says_where_a_key_is_needed(guarded: Guarded) -> None:
-    described = guarded.ask("GET", "/openapi.json", guarded.read).json()
+def test_the_description_says_where_a_key_is_needed(guarded_server: GuardedServer) -> None:
+    described = guarded_server.ask("GET", "/openapi.json", guarded_server.read).json()
     assert described["security"] == [{"key": []}]
     assert described["components"]["securitySchemes"]["key"]["scheme"] == "bearer"
     open_to_all = {
@@ -89,115 +91,127 @@ def test_the_description_says_where_a_key_is_needed(guarded: Guarded) -> None:
     assert open_to_all == OPEN
 
 
-def test_who_has_a_read_key_can_read_and_nothing_else(guarded: Guarded) -> None:
-    assert guarded.ask("GET", "/metrics", guarded.read).status_code == 200
-    for method, path in _routes(guarded):
+def test_who_has_a_read_key_can_read_and_nothing_else(guarded_server: GuardedServer) -> None:
+    assert guarded_server.ask("GET", "/metrics", guarded_server.read).status_code == 200
+    for method, path in _routes(guarded_server):
         if method not in {"GET", "HEAD", "OPTIONS"}:
-            assert guarded.ask(method, path, guarded.read).status_code == 403, (method, path)
-    assert guarded.ask("POST", "/v1/verdicts", guarded.write, json=FOLLOWED).status_code == 200
+            assert guarded_server.ask(method, path, guarded_server.read).status_code == 403, (
+                method,
+                path,
+            )
+    assert (
+        guarded_server.ask("POST", "/v1/verdicts", guarded_server.write, json=FOLLOWED).status_code
+        == 200
+    )
 
 
-def test_people_are_told_on_a_page_that_their_key_may_only_read(guarded: Guarded) -> None:
-    page = guarded.ask("POST", "/try", guarded.read, headers={"Accept": "text/html,*/*;q=0.8"})
+def test_a_read_only_key_is_refused_on_a_page(
+    guarded_server: GuardedServer,
+) -> None:
+    page = guarded_server.ask(
+        "POST", "/try", guarded_server.read, headers={"Accept": "text/html,*/*;q=0.8"}
+    )
     assert page.status_code == 403
     assert page.headers["content-type"].startswith("text/html")
     assert "the key `reader` may only read." in page.text
     assert 'action="./sign-out"' in page.text
-    deeper = guarded.ask("POST", "/a/b", guarded.read, headers={"Accept": "text/html"})
+    deeper = guarded_server.ask(
+        "POST", "/a/b", guarded_server.read, headers={"Accept": "text/html"}
+    )
     assert 'action="../sign-out"' in deeper.text
 
 
 @pytest.mark.parametrize("key", [None, "read"])
 def test_a_path_that_is_all_slashes_makes_no_page_many_times_its_length(
-    guarded: Guarded, key: str | None
+    guarded_server: GuardedServer, key: str | None
 ) -> None:
     path = "/a" * 20_000
-    known = None if key is None else guarded.read
-    page = guarded.ask("GET", path, known, headers={"Accept": "text/html"})
+    known = None if key is None else guarded_server.read
+    page = guarded_server.ask("GET", path, known, headers={"Accept": "text/html"})
     assert page.headers["content-type"].startswith("text/html")
     assert len(page.text) < 3 * len(path)
 
 
-def test_a_wrong_key_is_answered_later_each_time(guarded: Guarded) -> None:
-    guarded.pauses.clear()
+def test_a_wrong_key_is_answered_later_each_time(guarded_server: GuardedServer) -> None:
+    guarded_server.pauses.clear()
     for _ in range(3):
-        answer = guarded.ask("GET", "/metrics", "planproof_wrong")
+        answer = guarded_server.ask("GET", "/metrics", "planproof_wrong")
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"] == "Bearer"
-    first, second, third = guarded.pauses
+    first, second, third = guarded_server.pauses
     assert 0 < first < second < third
-    assert guarded.ask("GET", "/metrics", guarded.read).status_code == 200
-    assert len(guarded.pauses) == 3  # who has the right key does not wait for who has not
+    assert guarded_server.ask("GET", "/metrics", guarded_server.read).status_code == 200
+    assert len(guarded_server.pauses) == 3  # who has the right key does not wait for who has not
 
 
-def test_a_page_is_signed_in_to_with_a_key(guarded: Guarded) -> None:
-    page = guarded.ask("GET", "/metrics?a=%22%3E", headers={"Accept": "text/html"})
+def test_a_page_is_signed_in_to_with_a_key(guarded_server: GuardedServer) -> None:
+    page = guarded_server.ask("GET", "/metrics?a=%22%3E", headers={"Accept": "text/html"})
     assert page.status_code == 401
     assert 'action="./sign-in"' in page.text
     assert '">"' not in page.text
-    filled = {"key": guarded.read, "to": "/metrics"}
-    signed = guarded.ask("POST", "/sign-in", data=filled)
+    filled = {"key": guarded_server.read, "to": "/metrics"}
+    signed = guarded_server.ask("POST", "/sign-in", data=filled)
     assert (signed.status_code, signed.headers["location"]) == (303, "./metrics")
     cookie = signed.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "samesite=strict" in cookie.lower()
-    assert guarded.read not in cookie
-    guarded.client.cookies.clear()
+    assert guarded_server.read not in cookie
+    guarded_server.client.cookies.clear()
     session = {"Cookie": cookie.partition(";")[0]}
-    assert guarded.ask("GET", "/metrics", headers=dict(session)).status_code == 200
-    assert guarded.ask("POST", "/v1/verdicts", headers=dict(session)).status_code == 403
-    assert guarded.ask("POST", "/sign-out", headers=dict(session)).status_code == 303
-    assert guarded.ask("GET", "/metrics", headers=dict(session)).status_code == 401
+    assert guarded_server.ask("GET", "/metrics", headers=dict(session)).status_code == 200
+    assert guarded_server.ask("POST", "/v1/verdicts", headers=dict(session)).status_code == 403
+    assert guarded_server.ask("POST", "/sign-out", headers=dict(session)).status_code == 303
+    assert guarded_server.ask("GET", "/metrics", headers=dict(session)).status_code == 401
 
 
 @pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example", ""])
-def test_signing_in_leads_nowhere_else(guarded: Guarded, to: str) -> None:
-    signed = guarded.ask("POST", "/sign-in", data={"key": guarded.read, "to": to})
+def test_signing_in_leads_nowhere_else(guarded_server: GuardedServer, to: str) -> None:
+    signed = guarded_server.ask("POST", "/sign-in", data={"key": guarded_server.read, "to": to})
     assert signed.headers["location"] == "./"
-    guarded.client.cookies.clear()
+    guarded_server.client.cookies.clear()
 
 
 def test_a_key_that_was_removed_is_good_for_nothing(
-    guarded: Guarded, monkeypatch: pytest.MonkeyPatch
+    guarded_server: GuardedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened = open_sql_store(str(guarded.store))
+    opened = open_sql_store(str(guarded_server.store))
     keys = Keys(opened.database)
     made = keys.add("leaver", Role.READ)
     monkeypatch.setattr("planproof.server.guard.api_keys._CACHE_SECONDS", 0.0)
-    assert guarded.ask("GET", "/metrics", made).status_code == 200
+    assert guarded_server.ask("GET", "/metrics", made).status_code == 200
     keys.remove("leaver")
     opened.close()
-    assert guarded.ask("GET", "/metrics", made).status_code == 401
+    assert guarded_server.ask("GET", "/metrics", made).status_code == 401
 
 
-def test_keys_are_in_no_file_of_the_store(guarded: Guarded) -> None:
-    kept = b"".join(path.read_bytes() for path in guarded.store.parent.iterdir())
-    for key in (guarded.read, guarded.write):
+def test_keys_are_in_no_file_of_the_store(guarded_server: GuardedServer) -> None:
+    kept = b"".join(path.read_bytes() for path in guarded_server.store.parent.iterdir())
+    for key in (guarded_server.read, guarded_server.write):
         assert key.encode() not in kept
         assert key.removeprefix("planproof_").encode() not in kept
 
 
 def test_keys_are_in_no_log_and_no_error(
-    guarded: Guarded, caplog: pytest.LogCaptureFixture
+    guarded_server: GuardedServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     wrong = "planproof_mistyped_key"
     with caplog.at_level(0):
         told = [
-            guarded.ask("GET", "/nowhere", guarded.read).text,
-            guarded.ask("POST", "/v1/verdicts", guarded.read).text,
-            guarded.ask("GET", "/metrics", wrong).text,
-            guarded.ask("POST", "/sign-in", data={"key": wrong}).text,
-            guarded.ask("GET", "/metrics", guarded.write).text,
+            guarded_server.ask("GET", "/nowhere", guarded_server.read).text,
+            guarded_server.ask("POST", "/v1/verdicts", guarded_server.read).text,
+            guarded_server.ask("GET", "/metrics", wrong).text,
+            guarded_server.ask("POST", "/sign-in", data={"key": wrong}).text,
+            guarded_server.ask("GET", "/metrics", guarded_server.write).text,
         ]
     told += [json.dumps(record.__dict__, default=str) for record in caplog.records]
     assert len(told) > 5
     for words in told:
-        assert not any(key in words for key in (guarded.read, guarded.write, wrong))
+        assert not any(key in words for key in (guarded_server.read, guarded_server.write, wrong))
 
 
 @pytest.fixture(scope="module")
-def open_to_all(tmp_path_factory: pytest.TempPathFactory) -> Generator[TestClient, None, None]:
-    with in_process(settings(tmp_path_factory.mktemp("open") / "runs.db")) as client:
+def open_server(tmp_path_factory: pytest.TempPathFactory) -> Generator[TestClient, None, None]:
+    with open_client(make_settings(tmp_path_factory.mktemp("open") / "runs.db")) as client:
         yield client
 
 
@@ -216,9 +230,9 @@ def open_to_all(tmp_path_factory: pytest.TempPathFactory) -> Generator[TestClien
     ],
 )
 def test_what_another_site_sends_is_refused(
-    open_to_all: TestClient, headers: dict[str, str]
+    open_server: TestClient, headers: dict[str, str]
 ) -> None:
-    answer = open_to_all.post("/v1/verdicts", json=FOLLOWED, headers=headers)
+    answer = open_server.post("/v1/verdicts", json=FOLLOWED, headers=headers)
     assert answer.status_code == 403
     assert "access-control-allow-origin" not in answer.headers
 
@@ -234,37 +248,37 @@ def test_what_another_site_sends_is_refused(
     ],
 )
 def test_what_this_machine_sends_is_answered(
-    open_to_all: TestClient, headers: dict[str, str]
+    open_server: TestClient, headers: dict[str, str]
 ) -> None:
-    answer = open_to_all.post("/v1/verdicts", json=FOLLOWED, headers=headers)
+    answer = open_server.post("/v1/verdicts", json=FOLLOWED, headers=headers)
     assert answer.status_code == 200
     assert "access-control-allow-origin" not in answer.headers
 
 
-def test_a_link_from_another_site_can_be_followed_but_not_framed(open_to_all: TestClient) -> None:
+def test_a_link_from_another_site_can_be_followed_but_not_framed(open_server: TestClient) -> None:
     followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
-    assert open_to_all.get("/metrics", headers=followed).status_code == 200
+    assert open_server.get("/metrics", headers=followed).status_code == 200
     framed = {**followed, "Sec-Fetch-Dest": "iframe"}
-    assert open_to_all.get("/metrics", headers=framed).status_code == 403
+    assert open_server.get("/metrics", headers=framed).status_code == 403
 
 
-def test_every_answer_tells_browsers_to_stay_here(open_to_all: TestClient) -> None:
+def test_every_response_has_security_headers(open_server: TestClient) -> None:
     for path in ("/healthz", "/nowhere", "/openapi.json"):
-        headers = open_to_all.get(path).headers
+        headers = open_server.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]
         assert "frame-ancestors 'none'" in headers["content-security-policy"]
         assert "unsafe" not in headers["content-security-policy"]
         assert headers["x-content-type-options"] == "nosniff"
 
 
-def test_a_store_that_is_gone_is_told_without_where_it_was(
+def test_a_missing_store_is_an_error_without_its_path(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store = tmp_path / "kept" / "runs.db"
     opened = open_sql_store(str(store))
     Keys(opened.database).add("reader", Role.READ)
     opened.close()
-    with in_process(settings(store, require_keys=True)) as client:
+    with open_client(make_settings(store, require_keys=True)) as client:
         store.rename(tmp_path / "elsewhere.db")
         for path, key in (("/readyz", None), ("/v1/runs", "planproof_any")):
             headers = {} if key is None else {"Authorization": f"Bearer {key}"}

@@ -15,14 +15,21 @@ from urllib.parse import urlsplit
 import pytest
 
 from planproof.server.server_settings import ServerLimits
-from tests.server_processes import Served, get, in_process, post, served_within, settings
+from tests.server_processes import (
+    ServerProcess,
+    get,
+    make_settings,
+    open_client,
+    post,
+    run_limited_server,
+)
 from tests.small_cases import FOLLOWED
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 from tests.virtual_time import VirtualTime
 
 MEGABYTE = 1024 * 1024
 LIMITS = {"body_bytes": 2 * MEGABYTE, "data_set_bytes": 3 * MEGABYTE, "connections": 20}
-PATIENT = {"header_timeout": PATIENCE, "body_timeout": PATIENCE}
+PATIENT = {"header_timeout": TIMEOUT_SECONDS, "body_timeout": TIMEOUT_SECONDS}
 IMPATIENT = {"header_timeout": 0.5, "body_timeout": 1.0}
 """For what is to come too late. Whoever is to be answered asks a patient server."""
 JSON = {"Content-Type": "application/json"}
@@ -30,34 +37,36 @@ POSTS = ("/v1/verdicts", "/v1/runs", "/v1/traces")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served, None, None]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Generator[ServerProcess, None, None]:
     store = tmp_path_factory.mktemp("limited") / "runs.db"
-    with served_within(store, **LIMITS, **PATIENT) as started:
+    with run_limited_server(store, **LIMITS, **PATIENT) as started:
         assert post(f"{started.url}/v1/verdicts", json=FOLLOWED).status_code == 200
         yield started
 
 
 @pytest.fixture(scope="module")
-def impatient(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served, None, None]:
-    with served_within(tmp_path_factory.mktemp("limited") / "runs.db", **IMPATIENT) as started:
+def impatient_server(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Generator[ServerProcess, None, None]:
+    with run_limited_server(tmp_path_factory.mktemp("limited") / "runs.db", **IMPATIENT) as started:
         yield started
         assert get(f"{started.url}/healthz").status_code == 200
 
 
 @pytest.fixture(autouse=True)
-def _goes_on(server: Served) -> Generator[None, None, None]:
+def _check_still_serving(server: ServerProcess) -> Generator[None, None, None]:
     yield
     assert get(f"{server.url}/healthz").status_code == 200
 
 
-def _connected(server: Served) -> socket.socket:
+def _connect(server: ServerProcess) -> socket.socket:
     address = urlsplit(server.url)
     made = socket.create_connection((address.hostname or "", address.port or 0))
-    made.settimeout(PATIENCE)
+    made.settimeout(TIMEOUT_SECONDS)
     return made
 
 
-def _answer(connection: socket.socket) -> bytes:
+def _read_all(connection: socket.socket) -> bytes:
     """Everything that comes until the other side hangs up."""
     received = b""
     while piece := connection.recv(65_536):
@@ -79,7 +88,9 @@ def _bomb(megabytes: int) -> bytes:
 
 
 @pytest.mark.parametrize("path", POSTS)
-def test_a_body_that_is_too_large_is_refused_in_bounded_memory(server: Served, path: str) -> None:
+def test_a_body_that_is_too_large_is_refused_in_bounded_memory(
+    server: ServerProcess, path: str
+) -> None:
     before = server.most_memory()
     for content in (_zeros(64), b"0" * 4 * MEGABYTE):
         answer = post(f"{server.url}{path}", content=content, headers=JSON)
@@ -89,19 +100,19 @@ def test_a_body_that_is_too_large_is_refused_in_bounded_memory(server: Served, p
 
 
 @pytest.mark.parametrize("path", POSTS)
-def test_who_sends_too_much_before_they_listen_hears_so(server: Served, path: str) -> None:
+def test_who_sends_too_much_before_they_listen_hears_so(server: ServerProcess, path: str) -> None:
     before = server.most_memory()
-    with _connected(server) as connection:
+    with _connect(server) as connection:
         length = f"Content-Length: {40 * MEGABYTE}\r\nContent-Type: application/json"
         connection.sendall(f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{length}\r\n\r\n".encode())
         for piece in _zeros(40):
             connection.sendall(piece)
-        assert _answer(connection).startswith(b"HTTP/1.1 413 ")
+        assert _read_all(connection).startswith(b"HTTP/1.1 413 ")
     assert server.most_memory() - before < 24 * MEGABYTE
 
 
 @pytest.mark.parametrize("path", POSTS)
-def test_a_bomb_is_refused_in_bounded_memory(server: Served, path: str) -> None:
+def test_a_bomb_is_refused_in_bounded_memory(server: ServerProcess, path: str) -> None:
     bomb = _bomb(256)
     assert len(bomb) < MEGABYTE
     before = server.most_memory()
@@ -110,7 +121,7 @@ def test_a_bomb_is_refused_in_bounded_memory(server: Served, path: str) -> None:
     assert server.most_memory() - before < 24 * MEGABYTE
 
 
-def test_a_packed_case_is_judged_and_a_broken_one_refused(server: Served) -> None:
+def test_a_packed_case_is_judged_and_a_broken_one_refused(server: ServerProcess) -> None:
     packed = gzip.compress(json.dumps(FOLLOWED).encode())
     url, headers = f"{server.url}/v1/verdicts", {"Content-Encoding": "gzip"}
     assert post(url, content=packed, headers=headers).status_code == 200
@@ -123,7 +134,7 @@ def test_a_packed_case_is_judged_and_a_broken_one_refused(server: Served) -> Non
 
 
 @pytest.mark.parametrize("opening", [b"[", b'{"a":', b'{"user_task":"t","execution_trace":[['])
-def test_what_is_nested_too_deeply_is_refused(server: Served, opening: bytes) -> None:
+def test_what_is_nested_too_deeply_is_refused(server: ServerProcess, opening: bytes) -> None:
     body = opening + b"[" * 100_000 + b"]" * 100_000
     for path in ("/v1/verdicts", "/v1/traces"):
         answer = post(f"{server.url}{path}", content=body, headers=JSON)
@@ -135,7 +146,7 @@ def test_what_is_nested_too_deeply_is_refused(server: Served, opening: bytes) ->
 
 @pytest.mark.parametrize("path", ["/v1/verdicts", "/v1/traces"])
 def test_a_multitude_of_values_is_refused_in_bounded_memory(tmp_path: Path, path: str) -> None:
-    with served_within(tmp_path / "runs.db") as started:
+    with run_limited_server(tmp_path / "runs.db") as started:
         assert post(f"{started.url}/v1/verdicts", json=FOLLOWED).status_code == 200
         before = started.most_memory()
         body = b'{"resourceSpans":[' + b"{}," * 10_000_000 + b"{}]}"
@@ -146,48 +157,50 @@ def test_a_multitude_of_values_is_refused_in_bounded_memory(tmp_path: Path, path
         assert started.most_memory() - before < 6 * len(body)
 
 
-def test_a_head_that_never_ends_is_not_waited_for(impatient: Served) -> None:
-    with closing(_connected(impatient)) as silent, closing(_connected(impatient)) as slow:
+def test_a_head_that_never_ends_is_not_waited_for(impatient_server: ServerProcess) -> None:
+    with closing(_connect(impatient_server)) as silent, closing(_connect(impatient_server)) as slow:
         slow.sendall(b"POST /v1/verdicts HTTP/1.1\r\nHost: 127.0.0.1\r\n")
-        assert _answer(silent) == b""
-        assert _answer(slow) == b""
+        assert _read_all(silent) == b""
+        assert _read_all(slow) == b""
 
 
-def test_a_head_that_comes_letter_by_letter_is_not_waited_for(impatient: Served) -> None:
-    with closing(_connected(impatient)) as dripping:
+def test_a_head_that_comes_letter_by_letter_is_not_waited_for(
+    impatient_server: ServerProcess,
+) -> None:
+    with closing(_connect(impatient_server)) as dripping:
         # First a whole request, so that the connection is one that rested.
         dripping.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         assert b"200" in dripping.recv(65_536)
         with pytest.raises(ConnectionError):
-            _drip(dripping)
+            _send_slowly(dripping)
 
 
-def test_a_body_that_nobody_reads_is_not_waited_for(impatient: Served) -> None:
-    with closing(_connected(impatient)) as dripping:
+def test_a_body_that_nobody_reads_is_not_waited_for(impatient_server: ServerProcess) -> None:
+    with closing(_connect(impatient_server)) as dripping:
         dripping.sendall(
             b"POST /nowhere HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
         )
         with pytest.raises(ConnectionError):
-            _drip(dripping)
+            _send_slowly(dripping)
 
 
-def _drip(connection: socket.socket) -> None:
+def _send_slowly(connection: socket.socket) -> None:
     """Send letter by letter, for longer than anybody should listen."""
-    for _ in range(int(PATIENCE / 0.05)):
+    for _ in range(int(TIMEOUT_SECONDS / 0.05)):
         connection.sendall(b"X")
         time.sleep(0.05)
 
 
-def test_a_body_that_comes_too_slowly_is_not_waited_for(impatient: Served) -> None:
-    with closing(_connected(impatient)) as slow:
+def test_a_body_that_comes_too_slowly_is_not_waited_for(impatient_server: ServerProcess) -> None:
+    with closing(_connect(impatient_server)) as slow:
         slow.sendall(
             b"POST /v1/verdicts HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000\r\n\r\n{"
         )
-        assert b" 408 " in _answer(slow).partition(b"\r\n")[0]
+        assert b" 408 " in _read_all(slow).partition(b"\r\n")[0]
 
 
-def test_who_says_nothing_makes_room_for_who_does(server: Served) -> None:
-    silent = [_connected(server) for _ in range(30)]
+def test_who_says_nothing_makes_room_for_who_does(server: ServerProcess) -> None:
+    silent = [_connect(server) for _ in range(30)]
     try:
         # More are held open than there may be, and somebody who asks is answered all the same.
         assert get(f"{server.url}/healthz").status_code == 200
@@ -196,16 +209,16 @@ def test_who_says_nothing_makes_room_for_who_does(server: Served) -> None:
             each.close()
 
 
-def test_one_request_too_many_is_told_to_come_back(server: Served) -> None:
+def test_a_request_beyond_the_limit_gets_retry_after(server: ServerProcess) -> None:
     head = b"POST /v1/verdicts HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n"
-    asking = [_connected(server) for _ in range(20)]
+    asking = [_connect(server) for _ in range(20)]
     try:
         for each in asking:
             each.sendall(head + b"Expect: 100-continue\r\n\r\n")
         for each in asking:
             assert b" 100 " in each.recv(1_000)
-        with closing(_connected(server)) as another:
-            answer = _answer(another)
+        with closing(_connect(server)) as another:
+            answer = _read_all(another)
         assert b" 503 " in answer
         assert b"Retry-After" in answer
     finally:
@@ -213,12 +226,12 @@ def test_one_request_too_many_is_told_to_come_back(server: Served) -> None:
             each.close()
 
 
-def test_who_asks_too_often_is_told_when_to_come_back(
+def test_a_client_above_the_rate_limit_gets_retry_after(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # However long the requests take, no time passes between them.
     monkeypatch.setattr("planproof.server.guard.access.monotonic", VirtualTime())
-    with in_process(settings(tmp_path / "runs.db", limits=ServerLimits(rate=3))) as client:
+    with open_client(make_settings(tmp_path / "runs.db", limits=ServerLimits(rate=3))) as client:
         answers = [client.get("/healthz") for _ in range(6)]
     assert [answer.status_code for answer in answers[:3]] == [200, 200, 200]
     assert answers[-1].status_code == 429
@@ -226,7 +239,9 @@ def test_who_asks_too_often_is_told_when_to_come_back(
 
 
 def test_bodies_that_take_all_the_room_are_refused(tmp_path: Path) -> None:
-    with in_process(settings(tmp_path / "runs.db", limits=ServerLimits(in_flight=1000))) as client:
+    with open_client(
+        make_settings(tmp_path / "runs.db", limits=ServerLimits(in_flight=1000))
+    ) as client:
         answer = client.post("/v1/verdicts", content=b" " * 100_000)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
         assert client.post("/v1/verdicts", content=b"{}").status_code == 422

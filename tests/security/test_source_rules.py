@@ -36,7 +36,7 @@ def _is_inner(file: Path) -> bool:
     return path.parts[0] not in OUTER and path.as_posix() not in PROVIDERS
 
 
-def _used(tree: ast.AST) -> Iterator[tuple[str, int]]:
+def _find_used_names(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Every imported module, called name and dotted name, with all its prefixes."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -56,7 +56,11 @@ def _used(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def _violations(source: str, forbidden: set[str]) -> list[str]:
-    return [f"line {line}: {name}" for name, line in _used(ast.parse(source)) if name in forbidden]
+    return [
+        f"line {line}: {name}"
+        for name, line in _find_used_names(ast.parse(source))
+        if name in forbidden
+    ]
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(PACKAGE)))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.isolation import isolated
+from tests.isolation import isolate
 
 _HERE = Path(__file__).parent
 
@@ -17,5 +17,5 @@ _HERE = Path(__file__).parent
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Guard a unit test, and the fixtures of every scope that are set up for it."""
     # This hook is called for the tests of all folders.
-    with isolated() if item.path.is_relative_to(_HERE) else nullcontext():
+    with isolate() if item.path.is_relative_to(_HERE) else nullcontext():
         return (yield)

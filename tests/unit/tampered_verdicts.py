@@ -38,7 +38,7 @@ TRACE: list[dict[str, Any]] = [
 SOURCE = Source.from_value(TRACE)
 
 
-def found(number: str, status: Status, *evidence: Evidence, **changes: Any) -> StepFinding:
+def step_finding(number: str, status: Status, *evidence: Evidence, **changes: Any) -> StepFinding:
     finding: dict[str, Any] = {
         "number": number,
         "text": PLAN[int(number) - 1],
@@ -53,15 +53,15 @@ def found(number: str, status: Status, *evidence: Evidence, **changes: Any) -> S
 
 FINDINGS = Findings(
     (
-        found(
+        step_finding(
             "1",
             Status.EXECUTED,
             Evidence("e2", "/1/tool_calls/0", '"path": "a.txt"'),
             Evidence("e2", "/2/content", "read_file: … done"),
         ),
-        found("2", Status.EXECUTED, Evidence("e4", "/5/tool_calls/0", "copy_file")),
-        found("3", Status.OUT_OF_ORDER, Evidence("e3", "/3/tool_calls/0", "delete_file")),
-        found("4", Status.MISSING, waived=True),
+        step_finding("2", Status.EXECUTED, Evidence("e4", "/5/tool_calls/0", "copy_file")),
+        step_finding("3", Status.OUT_OF_ORDER, Evidence("e3", "/3/tool_calls/0", "delete_file")),
+        step_finding("4", Status.MISSING, waived=True),
     ),
     (
         Extra(
@@ -77,7 +77,7 @@ FINDINGS = Findings(
 
 
 @dataclass
-class Scripted:
+class ScriptedJudge:
     """A judge that finds what it was told."""
 
     findings: Findings
@@ -88,14 +88,16 @@ class Scripted:
         return self.findings
 
 
-def verdict_on(
+def make_verdict(
     findings: Findings, *, plan: Any = PLAN, trace: Any = TRACE, name: str = "rules"
 ) -> dict[str, Any]:
-    verdict = evaluate(task="Move a.txt.", plan=plan, trace=trace, judge=Scripted(findings, name))
+    verdict = evaluate(
+        task="Move a.txt.", plan=plan, trace=trace, judge=ScriptedJudge(findings, name)
+    )
     return json.loads(json.dumps(verdict.full()))
 
 
-VERDICT = verdict_on(FINDINGS)
+VERDICT = make_verdict(FINDINGS)
 
 
 def step(place: int, **changes: Any) -> Callable[[dict[str, Any]], None]:

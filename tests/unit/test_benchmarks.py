@@ -56,7 +56,7 @@ def test_the_prompt_names_every_event_within_its_budget() -> None:
     }
 
 
-def test_a_row_without_a_budget_always_holds() -> None:
+def test_a_row_without_a_budget_always_passes() -> None:
     assert BenchmarkRow("", "", "", 99.0).is_within_budget
     assert BenchmarkRow("", "", "", 2.0, budget=2.0).is_within_budget
     assert not BenchmarkRow("", "", "", 2.1, budget=2.0).is_within_budget
@@ -84,7 +84,7 @@ def test_a_grown_trace_is_the_same_one_many_times_over(tmp_path: Path) -> None:
         assert all(event.output == "a.txt" for event in calls)
 
 
-def test_numbers_that_are_ids_are_numbered_anew(tmp_path: Path) -> None:
+def test_numeric_ids_are_renumbered(tmp_path: Path) -> None:
     file = tmp_path / "t.json"
     file.write_text(json.dumps([{"id": 3, "cause": 2, "trace_id": 9, "count": 1}]))
     entries = json.loads(grow_trace(file, 300))

@@ -40,7 +40,7 @@ def test_every_setting_is_read(tmp_path: Path) -> None:
     assert found.vocabulary.aliases == {"look up": "kb_search"}
 
 
-def test_without_a_file_the_defaults_hold(tmp_path: Path) -> None:
+def test_without_a_file_the_defaults_apply(tmp_path: Path) -> None:
     assert find_configuration(tmp_path) == Configuration()
 
 
@@ -86,7 +86,7 @@ def test_planproof_toml_wins_over_pyproject_beside_it(tmp_path: Path) -> None:
         ("min_score = ", "not valid TOML: "),
     ],
 )
-def test_what_it_does_not_understand_is_named(tmp_path: Path, text: str, message: str) -> None:
+def test_unknown_settings_are_named(tmp_path: Path, text: str, message: str) -> None:
     path = _write(tmp_path / "planproof.toml", text)
     with pytest.raises(InvalidConfiguration) as caught:
         find_configuration(tmp_path)

@@ -31,7 +31,7 @@ from planproof.evaluation import (
 )
 from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 
 TASK = "Tidy up."
 PLAN = ["Read the list", "Delete the draft"]
@@ -47,7 +47,7 @@ TRACE: list[dict[str, Any]] = [
 
 
 @dataclass
-class Sworn:
+class SwornJudge:
     """A judge that finds every step executed by the action in its place."""
 
     name: str = "sworn"
@@ -73,20 +73,20 @@ class Sworn:
 
 
 @dataclass
-class Broken(Sworn):
+class BrokenJudge(SwornJudge):
     name: str = "broken"
 
     def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
         raise ZeroDivisionError("of all things")
 
 
-def _judged(**changes: Any) -> Verdict:
-    given: dict[str, Any] = {"task": TASK, "plan": PLAN, "trace": TRACE, "judge": Sworn()}
+def _evaluate(**changes: Any) -> Verdict:
+    given: dict[str, Any] = {"task": TASK, "plan": PLAN, "trace": TRACE, "judge": SwornJudge()}
     return evaluate(**given | changes)
 
 
 def test_a_verdict_says_what_it_rests_on() -> None:
-    verdict = _judged(id="a", metadata={"team": 3})
+    verdict = _evaluate(id="a", metadata={"team": 3})
     assert (verdict.outcome, verdict.score, verdict.level) == (Outcome.SCORED, 1.0, 1.0)
     assert verdict.brief() == {"score": 1.0, "reason": verdict.reason}
     assert (verdict.id, verdict.metadata) == ("a", {"team": 3})
@@ -112,9 +112,9 @@ def test_a_trace_may_be_given_in_any_form(form: str, tmp_path: Path) -> None:
         "path": path,
         "source": Source.from_value(TRACE),
     }
-    verdict = _judged(trace=given[form])
-    assert replace(verdict, inputs=None) == replace(_judged(), inputs=None)
-    assert (verdict.inputs == _judged().inputs) == (form in ("value", "source"))
+    verdict = _evaluate(trace=given[form])
+    assert replace(verdict, inputs=None) == replace(_evaluate(), inputs=None)
+    assert (verdict.inputs == _evaluate().inputs) == (form in ("value", "source"))
 
 
 @pytest.mark.parametrize("form", ["text", "path", "json path", "noun"])
@@ -129,9 +129,9 @@ def test_a_plan_may_be_given_in_any_form(form: str, tmp_path: Path) -> None:
         "json path": tmp_path / "plan.json",
         "noun": Plan(steps),
     }
-    verdict = _judged(plan=given[form])
-    assert replace(verdict, inputs=None) == replace(_judged(), inputs=None)
-    assert (verdict.inputs == _judged().inputs) == (form == "json path")
+    verdict = _evaluate(plan=given[form])
+    assert replace(verdict, inputs=None) == replace(_evaluate(), inputs=None)
+    assert (verdict.inputs == _evaluate().inputs) == (form == "json path")
 
 
 @pytest.mark.parametrize("form", ["parts", "path", "json path", "noun"])
@@ -145,7 +145,7 @@ def test_a_task_may_be_given_in_any_form(form: str, tmp_path: Path) -> None:
         "json path": tmp_path / "task.json",
         "noun": Content(TASK),
     }
-    assert _judged(task=given[form]) == _judged()
+    assert _evaluate(task=given[form]) == _evaluate()
 
 
 def test_a_trace_of_ones_own_is_judged_in_the_native_form() -> None:
@@ -156,7 +156,7 @@ def test_a_trace_of_ones_own_is_judged_in_the_native_form() -> None:
             Event(id="second", kind=Kind.ACTION, pointer="", name="delete_draft", parent="first"),
         )
     )
-    verdict = _judged(trace=trace)
+    verdict = _evaluate(trace=trace)
     assert verdict.score == 1.0
     assert verdict.coverage is not None
     assert verdict.coverage.reader == "native"
@@ -165,13 +165,13 @@ def test_a_trace_of_ones_own_is_judged_in_the_native_form() -> None:
 
 def test_a_trace_that_was_read_keeps_its_events_in_the_native_form() -> None:
     read = read_trace(Source.from_value(TRACE))
-    again = _judged(trace=read)
-    assert [step.status for step in again.steps] == [step.status for step in _judged().steps]
+    again = _evaluate(trace=read)
+    assert [step.status for step in again.steps] == [step.status for step in _evaluate().steps]
 
 
 @pytest.mark.parametrize("plan", [None, "", [], {}, Plan(())])
-def test_without_steps_there_is_no_plan(plan: Any) -> None:
-    verdict = _judged(plan=plan)
+def test_a_plan_without_steps_is_no_plan(plan: Any) -> None:
+    verdict = _evaluate(plan=plan)
     assert (verdict.outcome, verdict.score, verdict.level) == (Outcome.NO_PLAN, None, None)
     assert "plan" in verdict.reason
     assert verdict.coverage is not None
@@ -180,19 +180,19 @@ def test_without_steps_there_is_no_plan(plan: Any) -> None:
 
 @pytest.mark.parametrize("trace", [[], {}, {"messages": []}])
 def test_without_a_record_there_are_no_events(trace: Any) -> None:
-    verdict = _judged(trace=trace)
+    verdict = _evaluate(trace=trace)
     assert (verdict.outcome, verdict.score) == (Outcome.NO_EVENTS, None)
 
 
 def test_a_trace_in_which_the_agent_does_nothing_is_scored() -> None:
-    verdict = _judged(trace=TRACE[:1])
+    verdict = _evaluate(trace=TRACE[:1])
     assert (verdict.outcome, verdict.score) == (Outcome.SCORED, 0.0)
     assert {step.status for step in verdict.steps} == {Status.MISSING}
 
 
 @pytest.mark.parametrize("plan", [PLAN, None])
 def test_a_trace_that_is_not_understood_gets_no_score(plan: Any) -> None:
-    verdict = _judged(trace="I read the list.\nThen I deleted the draft.", plan=plan)
+    verdict = _evaluate(trace="I read the list.\nThen I deleted the draft.", plan=plan)
     assert (verdict.outcome, verdict.score) == (Outcome.NOT_UNDERSTOOD, None)
     assert "it recognised no turns or calls of the agent" in verdict.reason
     assert "`planproof inspect FILE`" in verdict.reason
@@ -202,31 +202,31 @@ def test_a_trace_that_is_not_understood_gets_no_score(plan: Any) -> None:
 
 
 def test_a_plan_without_steps_is_found_out_before_anything_is_read() -> None:
-    assert _judged(trace="I read the list.", plan=[]).outcome is Outcome.NO_PLAN
+    assert _evaluate(trace="I read the list.", plan=[]).outcome is Outcome.NO_PLAN
 
 
 def test_an_agent_that_only_talks_is_scored() -> None:
     told = {"role": "assistant", "content": "I read the list and deleted the draft."}
     events = (Event(id="e1", kind=Kind.MESSAGE, pointer="", actor="assistant", text="All done."),)
     for trace in ([TRACE[0], told], "User: Tidy up.\nAssistant: All done.", Trace(events)):
-        verdict = _judged(trace=trace)
+        verdict = _evaluate(trace=trace)
         assert (verdict.outcome, verdict.score) == (Outcome.SCORED, 0.0)
 
 
 def test_a_judge_that_fails_gives_a_verdict_without_a_score() -> None:
-    verdict = _judged(judge=Broken())
+    verdict = _evaluate(judge=BrokenJudge())
     assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
     assert verdict.reason == "The judge `broken` failed: ZeroDivisionError: of all things"
 
 
 def test_a_judge_that_gives_a_status_of_its_own_has_failed() -> None:
-    class Inventive(Sworn):
+    class Inventive(SwornJudge):
         def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
             found = super().judge(task, plan, trace)
             steps = [replace(step, status=cast("Status", "skipped")) for step in found.steps]
             return Findings(tuple(steps))
 
-    verdict = _judged(judge=Inventive())
+    verdict = _evaluate(judge=Inventive())
     assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
     assert "unknown step status 'skipped'. Use one of executed, partial," in " ".join(
         verdict.reason.split()
@@ -240,13 +240,13 @@ def test_the_level_is_the_anchor_at_or_below_the_score(monkeypatch: pytest.Monke
             return number
 
         monkeypatch.setattr("planproof.evaluation.compute_score", given)
-        assert _judged().level == level
+        assert _evaluate().level == level
 
 
 def test_what_was_left_out_is_said() -> None:
     lines = [json.dumps(message) for message in TRACE]
     lines[1:1] = [f"{{broken {n}" for n in range(3)]
-    coverage = _judged(trace="\n".join(lines)).coverage
+    coverage = _evaluate(trace="\n".join(lines)).coverage
     assert coverage is not None
     assert coverage.skipped == 3
     assert coverage.notes[0].startswith("L2: truncated or invalid JSON")
@@ -259,7 +259,7 @@ def test_of_many_parts_left_out_only_some_are_named(monkeypatch: pytest.MonkeyPa
         return replace(read_trace(source), skipped=skipped)
 
     monkeypatch.setattr("planproof.evaluation.read_trace", read)
-    coverage = _judged().coverage
+    coverage = _evaluate().coverage
     assert coverage is not None
     assert coverage.skipped == 12
     assert coverage.notes[-2:] == ("/4: is odd", "and 7 more")
@@ -283,7 +283,7 @@ def test_of_many_parts_left_out_only_some_are_named(monkeypatch: pytest.MonkeyPa
 )
 def test_what_can_not_be_read_is_an_error(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        _judged(**changes)
+        _evaluate(**changes)
     assert message in str(caught.value)
 
 
@@ -302,17 +302,19 @@ def test_files_of_a_task_or_plan_must_be_readable(
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(InvalidInput) as caught:
-        _judged(task=path)
+        _evaluate(task=path)
     assert f"{path}: {message}" in str(caught.value)
 
 
 def test_one_of_many_cases_gives_a_verdict_whatever_happens() -> None:
     case = Case(task=Content(TASK), plan=PLAN, trace=TRACE, id="a", metadata={"x": 1})
-    assert evaluate_case(case, judge=Sworn()).score == 1.0
-    bad = evaluate_case(replace(case, trace=""), judge=Sworn(), options=ReadOptions(where="line 7"))
+    assert evaluate_case(case, judge=SwornJudge()).score == 1.0
+    bad = evaluate_case(
+        replace(case, trace=""), judge=SwornJudge(), options=ReadOptions(where="line 7")
+    )
     assert (bad.outcome, bad.id, bad.metadata) == (Outcome.INVALID_INPUT, "a", {"x": 1})
     assert bad.reason.startswith("line 7, execution_trace: is empty.")
-    tight = evaluate_case(case, judge=Sworn(), options=ReadOptions(limits=Limits(depth=1)))
+    tight = evaluate_case(case, judge=SwornJudge(), options=ReadOptions(limits=Limits(depth=1)))
     assert "nested more than 1 levels" in tight.reason
 
 
@@ -327,10 +329,10 @@ def test_an_internal_error_in_reading_is_an_outcome(
     given: Any = {"task": "", "plan": PLAN, "trace": TRACE, "id": "a", "metadata": {"x": 1}}
     case = Case(task=Content(), plan=PLAN, trace=TRACE, id="a", metadata={"x": 1})
     verdicts = (
-        evaluate(judge=Sworn(), **given),
-        asyncio.run(aevaluate(judge=Sworn(), **given)),
-        evaluate_case(case, judge=Sworn()),
-        asyncio.run(aevaluate_case(case, judge=Sworn())),
+        evaluate(judge=SwornJudge(), **given),
+        asyncio.run(aevaluate(judge=SwornJudge(), **given)),
+        evaluate_case(case, judge=SwornJudge()),
+        asyncio.run(aevaluate_case(case, judge=SwornJudge())),
     )
     for verdict in verdicts:
         assert (verdict.outcome, verdict.score) == (Outcome.JUDGE_FAILED, None)
@@ -348,7 +350,10 @@ def test_an_internal_error_in_a_file_is_an_outcome(
     monkeypatch.setattr("planproof.evaluation.select_trace", faulty)
     path = tmp_path / "trace.json"
     path.write_text("[]", encoding="utf-8")
-    verdicts = (_judged(trace=path), asyncio.run(aevaluate(plan=PLAN, trace=path, judge=Sworn())))
+    verdicts = (
+        _evaluate(trace=path),
+        asyncio.run(aevaluate(plan=PLAN, trace=path, judge=SwornJudge())),
+    )
     assert [verdict.outcome for verdict in verdicts] == [Outcome.JUDGE_FAILED] * 2
 
 
@@ -357,7 +362,7 @@ def test_unknown_names_are_errors_for_one_of_many_too() -> None:
     with pytest.raises(UnknownName, match="Did you mean `rules`"):
         evaluate_case(case, judge="rule")
     with pytest.raises(UnknownName, match="Did you mean `general`"):
-        evaluate_case(case, judge=Sworn(), options=ReadOptions(reader="generall"))
+        evaluate_case(case, judge=SwornJudge(), options=ReadOptions(reader="generall"))
 
 
 def test_an_invalid_case_needs_no_id() -> None:
@@ -376,17 +381,17 @@ def test_the_embedded_judge_is_the_default() -> None:
 
 def test_the_vocabulary_reaches_the_reader() -> None:
     known = Vocabulary().with_declared(bookkeeping=frozenset({"read_list"}))
-    coverage = _judged(vocabulary=known).coverage
+    coverage = _evaluate(vocabulary=known).coverage
     assert coverage is not None
     assert coverage.by_kind["bookkeeping"] == 1
 
 
-def test_awaiting_a_verdict_does_not_hold_up_the_loop() -> None:
+def test_awaiting_a_verdict_does_not_block_the_loop() -> None:
     goes_on = threading.Event()
 
-    class Waiting(Sworn):
+    class Waiting(SwornJudge):
         def judge(self, task: Content, plan: Plan, trace: Trace) -> Findings:
-            assert goes_on.wait(PATIENCE), "the loop was held up"
+            assert goes_on.wait(TIMEOUT_SECONDS), "the loop was held up"
             return super().judge(task, plan, trace)
 
     async def judged_beside_others() -> Verdict:
@@ -397,10 +402,10 @@ def test_awaiting_a_verdict_does_not_hold_up_the_loop() -> None:
         goes_on.set()
         return await judged
 
-    assert asyncio.run(judged_beside_others()) == _judged()
+    assert asyncio.run(judged_beside_others()) == _evaluate()
 
 
-def test_digests_tell_inputs_apart() -> None:
+def test_inputs_have_distinct_digests() -> None:
     image = Image("image/png", data="AAAA")
     tasks = [Content("a"), Content("b"), Content("a", (image,)), Content("a", (image, image))]
     assert len({task_digest(task) for task in tasks}) == 4
@@ -411,6 +416,6 @@ def test_digests_tell_inputs_apart() -> None:
 
 def test_a_judge_that_asks_no_model_says_that_it_saw_no_image() -> None:
     task = Content(TASK, (Image("image/png", data="AAAA"),))
-    coverage = _judged(task=task).coverage
+    coverage = _evaluate(task=task).coverage
     assert coverage is not None
     assert coverage.notes == ("images ignored: 1",)

@@ -16,11 +16,11 @@ from planproof.core.plan import Plan
 from planproof.core.trace import Trace
 from planproof.core.verdict import RejectedEvidence, Verdict
 from planproof.evaluation import aevaluate, aevaluate_case, evaluate
-from tests.unit.test_evaluation import PLAN, TASK, TRACE, Sworn
+from tests.unit.test_evaluation import PLAN, TASK, TRACE, SwornJudge
 
 
 @dataclass
-class Asked:
+class ModelJudgeStub:
     """A judge that asks a model, as far as can be seen from here."""
 
     gives: Judgement | ModelFailed
@@ -49,12 +49,12 @@ GIVEN = Judgement(
 )
 
 
-def _judged(judge: Asked) -> Verdict:
+def _evaluate(judge: ModelJudgeStub) -> Verdict:
     return evaluate(task=TASK, plan=PLAN, trace=TRACE, judge=judge)
 
 
 def test_a_model_may_give_score_and_reason() -> None:
-    verdict = _judged(Asked(GIVEN))
+    verdict = _evaluate(ModelJudgeStub(GIVEN))
     assert (verdict.score, verdict.level, verdict.reason) == (0.6, 0.5, "Step 2 is missing.")
     assert verdict.judge is not None
     assert verdict.judge.models == ("openai:x",)
@@ -67,13 +67,13 @@ def test_a_model_may_give_score_and_reason() -> None:
 
 
 def test_findings_of_a_model_are_scored_by_the_table() -> None:
-    findings = Sworn().judge(Content(), Plan(()), Trace(()))
-    assert _judged(Asked(Judgement(findings=findings, score=0.1))).score == 1.0
+    findings = SwornJudge().judge(Content(), Plan(()), Trace(()))
+    assert _evaluate(ModelJudgeStub(Judgement(findings=findings, score=0.1))).score == 1.0
 
 
 @pytest.mark.parametrize("score", [None, 7.5, -3.0, float("nan")])
 def test_a_score_that_is_none_is_never_handed_on(score: float | None) -> None:
-    verdict = _judged(Asked(replace(GIVEN, score=score)))
+    verdict = _evaluate(ModelJudgeStub(replace(GIVEN, score=score)))
     assert (verdict.outcome, verdict.score, verdict.cause) == (
         "judge_failed",
         None,
@@ -84,7 +84,7 @@ def test_a_score_that_is_none_is_never_handed_on(score: float | None) -> None:
 
 def test_a_model_that_fails_is_an_outcome_with_its_cause() -> None:
     failed = ModelFailed(Cause.RATE_LIMITED, "slow down", model="openai:x", usage=Usage(calls=3))
-    verdict = _judged(Asked(failed))
+    verdict = _evaluate(ModelJudgeStub(failed))
     assert (verdict.outcome, verdict.cause, verdict.cost) == (
         "judge_failed",
         "rate_limited",
@@ -95,11 +95,15 @@ def test_a_model_that_fails_is_an_outcome_with_its_cause() -> None:
 
 def test_a_model_is_asked_from_anywhere() -> None:
     async def within_a_loop() -> tuple[Verdict, Verdict, Verdict]:
-        awaited = await aevaluate(task=TASK, plan=PLAN, trace=TRACE, judge=Asked(GIVEN))
+        awaited = await aevaluate(task=TASK, plan=PLAN, trace=TRACE, judge=ModelJudgeStub(GIVEN))
         case = Case(task=Content(TASK), plan=PLAN, trace=TRACE)
-        return awaited, _judged(Asked(GIVEN)), await aevaluate_case(case, judge=Asked(GIVEN))
+        return (
+            awaited,
+            _evaluate(ModelJudgeStub(GIVEN)),
+            await aevaluate_case(case, judge=ModelJudgeStub(GIVEN)),
+        )
 
-    assert set(map(repr, asyncio.run(within_a_loop()))) == {repr(_judged(Asked(GIVEN)))}
+    assert set(map(repr, asyncio.run(within_a_loop()))) == {repr(_evaluate(ModelJudgeStub(GIVEN)))}
 
 
 def test_the_first_are_asked_about_while_the_last_are_still_to_be_read() -> None:
@@ -115,7 +119,7 @@ def test_the_first_are_asked_about_while_the_last_are_still_to_be_read() -> None
 
         async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
             noted.append("asked")
-            return await Asked(GIVEN).judge(task, plan, trace)
+            return await ModelJudgeStub(GIVEN).judge(task, plan, trace)
 
         def questions(self, task: Content, plan: Plan, trace: Trace) -> tuple[Question, ...]:
             return ()

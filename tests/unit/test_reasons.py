@@ -12,7 +12,7 @@ from planproof.scoring import compute_score
 from tests.unit.finding_builders import extra, findings, step
 
 
-def reason_of(found: Findings) -> str:
+def make_reason(found: Findings) -> str:
     return write_reason(found, compute_score(found))
 
 
@@ -76,7 +76,7 @@ def reason_of(found: Findings) -> str:
     ],
 )
 def test_what_the_reason_says(found: Findings, reason: str) -> None:
-    assert reason_of(found) == reason
+    assert make_reason(found) == reason
     assert check_reason(reason) == ()
 
 
@@ -90,7 +90,7 @@ def test_a_lone_extra_is_quoted() -> None:
         confidence=1.0,
     )
 
-    assert 'the major extra e7 (web_search, “{"query": "price"}”)' in reason_of(
+    assert 'the major extra e7 (web_search, “{"query": "price"}”)' in make_reason(
         Findings((step("1", "E"),), (lone,))
     )
 
@@ -99,10 +99,10 @@ def test_a_lone_extra_is_quoted() -> None:
     "note",
     ["claimed in e9, not done", "booked 11:05 instead of 9:40", "value “a. Very (b)” not found"],
 )
-def test_a_note_that_fits_is_told(note: str) -> None:
+def test_a_note_that_fits_is_included(note: str) -> None:
     found = Findings((step("1", "E"), replace(step("2", "L"), note=note)))
 
-    assert f"Step 2 (“Do thing 2”) was not executed ({note})." in reason_of(found)
+    assert f"Step 2 (“Do thing 2”) was not executed ({note})." in make_reason(found)
 
 
 @pytest.mark.parametrize(
@@ -123,11 +123,11 @@ def test_a_note_that_fits_is_told(note: str) -> None:
 def test_a_note_that_does_not_fit_is_left_out(note: str) -> None:
     found = Findings((step("1", "E"), replace(step("2", "L"), note=note)))
 
-    assert "Step 2 (“Do thing 2”) was not executed. " in reason_of(found)
+    assert "Step 2 (“Do thing 2”) was not executed. " in make_reason(found)
 
 
 def test_a_tool_named_like_an_adjective_is_quoted() -> None:
-    reason = reason_of(Findings((step("1", "E"),), (extra("e2", what="close"),)))
+    reason = make_reason(Findings((step("1", "E"),), (extra("e2", what="close"),)))
 
     assert "the major extra e2 (“close”)" in reason
     assert check_reason(reason) == ()
@@ -140,7 +140,7 @@ def test_hostile_text_stays_inside_its_quote() -> None:
     hostile = replace(
         step("1", "P"), text=text, evidence=(Evidence("e1. Then", "/1", text),), note=text
     )
-    reason = reason_of(Findings((hostile,), (extra("e2", what=text),)))
+    reason = make_reason(Findings((hostile,), (extra("e2", what=text),)))
 
     assert check_reason(reason) == ()
     assert reason.isprintable()
@@ -153,7 +153,7 @@ def test_a_reason_of_long_texts_is_shortened() -> None:
         replace(step(str(number), letter), text=long, evidence=(Evidence(f"e{number}", "", long),))
         for number, letter in enumerate("EEEEOLAPPPLLOO")
     )
-    reason = reason_of(Findings(steps, (extra("e90"), extra("e91", Severity.MINOR))))
+    reason = make_reason(Findings(steps, (extra("e90"), extra("e91", Severity.MINOR))))
 
     assert len(reason) <= 600
     assert check_reason(reason) == ()

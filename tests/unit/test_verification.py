@@ -22,10 +22,10 @@ from tests.unit.tampered_verdicts import (
     TAMPERED,
     TRACE,
     VERDICT,
-    Scripted,
+    ScriptedJudge,
     call,
-    found,
-    verdict_on,
+    make_verdict,
+    step_finding,
 )
 
 
@@ -48,7 +48,7 @@ def test_a_tampered_verdict_is_rejected(
 
 
 @pytest.mark.parametrize("verdict", [None, [], "verdict", 3])
-def test_what_is_no_object_is_no_verdict(verdict: Any) -> None:
+def test_a_non_object_is_not_a_verdict(verdict: Any) -> None:
     assert verify(verdict, SOURCE) == ("The verdict is not a JSON object.",)
 
 
@@ -99,7 +99,7 @@ def test_a_parent_is_not_executed_when_a_refinement_is_not() -> None:
         for number, text in plan.items()
     )
     problems = verify(
-        verdict_on(Findings(steps), plan=[f"{n}. {text}" for n, text in plan.items()]), SOURCE
+        make_verdict(Findings(steps), plan=[f"{n}. {text}" for n, text in plan.items()]), SOURCE
     )
 
     assert "/steps/0/status: executed, but its sub-step 1.1 is missing." in problems
@@ -119,13 +119,13 @@ def test_calls_of_one_turn_have_no_order() -> None:
     trace = [TRACE[0], {"role": "assistant", "tool_calls": [calls[1], calls[0]]}]
     findings = Findings(
         (
-            found("1", Status.EXECUTED, Evidence("e3", "/1/tool_calls/1", "read_file")),
-            found("2", Status.EXECUTED, Evidence("e2", "/1/tool_calls/0", "delete_file")),
+            step_finding("1", Status.EXECUTED, Evidence("e3", "/1/tool_calls/1", "read_file")),
+            step_finding("2", Status.EXECUTED, Evidence("e2", "/1/tool_calls/0", "delete_file")),
         )
     )
     plan = PLAN[:2]
 
-    assert verify(verdict_on(findings, plan=plan, trace=trace), Source.from_value(trace)) == ()
+    assert verify(make_verdict(findings, plan=plan, trace=trace), Source.from_value(trace)) == ()
 
 
 def test_declared_tools_keep_books() -> None:
@@ -136,7 +136,7 @@ def test_declared_tools_keep_books() -> None:
                 task="Move a.txt.",
                 plan=PLAN,
                 trace=TRACE,
-                judge=Scripted(Findings(FINDINGS.steps)),
+                judge=ScriptedJudge(Findings(FINDINGS.steps)),
                 vocabulary=vocabulary,
             ).full()
         )
@@ -150,7 +150,7 @@ def test_declared_tools_keep_books() -> None:
 
 @pytest.mark.parametrize(("plan", "trace"), [([], TRACE), (PLAN, [])])
 def test_an_unjudged_verdict_is_accepted(plan: Any, trace: Any) -> None:
-    verdict = verdict_on(FINDINGS, plan=plan, trace=trace)
+    verdict = make_verdict(FINDINGS, plan=plan, trace=trace)
 
     assert verdict["outcome"] in {"no_plan", "no_events"}
     assert verify(verdict, Source.from_value(trace)) == ()
@@ -159,7 +159,7 @@ def test_an_unjudged_verdict_is_accepted(plan: Any, trace: Any) -> None:
 @pytest.mark.parametrize("plan", [PLAN, None])
 def test_a_trace_that_was_not_understood_can_have_no_score(plan: Any) -> None:
     prose = "All of it was done.\nNothing else was."
-    verdict = verdict_on(FINDINGS, plan=plan, trace=prose)
+    verdict = make_verdict(FINDINGS, plan=plan, trace=prose)
 
     assert verdict["outcome"] == "not_understood"
     assert verify(verdict, Source.from_value(prose)) == ()
@@ -224,7 +224,7 @@ def test_what_is_wrong_with_the_words_of_a_model_must_have_been_reported() -> No
     assert verify({**verdict, "warnings": ["Something else."]}, SOURCE) == (f"/reason: {close}",)
 
 
-def test_odd_metadata_is_no_matter() -> None:
+def test_odd_metadata_is_accepted() -> None:
     verdict = {**VERDICT, "id": "\ud800", "metadata": {"x": "\udfff"}}
 
     assert verify(verdict, SOURCE) == ()

@@ -21,11 +21,11 @@ from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.autogen_stream import attach
 from planproof.monitor import OffPlan
 from scripts.doc_blocks import find_blocks_for
-from tests.frameworks.capture_tests import STRAYED, Accounts, Captures, run_block, turns
+from tests.frameworks.capture_tests import OFF_PLAN, Accounts, CaptureTests, make_turns, run_block
 from tests.frameworks.refunds import PLAN, SKIPPED, TASK, Call
 
 
-def client_of(url: str) -> OpenAIChatCompletionClient:
+def make_client(url: str) -> OpenAIChatCompletionClient:
     return OpenAIChatCompletionClient(
         model=MODEL,
         base_url=url,
@@ -40,11 +40,11 @@ def client_of(url: str) -> OpenAIChatCompletionClient:
     )
 
 
-def clerk_of(url: str, accounts: Accounts) -> AssistantAgent:
-    return AssistantAgent("clerk", client_of(url), tools=accounts.tools, max_tool_iterations=10)
+def make_agent(url: str, accounts: Accounts) -> AssistantAgent:
+    return AssistantAgent("clerk", make_client(url), tools=accounts.tools, max_tool_iterations=10)
 
 
-class TestAutoGen(Captures):
+class TestAutoGen(CaptureTests):
     # A team tells of what an agent raised in an error of its own.
     stopped = RuntimeError
 
@@ -52,8 +52,8 @@ class TestAutoGen(Captures):
         self, calls: Sequence[Call], accounts: Accounts, folder: Path
     ) -> tuple[Recorder, Json]:
         results: list[Any] = []
-        with scripted(*turns(calls)) as url:
-            clerk = clerk_of(url, accounts)
+        with scripted(*make_turns(calls)) as url:
+            clerk = make_agent(url, accounts)
 
             class Observed(RoundRobinGroupChat):
                 async def run(self, **given: Any) -> Any:
@@ -69,22 +69,22 @@ def test_an_agent_alone_is_stopped_before_the_call() -> None:
     recorder = Recorder(PLAN, raise_on="proven")
 
     async def run(url: str) -> None:
-        clerk = clerk_of(url, accounts)
+        clerk = make_agent(url, accounts)
         attach(recorder, clerk)
         await clerk.run(task=TASK)
 
-    with pytest.raises(OffPlan), scripted(*turns(STRAYED)) as url:
+    with pytest.raises(OffPlan), scripted(*make_turns(OFF_PLAN)) as url:
         asyncio.run(run(url))
     assert accounts.deleted == []
 
 
-def test_what_several_agents_tell_one_another_is_taken_once_and_in_order() -> None:
+def test_messages_between_agents_are_captured_once_and_in_order() -> None:
     recorder = Recorder()
     plan = "\n".join(f"{number}. {step}" for number, step in enumerate(PLAN, 1))
 
     async def run(url: str) -> list[Any]:
-        planner = AssistantAgent("planner", client_of(url))
-        clerk = clerk_of(url, Accounts())
+        planner = AssistantAgent("planner", make_client(url))
+        clerk = make_agent(url, Accounts())
         attach(recorder, planner, clerk)
         end = TextMentionTermination("DONE")
         result = await RoundRobinGroupChat([planner, clerk], termination_condition=end).run(
@@ -92,7 +92,7 @@ def test_what_several_agents_tell_one_another_is_taken_once_and_in_order() -> No
         )
         return [message.model_dump(mode="json") for message in result.messages]
 
-    said = [Turn(f"The plan:\n{plan}\nclerk, please begin."), *turns(SKIPPED), Turn("DONE")]
+    said = [Turn(f"The plan:\n{plan}\nclerk, please begin."), *make_turns(SKIPPED), Turn("DONE")]
     with scripted(*said) as url:
         own = asyncio.run(run(url))
     captured, exported = recorder.finish(), evaluate(trace=own)

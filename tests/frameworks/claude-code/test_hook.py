@@ -63,7 +63,7 @@ def session(place: Workshop, *options: str) -> list[Any]:
     return [json.loads(line) for line in log.read_text().splitlines() if line.strip()]
 
 
-def test_the_user_is_told_and_the_agent_stops_as_it_wanted_to() -> None:
+def test_the_user_sees_the_verdict_and_the_agent_stops() -> None:
     with workshop({"notes.txt": "one\ntwo\nthree\n"}) as place:
         asked, answered = session(place)
         assert asked["hook_event_name"] == "Stop"

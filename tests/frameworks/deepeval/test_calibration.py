@@ -11,10 +11,10 @@ from typing import Any
 
 from scripts.doc_blocks import find_blocks_for
 from tests.frameworks.refunds import FOLLOWED, PLAN, TASK
-from tests.scripted_model import Asked, ScriptedModel
+from tests.scripted_model import ModelRequest, ScriptedModel
 
 
-def answer(asked: Asked) -> str:
+def answer(asked: ModelRequest) -> str:
     """A model that is content with anything."""
     fields = (asked.schema or {}).get("properties", {})
     if "score" in fields:

@@ -28,7 +28,7 @@ def its_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def case_of(calls: list[Call], **more: Any) -> LLMTestCase:
+def make_test_case(calls: list[Call], **more: Any) -> LLMTestCase:
     tools = [
         ToolCall(name=name, input_parameters=given, output=BY_NAME[name](**given))
         for name, given in calls
@@ -60,11 +60,11 @@ def refund_agent(calls: list[Call]) -> Any:
 
 def test_a_test_case_is_measured() -> None:
     metric = PlanAdherenceMetric(PLAN)
-    assert metric.measure(case_of(FOLLOWED)) == metric.score == 1.0
+    assert metric.measure(make_test_case(FOLLOWED)) == metric.score == 1.0
     assert metric.success
     assert metric.is_successful()
     assert metric.score_breakdown == dict.fromkeys("1234", "executed")
-    assert asyncio.run(metric.a_measure(case_of(SKIPPED))) == metric.score == 0.5
+    assert asyncio.run(metric.a_measure(make_test_case(SKIPPED))) == metric.score == 0.5
     assert not metric.success
     assert metric.reason
     assert "step 2" in metric.reason.lower()
@@ -73,29 +73,29 @@ def test_a_test_case_is_measured() -> None:
     assert metric.verdict.steps[0].evidence[0].quote == "get_order"
 
 
-def test_a_test_case_that_tells_nothing_of_what_was_done_has_no_score() -> None:
+def test_a_test_case_without_a_trace_has_no_score() -> None:
     metric = PlanAdherenceMetric(PLAN)
     assert metric.measure(LLMTestCase(input=TASK, actual_output=CLOSING)) is None
     assert metric.error
-    assert metric.measure(case_of([])) == 0.0  # it tells that nothing was
+    assert metric.measure(make_test_case([])) == 0.0  # it tells that nothing was
     assert metric.error is None
 
 
 def test_strict_mode_takes_nothing_less_than_all() -> None:
     metric = PlanAdherenceMetric(PLAN, strict_mode=True)
-    assert metric.measure(case_of(SKIPPED)) == 0.0
+    assert metric.measure(make_test_case(SKIPPED)) == 0.0
     assert not metric.success
 
 
 @pytest.mark.parametrize("run_async", [True, False])
-def test_evaluate_holds_each_test_case_to_its_own_plan(run_async: bool) -> None:
+def test_evaluate_judges_each_test_case_by_its_own_plan(run_async: bool) -> None:
     done = evaluate(
         test_cases=[
-            case_of(FOLLOWED, name="a", metadata={"plan": PLAN}),
-            case_of(SKIPPED, name="b", metadata={"plan": PLAN}),
-            case_of(SKIPPED, name="c", metadata={"plan": [PLAN[0], *PLAN[2:]]}),
-            case_of(FOLLOWED, name="d"),
-            case_of(FOLLOWED, name="e", metadata={"plan": 7}),
+            make_test_case(FOLLOWED, name="a", metadata={"plan": PLAN}),
+            make_test_case(SKIPPED, name="b", metadata={"plan": PLAN}),
+            make_test_case(SKIPPED, name="c", metadata={"plan": [PLAN[0], *PLAN[2:]]}),
+            make_test_case(FOLLOWED, name="d"),
+            make_test_case(FOLLOWED, name="e", metadata={"plan": 7}),
         ],
         metrics=[PlanAdherenceMetric()],
         async_config=AsyncConfig(run_async=run_async),
@@ -113,11 +113,11 @@ def test_evaluate_holds_each_test_case_to_its_own_plan(run_async: bool) -> None:
 @pytest.mark.parametrize("run_async", [True, False])
 def test_assert_test_passes_and_fails(run_async: bool) -> None:
     metric = PlanAdherenceMetric(PLAN)
-    assert_test(case_of(FOLLOWED), [metric], run_async=run_async)
+    assert_test(make_test_case(FOLLOWED), [metric], run_async=run_async)
     with pytest.raises(AssertionError, match=r"Plan Adherence \(score: 0.5, threshold: 0.75"):
-        assert_test(case_of(SKIPPED), [metric], run_async=run_async)
+        assert_test(make_test_case(SKIPPED), [metric], run_async=run_async)
     with pytest.raises(AssertionError, match="error: No plan"):
-        assert_test(case_of(FOLLOWED), [PlanAdherenceMetric()], run_async=run_async)
+        assert_test(make_test_case(FOLLOWED), [PlanAdherenceMetric()], run_async=run_async)
 
 
 @pytest.mark.parametrize(("calls", "score"), [(FOLLOWED, 1.0), (SKIPPED, 0.5)])
@@ -160,7 +160,7 @@ def test_an_agent_within_another_is_handed_over_to() -> None:
 
 def test_a_metric_without_a_threshold_neither_passes_nor_fails() -> None:
     metric = PlanAdherenceMetric(PLAN, threshold=None)
-    assert metric.measure(case_of(SKIPPED)) == 0.5
+    assert metric.measure(make_test_case(SKIPPED)) == 0.5
     assert metric.success is None
 
 
@@ -189,7 +189,7 @@ def test_an_open_judge_is_shared_by_the_copies_that_deepeval_makes() -> None:
 
     metric = PlanAdherenceMetric(PLAN, judge=CallableJudge(three_quarters, "mine"))
     done = evaluate(
-        test_cases=[case_of(SKIPPED), case_of(FOLLOWED)],
+        test_cases=[make_test_case(SKIPPED), make_test_case(FOLLOWED)],
         metrics=[metric],
         display_config=QUIET,
     )
@@ -201,7 +201,7 @@ def test_an_open_judge_is_shared_by_the_copies_that_deepeval_makes() -> None:
 @pytest.mark.parametrize("shown", find_blocks_for(__file__), ids=lambda block: block.location)
 @pytest.mark.parametrize("calls", [FOLLOWED, SKIPPED])
 def test_the_docs(shown: DocBlock, calls: list[Call]) -> None:
-    tools = case_of(calls).tools_called
+    tools = make_test_case(calls).tools_called
     names: dict[str, Any] = {
         "task": TASK,
         "plan": PLAN,

@@ -77,7 +77,7 @@ def send_email() -> Any:
     return execute
 
 
-def scored(calls: list[Call], tmp_path: Path, *plan: Any, **metadata: Any) -> tuple[Any, Any]:
+def run_eval(calls: list[Call], tmp_path: Path, *plan: Any, **metadata: Any) -> tuple[Any, Any]:
     """The score of the sample, and what the log says of all samples."""
     task = Task(
         dataset=[Sample(input=TASK, target="money back", metadata=metadata)],
@@ -85,10 +85,10 @@ def scored(calls: list[Call], tmp_path: Path, *plan: Any, **metadata: Any) -> tu
         scorer=plan_adherence(*plan),
     )
     (log,) = evaluate(task, model=model(calls), log_dir=str(tmp_path), display="none")
-    return found_in(log)
+    return read_scores(log)
 
 
-def found_in(log: Any) -> tuple[Any, Any]:
+def read_scores(log: Any) -> tuple[Any, Any]:
     assert log.status == "success", log.error
     return log.samples[0].scores["plan_adherence"], log.results.scores[0].metrics["mean"].value
 
@@ -108,20 +108,20 @@ def model(calls: list[Call]) -> Any:
 
 
 def test_a_plan_for_all_samples(tmp_path: Path) -> None:
-    score, average = scored(FOLLOWED, tmp_path, PLAN)
+    score, average = run_eval(FOLLOWED, tmp_path, PLAN)
     assert score.value == average == 1.0
-    score, average = scored(SKIPPED, tmp_path, PLAN)
+    score, average = run_eval(SKIPPED, tmp_path, PLAN)
     assert score.value == average == 0.5
     assert "step 2" in score.explanation.lower()
 
 
 def test_a_plan_of_each_sample(tmp_path: Path) -> None:
-    score, _ = scored(SKIPPED, tmp_path, plan=PLAN)
+    score, _ = run_eval(SKIPPED, tmp_path, plan=PLAN)
     assert score.value == 0.5
 
 
 def test_what_could_not_be_judged_is_unscored(tmp_path: Path) -> None:
-    score, _ = scored(FOLLOWED, tmp_path)
+    score, _ = run_eval(FOLLOWED, tmp_path)
     assert isnan(score.value)
     assert score.metadata == {"outcome": "no_plan"}
 
@@ -131,4 +131,4 @@ def test_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (shown,) = find_blocks_for(__file__)
     names: dict[str, Any] = {"task": TASK, "plan": PLAN, "agent": agent(), "model": model(SKIPPED)}
     exec(compile(shown.text, shown.location, "exec"), names)
-    assert found_in(names["logs"][0])[0].value == 0.5
+    assert read_scores(names["logs"][0])[0].value == 0.5

@@ -16,12 +16,12 @@ from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.langchain_handler import callback
 from planproof.monitor import OffPlan
 from scripts.doc_blocks import find_blocks_for
-from tests.frameworks.capture_tests import STRAYED, Accounts, Captures, run_block
+from tests.frameworks.capture_tests import OFF_PLAN, Accounts, CaptureTests, run_block
 from tests.frameworks.langgraph.agent import refund_agent
 from tests.frameworks.refunds import FOLLOWED, PLAN, TASK, Call
 
 
-class TestLangGraph(Captures):
+class TestLangGraph(CaptureTests):
     def captured(
         self, calls: Sequence[Call], accounts: Accounts, folder: Path
     ) -> tuple[Recorder, Json]:
@@ -36,16 +36,16 @@ class TestLangGraph(Captures):
         return recorder, messages_to_dict(states[0]["messages"])
 
 
-def asked(*more: Any) -> dict[str, Any]:
+def make_input(*more: Any) -> dict[str, Any]:
     return {"messages": [*more, ("user", TASK)]}
 
 
 def test_an_agent_in_an_event_loop_is_stopped_too() -> None:
     accounts = Accounts()
     recorder = Recorder(PLAN, raise_on="proven")
-    agent = refund_agent(STRAYED, accounts.tools)
+    agent = refund_agent(OFF_PLAN, accounts.tools)
     with pytest.raises(OffPlan):
-        asyncio.run(agent.ainvoke(asked(), config={"callbacks": [callback(recorder)]}))
+        asyncio.run(agent.ainvoke(make_input(), config={"callbacks": [callback(recorder)]}))
     assert accounts.deleted == []
 
 
@@ -62,7 +62,7 @@ def test_a_result_that_proves_it_stops_the_agent_before_the_next_call() -> None:
     recorder = Recorder(PLAN, raise_on="proven")
     with pytest.raises(OffPlan):
         refund_agent(calls, [paint_wall]).invoke(
-            asked(), config={"callbacks": [callback(recorder)]}
+            make_input(), config={"callbacks": [callback(recorder)]}
         )
     assert painted == ["green"]
 
@@ -73,13 +73,13 @@ def test_a_plan_in_the_system_prompt_is_found_and_an_agent_in_a_tool_is_the_tool
     @tool
     def check_refund_policy(category: str) -> str:
         """Ask somebody who knows the policy of a category."""
-        return inner.invoke(asked())["messages"][-1].content + category
+        return inner.invoke(make_input())["messages"][-1].content + category
 
     tools = [each for each in Accounts().tools if each.__name__ != "check_refund_policy"]
     listed = "\n".join(f"{number}. {step}" for number, step in enumerate(PLAN, 1))
     recorder = Recorder()
     refund_agent(FOLLOWED, [*tools, check_refund_policy]).invoke(
-        asked(SystemMessage(f"Follow these steps:\n{listed}")),
+        make_input(SystemMessage(f"Follow these steps:\n{listed}")),
         config={"callbacks": [callback(recorder)]},
     )
     verdict = recorder.finish()

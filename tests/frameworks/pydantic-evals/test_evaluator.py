@@ -44,7 +44,7 @@ def _turns(calls: list[Call]) -> list[ModelResponse]:
     return [*asked, ModelResponse([TextPart(CLOSING)])]
 
 
-def evaluated(evaluator: PlanAdherence, metadata: Any = None) -> dict[str, Any]:
+def run_evaluator(evaluator: PlanAdherence, metadata: Any = None) -> dict[str, Any]:
     cases = [Case(name=name, inputs={"script": name}, metadata=metadata) for name in SCRIPTS]
     data: Any = Dataset(name="refunds", cases=cases, evaluators=[evaluator])
     report = data.evaluate_sync(run_agent, progress=False)
@@ -53,7 +53,7 @@ def evaluated(evaluator: PlanAdherence, metadata: Any = None) -> dict[str, Any]:
 
 
 def test_a_plan_for_all_cases() -> None:
-    found = evaluated(PlanAdherence(PLAN))
+    found = run_evaluator(PlanAdherence(PLAN))
     assert found["followed"].scores["PlanAdherence"].value == 1.0
     skipped = found["skipped"].scores["PlanAdherence"]
     assert skipped.value == 0.5
@@ -61,13 +61,13 @@ def test_a_plan_for_all_cases() -> None:
 
 
 def test_a_plan_of_each_case() -> None:
-    found = evaluated(PlanAdherence(), {"plan": PLAN})
+    found = run_evaluator(PlanAdherence(), {"plan": PLAN})
     scores = [found[name].scores["PlanAdherence"].value for name in SCRIPTS]
     assert scores == [1.0, 0.5]
 
 
 def test_what_could_not_be_judged_is_a_failure_and_no_score() -> None:
-    followed = evaluated(PlanAdherence())["followed"]
+    followed = run_evaluator(PlanAdherence())["followed"]
     assert not followed.scores
     (failure,) = followed.evaluator_failures
     assert "plan" in failure.error_message
@@ -96,7 +96,7 @@ def test_the_output_is_the_trace_where_no_spans_were_recorded() -> None:
 
 def test_any_judge() -> None:
     judge = CallableJudge(lambda **_: 0.75, "mine")
-    found = evaluated(PlanAdherence(PLAN, judge=judge))
+    found = run_evaluator(PlanAdherence(PLAN, judge=judge))
     assert {case.scores["PlanAdherence"].value for case in found.values()} == {0.75}
 
 

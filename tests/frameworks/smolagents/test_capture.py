@@ -16,11 +16,11 @@ from examples.scripted_model import MODEL, Turn, call, scripted
 from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
 from scripts.doc_blocks import find_blocks_for
-from tests.frameworks.capture_tests import Accounts, Captures, run_block, turns
+from tests.frameworks.capture_tests import Accounts, CaptureTests, make_turns, run_block
 from tests.frameworks.refunds import CLOSING, Call
 
 
-class TestSmolagents(Captures):
+class TestSmolagents(CaptureTests):
     # A run ends with a closing call.
     best = 0.75
     # The callback comes when the step is over, and the call made.
@@ -36,7 +36,7 @@ class TestSmolagents(Captures):
                 super().__init__(*args, **kwargs, verbosity_level=LogLevel.OFF)
                 agents.append(self)
 
-        said = [*turns(calls)[:-1], Turn(calls=[call("final_answer", answer=CLOSING)])]
+        said = [*make_turns(calls)[:-1], Turn(calls=[call("final_answer", answer=CLOSING)])]
         with scripted(*said) as url:
             model = OpenAIModel(MODEL, api_base=url, api_key="none")
             names = {"ToolCallingAgent": Observed, "model": model}

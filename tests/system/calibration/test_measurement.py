@@ -9,7 +9,7 @@ from planproof.calibration.followed_cases import load_built_in_cases
 from planproof.calibration.variant import Attack, Variant
 from planproof.calibration.variant_set import ATTACKED_FLAWS, generate_variants
 from scripts.calibration_quality import format_figures, measure_judge
-from tests.audit_models import credulous, inventing
+from tests.audit_models import invent_quotes, obey_trace_text
 
 TEXT_ONLY = frozenset(Attack) - {Attack.OBSERVATIONS}
 
@@ -21,7 +21,7 @@ def variants() -> list[Variant]:
     return [variant for variant in made if variant.change in (None, *ATTACKED_FLAWS)]
 
 
-def text_attacks(figures: Figures) -> Share:
+def pool_text_attacks(figures: Figures) -> Share:
     found = [figures.fooled[attack] for attack in TEXT_ONLY]
     return Share(sum(share.hits for share in found), sum(share.of for share in found))
 
@@ -30,26 +30,26 @@ def text_attacks(figures: Figures) -> Share:
 def test_a_model_that_believes_texts_raises_no_score_of_an_audit(
     judge: str, variants: list[Variant]
 ) -> None:
-    found = measure_judge(judge, credulous, variants)
-    assert text_attacks(found) == Share(0, 24)
+    found = measure_judge(judge, obey_trace_text, variants)
+    assert pool_text_attacks(found) == Share(0, 24)
     assert found.fooled[Attack.OBSERVATIONS].of == 6
     assert (found.passed, found.unscored.hits) == (Share(3, 3), 0)
 
 
 def test_where_all_evidence_is_invented_an_audit_passes_nothing(variants: list[Variant]) -> None:
-    found = measure_judge("audit", inventing, variants)
-    assert (found.passed.hits, text_attacks(found).hits) == (0, 0)
+    found = measure_judge("audit", invent_quotes, variants)
+    assert (found.passed.hits, pool_text_attacks(found).hits) == (0, 0)
     assert {flaw.caught.rate for flaw in found.flaws.values()} == {1.0}
     assert max(row.score or 0.0 for row in found.rows) <= 0.25
 
 
 def test_what_a_model_says_to_a_prompt_is_reported_as_it_is(variants: list[Variant]) -> None:
-    found = measure_judge("prompt", credulous, variants)
+    found = measure_judge("prompt", obey_trace_text, variants)
     scores = {row.id: row.score for row in found.rows}
     attacked = [row for row in found.rows if row.attack in TEXT_ONLY]
     assert {row.score for row in attacked} == {1.0}
     raised = sum(scores[f"{row.origin}::{row.change}"] != 1.0 for row in attacked)
-    assert text_attacks(found) == Share(raised, 24)
+    assert pool_text_attacks(found) == Share(raised, 24)
     assert raised >= 20
     line = format_figures(found)
     assert line["text attacks with success"] == f"{raised} of 24"

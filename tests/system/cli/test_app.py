@@ -16,7 +16,7 @@ import pytest
 
 from planproof.runs.run_records import RunState
 from planproof.runs.store.open_store import open_store
-from tests.run_builders import RUN, run_of
+from tests.run_builders import RUN, make_results
 from tests.small_cases import FOLLOWED
 
 PLANPROOF = [sys.executable, "-m", "planproof"]
@@ -35,7 +35,7 @@ def test_a_reader_of_the_output_may_leave(folder: Path) -> None:
     assert process.returncode == 141
 
 
-def _shown(*arguments: str, **settings: str) -> str:
+def _run_on_terminal(*arguments: str, **settings: str) -> str:
     """Run a command on a terminal, and return what it shows there."""
     leader, follower = pty.openpty()
     environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "PLANPROOF_STORE")}
@@ -56,7 +56,7 @@ def _shown(*arguments: str, **settings: str) -> str:
 def test_colour_on_a_terminal_unless_it_is_unwanted(
     settings: dict[str, str], coloured: bool
 ) -> None:
-    shown = _shown("judge", "case.json", **settings)
+    shown = _run_on_terminal("judge", "case.json", **settings)
     assert ("\x1b[1;92m" in shown) == coloured
     assert "perfect adherence" in shown
 
@@ -68,13 +68,13 @@ def test_runs_are_compared_in_colour_on_a_terminal(monkeypatch: pytest.MonkeyPat
     with closing(open_store()) as store:
         for run, score in ((RUN, 1.0), (later, 0.5)):
             store.begin(run)
-            store.add(run.id, run_of({"a": score}), [])
+            store.add(run.id, make_results({"a": score}), [])
             store.close_run(run.id, RunState.FINISHED)
-    assert "\x1b[31m1 worse" in _shown("compare", "previous", "latest")
+    assert "\x1b[31m1 worse" in _run_on_terminal("compare", "previous", "latest")
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_terminal_that_knows_only_ascii_is_no_reason_to_fail() -> None:
+def test_an_ascii_terminal_works() -> None:
     done = subprocess.run(
         [*PLANPROOF, "judge", "case.json"],
         capture_output=True,

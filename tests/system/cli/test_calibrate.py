@@ -29,13 +29,13 @@ def test_the_table_is_what_is_counted_when_every_variant_is_evaluated(
         for line in lines
         if line.startswith("  ")
     }
-    assert table == _counted(made)
+    assert table == _count_by_hand(made)
 
 
 _SHARE = re.compile(r"(\d+) of (\d+)")
 
 
-def _counted(made: list[Variant]) -> dict[str, list[tuple[int, int]]]:
+def _count_by_hand(made: list[Variant]) -> dict[str, list[tuple[int, int]]]:
     """The same table, by hand: one verdict a variant, and the truth of what was changed."""
     verdicts = {each.id: evaluate(plan=each.case.plan, trace=each.case.trace) for each in made}
     scores = {id_: verdict.score or 0.0 for id_, verdict in verdicts.items()}

@@ -10,20 +10,20 @@ import pytest
 
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.audit_models import honest
+from tests.audit_models import answer_honestly
 from tests.command_line import CommandLine
-from tests.scripted_model import Asked, HttpError, ScriptedModel
+from tests.scripted_model import HttpError, ModelRequest, ScriptedModel
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
 PROMPTED = {"score": 0.5, "reason": "Step 2 is missing."}
 
 
-def _answer(asked: Asked) -> str:
+def _answer(asked: ModelRequest) -> str:
     prompted = "score" in (asked.schema or {}).get("properties", {})
-    return json.dumps(PROMPTED if prompted else honest(FOLLOWED))
+    return json.dumps(PROMPTED if prompted else answer_honestly(FOLLOWED))
 
 
-def _refused(_: Asked) -> HttpError:
+def _refuse_key(_: ModelRequest) -> HttpError:
     return HttpError(401, "that key is not known")
 
 
@@ -80,10 +80,10 @@ def test_with_a_model_and_no_judge_it_is_the_audit(
     assert len(server.calls) == 4
 
 
-def test_a_failure_is_told_with_its_cause(
+def test_a_failure_is_reported_with_its_cause(
     planproof: CommandLine, server: ScriptedModel, case: Path
 ) -> None:
-    server.behaviour = _refused
+    server.behaviour = _refuse_key
     done = planproof("judge", case, "--model", "openai:x", "--base-url", server.url)
     assert done.code == 3
     assert "unauthorized: HTTP 401: that key is not known" in " ".join(done.out.split())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import CommandLine
-from tests.scripted_model import Asked, ScriptedModel
+from tests.scripted_model import ModelRequest, ScriptedModel
 from tests.trace_builders import asked, did, noted, said, trace
 
 EVENTS = [
@@ -32,11 +32,11 @@ DRAWN: dict[str, Any] = {
 }
 
 
-def _nothing(_: Asked) -> str:
+def _answer_no_plan(_: ModelRequest) -> str:
     return json.dumps({"task": None, "steps": []})
 
 
-def _no_answer(_: Asked) -> str:
+def _answer_prose(_: ModelRequest) -> str:
     return "nothing of the sort"
 
 
@@ -54,14 +54,14 @@ def run(folder: Path) -> Path:
     return path
 
 
-def _asking(server: ScriptedModel) -> tuple[str, ...]:
+def _model_arguments(server: ScriptedModel) -> tuple[str, ...]:
     return ("--model", "openai:x", "--base-url", server.url, "--no-cache")
 
 
-def test_only_steps_whose_quotes_stand_are_kept(
+def test_only_steps_with_valid_quotes_are_kept(
     planproof: CommandLine, run: Path, server: ScriptedModel
 ) -> None:
-    done = planproof("plan", run, *_asking(server))
+    done = planproof("plan", run, *_model_arguments(server))
     assert done.code == 0
     *shown, cost = done.out.splitlines()
     assert shown == [
@@ -82,7 +82,7 @@ def test_such_a_plan_stays_marked_wherever_it_goes(
     planproof: CommandLine, run: Path, folder: Path, server: ScriptedModel
 ) -> None:
     plan = folder / "plan.json"
-    planproof("plan", run, *_asking(server), "--format", "json", "-o", plan)
+    planproof("plan", run, *_model_arguments(server), "--format", "json", "-o", plan)
     drawn = json.loads(plan.read_text("utf-8"))
     assert drawn["plan"]["origin"] == "inferred"
     assert [step["pointer"] for step in drawn["plan"]["steps"]] == ["/events/1", "/events/3"]
@@ -103,14 +103,16 @@ def test_nobody_is_asked_where_a_plan_was_declared(
     path = folder / "declared.json"
     todos = noted("TodoWrite", todos=[{"content": "Read a.txt"}, {"content": "Delete b.txt"}])
     path.write_text(json.dumps(trace(EVENTS[0], todos, *EVENTS[2:4])), encoding="utf-8")
-    done = planproof("plan", path, *_asking(server))
+    done = planproof("plan", path, *_model_arguments(server))
     assert (done.code, server.calls) == (0, [])
     assert "to-do list of the agent" in done.out
 
 
-def test_no_steps_are_no_plan(planproof: CommandLine, run: Path, server: ScriptedModel) -> None:
-    server.behaviour = _nothing
-    assert planproof("plan", run, *_asking(server)).code == 3
+def test_an_answer_without_steps_is_not_a_plan(
+    planproof: CommandLine, run: Path, server: ScriptedModel
+) -> None:
+    server.behaviour = _answer_no_plan
+    assert planproof("plan", run, *_model_arguments(server)).code == 3
 
 
 def test_a_long_trace_is_read_in_windows(
@@ -119,7 +121,7 @@ def test_a_long_trace_is_read_in_windows(
     path = folder / "long.json"
     events = [did(f"tool_{n}", "text " * 50, page=f"page {n * n}") for n in range(150)]
     path.write_text(json.dumps(trace(*EVENTS, *events)), encoding="utf-8")
-    done = planproof("plan", path, *_asking(server), "--budget", "8000")
+    done = planproof("plan", path, *_model_arguments(server), "--budget", "8000")
     assert done.code == 0
     assert len(server.calls) > 1
     assert all(len(call.instructions) + len(call.text) <= 8_000 for call in server.calls)
@@ -128,10 +130,10 @@ def test_a_long_trace_is_read_in_windows(
     assert all(f"\ne{number} " in shown or f"-e{number} " in shown for number in (1, 80, 155))
 
 
-def test_a_model_that_fails_is_told(
+def test_a_model_failure_is_an_error(
     planproof: CommandLine, run: Path, server: ScriptedModel
 ) -> None:
-    server.behaviour = _no_answer
-    done = planproof("plan", run, *_asking(server))
+    server.behaviour = _answer_prose
+    done = planproof("plan", run, *_model_arguments(server))
     assert done.code == 3
     assert "invalid_answer" in done.err

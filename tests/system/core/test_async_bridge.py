@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 
 _LEFT_OPEN = """
 import asyncio
@@ -43,7 +43,9 @@ submit(stays())
 
 def _run(program: str, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, *options, "-c", program]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
+    return subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=TIMEOUT_SECONDS
+    )
 
 
 @pytest.mark.parametrize("hanging", ["", _HANGS], ids=["idle", "under way"])
@@ -53,7 +55,7 @@ def test_what_is_open_is_closed_when_the_process_ends(hanging: str) -> None:
     assert (done.stdout, done.stderr, done.returncode) == ("closed\n", "", 0)
 
 
-def test_what_does_not_let_itself_be_closed_holds_nobody_up() -> None:
+def test_a_task_that_ignores_cancellation_does_not_block_exit() -> None:
     assert _run(_LEFT_OPEN.format(hanging=_HOLDS_ON)).returncode == 0
 
 

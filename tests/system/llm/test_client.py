@@ -19,25 +19,25 @@ from planproof.core.content import Image
 from planproof.core.model import Answer, Cause, Model, ModelFailed, Question, Usage
 from planproof.llm.model_settings import ModelSettings, SpendingLimit
 from planproof.llm.providers import open_model
-from tests.scripted_model import Asked, Behaviour, HttpError, ScriptedModel
+from tests.scripted_model import Behaviour, HttpError, ModelRequest, ScriptedModel
 from tests.scripted_model.faults import MODES, SCORES
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 from tests.virtual_time import VirtualTime
 
 GOOD = json.dumps({"score": 0.5, "reason": "Step 2 is missing."})
 PIXEL = b64encode(b"not looked at by anybody here").decode()
 
 
-class Said(BaseModel):
+class ScoreAnswer(BaseModel):
     score: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
     reason: str
 
 
-class SaidOtherwise(Said):
+class OtherScoreAnswer(ScoreAnswer):
     """The same fields, to be filled in otherwise."""
 
 
-QUESTION = Question("Judge.", ("The plan.", "The trace."), Said, "t1")
+QUESTION = Question("Judge.", ("The plan.", "The trace."), ScoreAnswer, "t1")
 GOOGLE, BEDROCK = "google-gla:gemini-2.5-flash", "bedrock:anthropic.claude-3-haiku-20240307-v1:0"
 DIALECTS = [
     "openai:x",
@@ -70,7 +70,7 @@ def warm_clients() -> None:
         for name, value in KEYS.items():
             patch.setenv(name, value)
         for name in DIALECTS:
-            ask(opened(server, name))
+            ask(open_scripted(server, name))
 
 
 @pytest.fixture
@@ -79,21 +79,21 @@ def server() -> Iterator[ScriptedModel]:
         yield running
 
 
-def opened(server: ScriptedModel, name: str = "openai:x", **settings: object) -> Model:
+def open_scripted(server: ScriptedModel, name: str = "openai:x", **settings: object) -> Model:
     address = server.url if name.startswith("openai") else server.root
     return open_model(name, base_url=address, settings=ModelSettings(**settings))  # pyright: ignore[reportArgumentType]
 
 
-def ask(model: Model, question: Question = QUESTION, *, seconds: float = PATIENCE) -> Answer:
+def ask(model: Model, question: Question = QUESTION, *, seconds: float = TIMEOUT_SECONDS) -> Answer:
     return asyncio.run(model.ask(question, deadline=monotonic() + seconds))
 
 
 @pytest.mark.parametrize("name", DIALECTS)
 def test_every_dialect_is_asked_for_the_form_and_read(server: ScriptedModel, name: str) -> None:
-    answer = ask(opened(server, name))
+    answer = ask(open_scripted(server, name))
 
     (asked,) = server.calls
-    assert answer.value == Said(score=0.5, reason="Step 2 is missing.")
+    assert answer.value == ScoreAnswer(score=0.5, reason="Step 2 is missing.")
     assert (answer.model, answer.usage.calls, answer.usage.tokens_out) == (name, 1, 20)
     assert answer.usage.cached_tokens == 5
     assert answer.usage.tokens_in >= 5
@@ -104,9 +104,9 @@ def test_every_dialect_is_asked_for_the_form_and_read(server: ScriptedModel, nam
 
 
 def test_temperature_is_0_and_samples_have_seeds_of_their_own(server: ScriptedModel) -> None:
-    model = opened(server)
+    model = open_scripted(server)
     ask(model)
-    ask(model, Question("Judge.", ("x",), Said, "t1", sample=3))
+    ask(model, Question("Judge.", ("x",), ScoreAnswer, "t1", sample=3))
 
     assert [call.body["temperature"] for call in server.calls] == [0, 0]
     assert [call.body["seed"] for call in server.calls] == [0, 3]
@@ -114,15 +114,15 @@ def test_temperature_is_0_and_samples_have_seeds_of_their_own(server: ScriptedMo
 
 @pytest.mark.parametrize("name", ["openai:gpt-5", "openai:o3", "anthropic:claude-opus-4-7"])
 def test_models_that_reason_are_given_no_temperature(server: ScriptedModel, name: str) -> None:
-    ask(opened(server, name))
+    ask(open_scripted(server, name))
 
     assert "temperature" not in server.calls[0].body
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-def test_images_stand_in_their_places(server: ScriptedModel, name: str) -> None:
+def test_images_keep_their_positions(server: ScriptedModel, name: str) -> None:
     parts = ("before", Image("image/png", data=PIXEL), "between")
-    ask(opened(server, name), Question("", parts, Said, "t1"))
+    ask(open_scripted(server, name), Question("", parts, ScoreAnswer, "t1"))
 
     (asked,) = server.calls
     assert asked.parts == ["before", ("image", "image/png"), "between"]
@@ -132,13 +132,13 @@ def test_images_stand_in_their_places(server: ScriptedModel, name: str) -> None:
 def test_an_address_is_passed_on_or_refused_and_never_fetched(
     server: ScriptedModel, name: str
 ) -> None:
-    question = Question("", (Image("image/png", url="https://x.test/a"),), Said, "t1")
+    question = Question("", (Image("image/png", url="https://x.test/a"),), ScoreAnswer, "t1")
     if name not in {GOOGLE, BEDROCK}:
-        ask(opened(server, name), question)
+        ask(open_scripted(server, name), question)
         assert server.calls[0].parts == [("image", "https://x.test/a")]
         return
     with pytest.raises(ModelFailed, match="only as data") as failed:
-        ask(opened(server, name), question)
+        ask(open_scripted(server, name), question)
     assert (failed.value.cause, server.calls) == (Cause.BAD_REQUEST, [])
 
 
@@ -174,7 +174,7 @@ SLOW_TO_OPEN = {
 """The modes that the clients of Google and Amazon are tried with: those that they word apart."""
 
 
-def modes_of(table: Iterable[str]) -> list[tuple[str, str]]:
+def pair_modes(table: Iterable[str]) -> list[tuple[str, str]]:
     clients = ("openai:x", "openai-responses:x", "anthropic:x", GOOGLE, BEDROCK)
     return [
         (mode, name)
@@ -184,37 +184,37 @@ def modes_of(table: Iterable[str]) -> list[tuple[str, str]]:
     ]
 
 
-def always_good(_: Asked) -> str:
+def answer_well(_: ModelRequest) -> str:
     return GOOD
 
 
 @pytest.fixture
-def waits_take_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def virtual_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only waiting between attempts brings the deadline nearer, not how long an attempt takes."""
     VirtualTime(monotonic()).patch_asyncio(
         monkeypatch, "planproof.llm.rate_limits.monotonic", "planproof.llm.rate_limits.monotonic"
     )
 
 
-@pytest.mark.usefixtures("waits_take_no_time")
-@pytest.mark.parametrize(("mode", "name"), modes_of(SUCCESSES))
+@pytest.mark.usefixtures("virtual_waits")
+@pytest.mark.parametrize(("mode", "name"), pair_modes(SUCCESSES))
 def test_what_passes_is_asked_again(mode: str, name: str) -> None:
-    with ScriptedModel(MODES[mode](always_good)) as server:
-        answer = ask(opened(server, name))
+    with ScriptedModel(MODES[mode](answer_well)) as server:
+        answer = ask(open_scripted(server, name))
 
-    assert answer.value == Said(score=0.5, reason="Step 2 is missing.")
+    assert answer.value == ScoreAnswer(score=0.5, reason="Step 2 is missing.")
     assert len(server.calls) == answer.usage.calls == SUCCESSES[mode]
 
 
-@pytest.mark.usefixtures("waits_take_no_time")
-@pytest.mark.parametrize(("mode", "name"), modes_of(FAILURES))
+@pytest.mark.usefixtures("virtual_waits")
+@pytest.mark.parametrize(("mode", "name"), pair_modes(FAILURES))
 def test_what_does_not_pass_has_a_cause(mode: str, name: str) -> None:
     cause, calls = FAILURES[mode]
     with (
-        ScriptedModel(MODES[mode](always_good)) as server,
+        ScriptedModel(MODES[mode](answer_well)) as server,
         pytest.raises(ModelFailed) as failed,
     ):
-        ask(opened(server, name), seconds=60)
+        ask(open_scripted(server, name), seconds=60)
 
     assert failed.value.cause is cause
     assert failed.value.detail
@@ -224,13 +224,13 @@ def test_what_does_not_pass_has_a_cause(mode: str, name: str) -> None:
     assert "sk-secret" not in str(failed.value)
 
 
-@pytest.mark.parametrize(("mode", "name"), modes_of(["drip", "hang"]))
+@pytest.mark.parametrize(("mode", "name"), pair_modes(["drip", "hang"]))
 def test_the_deadline_ends_what_takes_too_long(mode: str, name: str) -> None:
     with (
-        ScriptedModel(MODES[mode](always_good)) as server,
+        ScriptedModel(MODES[mode](answer_well)) as server,
         pytest.raises(ModelFailed) as failed,
     ):
-        ask(opened(server, name), seconds=0.5)
+        ask(open_scripted(server, name), seconds=0.5)
 
     assert failed.value.cause is Cause.TIMEOUT
     assert len(server.calls) <= 1
@@ -238,8 +238,8 @@ def test_the_deadline_ends_what_takes_too_long(mode: str, name: str) -> None:
 
 @pytest.mark.parametrize("mode", sorted(SCORES))
 def test_no_score_is_bent_into_shape(mode: str) -> None:
-    with ScriptedModel(SCORES[mode](always_good)) as server, pytest.raises(ModelFailed) as failed:
-        ask(opened(server))
+    with ScriptedModel(SCORES[mode](answer_well)) as server, pytest.raises(ModelFailed) as failed:
+        ask(open_scripted(server))
 
     assert failed.value.cause is Cause.INVALID_ANSWER
     assert "score" in failed.value.detail
@@ -248,29 +248,29 @@ def test_no_score_is_bent_into_shape(mode: str) -> None:
 
 def test_two_refusals_with_retry_after_pass() -> None:
     began = monotonic()
-    with ScriptedModel(MODES["429 twice, retry-after"](always_good)) as server:
-        answer = ask(opened(server))
+    with ScriptedModel(MODES["429 twice, retry-after"](answer_well)) as server:
+        answer = ask(open_scripted(server))
 
     assert answer.usage.calls == 3
     assert monotonic() - began >= 2
 
 
 def test_an_invalid_answer_is_asked_again_with_what_was_wrong() -> None:
-    def second_time_lucky(asked: Asked) -> str:
+    def second_time_lucky(asked: ModelRequest) -> str:
         return GOOD if asked.number > 1 else '{"score": 7.5, "reason": "x"}'
 
     with ScriptedModel(second_time_lucky) as server:
-        answer = ask(opened(server))
+        answer = ask(open_scripted(server))
 
     assert answer.usage.calls == 2
     assert "score: Input should be less than or equal to 1" in server.calls[1].parts[-1]
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-def test_keys_that_a_server_repeats_are_not_told(name: str) -> None:
+def test_keys_echoed_by_a_server_are_masked(name: str) -> None:
     told = HttpError(401, "the key sk-secret-of-mine is not known")
     with ScriptedModel(lambda asked: told) as server, pytest.raises(ModelFailed) as failed:
-        ask(opened(server, name))
+        ask(open_scripted(server, name))
 
     assert failed.value.detail == "HTTP 401: the key *** is not known"
     assert "sk-secret" not in "".join(format_exception(failed.value))
@@ -284,8 +284,8 @@ def test_an_address_that_says_v1_does_for_anthropic_too(server: ScriptedModel) -
 
 def test_what_is_called_off_counts_as_if_it_had_been_answered() -> None:
     spending = SpendingLimit(limit=1.0)
-    with ScriptedModel(MODES["hang"](always_good)) as server:
-        model = opened(server, "openai:gpt-4o", spending=spending)
+    with ScriptedModel(MODES["hang"](answer_well)) as server:
+        model = open_scripted(server, "openai:gpt-4o", spending=spending)
         with pytest.raises(ModelFailed) as failed:
             ask(model, seconds=5)
 
@@ -297,15 +297,15 @@ def test_what_is_called_off_counts_as_if_it_had_been_answered() -> None:
 
 def test_nobody_is_asked_again_at_once_who_refuses() -> None:
     with (
-        ScriptedModel(MODES["429 for ever, retry-after 0"](always_good)) as server,
+        ScriptedModel(MODES["429 for ever, retry-after 0"](answer_well)) as server,
         pytest.raises(ModelFailed),
     ):
-        ask(opened(server), seconds=3)
+        ask(open_scripted(server), seconds=3)
 
     assert len(server.calls) <= 4
 
 
-@pytest.mark.usefixtures("waits_take_no_time")
+@pytest.mark.usefixtures("virtual_waits")
 def test_a_server_that_is_not_there_is_a_lost_connection() -> None:
     model = open_model("openai:x", base_url="http://127.0.0.1:9/v1", settings=ModelSettings())
 
@@ -317,18 +317,18 @@ def test_a_server_that_is_not_there_is_a_lost_connection() -> None:
 
 def test_a_deadline_that_has_passed_asks_nobody(server: ScriptedModel) -> None:
     with pytest.raises(ModelFailed) as failed:
-        ask(opened(server), seconds=-1)
+        ask(open_scripted(server), seconds=-1)
 
     assert failed.value.cause is Cause.TIMEOUT
     assert not server.calls
 
 
 def test_one_client_serves_all_questions_of_a_loop(server: ScriptedModel) -> None:
-    model = opened(server, concurrency=4)
+    model = open_scripted(server, concurrency=4)
 
     async def many() -> None:
-        questions = [Question("", (str(number),), Said, "t1") for number in range(20)]
-        deadline = monotonic() + PATIENCE
+        questions = [Question("", (str(number),), ScoreAnswer, "t1") for number in range(20)]
+        deadline = monotonic() + TIMEOUT_SECONDS
         await asyncio.gather(*(model.ask(each, deadline=deadline) for each in questions))
 
     asyncio.run(many())
@@ -339,8 +339,8 @@ def test_one_client_serves_all_questions_of_a_loop(server: ScriptedModel) -> Non
 
 
 def test_a_kept_answer_costs_nothing(server: ScriptedModel, tmp_path: Path) -> None:
-    first = ask(opened(server, cache=tmp_path / "kept"))
-    second = ask(opened(server, cache=tmp_path / "kept"))
+    first = ask(open_scripted(server, cache=tmp_path / "kept"))
+    second = ask(open_scripted(server, cache=tmp_path / "kept"))
 
     assert second.value == first.value
     assert second.usage == Usage(cost=0.0, from_cache=1)
@@ -354,14 +354,14 @@ def test_a_kept_answer_costs_nothing(server: ScriptedModel, tmp_path: Path) -> N
         replace(QUESTION, parts=("The plan.", "Another trace.")),
         replace(QUESTION, parts=(*QUESTION.parts, Image("image/png", data=PIXEL))),
         replace(QUESTION, template="t2"),
-        replace(QUESTION, answer=SaidOtherwise),
+        replace(QUESTION, answer=OtherScoreAnswer),
         replace(QUESTION, sample=1),
     ],
 )
 def test_only_the_very_same_question_has_a_kept_answer(
     server: ScriptedModel, tmp_path: Path, other: Question
 ) -> None:
-    model = opened(server, cache=tmp_path / "kept")
+    model = open_scripted(server, cache=tmp_path / "kept")
     ask(model)
     ask(model, other)
 
@@ -371,24 +371,24 @@ def test_only_the_very_same_question_has_a_kept_answer(
 def test_failures_are_not_kept(tmp_path: Path) -> None:
     behaviour: Behaviour = lambda asked: GOOD if asked.number > 1 else HttpError(400, "no")  # noqa: E731
     with ScriptedModel(behaviour) as server:
-        model = opened(server, cache=tmp_path / "kept")
+        model = open_scripted(server, cache=tmp_path / "kept")
         with pytest.raises(ModelFailed):
             ask(model)
         assert ask(model).usage.calls == 1
 
 
-def test_a_price_that_is_known_is_told(server: ScriptedModel) -> None:
-    assert (ask(opened(server, "openai:gpt-4o")).usage.cost or 0) > 0
-    assert ask(opened(server, "openai:x")).usage.cost is None
+def test_a_known_price_is_reported(server: ScriptedModel) -> None:
+    assert (ask(open_scripted(server, "openai:gpt-4o")).usage.cost or 0) > 0
+    assert ask(open_scripted(server, "openai:x")).usage.cost is None
 
 
 def test_a_run_stops_before_it_costs_too_much(server: ScriptedModel) -> None:
     spending = SpendingLimit(limit=0.03)
-    model = opened(server, "openai:gpt-4o", spending=spending)
+    model = open_scripted(server, "openai:gpt-4o", spending=spending)
 
     def asking() -> None:
         for number in range(500):
-            ask(model, Question("", (str(number),), Said, "t1"))
+            ask(model, Question("", (str(number),), ScoreAnswer, "t1"))
 
     with pytest.raises(ModelFailed) as failed:
         asking()

@@ -22,13 +22,13 @@ def test_a_model_has_a_provider_and_a_name(name: str) -> None:
         open_model(name, settings=ModelSettings())
 
 
-def test_a_provider_that_is_not_known_is_told() -> None:
+def test_an_unknown_provider_is_an_error() -> None:
     with pytest.raises(UnknownName, match="unknown provider `opnai`"):
         open_model("opnai:x", settings=ModelSettings())
 
 
 @pytest.mark.parametrize("name", ["openai:x", "anthropic:x"])
-def test_a_missing_key_is_told_before_anything_is_asked(name: str) -> None:
+def test_a_missing_key_is_an_error_before_any_request(name: str) -> None:
     with pytest.raises(InvalidConfiguration, match="_API_KEY"):
         open_model(name, settings=ModelSettings())
 

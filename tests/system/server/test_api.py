@@ -14,8 +14,8 @@ from planproof.evaluation import evaluate
 from planproof.runs.run_records import RunState
 from planproof.server.server_settings import ServerLimits
 from tests.command_line import CommandLine
-from tests.otlp_traces import export, spans_of
-from tests.server_processes import in_process, settings
+from tests.otlp_traces import make_export, make_spans
+from tests.server_processes import make_settings, open_client
 from tests.small_cases import FOLLOWED, IDLE, PLAN, PLANLESS
 
 CASES: list[dict[str, Any]] = [
@@ -30,19 +30,19 @@ LINES = "\n".join([*map(json.dumps, CASES), "{broken"])
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Generator[TestClient, None, None]:
     store = tmp_path_factory.mktemp("api") / "runs.db"
-    with in_process(settings(store, limits=ServerLimits(runs=2))) as made:
+    with open_client(make_settings(store, limits=ServerLimits(runs=2))) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
 def run(client: TestClient) -> str:
     """A run over all of them, which is over."""
-    return _over(
+    return _wait_for_run(
         client, client.post("/v1/runs", params={"name": "nightly", "tag": "a=b"}, content=LINES)
     )
 
 
-def _over(client: TestClient, answer: Any) -> str:
+def _wait_for_run(client: TestClient, answer: Any) -> str:
     assert answer.status_code == 202, answer.text
     begun = answer.json()
     told = client.get(begun["events"]).text
@@ -79,7 +79,7 @@ def test_a_case_is_judged(client: TestClient) -> None:
         (json.dumps({**FOLLOWED, "execution_trace": None}), 422, "body#/execution_trace"),
     ],
 )
-def test_what_is_no_case_is_told_so(
+def test_an_invalid_case_is_an_error(
     client: TestClient, body: str | bytes, status: int, where: str
 ) -> None:
     answer = client.post("/v1/verdicts", content=body)
@@ -97,13 +97,13 @@ def test_halves_of_characters_and_nuls_come_back_as_they_were(client: TestClient
     assert (told["id"], told["metadata"]) == ("a\u0000b", odd)
 
 
-def test_what_is_no_number_comes_back_as_text(client: TestClient) -> None:
+def test_a_value_that_is_not_a_number_is_returned_as_text(client: TestClient) -> None:
     body = json.dumps({**FOLLOWED, "metadata": {"loss": float("nan"), "gain": -float("inf")}})
     told = client.post("/v1/verdicts", content=body)
     assert told.json()["metadata"] == {"loss": "NaN", "gain": "-Infinity"}
 
 
-def test_an_unknown_judge_is_told_so(client: TestClient) -> None:
+def test_an_unknown_judge_is_an_error(client: TestClient) -> None:
     answer = client.post("/v1/verdicts", params={"judge": "rulez"}, json=FOLLOWED)
     assert answer.status_code == 404
     assert "Did you mean `rules`?" in answer.json()["advice"]
@@ -148,8 +148,8 @@ def test_a_bare_trace_can_be_taken_out_and_handed_in_again(
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    own = _over(
-        client, client.post("/v1/runs?name=traces", content=json.dumps(export(spans_of(1))))
+    own = _wait_for_run(
+        client, client.post("/v1/runs?name=traces", content=json.dumps(make_export(make_spans(1))))
     )
     case = _get(client, f"/v1/runs/{own}/cases/0")
     verdict = _get(client, f"/v1/runs/{own}/verdicts/0")
@@ -174,7 +174,7 @@ def test_a_bare_trace_can_be_taken_out_and_handed_in_again(
         "/v1/compare?base=x=y",
     ],
 )
-def test_what_is_not_there_is_told_so(client: TestClient, run: str, path: str) -> None:
+def test_missing_resources_are_404(client: TestClient, run: str, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404, run
     assert answer.json()["advice"]
@@ -183,7 +183,7 @@ def test_what_is_not_there_is_told_so(client: TestClient, run: str, path: str) -
 
 def test_two_runs_are_compared(client: TestClient, run: str) -> None:
     changed = [{**IDLE, "id": "followed"}, *CASES[1:]]
-    later = _over(
+    later = _wait_for_run(
         client, client.post("/v1/runs?name=nightly", content="\n".join(map(json.dumps, changed)))
     )
     told = _get(client, "/v1/compare", base="previous", new=later)
@@ -201,11 +201,14 @@ def test_a_data_set_without_a_case_is_refused(client: TestClient) -> None:
 
 def test_a_run_that_was_broken_off_goes_on(client: TestClient) -> None:
     app: Any = client.app
-    first = _over(client, client.post("/v1/runs?name=again", content=LINES))
+    first = _wait_for_run(client, client.post("/v1/runs?name=again", content=LINES))
     app.state.services.store.close_run(first, RunState.INTERRUPTED)
-    assert _over(client, client.post("/v1/runs?name=again&resume=true", content=LINES)) == first
+    assert (
+        _wait_for_run(client, client.post("/v1/runs?name=again&resume=true", content=LINES))
+        == first
+    )
     other = client.post("/v1/runs?name=again&resume=true", content=LINES)
-    assert _over(client, other) != first
+    assert _wait_for_run(client, other) != first
 
 
 def test_figures_are_for_prometheus(client: TestClient, run: str) -> None:
@@ -219,12 +222,12 @@ def test_figures_are_for_prometheus(client: TestClient, run: str) -> None:
 def test_a_case_that_is_nested_too_deeply_does_not_end_the_run(client: TestClient) -> None:
     nested = "[" * 700 + "]" * 700
     deep = json.dumps({**FOLLOWED, "execution_trace": "@"}).replace('"@"', nested)
-    run = _over(client, client.post("/v1/runs", content=f"{deep}\n{json.dumps(FOLLOWED)}"))
+    run = _wait_for_run(client, client.post("/v1/runs", content=f"{deep}\n{json.dumps(FOLLOWED)}"))
     outcomes = [case["outcome"] for case in _get(client, f"/v1/runs/{run}/cases")["cases"]]
     assert outcomes == ["invalid_input", "scored"]
 
 
-def test_one_run_too_many_is_told_to_come_back_before_it_is_taken_in(client: TestClient) -> None:
+def test_a_run_beyond_the_limit_is_refused_before_its_body_is_read(client: TestClient) -> None:
     app: Any = client.app
     runs = app.state.services.runs
     runs.reserve_slot()
@@ -235,4 +238,4 @@ def test_one_run_too_many_is_told_to_come_back_before_it_is_taken_in(client: Tes
     finally:
         runs.release_slot()
         runs.release_slot()
-    _over(client, client.post("/v1/runs", content=LINES))
+    _wait_for_run(client, client.post("/v1/runs", content=LINES))

@@ -19,8 +19,8 @@ from planproof.server.judge_queue import JudgeQueue
 from planproof.server.observability import Metrics
 from planproof.server.worker_pool import ProcessPool
 from tests.small_cases import FOLLOWED, PLAN
-from tests.task_driven_judge import DIE, HANG, Obedient
-from tests.timeouts import PATIENCE
+from tests.task_driven_judge import DIE, HANG, TaskDrivenJudge
+from tests.timeouts import TIMEOUT_SECONDS
 
 
 def _line(task: str) -> CaseLine:
@@ -29,10 +29,10 @@ def _line(task: str) -> CaseLine:
 
 
 @asynccontextmanager
-async def _desk(
-    *, waiting: int = 10, deadline: float = PATIENCE
+async def _open_queue(
+    *, waiting: int = 10, deadline: float = TIMEOUT_SECONDS
 ) -> AsyncGenerator[JudgeQueue, None]:
-    judgings = {"obedient": CaseEvaluator(Obedient())}
+    judgings = {"obedient": CaseEvaluator(TaskDrivenJudge())}
     desk = JudgeQueue(judgings, Metrics(), processes=1, max_waiting=waiting, deadline=deadline)
     try:
         await desk.open()
@@ -43,13 +43,13 @@ async def _desk(
 
 def test_a_case_that_hangs_or_kills_its_process_fails_alone() -> None:
     async def judged() -> None:
-        async with _desk() as desk:
+        async with _open_queue() as desk:
             seats = desk._pools["obedient"]  # pyright: ignore[reportPrivateUsage]
             assert isinstance(seats, ProcessPool)
             # Short only for what is to be too late: the others begin with a new process.
             seats._deadline = 0.5  # pyright: ignore[reportPrivateUsage]
             hung = await desk.submit(_line(HANG))
-            seats._deadline = PATIENCE  # pyright: ignore[reportPrivateUsage]
+            seats._deadline = TIMEOUT_SECONDS  # pyright: ignore[reportPrivateUsage]
             died, done = await asyncio.gather(
                 *(desk.submit(_line(task)) for task in (DIE, "Work."))
             )
@@ -64,7 +64,7 @@ def test_a_case_that_hangs_or_kills_its_process_fails_alone() -> None:
 
 def test_of_a_piece_of_a_run_only_the_case_fails_that_kills() -> None:
     async def judged() -> None:
-        async with _desk() as desk:
+        async with _open_queue() as desk:
             worker = desk.make_run_worker()
             lines = [_line(task) for task in ("One.", DIE, "Two.")]
             found = await asyncio.wrap_future(worker.submit(lines))
@@ -75,9 +75,9 @@ def test_of_a_piece_of_a_run_only_the_case_fails_that_kills() -> None:
     asyncio.run(judged())
 
 
-def test_one_case_too_many_is_told_to_come_back() -> None:
+def test_a_full_queue_answers_with_retry_after() -> None:
     async def judged() -> None:
-        async with _desk(waiting=2) as desk:
+        async with _open_queue(waiting=2) as desk:
             waiting = [asyncio.create_task(desk.submit(_line("Work."))) for _ in range(2)]
             await asyncio.sleep(0)
             with pytest.raises(ServerBusy) as busy:
@@ -90,7 +90,7 @@ def test_one_case_too_many_is_told_to_come_back() -> None:
 
 
 def test_a_judge_that_nobody_configured_is_not_known() -> None:
-    desk = JudgeQueue({"obedient": CaseEvaluator(Obedient())}, Metrics(), processes=1)
+    desk = JudgeQueue({"obedient": CaseEvaluator(TaskDrivenJudge())}, Metrics(), processes=1)
     with pytest.raises(UnknownName):
         desk.get_evaluator("rules")
     assert desk.get_evaluator().judge.name == "obedient"

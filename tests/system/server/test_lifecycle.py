@@ -15,10 +15,10 @@ from planproof.runs.run_records import RunState
 from planproof.runs.store.open_store import open_sql_store
 from tests.command_line import CommandLine
 from tests.scripted_model import ScriptedModel
-from tests.server_processes import get, post, served, stream
-from tests.server_processes import settings as server_settings
+from tests.server_processes import get, post, run_server, stream
+from tests.server_processes import make_settings as server_settings
 from tests.small_cases import FOLLOWED, PLAN, TASK
-from tests.timeouts import PATIENCE, wait_until
+from tests.timeouts import TIMEOUT_SECONDS, wait_until
 
 
 def test_a_store_that_keeps_nothing_is_refused(
@@ -50,7 +50,7 @@ def test_keys_are_shown_once(
     listed = run("keys", "list", *store).out
     assert listed.split()[:2] == ["ci", "write"]
     assert made not in listed
-    with served(tmp_path / "runs.db", "--demand-keys") as server:
+    with run_server(tmp_path / "runs.db", "--demand-keys") as server:
         assert get(f"{server.url}/openapi.json").status_code == 401
         headers = {"Authorization": f"Bearer {made}"}
         assert get(f"{server.url}/openapi.json", headers=headers).status_code == 200
@@ -62,7 +62,7 @@ def test_keys_are_shown_once(
 
 
 def test_a_case_is_judged_as_elsewhere_and_logged_without_a_word_of_it(tmp_path: Path) -> None:
-    with served(tmp_path / "runs.db") as server:
+    with run_server(tmp_path / "runs.db") as server:
         answer = post(f"{server.url}/v1/verdicts", json=FOLLOWED)
         expected = evaluate(task=TASK, plan=PLAN, trace=FOLLOWED["execution_trace"], id="followed")
         assert answer.json() == json.loads(json.dumps(expected.full()))
@@ -82,7 +82,7 @@ def test_a_run_is_interrupted_in_good_order_and_can_be_gone_on_with(tmp_path: Pa
         json.dumps({**FOLLOWED, "id": f"c{number}", "user_task": f"Tidy up {number}."})
         for number in range(20_000)
     )
-    with served(store) as server:
+    with run_server(store) as server:
         begun = post(f"{server.url}/v1/runs?name=long", content=lines).json()
         with stream("GET", f"{server.url}{begun['events']}") as told:
             events = told.iter_lines()
@@ -90,7 +90,7 @@ def test_a_run_is_interrupted_in_good_order_and_can_be_gone_on_with(tmp_path: Pa
             # Whoever listens does not keep the server from its end.
             server.process.terminate()
             list(events)
-        assert server.process.wait(PATIENCE) == 0
+        assert server.process.wait(TIMEOUT_SECONDS) == 0
     kept = open_sql_store(str(store))
     try:
         run = kept.find_run(begun["run"]["id"])
@@ -106,7 +106,7 @@ def test_a_model_is_asked_where_one_is_configured_and_the_rules_can_be(tmp_path:
         settings = {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "none"}
         settings["PLANPROOF_CACHE"] = str(tmp_path / "answers.db")
         asking = ("--judge", "prompt", "--model", "openai:scripted")
-        with served(tmp_path / "runs.db", *asking, environment=settings) as server:
+        with run_server(tmp_path / "runs.db", *asking, environment=settings) as server:
             asked = post(f"{server.url}/v1/verdicts", json=FOLLOWED).json()
             ruled = post(f"{server.url}/v1/verdicts?judge=rules", json=FOLLOWED).json()
             begun = post(f"{server.url}/v1/runs", json=[FOLLOWED]).json()
@@ -126,7 +126,7 @@ def test_a_model_is_asked_where_one_is_configured_and_the_rules_can_be(tmp_path:
     assert kept["summary"]["mean"] == 0.25
 
 
-def test_small_answers_are_not_held_back(tmp_path: Path) -> None:
+def test_small_responses_are_not_delayed(tmp_path: Path) -> None:
     from planproof.server.lifecycle import _open_listener  # pyright: ignore[reportPrivateUsage]
 
     with _open_listener(server_settings(tmp_path / "runs.db")) as listener:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from planproof.server.live_traces import LiveTrace
-from tests.otlp_traces import export, spans_of
-from tests.server_processes import in_process, settings
+from tests.otlp_traces import make_export, make_spans
+from tests.server_processes import make_settings, open_client
 from tests.timeouts import wait_until
 
 
 def test_a_trace_that_is_judged_shows_its_verdict(tmp_path: Path) -> None:
-    with in_process(settings(tmp_path / "served.db", quiet_seconds=0.1)) as client:
-        assert client.post("/v1/traces", json=export(spans_of(1))).status_code == 200
+    with open_client(make_settings(tmp_path / "served.db", quiet_seconds=0.1)) as client:
+        assert client.post("/v1/traces", json=make_export(make_spans(1))).status_code == 200
         live = client.app.state.services.live  # pyright: ignore
         views: list[LiveTrace] = []
 

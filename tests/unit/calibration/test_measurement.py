@@ -138,6 +138,6 @@ def test_any_callable_can_be_measured() -> None:
         ("planproof.runs.engines.local:DEFAULT_MODEL_CONCURRENCY", "is not callable"),
     ],
 )
-def test_what_is_no_callable_is_an_error(name: str, message: str) -> None:
+def test_an_object_that_is_not_callable_is_an_error(name: str, message: str) -> None:
     with pytest.raises(InvalidInput, match=message):
         load_callable_judge(name)

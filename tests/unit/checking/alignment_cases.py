@@ -32,10 +32,10 @@ def thinks(text: str) -> Event:
     return Event(id="e", kind=Kind.REASONING, pointer="/0", text=text)
 
 
-def units(*events: Event) -> list[Candidate]:
+def make_candidates(*events: Event) -> list[Candidate]:
     return build_candidates(Trace(events), Vocabulary())
 
 
-def demands(*texts: str) -> tuple[Requirement, ...]:
+def make_requirements(*texts: str) -> tuple[Requirement, ...]:
     steps = tuple(Step(number=str(n), text=text) for n, text in enumerate(texts, 1))
     return compile_steps(Plan(steps), Vocabulary())

@@ -16,9 +16,9 @@ def read(*events: Event | tuple[Event, ...]) -> Trace:
     return read_trace(Source.from_value(trace(*events)))
 
 
-def units(*events: Event | tuple[Event, ...]) -> list[Candidate]:
+def make_candidates(*events: Event | tuple[Event, ...]) -> list[Candidate]:
     return build_candidates(read(*events), Vocabulary())
 
 
-def demand(step: str) -> Requirement:
+def make_requirement(step: str) -> Requirement:
     return compile_steps(parse_plan([step]), Vocabulary())[0]

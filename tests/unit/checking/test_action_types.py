@@ -14,7 +14,7 @@ from tests.unit.checking.alignment_cases import call, says, thinks
 NONE: frozenset[str] = frozenset()
 
 
-def asked(text: str) -> frozenset[str]:
+def classify_step(text: str) -> frozenset[str]:
     (deeds,) = classify_step_parts(Step(number="1", text=text))
     return deeds
 
@@ -32,12 +32,12 @@ def asked(text: str) -> frozenset[str]:
         pytest.param("Zebras, yaks, gnus and elks cancel", "remove", id="a verb at the end"),
     ],
 )
-def test_a_step_asks_for_the_deed_of_its_verb(text: str, deed: str) -> None:
-    assert deed in asked(text)
+def test_a_step_has_the_action_type_of_its_verb(text: str, deed: str) -> None:
+    assert deed in classify_step(text)
 
 
-def test_words_that_are_no_verbs_ask_for_nothing_known() -> None:
-    assert asked("Zebras") == NONE
+def test_words_that_are_not_verbs_have_no_action_type() -> None:
+    assert classify_step("Zebras") == NONE
 
 
 def test_each_part_of_a_step_asks_for_its_own() -> None:
@@ -47,34 +47,34 @@ def test_each_part_of_a_step_asks_for_its_own() -> None:
     assert "write" in writing
 
 
-def done(event: Event, *commands: str, closing: bool = False) -> frozenset[str]:
+def classify(event: Event, *commands: str, closing: bool = False) -> frozenset[str]:
     return classify_event(event, frozenset(commands), closing=closing)
 
 
 def test_whatever_is_called_is_run() -> None:
-    assert done(call("zebra")) == {"run"}
-    assert done(call(None)) == {"run"}
+    assert classify(call("zebra")) == {"run"}
+    assert classify(call(None)) == {"run"}
 
 
 def test_the_first_verb_of_a_tool_says_what_it_does() -> None:
-    assert "lookup" in done(call("get_order"))
-    assert "transact" not in done(call("get_order"))
+    assert "lookup" in classify(call("get_order"))
+    assert "transact" not in classify(call("get_order"))
 
 
 def test_commands_add_what_they_do() -> None:
-    assert "remove" in done(call("bash"), "rm")
+    assert "remove" in classify(call("bash"), "rm")
 
 
-def test_a_closing_call_finishes_and_tells() -> None:
-    assert {"finish", "tell"} <= done(call("submit"), closing=True)
+def test_a_closing_call_finishes_and_reports() -> None:
+    assert {"finish", "tell"} <= classify(call("submit"), closing=True)
 
 
 def test_an_agent_who_turns_to_another_delegates() -> None:
     turned = replace(call("WebSurfer"), actor="Orchestrator")
-    assert {"delegate", "ask"} <= done(turned)
-    assert "ask" not in done(replace(turned, arguments={"page": 1}))
-    assert "ask" not in done(replace(turned, actor=None))
-    assert "ask" not in done(replace(turned, name="web_surfer"))
+    assert {"delegate", "ask"} <= classify(turned)
+    assert "ask" not in classify(replace(turned, arguments={"page": 1}))
+    assert "ask" not in classify(replace(turned, actor=None))
+    assert "ask" not in classify(replace(turned, name="web_surfer"))
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,10 @@ def test_an_agent_who_turns_to_another_delegates() -> None:
     ],
 )
 def test_a_message_may_ask_or_end(text: str, deeds: set[str]) -> None:
-    assert classify_message(text) == deeds == done(says(text))
+    assert classify_message(text) == deeds == classify(says(text))
 
 
 def test_other_kinds_are_what_they_are() -> None:
-    assert done(thinks("so")) == {"think", "plan", "tell"}
-    assert "plan" in done(replace(call("todo"), kind=Kind.BOOKKEEPING))
-    assert "lookup" in done(replace(call("x"), kind=Kind.OBSERVATION))
+    assert classify(thinks("so")) == {"think", "plan", "tell"}
+    assert "plan" in classify(replace(call("todo"), kind=Kind.BOOKKEEPING))
+    assert "lookup" in classify(replace(call("x"), kind=Kind.OBSERVATION))

@@ -6,9 +6,9 @@ import pytest
 
 from planproof.checking.alignment import HIGH_OVERLAP_COSTS, LOW_OVERLAP_COSTS, Alignment, align
 from planproof.checking.similarity import Similarity
-from tests.line_counts import growth
+from tests.line_counts import measure_growth
 from tests.trace_builders import Event, did, noted, said, thought
-from tests.unit.checking.judge_cases import demand, units
+from tests.unit.checking.judge_cases import make_candidates, make_requirement
 
 A, B, C = (
     did("alpha", "1", path="a.txt"),
@@ -19,44 +19,48 @@ PLAN = ["Do alpha to a.txt", "Do beta to b.txt", "Do gamma to c.txt"]
 GOOD, FAIR, POOR, BAD = 300, 30, -50, -600
 
 
-def explained(
+def align_rows(
     plan: list[str], events: list[Event], fits: list[list[int]], nearness: float = 0.0
 ) -> Alignment:
     """With `fits` as the affinity: a row an event, a column a step."""
     rows = [list(row) for row in fits]
-    return align(units(*events), [demand(step) for step in plan], Similarity(rows, nearness))
+    return align(
+        make_candidates(*events),
+        [make_requirement(step) for step in plan],
+        Similarity(rows, nearness),
+    )
 
 
 DIAGONAL = [[GOOD, BAD, BAD], [BAD, GOOD, BAD], [BAD, BAD, GOOD]]
 
 
 def test_each_event_goes_to_the_step_that_it_fits() -> None:
-    found = explained(PLAN, [A, B, C], DIAGONAL)
+    found = align_rows(PLAN, [A, B, C], DIAGONAL)
     assert (found.assigned, found.unassigned, found.is_monotonic) == ([[0], [1], [2]], [], True)
 
 
 def test_what_fits_nowhere_is_left_over() -> None:
-    found = explained(PLAN[:1], [A, B], [[GOOD], [BAD]])
+    found = align_rows(PLAN[:1], [A, B], [[GOOD], [BAD]])
     assert (found.assigned, found.unassigned) == ([[0]], [1])
 
 
 def test_another_order_must_explain_far_more() -> None:
-    found = explained(PLAN, [C, B, A], DIAGONAL[::-1])
+    found = align_rows(PLAN, [C, B, A], DIAGONAL[::-1])
     assert (found.assigned, found.is_monotonic) == ([[2], [1], [0]], False)
     slight = [[FAIR, 0, 0], [0, 0, FAIR], [0, FAIR, 0]]
-    assert explained(PLAN, [A, C, B], slight).is_monotonic
+    assert align_rows(PLAN, [A, C, B], slight).is_monotonic
 
 
 def test_of_actions_that_are_alike_nobody_can_say_which_was_meant() -> None:
     events = [did("poll", "1", job="a"), did("poll", "2", job="a")]
     plan = ["Poll the job", "Poll the job anew"]
-    assert explained(plan, events, [[BAD, GOOD], [GOOD, BAD]]).is_monotonic
+    assert align_rows(plan, events, [[BAD, GOOD], [GOOD, BAD]]).is_monotonic
 
 
 @pytest.mark.parametrize(("nearness", "left"), [(0.0, []), (1.0, [1])])
 def test_the_nearer_the_words_the_less_is_taken_in(nearness: float, left: list[int]) -> None:
     assert LOW_OVERLAP_COSTS.unassigned_action > 300 > HIGH_OVERLAP_COSTS.unassigned_action
-    found = explained(
+    found = align_rows(
         ["Do alpha to a.txt"], [A, did("alpha", "9", at="a.txt")], [[GOOD], [-300]], nearness
     )
     assert found.unassigned == left
@@ -66,40 +70,40 @@ def test_prices_lie_between_far_and_near() -> None:
     events = [A, did("alpha", "9", at="a.txt")]
     middle = (LOW_OVERLAP_COSTS.unassigned_action + HIGH_OVERLAP_COSTS.unassigned_action) // 2
     for fit, left in ((-middle + 20, []), (-middle - 20, [1])):
-        assert explained(PLAN[:1], events, [[GOOD], [fit]], nearness=0.29).unassigned == left
+        assert align_rows(PLAN[:1], events, [[GOOD], [fit]], nearness=0.29).unassigned == left
 
 
 # sharing
 
 
 def test_a_step_without_events_shares_one_that_shows_it() -> None:
-    found = explained(PLAN[:2], [A], [[GOOD, FAIR]])
+    found = align_rows(PLAN[:2], [A], [[GOOD, FAIR]])
     assert (found.assigned, found.unassigned) == ([[0], [0]], [])
-    assert explained(PLAN[:2], [A], [[GOOD, POOR]]).assigned == [[0], []]
+    assert align_rows(PLAN[:2], [A], [[GOOD, POOR]]).assigned == [[0], []]
 
 
 def test_a_line_of_several_commands_need_show_a_step_less_plainly() -> None:
     line = did("run", command="do alpha a.txt && do beta b.txt")
-    assert explained(PLAN[:2], [line], [[GOOD, POOR]]).assigned == [[0], [0]]
-    assert explained(PLAN[:2], [line], [[GOOD, BAD]]).assigned == [[0], []]
+    assert align_rows(PLAN[:2], [line], [[GOOD, POOR]]).assigned == [[0], [0]]
+    assert align_rows(PLAN[:2], [line], [[GOOD, BAD]]).assigned == [[0], []]
 
 
-def test_a_message_is_no_line_of_commands() -> None:
+def test_a_message_is_not_a_command_line() -> None:
     plan = ["Tell Ann of a.txt", "Tell Bo of b.txt"]
-    assert explained(plan, [said("a.txt; b.txt")], [[GOOD, POOR]]).assigned == [[0], []]
+    assert align_rows(plan, [said("a.txt; b.txt")], [[GOOD, POOR]]).assigned == [[0], []]
 
 
 def test_a_missing_step_is_looked_for_elsewhere() -> None:
     fits = [[BAD, BAD, FAIR], [GOOD, BAD, BAD], [BAD, GOOD, BAD]]
-    found = explained(PLAN, [C, A, B], fits)
+    found = align_rows(PLAN, [C, A, B], fits)
     assert found.assigned == [[1], [2], [0]]
     assert found.is_monotonic
     fits[0][2] = 10
-    assert explained(PLAN, [C, A, B], fits).assigned == [[1], [2], []]
+    assert align_rows(PLAN, [C, A, B], fits).assigned == [[1], [2], []]
 
 
 def test_without_events_nothing_is_explained() -> None:
-    found = explained(PLAN, [], [])
+    found = align_rows(PLAN, [], [])
     assert (found.assigned, found.unassigned) == ([[], [], []], [])
 
 
@@ -127,24 +131,26 @@ def test_without_events_nothing_is_explained() -> None:
         ),
     ],
 )
-def test_words_fit_no_deed_and_deeds_no_words(step: str, event: Event, barred: bool) -> None:
-    ((fit,),) = explained([step], [event], [[GOOD]]).scores
+def test_messages_do_not_match_actions_nor_actions_messages(
+    step: str, event: Event, barred: bool
+) -> None:
+    ((fit,),) = align_rows([step], [event], [[GOOD]]).scores
     assert fit == (-100 if barred else GOOD)
 
 
 def test_a_bad_fit_is_not_made_better() -> None:
-    assert explained(["Delete a.txt"], [said("a.txt")], [[BAD]]).scores == [[BAD]]
+    assert align_rows(["Delete a.txt"], [said("a.txt")], [[BAD]]).scores == [[BAD]]
 
 
 def test_a_step_that_asks_for_a_repetition_wants_one() -> None:
     once, twice = did("poll", "1", job="a"), did("poll", "2", job="a")
-    found = explained(["Poll the job again"], [once, twice], [[0], [0]])
+    found = align_rows(["Poll the job again"], [once, twice], [[0], [0]])
     assert found.scores == [[-100], [100]]
 
 
 def test_a_step_written_as_a_call_is_done_by_that_call() -> None:
     plan = ['alpha({"path": "a.txt"})']
-    found = explained(plan, [A, did("Alpha", path="x"), B], [[BAD], [GOOD], [GOOD]])
+    found = align_rows(plan, [A, did("Alpha", path="x"), B], [[BAD], [GOOD], [GOOD]])
     assert found.scores == [[400], [-150], [-900]]
     assert found.assigned[0][0] == 0
 
@@ -152,18 +158,20 @@ def test_a_step_written_as_a_call_is_done_by_that_call() -> None:
 # strays
 
 
-def test_a_stray_is_left_over_and_not_given_back() -> None:
-    found = explained(["Ring the caretaker"], [did("x17")], [[GOOD]])
+def test_an_unrelated_action_stays_unassigned() -> None:
+    found = align_rows(["Ring the caretaker"], [did("x17")], [[GOOD]])
     assert (found.assigned, found.unassigned) == ([[]], [0])
-    both = explained(
+    both = align_rows(
         ["Read a.txt"], [did("read", path="b.txt"), did("read", path="a.txt")], [[GOOD]] * 2
     )
     assert (both.assigned, both.unassigned) == ([[1]], [0])
 
 
 def test_work_grows_linearly_with_the_steps_that_nothing_shows() -> None:
-    found, step = units(A), demand(PLAN[0])
+    found, step = make_candidates(A), make_requirement(PLAN[0])
     assert (
-        growth(lambda steps: align(found, [step] * steps, Similarity([[BAD] * steps], 0.0)), 200)
+        measure_growth(
+            lambda steps: align(found, [step] * steps, Similarity([[BAD] * steps], 0.0)), 200
+        )
         < 2.2
     )

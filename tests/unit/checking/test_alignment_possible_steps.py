@@ -15,11 +15,11 @@ from planproof.checking.alignment import (
 )
 from planproof.checking.similarity import FEATURE_SIGNS, load_shipped_weights
 from tests.trace_builders import Event, did, said, thought
-from tests.unit.checking.judge_cases import demand, units
+from tests.unit.checking.judge_cases import make_candidates, make_requirement
 
 CAKE = did("bake_cake", "in the oven", size="large")
 PIZZA = did("order_pizza", "on its way", size="large")
-OTHER = demand("Taste the cake")
+OTHER = make_requirement("Taste the cake")
 """A step with which the cake has a word in common."""
 
 
@@ -47,18 +47,20 @@ OTHER = demand("Taste the cake")
     ],
 )
 def test_what_may_be_under_a_step(step: str, event: Event, may: bool) -> None:
-    assert (0 in find_possible_steps(units(event)[0], [demand(step), OTHER])) is may
+    assert (
+        0 in find_possible_steps(make_candidates(event)[0], [make_requirement(step), OTHER])
+    ) is may
 
 
 @pytest.mark.parametrize("step", ["Frobnicate it", "Run the tests", "Delete draft-7.txt again"])
 def test_what_has_nothing_in_common_with_any_step_fits_none(step: str) -> None:
-    assert find_possible_steps(units(CAKE)[0], [demand(step)]) == set()
+    assert find_possible_steps(make_candidates(CAKE)[0], [make_requirement(step)]) == set()
 
 
 def test_a_result_that_is_yet_to_come_may_be_anything() -> None:
-    plan = [demand("Delete draft-7.txt"), demand('remove({"path": "a"})')]
-    assert find_possible_steps(units(CAKE)[0], plan, has_result=False) == {0}
-    assert find_possible_steps(units(PIZZA)[0], plan, has_result=False) == set()
+    plan = [make_requirement("Delete draft-7.txt"), make_requirement('remove({"path": "a"})')]
+    assert find_possible_steps(make_candidates(CAKE)[0], plan, has_result=False) == {0}
+    assert find_possible_steps(make_candidates(PIZZA)[0], plan, has_result=False) == set()
 
 
 @pytest.mark.parametrize("prices", [LOW_OVERLAP_COSTS, HIGH_OVERLAP_COSTS])
@@ -68,7 +70,9 @@ def test_the_prices_that_the_argument_rests_on(prices: Costs) -> None:
     assert prices.unassigned_action + prices.skip < -OTHER_CALL_SCORE
     # A claim is never worth a jump, where leaving it over costs nothing.
     assert prices.jump < -MAX_CLAIM_SCORE
-    assert not may_be_shared(units(thought("ls && ls"))[0], demand("Delete it"), MAX_CLAIM_SCORE)
+    assert not may_be_shared(
+        make_candidates(thought("ls && ls"))[0], make_requirement("Delete it"), MAX_CLAIM_SCORE
+    )
 
 
 def test_the_weights_that_the_argument_rests_on() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from planproof.checking.alignment import find_repeats
 from planproof.core.trace import Event
-from tests.unit.checking.alignment_cases import call, says, units
+from tests.unit.checking.alignment_cases import call, make_candidates, says
 
 
 def repeats(*events: Event) -> list[tuple[bool, bool]]:
     """For each event whether it repeats one, and whether it was repeated."""
-    found = find_repeats(units(*events))
+    found = find_repeats(make_candidates(*events))
     return [(at in found.repeat_indices, at in found.original_indices) for at in range(len(events))]
 
 
@@ -23,7 +23,7 @@ def test_a_call_of_another_tool_repeats_nothing() -> None:
     assert not any(any(pair) for pair in repeats(call("read", path="a"), call("write", path="a")))
 
 
-def test_only_so_many_calls_are_looked_back_on() -> None:
+def test_the_look_back_is_limited() -> None:
     between = [call("search", query=f"zebra{n}") for n in range(20)]
     again = call("search", query="cheap flights to Rome")
     assert repeats(again, *between, again)[-1] == (False, False)

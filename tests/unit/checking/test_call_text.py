@@ -59,7 +59,7 @@ def test_deep_arguments_are_walked_through() -> None:
     assert collect_strings(deep) == ["end"]
 
 
-def commands_of(event: Event) -> frozenset[str]:
+def find_commands(event: Event) -> frozenset[str]:
     return calls.find_known_commands(event, flatten_arguments(event.arguments))
 
 
@@ -79,10 +79,10 @@ def commands_of(event: Event) -> frozenset[str]:
     ],
 )
 def test_known_commands_are_found(text: str, commands: set[str]) -> None:
-    assert commands_of(call("zebra", command=text)) == commands
-    assert commands_of(call("zebra", text=text)) == commands
+    assert find_commands(call("zebra", command=text)) == commands
+    assert find_commands(call("zebra", text=text)) == commands
 
 
 def test_a_tool_may_be_a_known_command_itself() -> None:
-    assert commands_of(call("Grep", pattern="x-1")) == {"grep"}
-    assert commands_of(call(None)) == frozenset()
+    assert find_commands(call("Grep", pattern="x-1")) == {"grep"}
+    assert find_commands(call(None)) == frozenset()

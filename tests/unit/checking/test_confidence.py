@@ -15,7 +15,7 @@ from planproof.checking.confidence import (
 )
 from planproof.checking.similarity import compute_similarity, load_shipped_weights
 from tests.trace_builders import did, said
-from tests.unit.checking.judge_cases import demand, units
+from tests.unit.checking.judge_cases import make_candidates, make_requirement
 
 NOTHING = dict.fromkeys({name for names in CONFIDENCE_FEATURES.values() for name in names}, 0.0)
 
@@ -46,9 +46,9 @@ def test_what_makes_a_finding_surer(sort: str, sign: str, *, rises: bool) -> Non
     assert all((less < more) == rises for less, more in pairwise(sure))
 
 
-def test_a_step_is_known_by_what_stands_under_it() -> None:
-    steps = [demand("Read a-1.txt and b-2.txt"), demand("Tell Ann")]
-    found = units(did("read_file", path="a-1.txt"), said("It is read, Ann."))
+def test_step_features_come_from_its_events() -> None:
+    steps = [make_requirement("Read a-1.txt and b-2.txt"), make_requirement("Tell Ann")]
+    found = make_candidates(did("read_file", path="a-1.txt"), said("It is read, Ann."))
     explanation = align(found, steps, compute_similarity(found, steps, load_shipped_weights()))
 
     read, told = (

@@ -190,12 +190,12 @@ def test_a_step_names_a_program_or_a_flag(step: str, named: bool) -> None:
     assert names_any(step, names) is named
 
 
-def test_other_arguments_of_a_tool_that_runs_code_are_no_code() -> None:
+def test_other_arguments_of_a_tool_that_runs_code_are_not_code() -> None:
     assert effect("execute_python_file", filename="test.py") is None
     assert effect("python", input="print('check the policy')") is not None
 
 
-def test_text_that_is_no_code_is_left_alone() -> None:
+def test_text_that_is_not_code_is_unchanged() -> None:
     assert effect("send_message", text="echo: # true", body="print('x')") is None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planproof.core.finding import Extra, Severity
-from tests.trace_builders import Event, asked, did, failed, judged, said, thought, under
+from tests.trace_builders import Event, asked, did, failed, judge_events, nest_under, said, thought
 
 PLAN = ["Read report-12.txt", "Delete draft-7.txt"]
 READ = did("read_file", path="report-12.txt")
@@ -15,7 +15,7 @@ MINOR, MAJOR = Severity.MINOR, Severity.MAJOR
 
 
 def extras(*events: Event | tuple[Event, ...], plan: list[str] = PLAN) -> tuple[Extra, ...]:
-    return judged(plan, *events).extras
+    return judge_events(plan, *events).extras
 
 
 def severities(*events: Event | tuple[Event, ...]) -> list[Severity]:
@@ -58,14 +58,14 @@ def test_an_action_without_a_name_is_an_extra_too() -> None:
 
 
 def test_what_a_sub_agent_does_shares_the_lot_of_the_hand_off() -> None:
-    closing = under("e1", did("submit"))
+    closing = nest_under("e1", did("submit"))
     assert severities(MILK, closing, READ, DELETE) == [MAJOR, MAJOR]
-    assert severities(did("submit"), under("e1", MILK), READ, DELETE) == [MINOR, MINOR]
+    assert severities(did("submit"), nest_under("e1", MILK), READ, DELETE) == [MINOR, MINOR]
 
 
 @pytest.mark.parametrize("parent", [said("One moment."), thought("Hm."), asked("Milk, please.")])
-def test_an_action_under_what_is_no_action_stands_for_itself(parent: Event) -> None:
-    assert severities(parent, READ, DELETE, under("e1", MILK)) == [MAJOR]
+def test_an_action_below_a_non_action_counts_on_its_own(parent: Event) -> None:
+    assert severities(parent, READ, DELETE, nest_under("e1", MILK)) == [MAJOR]
 
 
 @pytest.mark.parametrize(
@@ -92,6 +92,6 @@ def test_an_undertaking_in_a_message_that_a_step_asks_for_is_part_of_it() -> Non
     assert extras(READ, told, plan=[PLAN[0], "Tell the user about the report"]) == ()
 
 
-def test_an_extra_says_that_the_user_spoke_before_it() -> None:
+def test_an_extra_notes_that_the_user_spoke_before_it() -> None:
     (extra,) = extras(READ, asked("We are out of milk!"), MILK, DELETE)
     assert extra.what == "buy_milk, after user message e2"

@@ -9,14 +9,14 @@ import pytest
 
 from planproof.checking.grounding import find_unmet_requirements
 from tests.trace_builders import Event, did, said, thought
-from tests.unit.checking.judge_cases import demand, units
+from tests.unit.checking.judge_cases import make_candidates, make_requirement
 
 
-def lacking(step: str, *events: Event, beside: Sequence[Event] = ()) -> list[str]:
+def find_unmet(step: str, *events: Event, beside: Sequence[Event] = ()) -> list[str]:
     """What a step lacks that is explained by these events, in a trace with others beside them."""
-    whole = units(*events, *beside)
+    whole = make_candidates(*events, *beside)
     actors = frozenset(unit.signature.actor for unit in whole)
-    return find_unmet_requirements(demand(step), whole[: len(events)], whole, actors)
+    return find_unmet_requirements(make_requirement(step), whole[: len(events)], whole, actors)
 
 
 LIST_TABLES = did("sql", "[('flights',), ('airlines',)]", query="SHOW TABLES")
@@ -75,38 +75,38 @@ LIST_TABLES = did("sql", "[('flights',), ('airlines',)]", query="SHOW TABLES")
     ],
 )  # fmt: skip
 def test_what_one_event_does_not_show(step: str, event: Event, lacks: str) -> None:
-    found = "; ".join(lacking(step, event))
+    found = "; ".join(find_unmet(step, event))
     assert lacks in found if lacks else not found
 
 
 def test_a_value_may_come_from_another_event_of_the_run() -> None:
     found = did("find_user", "ann_1", name="Ann"), did("book_flight", user="ann_1", flight="HAT030")
-    assert lacking("Find the user Ann, then book flight HAT030", *found) == []
+    assert find_unmet("Find the user Ann, then book flight HAT030", *found) == []
 
 
 def test_words_may_speak_of_a_value_that_only_the_trace_knows() -> None:
     step, told = "Tell Ann that order 4711 has arrived", said("It has arrived, Ann.")
-    assert lacking(step, told, beside=[did("get_order", id=4711)]) == []
-    assert lacking(step, told) == ["value “4711” not found in any event of this step"]
+    assert find_unmet(step, told, beside=[did("get_order", id=4711)]) == []
+    assert find_unmet(step, told) == ["value “4711” not found in any event of this step"]
 
 
-def test_a_code_must_stand_in_the_action_that_tells() -> None:
+def test_a_code_must_be_in_the_action_that_reports_it() -> None:
     step, sent = "Tell Ann the code K1NW8N", did("send_message", to="Ann")
-    assert lacking(step, sent, beside=[did("get_code", "K1NW8N")]) == [
+    assert find_unmet(step, sent, beside=[did("get_code", "K1NW8N")]) == [
         "value “K1NW8N” not found in any call of this step"
     ]
 
 
 def test_a_name_may_be_left_unsaid_where_the_trace_knows_it() -> None:
     step, call = "Look up the hotels in Paris", did("find_hotels")
-    assert lacking(step, call, beside=[did("find_city", city="Paris")]) == []
-    assert lacking(step, call) == ["value “Paris” not found in any call of this step"]
+    assert find_unmet(step, call, beside=[did("find_city", city="Paris")]) == []
+    assert find_unmet(step, call) == ["value “Paris” not found in any call of this step"]
 
 
 def test_a_call_without_a_recorded_output_may_have_returned_the_value() -> None:
     known = [did("list_files", "app.log db.log")]
-    assert lacking("Read app.log", did("read_next_file", ""), beside=known) == []
-    assert lacking("Read app.log", did("read_file", "", path="db.log"), beside=known) == [
+    assert find_unmet("Read app.log", did("read_next_file", ""), beside=known) == []
+    assert find_unmet("Read app.log", did("read_file", "", path="db.log"), beside=known) == [
         "value “app.log” not found in any call of this step"
     ]
 
@@ -116,43 +116,43 @@ def test_a_call_without_a_recorded_output_may_have_returned_the_value() -> None:
 )
 def test_another_table_was_described(table: str, lacks: list[str]) -> None:
     described: Event = {"kind": "action", "name": "sql", "text": f"DESCRIBE {table}"}
-    assert lacking("Describe the flights table", described, beside=[LIST_TABLES]) == lacks
+    assert find_unmet("Describe the flights table", described, beside=[LIST_TABLES]) == lacks
 
 
 def test_a_table_that_the_step_does_not_name_is_none_of_its_business() -> None:
     described: Event = {"kind": "action", "name": "sql", "text": "DESCRIBE airlines"}
-    assert lacking("Describe a table", described, beside=[LIST_TABLES]) == []
+    assert find_unmet("Describe a table", described, beside=[LIST_TABLES]) == []
 
 
 def test_somebody_else_did_it() -> None:
     by_coder = {**thought("2 and 2 are 4."), "actor": "Programmer"}
     by_checker = {**thought("It is 4."), "actor": "Checker"}
     step = "The Checker compares the sums"
-    assert lacking(step, by_coder, beside=[by_checker]) == ["no event by checker"]
-    assert lacking(step, by_checker, beside=[by_coder]) == []
+    assert find_unmet(step, by_coder, beside=[by_checker]) == ["no event by checker"]
+    assert find_unmet(step, by_checker, beside=[by_coder]) == []
 
 
 def test_a_number_may_count_the_calls() -> None:
     days = [did("get_weather", station="K", day=f"d{n}") for n in "abc"]
     step = "Fetch the weather at station K for {} days"
-    assert lacking(step.format(3), *days) == []
-    assert lacking(step.format(4), *days) == ["value “4” not found in any call of this step"]
-    assert lacking(step.format(1), days[0]) == ["value “1” not found in any call of this step"]
+    assert find_unmet(step.format(3), *days) == []
+    assert find_unmet(step.format(4), *days) == ["value “4” not found in any call of this step"]
+    assert find_unmet(step.format(1), days[0]) == ["value “1” not found in any call of this step"]
 
 
-def test_an_amount_of_money_is_told_by_whoever_tells_of_it() -> None:
+def test_an_amount_of_money_must_be_in_the_message() -> None:
     paid = did("pay", amount="$414")
     step = "Tell Ann that $414 went back"
-    assert lacking(step, said("It went back, Ann."), beside=[paid]) == [
+    assert find_unmet(step, said("It went back, Ann."), beside=[paid]) == [
         "value “$414” not found in any event of this step"
     ]
-    assert lacking(step, said("$414 went back, Ann."), beside=[paid]) == []
+    assert find_unmet(step, said("$414 went back, Ann."), beside=[paid]) == []
 
 
 def test_an_agent_that_the_step_gives_the_work_to_must_have_a_part_in_it() -> None:
     searched = {**said("Here is the list from the web."), "actor": "WebSurfer"}
-    step = demand("**Assistant**: once WebSurfer has the list, sort it out")
-    run = units(searched)
+    step = make_requirement("**Assistant**: once WebSurfer has the list, sort it out")
+    run = make_candidates(searched)
     assert find_unmet_requirements(step, run, run, frozenset({"websurfer", "assistant"})) == [
         "no event by assistant"
     ]
@@ -168,21 +168,23 @@ def test_an_agent_that_the_step_gives_the_work_to_must_have_a_part_in_it() -> No
     ],
 )
 def test_options_keep_their_case(command: str, found: list[str]) -> None:
-    assert lacking("List the folder with `ls` and its option `-R`", did("ls", c=command)) == found
+    assert (
+        find_unmet("List the folder with `ls` and its option `-R`", did("ls", c=command)) == found
+    )
 
 
 def test_each_table_is_to_be_described() -> None:
     described = did("sql", "...", query="DESCRIBE flights")
     step = "Inspect each table to see what it holds"
-    assert lacking(step, described, beside=[LIST_TABLES]) == ["table airlines was not described"]
+    assert find_unmet(step, described, beside=[LIST_TABLES]) == ["table airlines was not described"]
     both = [described, did("sql", "...", query="DESCRIBE airlines")]
-    assert lacking(step, *both, beside=[LIST_TABLES]) == []
+    assert find_unmet(step, *both, beside=[LIST_TABLES]) == []
 
 
 def test_who_is_handed_over_to_has_a_part_in_the_hand_over() -> None:
     handed = did("transfer_to_delivery_desk", to_agent="Delivery desk")
     beside = {**did("book_slot"), "actor": "Delivery desk"}
-    assert lacking("Hand over to the delivery desk", handed, beside=[beside]) == []
+    assert find_unmet("Hand over to the delivery desk", handed, beside=[beside]) == []
 
 
 @pytest.mark.parametrize(
@@ -195,7 +197,7 @@ def test_who_is_handed_over_to_has_a_part_in_the_hand_over() -> None:
     ],
 )
 def test_a_value_may_be_written_as_programs_write_it(step: str, call: Event) -> None:
-    assert lacking(step, call) == []
+    assert find_unmet(step, call) == []
 
 
 @pytest.mark.parametrize(
@@ -206,7 +208,7 @@ def test_a_value_may_be_written_as_programs_write_it(step: str, call: Event) -> 
     ],
 )
 def test_another_value_is_another_value(step: str, call: Event, absent: str) -> None:
-    assert lacking(step, call) == [f"value “{absent}” not found in any call of this step"]
+    assert find_unmet(step, call) == [f"value “{absent}” not found in any call of this step"]
 
 
 @pytest.mark.parametrize(

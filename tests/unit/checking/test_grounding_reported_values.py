@@ -6,7 +6,7 @@ import pytest
 
 from planproof.checking.grounding import find_missing_reported_values
 from tests.trace_builders import Event, did, said
-from tests.unit.checking.judge_cases import demand, units
+from tests.unit.checking.judge_cases import make_candidates, make_requirement
 
 
 @pytest.mark.parametrize(
@@ -39,12 +39,14 @@ from tests.unit.checking.judge_cases import demand, units
         ("Search for the price", did("search", q="room"), None),
     ],
 )
-def test_a_value_that_is_to_be_told(step: str, event: Event, sort: str | None) -> None:
-    assert find_missing_reported_values(demand(step), units(event)) == (
+def test_a_value_that_must_be_reported(step: str, event: Event, sort: str | None) -> None:
+    assert find_missing_reported_values(make_requirement(step), make_candidates(event)) == (
         [f"no {sort} reported"] if sort else []
     )
 
 
-def test_any_event_of_the_step_may_tell_it() -> None:
-    told = units(said("It is a nice room."), said("It is $40."))
-    assert find_missing_reported_values(demand("Tell Ann the price of the room"), told) == []
+def test_any_event_of_the_step_may_report_it() -> None:
+    told = make_candidates(said("It is a nice room."), said("It is $40."))
+    assert (
+        find_missing_reported_values(make_requirement("Tell Ann the price of the room"), told) == []
+    )

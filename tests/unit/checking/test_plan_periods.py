@@ -26,7 +26,7 @@ from planproof.readers.decoding.source import Source
 from planproof.verification import verify
 from tests import trace_builders
 from tests.fake_model import FakeModel
-from tests.trace_builders import Event, asked, did, noted, said, statuses, trace, under
+from tests.trace_builders import Event, asked, did, nest_under, noted, said, statuses, trace
 
 EXECUTED, PARTIAL, MISSING = Status.EXECUTED, Status.PARTIAL, Status.MISSING
 OUT_OF_ORDER = Status.OUT_OF_ORDER
@@ -45,24 +45,24 @@ def todos(*steps: str) -> Event:
     return noted("TodoWrite", todos=[{"content": step} for step in steps])
 
 
-def judged(*events: Event | tuple[Event, ...]) -> Verdict:
+def judge_latest(*events: Event | tuple[Event, ...]) -> Verdict:
     """The verdict with each plan in force until the next."""
-    return trace_builders.judged(None, asked("Tidy up."), *events, plan_in_force="latest")
+    return trace_builders.judge_events(None, asked("Tidy up."), *events, plan_in_force="latest")
 
 
-def told(verdict: Verdict) -> dict[str, tuple[str, Status]]:
+def status_by_number(verdict: Verdict) -> dict[str, tuple[str, Status]]:
     return {step.number: (step.text, step.status) for step in verdict.steps}
 
 
 def test_a_step_that_is_dropped_before_it_was_done_is_withdrawn() -> None:
-    verdict = judged(todos(READING, DELETING, MAILING), READ, todos(READING, MAILING), MAIL)
-    assert told(verdict) == {"1": (READING, EXECUTED), "2": (MAILING, EXECUTED)}
+    verdict = judge_latest(todos(READING, DELETING, MAILING), READ, todos(READING, MAILING), MAIL)
+    assert status_by_number(verdict) == {"1": (READING, EXECUTED), "2": (MAILING, EXECUTED)}
     assert verdict.score == 1.0
 
 
 def test_a_step_that_was_done_and_dropped_stays_under_the_number_of_its_plan() -> None:
-    verdict = judged(todos(READING, DELETING), READ, todos(DELETING, MAILING), DELETE, MAIL)
-    assert told(verdict) == {
+    verdict = judge_latest(todos(READING, DELETING), READ, todos(DELETING, MAILING), DELETE, MAIL)
+    assert status_by_number(verdict) == {
         "e2/1": (READING, EXECUTED),
         "1": (DELETING, EXECUTED),
         "2": (MAILING, EXECUTED),
@@ -77,28 +77,28 @@ def test_a_step_that_was_done_and_dropped_stays_under_the_number_of_its_plan() -
 
 
 def test_a_step_that_was_left_behind_follows_the_step_that_it_followed() -> None:
-    verdict = judged(
+    verdict = judge_latest(
         todos(READING, COPYING, DELETING), READ, COPY, todos(READING, DELETING), DELETE
     )
-    assert list(told(verdict)) == ["1", "e2/2", "2"]
+    assert list(status_by_number(verdict)) == ["1", "e2/2", "2"]
     assert verdict.score == 1.0
 
 
 def test_a_step_that_is_added_is_asked_for_from_then_on() -> None:
     events = [todos(READING), READ, todos(READING, MAILING)]
-    assert statuses(judged(*events, MAIL)) == [EXECUTED, EXECUTED]
-    assert statuses(judged(*events)) == [EXECUTED, MISSING]
+    assert statuses(judge_latest(*events, MAIL)) == [EXECUTED, EXECUTED]
+    assert statuses(judge_latest(*events)) == [EXECUTED, MISSING]
 
 
 def test_what_was_done_before_it_was_planned_does_not_count() -> None:
-    verdict = judged(todos(READING), READ, SEARCH, todos(READING, SEARCHING))
+    verdict = judge_latest(todos(READING), READ, SEARCH, todos(READING, SEARCHING))
     assert statuses(verdict) == [EXECUTED, MISSING]
     assert [extra.event for extra in verdict.extras] == ["e4"]
 
 
 def test_the_evidence_of_one_step_is_not_that_of_another_that_is_planned_later() -> None:
     again = "Read a.txt once more"
-    verdict = judged(todos(READING), READ, todos(READING, again))
+    verdict = judge_latest(todos(READING), READ, todos(READING, again))
     assert statuses(verdict)[0] is EXECUTED
     assert statuses(verdict)[1] in {MISSING, Status.AMBIGUOUS}
     assert verdict.steps[1].evidence == ()
@@ -107,31 +107,35 @@ def test_the_evidence_of_one_step_is_not_that_of_another_that_is_planned_later()
 
 def test_a_renamed_step_is_another_step() -> None:
     renamed = "Copy a.txt to b.txt and d.txt"
-    verdict = judged(todos(READING, COPYING), READ, COPY, todos(READING, renamed))
-    assert told(verdict) == {
+    verdict = judge_latest(todos(READING, COPYING), READ, COPY, todos(READING, renamed))
+    assert status_by_number(verdict) == {
         "1": (READING, EXECUTED),
         "e2/2": (COPYING, EXECUTED),
         "2": (renamed, MISSING),
     }
-    open_then = judged(todos(READING, COPYING), READ, todos(READING, renamed), COPY)
-    assert told(open_then) == {"1": (READING, EXECUTED), "2": (renamed, PARTIAL)}
+    open_then = judge_latest(todos(READING, COPYING), READ, todos(READING, renamed), COPY)
+    assert status_by_number(open_then) == {"1": (READING, EXECUTED), "2": (renamed, PARTIAL)}
 
 
-def test_a_new_order_holds_for_what_is_still_due() -> None:
+def test_a_new_order_applies_to_remaining_steps() -> None:
     first, second = todos(READING, COPYING, DELETING), todos(READING, DELETING, COPYING)
-    assert statuses(judged(first, READ, second, DELETE, COPY)) == [EXECUTED] * 3
-    assert statuses(judged(first, READ, second, COPY, DELETE)) == [EXECUTED, EXECUTED, OUT_OF_ORDER]
+    assert statuses(judge_latest(first, READ, second, DELETE, COPY)) == [EXECUTED] * 3
+    assert statuses(judge_latest(first, READ, second, COPY, DELETE)) == [
+        EXECUTED,
+        EXECUTED,
+        OUT_OF_ORDER,
+    ]
 
 
 def test_a_list_with_what_is_done_at_its_end_does_not_make_it_late() -> None:
-    verdict = judged(
+    verdict = judge_latest(
         todos(READING, COPYING, DELETING),
         READ,
         COPY,
         todos(DELETING, READING, COPYING),
         DELETE,
     )
-    assert told(verdict) == {
+    assert status_by_number(verdict) == {
         "2": (READING, EXECUTED),
         "3": (COPYING, EXECUTED),
         "1": (DELETING, EXECUTED),
@@ -140,7 +144,9 @@ def test_a_list_with_what_is_done_at_its_end_does_not_make_it_late() -> None:
 
 
 def test_what_every_plan_puts_first_and_came_later_is_out_of_order() -> None:
-    verdict = judged(todos(READING, COPYING), COPY, todos(READING, COPYING, DELETING), READ, DELETE)
+    verdict = judge_latest(
+        todos(READING, COPYING), COPY, todos(READING, COPYING, DELETING), READ, DELETE
+    )
     assert statuses(verdict) == [EXECUTED, OUT_OF_ORDER, EXECUTED]
 
 
@@ -156,63 +162,67 @@ def test_a_list_that_is_ticked_off_is_one_plan_throughout() -> None:
         return noted("TodoWrite", todos=items)
 
     events = [event for count, deed in enumerate(done) for event in (ticked(count), deed)]
-    verdict = judged(*events, ticked(5))
-    assert list(told(verdict)) == ["1", "2", "3", "4", "5"]
+    verdict = judge_latest(*events, ticked(5))
+    assert list(status_by_number(verdict)) == ["1", "2", "3", "4", "5"]
     assert verdict.score == 1.0
     assert verdict.plan is not None
     assert verdict.plan.replans == ()
 
 
 def test_a_list_that_gets_shorter_with_every_call_keeps_what_was_done() -> None:
-    verdict = judged(
+    verdict = judge_latest(
         todos(READING, COPYING, DELETING), READ,
         todos(COPYING, DELETING), COPY,
         todos(DELETING), DELETE,
     )  # fmt: skip
-    assert list(told(verdict)) == ["e2/1", "e4/1", "1"]
+    assert list(status_by_number(verdict)) == ["e2/1", "e4/1", "1"]
     assert verdict.score == 1.0
 
 
 def test_a_step_that_was_begun_is_finished_under_the_next_plan() -> None:
     mailing = "Mail b.txt to ann@example.org and bo@example.org"
     to_bo = did("send_mail", to="bo@example.org", file="b.txt")
-    verdict = judged(todos(READING, mailing), READ, MAIL, todos(READING, mailing, DELETING), to_bo)
+    verdict = judge_latest(
+        todos(READING, mailing), READ, MAIL, todos(READING, mailing, DELETING), to_bo
+    )
     assert statuses(verdict) == [EXECUTED, EXECUTED, MISSING]
     assert verdict.steps[1].covers == ("e4", "e6")
-    stopped = judged(todos(READING, mailing), READ, MAIL, todos(READING, mailing, DELETING), DELETE)
+    stopped = judge_latest(
+        todos(READING, mailing), READ, MAIL, todos(READING, mailing, DELETING), DELETE
+    )
     assert statuses(stopped) == [EXECUTED, PARTIAL, EXECUTED]
 
 
 def test_doing_again_what_is_done_is_a_minor_extra() -> None:
-    verdict = judged(todos(READING), READ, todos(READING, MAILING), READ, MAIL)
+    verdict = judge_latest(todos(READING), READ, todos(READING, MAILING), READ, MAIL)
     assert [(extra.event, extra.severity) for extra in verdict.extras] == [("e5", "minor")]
 
 
-def test_calls_issued_together_with_a_plan_are_held_to_it() -> None:
-    verdict = judged(todos(READING), READ, (MAIL, todos(READING, MAILING)), DELETE)
+def test_calls_issued_together_with_a_plan_are_judged_by_it() -> None:
+    verdict = judge_latest(todos(READING), READ, (MAIL, todos(READING, MAILING)), DELETE)
     assert statuses(verdict) == [EXECUTED, EXECUTED]
     assert [extra.event for extra in verdict.extras] == ["e6"]
 
 
 def test_what_a_sub_agent_does_later_belongs_where_it_was_handed_over_to() -> None:
     hand_off = did("hand_over", to="research agent", goal="collect sources")
-    verdict = judged(
+    verdict = judge_latest(
         todos("Let the research agent collect sources"),
         hand_off,
         todos(MAILING),
-        under("e3", SEARCH),
+        nest_under("e3", SEARCH),
         MAIL,
     )
-    assert told(verdict)["e2/1"][1] is EXECUTED
+    assert status_by_number(verdict)["e2/1"][1] is EXECUTED
     assert verdict.steps[0].covers == ("e3", "e5")
     assert verdict.score == 1.0
 
 
-def test_sub_steps_of_the_last_plan_have_their_parents_and_older_ones_stand_alone() -> None:
+def test_sub_steps_of_the_last_plan_have_parents_and_older_ones_do_not() -> None:
     def nested(*children: str) -> Event:
         return noted("update_plan", plan=[{"step": "File it", "substeps": list(children)}])
 
-    verdict = judged(nested(READING, COPYING), READ, COPY, nested(COPYING, DELETING), DELETE)
+    verdict = judge_latest(nested(READING, COPYING), READ, COPY, nested(COPYING, DELETING), DELETE)
     assert [(step.number, step.parent) for step in verdict.steps] == [
         ("e2/1.1", None),
         ("1", None),
@@ -223,18 +233,18 @@ def test_sub_steps_of_the_last_plan_have_their_parents_and_older_ones_stand_alon
 
 
 def test_plans_that_follow_at_once_cost_nothing() -> None:
-    judge = _Asked()
+    judge = _ModelJudgeStub()
     verdict = evaluate(
         trace=trace(todos(READING), todos(COPYING), todos(DELETING), DELETE),
         judge=judge,
         plan_in_force="latest",
     )
-    assert list(told(verdict)) == ["1"]
+    assert list(status_by_number(verdict)) == ["1"]
     assert [[step.text for step in plan.steps] for plan, _ in judge.given] == [[DELETING]]
 
 
 @dataclass
-class _Asked:
+class _ModelJudgeStub:
     """Finds what the rules find, tells it as a model's judgement, and keeps what it was given."""
 
     name: str = "asked"
@@ -258,12 +268,12 @@ class _Asked:
         return ()
 
 
-ANEW = trace(asked("Tidy up."), todos(READING, DELETING), READ, todos(READING, MAILING), MAIL)
+REPLANNED = trace(asked("Tidy up."), todos(READING, DELETING), READ, todos(READING, MAILING), MAIL)
 
 
 def test_judgements_of_models_are_joined() -> None:
-    judge = _Asked()
-    verdict = asyncio.run(aevaluate(trace=ANEW, judge=judge, plan_in_force="latest"))
+    judge = _ModelJudgeStub()
+    verdict = asyncio.run(aevaluate(trace=REPLANNED, judge=judge, plan_in_force="latest"))
     assert statuses(verdict) == [EXECUTED, EXECUTED]
     assert verdict.cost == Usage(calls=2, tokens_in=20)
     assert verdict.warnings == ("plan 1", "plan 2")
@@ -279,55 +289,55 @@ def test_judgements_of_models_are_joined() -> None:
 
 
 @dataclass
-class _Tiring(_Asked):
+class _FailsOnSecondPlan(_ModelJudgeStub):
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
         if self.given:
             raise ModelFailed(Cause.UNAVAILABLE, "it went away", usage=Usage(calls=3))
         return await super().judge(task, plan, trace)
 
 
-def test_what_was_paid_before_a_model_failed_is_told() -> None:
-    verdict = evaluate(trace=ANEW, judge=_Tiring(), plan_in_force="latest")
+def test_cost_before_a_model_failure_is_reported() -> None:
+    verdict = evaluate(trace=REPLANNED, judge=_FailsOnSecondPlan(), plan_in_force="latest")
     assert (verdict.outcome, verdict.cause) == (Outcome.JUDGE_FAILED, "unavailable")
     assert verdict.cost == Usage(calls=4, tokens_in=10)
 
 
-def test_rejected_evidence_is_told_under_the_number_of_its_plan() -> None:
+def test_rejected_evidence_is_reported_with_the_number_of_its_plan() -> None:
     events = trace(todos(READING), READ, todos(MAILING), MAIL)
-    verdict = evaluate(trace=events, judge=_Asked(), plan_in_force="latest")
+    verdict = evaluate(trace=events, judge=_ModelJudgeStub(), plan_in_force="latest")
     assert [one.step for one in verdict.rejected] == ["e1/1", "1"]
 
 
 def test_a_judge_without_findings_is_refused() -> None:
     prompt = find_judge("prompt", model=FakeModel({"score": 1.0, "reason": "Step 1 was done."}))
     with pytest.raises(InvalidInput, match=r"judge without findings can't .* Use `rules`"):
-        evaluate(trace=ANEW, judge=prompt, plan_in_force="latest")
+        evaluate(trace=REPLANNED, judge=prompt, plan_in_force="latest")
 
 
 @dataclass
-class _Scoring(_Asked):
+class _ScoreOnlyJudge(_ModelJudgeStub):
     async def judge(self, task: Content, plan: Plan, trace: Trace) -> Judgement:
         return replace(await super().judge(task, plan, trace), findings=None, score=1.0)
 
 
 def test_another_judge_without_findings_fails() -> None:
-    verdict = evaluate(trace=ANEW, judge=_Scoring(), plan_in_force="latest")
+    verdict = evaluate(trace=REPLANNED, judge=_ScoreOnlyJudge(), plan_in_force="latest")
     assert verdict.outcome is Outcome.JUDGE_FAILED
     assert "a judge without findings can't judge" in verdict.reason
 
 
 def test_a_plan_that_is_given_lets_no_other_come_into_force() -> None:
     with pytest.raises(InvalidInput, match=r"a plan was given.* Omit the plan"):
-        evaluate(plan=[READING], trace=ANEW, plan_in_force="latest")
+        evaluate(plan=[READING], trace=REPLANNED, plan_in_force="latest")
 
 
-def test_there_are_no_other_plans_in_force() -> None:
+def test_other_values_of_plan_in_force_are_refused() -> None:
     with pytest.raises(UnknownName, match="Did you mean `latest`"):
-        evaluate(trace=ANEW, plan_in_force="last")  # pyright: ignore[reportArgumentType]
+        evaluate(trace=REPLANNED, plan_in_force="last")  # pyright: ignore[reportArgumentType]
 
 
-def test_what_the_judge_is_shown_of_done_steps_stands_in_front() -> None:
-    judge = _Asked()
+def test_done_steps_are_shown_to_the_judge_first() -> None:
+    judge = _ModelJudgeStub()
     events = trace(todos(READING, COPYING), READ, todos(COPYING, READING, DELETING), COPY, DELETE)
     verdict = evaluate(trace=events, judge=judge, plan_in_force="latest")
     assert verdict.score == 1.0
@@ -369,7 +379,7 @@ def _withdraws_a_step(verdict: dict[str, Any]) -> None:
     verdict["steps"][0]["covers"].insert(0, "e3")
 
 
-def test_the_verdict_that_is_tampered_with_stands() -> None:
+def test_the_untampered_verdict_is_valid() -> None:
     assert [step["number"] for step in VERDICT["steps"]] == ["e2/1", "1", "2"]
     assert verify(VERDICT, SOURCE) == ()
 

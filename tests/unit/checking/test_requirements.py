@@ -5,7 +5,7 @@ from __future__ import annotations
 from planproof.checking.requirements import WrittenCall, compile_steps
 from planproof.core.plan import Plan, Step
 from planproof.core.vocabulary import Vocabulary
-from tests.unit.checking.alignment_cases import demands
+from tests.unit.checking.alignment_cases import make_requirements
 
 
 def test_only_the_steps_that_count_make_demands() -> None:
@@ -18,7 +18,7 @@ def test_only_the_steps_that_count_make_demands() -> None:
 
 
 def test_a_demand_knows_what_it_is_to_be_done_by() -> None:
-    tell, think, delete = demands("Tell the user", "Decide on one", "Delete a.txt")
+    tell, think, delete = make_requirements("Tell the user", "Decide on one", "Delete a.txt")
     assert (tell.accepts_message, tell.accepts_reasoning, tell.requires_action) == (
         True,
         False,
@@ -35,7 +35,7 @@ def test_a_demand_knows_what_it_is_to_be_done_by() -> None:
 
 
 def test_a_demand_may_ask_for_a_repetition() -> None:
-    once, again = demands("Run the tests", "Run the tests again")
+    once, again = make_requirements("Run the tests", "Run the tests again")
     assert not once.is_repetition
     assert again.is_repetition
 
@@ -63,24 +63,28 @@ def test_a_word_may_be_declared_to_mean_a_tool() -> None:
 
 
 def test_a_step_may_be_written_as_a_call() -> None:
-    call, not_json, words = demands('Get_Order({"id": 5})', "get_order({id})", "Get the order")
+    call, not_json, words = make_requirements(
+        'Get_Order({"id": 5})', "get_order({id})", "Get the order"
+    )
     assert call.call == WrittenCall("get_order", {"id": 5})
     assert not_json.call is None
     assert words.call is None
 
 
 def test_what_follows_a_step_in_the_same_item_is_left_out() -> None:
-    (demand,) = demands("Write a.txt\n\nNote: b.txt is not needed")
+    (demand,) = make_requirements("Write a.txt\n\nNote: b.txt is not needed")
     assert [item.text for item in demand.literals] == ["a.txt"]
     assert demand.folded_text == "write a.txt"
 
 
 def test_the_same_step_is_read_once() -> None:
-    assert demands("Write a.txt")[0] is demands("Write a.txt")[0]
+    assert make_requirements("Write a.txt")[0] is make_requirements("Write a.txt")[0]
 
 
 def test_a_step_for_a_tool_takes_an_action() -> None:
-    seen, asked = demands("Use the visualizer tool to inspect it", "Ask the search_agent for it")
+    seen, asked = make_requirements(
+        "Use the visualizer tool to inspect it", "Ask the search_agent for it"
+    )
     assert (seen.accepts_reasoning, seen.requires_action) == (False, True)
     assert (asked.accepts_message, asked.message_only, asked.requires_action) == (
         False,
@@ -91,4 +95,9 @@ def test_a_step_for_a_tool_takes_an_action() -> None:
 
 def test_the_subject_is_who_gets_the_work() -> None:
     steps = ("**WebSurfer**: search", "Assistant will sum up", "Search the web", "We will search")
-    assert [demand.subject for demand in demands(*steps)] == ["websurfer", "assistant", "", ""]
+    assert [demand.subject for demand in make_requirements(*steps)] == [
+        "websurfer",
+        "assistant",
+        "",
+        "",
+    ]

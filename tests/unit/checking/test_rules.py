@@ -9,7 +9,7 @@ from planproof.core.content import Content
 from planproof.core.finding import Status
 from planproof.core.vocabulary import Vocabulary
 from planproof.planning.plan_parser import parse_plan
-from tests.trace_builders import asked, did, judged, said, statuses, under
+from tests.trace_builders import asked, did, judge_events, nest_under, said, statuses
 from tests.unit.checking.judge_cases import read
 
 BUILT_IN = Vocabulary()
@@ -55,7 +55,7 @@ INSTALL, TEST = did("install_dependencies"), did("run_tests")
 
 
 def test_parents_are_executed_when_all_below_them_is() -> None:
-    verdict = judged(NESTED, CLONE, DOWNLOAD, INSTALL, TEST)
+    verdict = judge_events(NESTED, CLONE, DOWNLOAD, INSTALL, TEST)
     assert statuses(verdict) == [Status.EXECUTED] * 6
     prepare = verdict.steps[0]
     assert prepare.note == "derived from its sub-steps"
@@ -63,47 +63,49 @@ def test_parents_are_executed_when_all_below_them_is() -> None:
 
 
 def test_parents_are_partial_when_some_below_them_is_missing() -> None:
-    found = {step.number: step.status for step in judged(NESTED, DOWNLOAD, INSTALL, TEST).steps}
+    found = {
+        step.number: step.status for step in judge_events(NESTED, DOWNLOAD, INSTALL, TEST).steps
+    }
     assert found["1.1.1"] is Status.MISSING
     assert (found["1"], found["1.1"]) == (Status.PARTIAL, Status.PARTIAL)
 
 
 def test_parents_are_missing_when_all_below_them_is() -> None:
-    found = {step.number: step.status for step in judged(NESTED, INSTALL, TEST).steps}
+    found = {step.number: step.status for step in judge_events(NESTED, INSTALL, TEST).steps}
     assert (found["1"], found["1.1"]) == (Status.PARTIAL, Status.MISSING)
 
 
-def test_a_waived_sub_step_does_not_hold_its_parent_back() -> None:
+def test_a_waived_sub_step_does_not_lower_its_parent() -> None:
     plan = "1. Prepare\n  1.1 Clone the repository\n  1.2 Optionally, clean up\n2. Run the tests"
-    verdict = judged(plan, CLONE, TEST)
+    verdict = judge_events(plan, CLONE, TEST)
     assert verdict.steps[0].status is Status.EXECUTED
     assert verdict.score == 1.0
 
 
 def test_what_a_sub_agent_and_its_own_helpers_do_is_covered_by_the_step() -> None:
     plan = ["Hand over to the research agent", "Write summary.md"]
-    verdict = judged(
+    verdict = judge_events(
         plan,
         did("hand_over", to="research agent"),
-        under("e1", did("zig", a="1")),
-        under("e2", did("zag", b="2")),
-        under("e3", said("zigzag")),
+        nest_under("e1", did("zig", a="1")),
+        nest_under("e2", did("zag", b="2")),
+        nest_under("e3", said("zigzag")),
         did("write_file", path="summary.md"),
     )
     assert verdict.steps[0].covers == ("e1", "e2", "e3", "e4")
     assert verdict.extras == ()
 
 
-def test_the_note_on_a_lapse_says_that_the_user_spoke_before_it() -> None:
+def test_the_note_on_a_deviation_says_that_the_user_spoke_before_it() -> None:
     plan = ["Read a.txt", "Delete b.txt", "Copy c.txt"]
     read_it, delete = did("read_file", path="a.txt"), did("delete_file", path="b.txt")
     copy = did("copy_file", path="c.txt")
-    moved = judged(plan, read_it, asked("First the copy!"), copy, delete).steps[2]
+    moved = judge_events(plan, read_it, asked("First the copy!"), copy, delete).steps[2]
     assert (moved.status, moved.note) == (Status.OUT_OF_ORDER, "after user message e2")
     other = did("delete_file", path="d.txt")
-    partial = judged(plan, read_it, asked("No, d.txt!"), other, copy).steps[1]
+    partial = judge_events(plan, read_it, asked("No, d.txt!"), other, copy).steps[1]
     assert partial.note == "value “b.txt” not found in any call of this step; after user message e2"
-    assert judged(plan, read_it, asked("Go on."), delete, copy).steps[1].note == ""
+    assert judge_events(plan, read_it, asked("Go on."), delete, copy).steps[1].note == ""
 
 
 def test_the_task_has_no_say() -> None:

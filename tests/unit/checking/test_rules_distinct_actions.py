@@ -28,7 +28,7 @@ from tests.trace_builders import did, trace
         ("Look up the order 4711", "create_order"),
     ],
 )
-def test_another_deed_on_the_same_thing_is_a_missing_step_and_an_extra(
+def test_another_action_on_the_same_object_is_a_missing_step_and_an_extra(
     step: str, tool: str
 ) -> None:
     verdict = evaluate(plan=[step], trace=trace(did(tool, "done", id="4711")))
@@ -48,13 +48,13 @@ def test_another_deed_on_the_same_thing_is_a_missing_step_and_an_extra(
         ("Cancel the order 4711 and refund it", "refund_order"),
     ],
 )
-def test_words_for_the_same_deed_are_no_other_deed(step: str, tool: str) -> None:
+def test_synonyms_are_the_same_action_type(step: str, tool: str) -> None:
     verdict = evaluate(plan=[step], trace=trace(did(tool, "done", id="4711")))
     assert verdict.steps[0].status in {Status.EXECUTED, Status.PARTIAL}
     assert verdict.extras == ()
 
 
-def test_a_verb_may_belong_to_several_deeds() -> None:
+def test_a_verb_may_have_several_action_types() -> None:
     assert {"move", "transfer"} <= find_exclusive_types([stem("move")])
     assert find_exclusive_types([stem("update")]) == frozenset()
     assert find_exclusive_types([stem("call"), stem("off")]) == find_exclusive_types(
@@ -72,7 +72,7 @@ def test_a_part_that_begins_with_another_verb_may_be_done_by_anything() -> None:
     assert find_part_exclusive_types("Check the refund") == {"look"}
 
 
-def test_what_stands_in_the_name_of_a_file_is_no_word() -> None:
+def test_words_in_a_file_name_are_not_verbs() -> None:
     assert stem_words("Compress notes/may.md, ./list or /tell/me and read/write it") == [
         stem(word) for word in ("compress", "or", "and", "read", "write", "it")
     ]

@@ -12,20 +12,20 @@ from planproof.checking.rules import Rules
 
 
 @pytest.fixture(autouse=True)
-def _forgotten() -> Iterator[None]:
+def _clear_caches() -> Iterator[None]:
     rules.compute_release_fingerprint.cache_clear()
     yield
     rules.compute_release_fingerprint.cache_clear()
 
 
-def _released(name: str) -> str:
+def _set_version(name: str) -> str:
     return f"{name} 99"
 
 
 def test_it_changes_with_the_release(monkeypatch: pytest.MonkeyPatch) -> None:
     before = Rules().fingerprint
     rules.compute_release_fingerprint.cache_clear()
-    monkeypatch.setattr(rules, "version", _released)
+    monkeypatch.setattr(rules, "version", _set_version)
     assert Rules().fingerprint != before
 
 

@@ -7,9 +7,9 @@ import pytest
 from planproof.checking.alignment import Alignment
 from planproof.checking.step_status import judge_step
 from planproof.core.finding import Status, StepFinding
-from tests.line_counts import growth
+from tests.line_counts import measure_growth
 from tests.trace_builders import Event, did, failed, noted, said, thought
-from tests.unit.checking.judge_cases import demand, units
+from tests.unit.checking.judge_cases import make_candidates, make_requirement
 
 FAIR = 50
 NONE: list[list[int]] = [[], [], []]
@@ -17,12 +17,12 @@ NONE: list[list[int]] = [[], [], []]
 
 def finding(step: str, *events: Event, runs: list[list[int]] | None = None) -> StepFinding:
     """On a step that all of the events explain; or on the middle one of these runs."""
-    found = units(*events)
+    found = make_candidates(*events)
     explained = runs or [[], list(range(len(found))), []]
     fits = [[FAIR] * len(explained) for _ in found]
     explanation = Alignment(explained, [], fits, is_monotonic=True)
     actors = frozenset(unit.signature.actor for unit in found)
-    return judge_step(1, demand(step), explanation, found, actors)
+    return judge_step(1, make_requirement(step), explanation, found, actors)
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_passages_of_one_message_are_one_event() -> None:
 
 
 def test_work_grows_linearly_with_the_steps_that_nothing_shows() -> None:
-    needed, found = demand("If it rains, close the roof"), units(did("look_up"))
+    needed, found = make_requirement("If it rains, close the roof"), make_candidates(did("look_up"))
 
     def judge(steps: int) -> None:
         explanation = Alignment([[]] * steps, [0], [[FAIR] * steps], is_monotonic=True)
         for step in range(steps):
             judge_step(step, needed, explanation, found, frozenset())
 
-    assert growth(judge, 200) < 2.2
+    assert measure_growth(judge, 200) < 2.2

@@ -6,7 +6,7 @@ import pytest
 
 from planproof.checking.step_status import find_contradiction
 from tests.trace_builders import did, said
-from tests.unit.checking.judge_cases import units
+from tests.unit.checking.judge_cases import make_candidates
 
 
 @pytest.mark.parametrize(
@@ -30,13 +30,14 @@ from tests.unit.checking.judge_cases import units
     ],
 )
 def test_only_the_contrary_refutes_a_condition(condition: str, output: str, refuted: bool) -> None:
-    found = find_contradiction(condition, units(did("run_build", output)))
+    found = find_contradiction(condition, make_candidates(did("run_build", output)))
     assert (found is not None) is refuted
 
 
 def test_the_sentence_that_refutes_is_quoted_from_the_output() -> None:
     found = find_contradiction(
-        "the build fails", units(did("prepare"), did("run_build", "Log:\n The build passed. Bye."))
+        "the build fails",
+        make_candidates(did("prepare"), did("run_build", "Log:\n The build passed. Bye.")),
     )
     assert found is not None
     assert (found.event, found.pointer, found.quote) == (
@@ -48,6 +49,8 @@ def test_the_sentence_that_refutes_is_quoted_from_the_output() -> None:
 
 def test_what_the_agent_says_refutes_nothing() -> None:
     assert (
-        find_contradiction("the build fails", units(said("The build passed."), did("tag", "")))
+        find_contradiction(
+            "the build fails", make_candidates(said("The build passed."), did("tag", ""))
+        )
         is None
     )

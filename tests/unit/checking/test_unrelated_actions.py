@@ -6,13 +6,13 @@ import pytest
 
 from planproof.checking.unrelated_actions import remove_unrelated_actions
 from tests.trace_builders import Event, did, failed, said
-from tests.unit.checking.judge_cases import demand, units
+from tests.unit.checking.judge_cases import make_candidates, make_requirement
 
 
-def strays(step: str, *events: Event) -> list[int]:
+def find_unrelated(step: str, *events: Event) -> list[int]:
     """The events that do not belong under the step, by their place."""
     run = list(range(len(events)))
-    found = remove_unrelated_actions(units(*events), [demand(step)], [run])
+    found = remove_unrelated_actions(make_candidates(*events), [make_requirement(step)], [run])
     assert sorted([*run, *(index for _, index in found)]) == list(range(len(events)))
     return sorted(index for _, index in found)
 
@@ -82,24 +82,26 @@ POLL = did("poll_job", "running", job="export")
 def test_what_the_text_of_a_step_does_not_cover(
     step: str, events: list[Event], found: list[int]
 ) -> None:
-    assert strays(step, *events) == found
+    assert find_unrelated(step, *events) == found
 
 
-def test_a_stray_is_taken_out_of_its_own_step_only() -> None:
+def test_an_unrelated_action_is_removed_from_its_own_step_only() -> None:
     runs = [[0, 1], [1]]
     log, other = LOG, did("read_file", "...", path="db.log")
-    plan = [demand("Read app.log"), demand("Read db.log")]
-    assert remove_unrelated_actions(units(log, other), plan, runs) == [(0, 1)]
+    plan = [make_requirement("Read app.log"), make_requirement("Read db.log")]
+    assert remove_unrelated_actions(make_candidates(log, other), plan, runs) == [(0, 1)]
     assert runs == [[0], [1]]
 
 
 def test_a_lone_step_does_not_cover_what_is_of_another_sort() -> None:
-    events = units(did("get_order", "60", order="A-1"), did("refund_order", "ok", order="A-1"))
-    looked_up = demand("Look up the order")
+    events = make_candidates(
+        did("get_order", "60", order="A-1"), did("refund_order", "ok", order="A-1")
+    )
+    looked_up = make_requirement("Look up the order")
 
     alone = remove_unrelated_actions(events, [looked_up], [[0, 1]])
     among_others = remove_unrelated_actions(
-        events, [looked_up, demand("Say goodbye")], [[0, 1], []]
+        events, [looked_up, make_requirement("Say goodbye")], [[0, 1], []]
     )
 
     assert alone == [(0, 1)]
@@ -107,21 +109,31 @@ def test_a_lone_step_does_not_cover_what_is_of_another_sort() -> None:
 
 
 def test_a_lone_step_whose_verb_is_not_known_covers_what_fits() -> None:
-    events = units(did("get_order", "60", order="A-1"), did("refund_order", "ok", order="A-1"))
+    events = make_candidates(
+        did("get_order", "60", order="A-1"), did("refund_order", "ok", order="A-1")
+    )
 
-    assert remove_unrelated_actions(events, [demand("Frobnicate the parcel A-1")], [[0, 1]]) == []
+    assert (
+        remove_unrelated_actions(events, [make_requirement("Frobnicate the parcel A-1")], [[0, 1]])
+        == []
+    )
 
 
 def test_what_is_done_when_all_is_said_does_not_serve_the_saying() -> None:
     before, after = did("get_order", "60", order="A-1"), did("get_order", "70", order="A-2")
-    events = units(before, said("Which of the orders do you mean?"), after)
-    plan = [demand("Ask which of the orders applies"), demand("Say goodbye")]
+    events = make_candidates(before, said("Which of the orders do you mean?"), after)
+    plan = [make_requirement("Ask which of the orders applies"), make_requirement("Say goodbye")]
 
     assert remove_unrelated_actions(events, plan, [[0, 1, 2], []]) == [(0, 2)]
 
 
 def test_a_tool_that_the_step_names_may_come_after_the_words() -> None:
-    events = units(said("It is not enough."), did("calculate", "74", expression="348 - 274"))
-    plan = [demand("Say so and offer other ways, then calculate"), demand("Say goodbye")]
+    events = make_candidates(
+        said("It is not enough."), did("calculate", "74", expression="348 - 274")
+    )
+    plan = [
+        make_requirement("Say so and offer other ways, then calculate"),
+        make_requirement("Say goodbye"),
+    ]
 
     assert remove_unrelated_actions(events, plan, [[0, 1], []]) == []

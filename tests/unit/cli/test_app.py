@@ -48,7 +48,7 @@ def test_every_command_explains_itself(planproof: CommandLine, command: str) -> 
     assert command in planproof("--help").out
 
 
-def test_a_fault_of_planproof_is_told_without_a_traceback(
+def test_an_internal_error_is_reported_without_a_traceback(
     planproof: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def faulty(*_: object, **__: object) -> None:
@@ -57,7 +57,7 @@ def test_a_fault_of_planproof_is_told_without_a_traceback(
     monkeypatch.setattr(evaluation, "judge_case", faulty)
     done = planproof("judge", "case.json")
     assert done.code == 3
-    assert "internal error: ZeroDivisionError: of all things (test_commands.py, line" in done.err
+    assert "internal error: ZeroDivisionError: of all things (test_app.py, line" in done.err
     assert "please report it" in done.err
 
 

@@ -32,7 +32,7 @@ def test_info_counts_and_clear_removes(planproof: CommandLine, path: Path) -> No
     assert "0 answers" in after.out
 
 
-def test_a_file_of_another_kind_is_told(planproof: CommandLine, path: Path) -> None:
+def test_a_file_of_another_kind_is_an_error(planproof: CommandLine, path: Path) -> None:
     path.write_text("these are my notes, and no database at all")
 
     done = planproof("cache", "clear")

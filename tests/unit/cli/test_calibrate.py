@@ -78,9 +78,7 @@ def test_labels_say_which_cases_were_followed_and_what_agrees(
     assert told.startswith("rules on 1 followed case, ")
 
 
-def test_cases_and_labels_are_told_apart_by_their_ids(
-    planproof: CommandLine, tmp_path: Path
-) -> None:
+def test_labels_belong_to_cases_by_id(planproof: CommandLine, tmp_path: Path) -> None:
     alike = planproof("calibrate", saved(tmp_path, [*FOLLOWED, FOLLOWED[0]], "alike.jsonl"))
     assert alike.code == 2
     assert "another case with the id `case-0`" in alike.err

@@ -58,7 +58,7 @@ def test_lines_go_to_standard_output(planproof: CommandLine, folder: Path) -> No
     assert (done.code, done.out) == (0, (folder / "out.jsonl").read_text(encoding="utf-8"))
 
 
-def test_a_run_that_is_not_there_is_told_with_the_next_step(
+def test_a_missing_run_is_an_error_that_says_what_to_do_next(
     planproof: CommandLine, folder: Path
 ) -> None:
     done = planproof("export", "latest")

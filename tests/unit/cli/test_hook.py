@@ -11,7 +11,7 @@ import pytest
 
 from planproof import evaluate
 from tests.claude_code_session import EXAMPLES, stop, write_session
-from tests.command_line import CommandLine, Done
+from tests.command_line import CommandLine, CommandResult
 from tests.virtual_time import VirtualTime
 
 
@@ -20,15 +20,15 @@ def session(tmp_path: Path) -> Path:
     return write_session(tmp_path)
 
 
-def told(done: Done) -> Any:
+def parse_output(done: CommandResult) -> Any:
     assert done.code == 0, done.err
     return json.loads(done.out)
 
 
-def test_the_user_is_told_the_verdict_and_nothing_is_blocked(
+def test_the_user_sees_the_verdict_and_nothing_is_blocked(
     planproof: CommandLine, session: Path
 ) -> None:
-    answer = told(planproof("hook", "claude-code", stdin=stop(session)))
+    answer = parse_output(planproof("hook", "claude-code", stdin=stop(session)))
     whole = evaluate(trace=EXAMPLES / "claude-code" / "trace.jsonl")
     assert whole.score == 0.25
     assert list(answer) == ["systemMessage"]
@@ -40,19 +40,21 @@ def test_below_the_least_score_the_agent_goes_on_once(
     planproof: CommandLine, session: Path
 ) -> None:
     command = ("hook", "claude-code", "--min-score", "0.5")
-    answer = told(planproof(*command, stdin=stop(session)))
+    answer = parse_output(planproof(*command, stdin=stop(session)))
     assert answer["decision"] == "block"
     assert "step 4" in answer["reason"]
-    again = told(planproof(*command, stdin=stop(session, stop_hook_active=True)))
+    again = parse_output(planproof(*command, stdin=stop(session, stop_hook_active=True)))
     assert list(again) == ["systemMessage"]
-    enough = told(planproof("hook", "claude-code", "--min-score", "0.25", stdin=stop(session)))
+    enough = parse_output(
+        planproof("hook", "claude-code", "--min-score", "0.25", stdin=stop(session))
+    )
     assert list(enough) == ["systemMessage"]
 
 
 def test_a_configured_least_score_does_not_block(planproof: CommandLine, session: Path) -> None:
     (session.parent / "planproof.toml").write_text("min_score = 1.0\n")
     done = planproof("hook", "claude-code", stdin=stop(session))
-    assert list(told(done)) == ["systemMessage"]
+    assert list(parse_output(done)) == ["systemMessage"]
     assert str(session.parent / "planproof.toml") in done.err
 
 
@@ -73,10 +75,10 @@ def test_each_to_do_list_is_in_force_until_the_next(planproof: CommandLine, sess
 
     session.write_text("\n".join(listed(1, "a.txt") + listed(11, "b.txt")) + "\n")
     shutil.rmtree(session.with_suffix(""))
-    answer = told(planproof("hook", "claude-code", stdin=stop(session)))
+    answer = parse_output(planproof("hook", "claude-code", stdin=stop(session)))
     assert answer["systemMessage"] == ("planproof: 1.0, perfect adherence: 2 of 2 steps executed.")
     command = ("hook", "claude-code", "--plan-in-force", "first")
-    assert "major extra" in told(planproof(*command, stdin=stop(session)))["systemMessage"]
+    assert "major extra" in parse_output(planproof(*command, stdin=stop(session)))["systemMessage"]
 
 
 def test_without_a_plan_and_at_other_events_nothing_is_said(
@@ -114,11 +116,11 @@ def test_no_mistake_keeps_an_agent_from_stopping(
     assert done.err or not arguments
 
 
-def test_half_a_character_in_the_last_words_is_no_mistake(
+def test_a_truncated_character_at_the_end_is_accepted(
     planproof: CommandLine, session: Path
 ) -> None:
     done = planproof("hook", "claude-code", stdin=stop(session, last_assistant_message="\ud83d"))
-    assert told(done)["systemMessage"].startswith("planproof: 0.25")
+    assert parse_output(done)["systemMessage"].startswith("planproof: 0.25")
 
 
 def test_last_words_that_are_not_written_yet_are_waited_for(
@@ -139,7 +141,7 @@ def test_last_words_that_are_not_written_yet_are_waited_for(
     monkeypatch.setattr("planproof.integrations.claude_code_hook.time.monotonic", clock)
     monkeypatch.setattr("planproof.integrations.claude_code_hook.time.sleep", sleep)
     words = "Three words; summary.txt says so, and I have checked it."
-    answer = told(
+    answer = parse_output(
         planproof("hook", "claude-code", stdin=stop(session, last_assistant_message=words))
     )
     assert "only claimed" in answer["systemMessage"]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.command_line import CommandLine
 from tests.small_cases import FOLLOWED, PLAN, TASK, USER, called
-from tests.unit.readers.inspect_logs import packed
+from tests.unit.readers.inspect_logs import pack_log
 
 TODOS = called(9, "write_todos", todos=[{"content": step, "status": "pending"} for step in PLAN])
 PLANNED = [USER, *TODOS, *FOLLOWED["execution_trace"][1:]]
@@ -18,17 +18,17 @@ PLANNED = [USER, *TODOS, *FOLLOWED["execution_trace"][1:]]
 
 @pytest.fixture
 def log(folder: Path) -> Path:
-    (folder / "log.eval").write_bytes(packed())
+    (folder / "log.eval").write_bytes(pack_log())
     return folder / "log.eval"
 
 
-def written(folder: Path, value: Any, name: str = "trace.json") -> str:
+def write_file(folder: Path, value: Any, name: str = "trace.json") -> str:
     (folder / name).write_text(json.dumps(value), encoding="utf-8")
     return name
 
 
 def test_a_trace_is_shown_as_it_was_understood(planproof: CommandLine, folder: Path) -> None:
-    done = planproof("inspect", written(folder, PLANNED))
+    done = planproof("inspect", write_file(folder, PLANNED))
     assert (done.code, done.err) == (0, "")
     assert "read by openai-messages: 5 events (3 actions, 1 message, 1 bookkeeping)" in done.out
     assert "e1 user      message     Archive report 12 and mail it to Ann." in done.out
@@ -41,7 +41,7 @@ def test_a_trace_is_shown_as_it_was_understood(planproof: CommandLine, folder: P
 def test_a_trace_without_a_plan_says_what_was_looked_at(
     planproof: CommandLine, folder: Path
 ) -> None:
-    done = planproof("inspect", written(folder, FOLLOWED["execution_trace"]))
+    done = planproof("inspect", write_file(folder, FOLLOWED["execution_trace"]))
     assert "none was found in the trace (searched 1 prompt, 0" in done.out
 
 
@@ -55,14 +55,14 @@ def test_errors_and_sub_agents_are_marked(planproof: CommandLine, folder: Path) 
         {"id": "a", "kind": "action", "name": "Task", "actor": "lead", "text": "look"},
         {"id": "b", "kind": "action", "name": "ls", "parent": "a", "status": "error"},
     ]
-    done = planproof("inspect", written(folder, {"events": events}))
+    done = planproof("inspect", write_file(folder, {"events": events}))
     assert "a lead action Task look\n" in done.out
     assert "b      action   ✗ ls\n" in done.out
 
 
 def test_a_long_trace_shows_its_head_and_its_tail(planproof: CommandLine, folder: Path) -> None:
     events = [{"kind": "action", "name": f"tool_{n}", "status": "error"} for n in range(100)]
-    done = planproof("inspect", written(folder, events))
+    done = planproof("inspect", write_file(folder, events))
     assert "e14" in done.out
     assert "e15" not in done.out
     assert "78 events between, 78 errors in them" in done.out
@@ -70,20 +70,20 @@ def test_a_long_trace_shows_its_head_and_its_tail(planproof: CommandLine, folder
     assert len(done.out.splitlines()) < 40
 
 
-def test_what_was_skipped_is_told_with_its_reasons(planproof: CommandLine, folder: Path) -> None:
+def test_skipped_records_are_listed_with_reasons(planproof: CommandLine, folder: Path) -> None:
     odd = [{"no": n} for n in range(3)]
-    done = planproof("inspect", written(folder, [*FOLLOWED["execution_trace"] * 9, *odd]))
+    done = planproof("inspect", write_file(folder, [*FOLLOWED["execution_trace"] * 9, *odd]))
     assert "skipped 3 parts of the trace" in done.out
     assert "3 not a chat message, first at /63" in done.out
 
 
 def test_an_unknown_format_is_said_to_be_one(planproof: CommandLine, folder: Path) -> None:
-    done = planproof("inspect", written(folder, {"a": [{"b": 1}]}))
+    done = planproof("inspect", write_file(folder, {"a": [{"b": 1}]}))
     assert "read by general, which guesses: it knows no format: 0 events" in done.out
 
 
 def test_secrets_are_masked_unless_asked_for(planproof: CommandLine, folder: Path) -> None:
-    name = written(folder, called(1, "login", password="hunter2hunter2"))
+    name = write_file(folder, called(1, "login", password="hunter2hunter2"))
     assert "hunter2" not in planproof("inspect", name).out
     assert "hunter2" in planproof("inspect", name, "--no-redact").out
     assert "hunter2" in planproof("inspect", name, "--format", "json").out
@@ -91,8 +91,8 @@ def test_secrets_are_masked_unless_asked_for(planproof: CommandLine, folder: Pat
 
 def test_the_native_form_gives_the_same_verdict(planproof: CommandLine, folder: Path) -> None:
     (folder / "task.txt").write_text(TASK, encoding="utf-8")
-    written(folder, PLAN, "plan.json")
-    planproof("inspect", written(folder, PLANNED), "--format", "json", "-o", "native.json")
+    write_file(folder, PLAN, "plan.json")
+    planproof("inspect", write_file(folder, PLANNED), "--format", "json", "-o", "native.json")
     judged = [
         planproof(
             "judge", "--task", "task.txt", "--plan", "plan.json", "--trace", name, "-f", "json"
@@ -113,7 +113,7 @@ def test_several_traces_are_listed(planproof: CommandLine, log: Path) -> None:
 
 
 def test_a_listed_trace_that_can_not_be_read_says_why(planproof: CommandLine, folder: Path) -> None:
-    (folder / "log.eval").write_bytes(packed({"samples/cut_epoch_1.json": b'{"messages": ['}))
+    (folder / "log.eval").write_bytes(pack_log({"samples/cut_epoch_1.json": b'{"messages": ['}))
     done = planproof("inspect", "log.eval")
     assert done.code == 0
     assert "cut_epoch_1" in done.out.splitlines()[4]

@@ -20,7 +20,7 @@ def _write(path: Path, value: Any) -> Path:
     return path
 
 
-def test_a_picture_without_colour_when_it_is_no_terminal(planproof: CommandLine) -> None:
+def test_no_colour_without_a_terminal(planproof: CommandLine) -> None:
     done = planproof("judge", "case.json")
     assert done.code == 0
     assert "perfect adherence" in done.out
@@ -60,7 +60,7 @@ def test_a_trace_that_is_not_understood_exits_with_3(planproof: CommandLine, fol
 
 @pytest.mark.parametrize("form", ["terminal", "full", "html"])
 @pytest.mark.parametrize("place", ["evaluation.read_trace", "readers.decoding.source.Parser"])
-def test_an_internal_error_in_reading_is_told_in_the_same_way(
+def test_an_internal_error_in_reading_is_reported_the_same_way(
     planproof: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch, place: str, form: str
 ) -> None:
     def faulty(*_: Any, **__: Any) -> Any:
@@ -192,7 +192,7 @@ def test_a_configuration_can_be_named(planproof: CommandLine, folder: Path) -> N
     assert "no judge is registered as `nobody`" in done.err
 
 
-def test_limits_of_the_configuration_hold(planproof: CommandLine, folder: Path) -> None:
+def test_limits_of_the_configuration_apply(planproof: CommandLine, folder: Path) -> None:
     _write(folder / "planproof.toml", "limits.max_bytes = 100")
     done = planproof("judge", "case.json")
     assert done.code == 2
@@ -231,7 +231,7 @@ def test_a_device_is_written_to_not_replaced(planproof: CommandLine) -> None:
     assert not Path("/dev/null").is_file()
 
 
-def test_secrets_are_masked_except_where_quotes_must_hold(
+def test_secrets_are_masked_except_where_quotes_are_verified(
     planproof: CommandLine, folder: Path
 ) -> None:
     token = "sk-" + "a1" * 20
@@ -252,7 +252,7 @@ def test_text_on_standard_input_must_be_utf_8(planproof: CommandLine, folder: Pa
     assert "standard input: byte 3 is not valid UTF-8." in done.err
 
 
-def test_a_folder_is_no_case(planproof: CommandLine) -> None:
+def test_a_folder_is_not_a_case(planproof: CommandLine) -> None:
     done = planproof("judge", ".")
     assert done.code == 2
     assert "can't be read: Is a directory." in done.err

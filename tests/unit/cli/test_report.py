@@ -8,14 +8,14 @@ import pytest
 
 from planproof.runs.store.open_store import open_store
 from tests.command_line import CommandLine
-from tests.judged_cases import EVERY_STATUS, demo_case, kept_run
+from tests.judged_cases import EVERY_STATUS, demo_case, store_run
 
 
 @pytest.fixture(autouse=True)
-def kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def stored_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLANPROOF_STORE", raising=False)
     store = open_store()
-    kept_run(store, [demo_case("followed"), EVERY_STATUS])
+    store_run(store, [demo_case("followed"), EVERY_STATUS])
     store.close()
 
 

@@ -284,7 +284,7 @@ def test_a_bar_shows_the_progress_on_a_terminal(
     assert len(_verdicts(planproof("run", "-", stdin=Path("cases.jsonl").read_bytes()).out)) == 2
 
 
-def test_the_line_beside_the_bar_tells_how_it_goes() -> None:
+def test_the_progress_line_shows_counts() -> None:
     tally = SummaryBuilder()
     assert format_progress(tally, 0.0, None) == "0 cases"
     scored = Verdict(outcome=Outcome.SCORED, reason="", score=0.75, level=0.75)

@@ -74,7 +74,7 @@ def test_cases_are_chosen(
         (("--engine", "ray", "--max-cost", "1"), "--max-cost can't be held over several workers"),
     ],
 )
-def test_what_can_not_be_done_is_told_with_the_next_step(
+def test_errors_say_what_to_do_next(
     planproof: CommandLine,
     foreign: Path,
     options: tuple[str, ...],

@@ -16,13 +16,13 @@ from planproof.runs.run_records import Result, Run, RunState
 from planproof.runs.store.open_store import open_store
 from scripts.doc_blocks import find_blocks_for
 from tests.command_line import CommandLine
-from tests.run_builders import RUN, found, run_of, run_scoring
+from tests.run_builders import RUN, make_results, make_scored_results, verdict_with
 from tests.unit.finding_builders import findings
 
 FIRST, SECOND = RUN.id, "20260102-030000-def456"
 
 
-def _keep(run: Run, results: list[Result], state: RunState = RunState.FINISHED) -> None:
+def _store_run(run: Run, results: list[Result], state: RunState = RunState.FINISHED) -> None:
     store = open_store()
     store.begin(run)
     store.add(run.id, results, [])
@@ -32,24 +32,36 @@ def _keep(run: Run, results: list[Result], state: RunState = RunState.FINISHED) 
 
 
 @pytest.fixture(autouse=True)
-def kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def stored_runs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two runs: the second has one case worse, one better, one the same, and one unscored."""
     monkeypatch.delenv("PLANPROOF_STORE", raising=False)
-    base = {"a": found(findings("EE")), "b": found(findings("EL")), "c": 1.0, "d": 0.5}
-    new = {"a": found(findings("EL")), "b": found(findings("EE")), "c": 1.0, "d": None}
-    _keep(RUN, run_of(dict(base)))
+    base = {
+        "a": verdict_with(findings("EE")),
+        "b": verdict_with(findings("EL")),
+        "c": 1.0,
+        "d": 0.5,
+    }
+    new = {
+        "a": verdict_with(findings("EL")),
+        "b": verdict_with(findings("EE")),
+        "c": 1.0,
+        "d": None,
+    }
+    _store_run(RUN, make_results(dict(base)))
     day = timedelta(days=1)
     second = replace(RUN, id=SECOND, created=RUN.created + day, tags={"branch": "pr-7"})
-    _keep(second, run_of(dict(new)))
+    _store_run(second, make_results(dict(new)))
     return folder
 
 
-def test_the_query_in_the_docs_counts_what_was_left_out(kept: Path) -> None:
+def test_the_query_in_the_docs_counts_what_was_left_out(stored_runs: Path) -> None:
     [query] = (block.text for block in find_blocks_for(__file__))
     [step] = (
-        step for result in run_of({"b": found(findings("EL"))}) for step in result.verdict.steps[1:]
+        step
+        for result in make_results({"b": verdict_with(findings("EL"))})
+        for step in result.verdict.steps[1:]
     )
-    with closing(sqlite3.connect(kept / ".planproof" / "planproof.db")) as store:
+    with closing(sqlite3.connect(stored_runs / ".planproof" / "planproof.db")) as store:
         assert store.execute(query).fetchall() == [(step.text, 1)]
 
 
@@ -88,10 +100,10 @@ def test_a_case_of_a_run_is_shown(planproof: CommandLine) -> None:
     assert planproof("show", "latest", "a", "-f", "junit").code == 2
 
 
-def test_junit_goes_to_a_file(planproof: CommandLine, kept: Path) -> None:
+def test_junit_goes_to_a_file(planproof: CommandLine, stored_runs: Path) -> None:
     done = planproof("show", "latest", "--format", "junit", "-o", "junit.xml")
     assert (done.code, done.out) == (0, "")
-    suite = ET.parse(kept / "junit.xml").getroot()[0]
+    suite = ET.parse(stored_runs / "junit.xml").getroot()[0]
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("4", "1", "1")
 
 
@@ -125,11 +137,11 @@ def test_a_base_is_finished_earlier_and_over_the_same_data(planproof: CommandLin
         in planproof("compare", "branch=x", "latest").err
     )
     third = replace(RUN, id="20260103-030000-fff000", created=RUN.created + timedelta(days=2))
-    _keep(third, run_scoring([1.0]), RunState.INTERRUPTED)
+    _store_run(third, make_scored_results([1.0]), RunState.INTERRUPTED)
     other = replace(third, id="20260104-030000-fff000", created=RUN.created + timedelta(days=3))
-    _keep(replace(other, source="other.jsonl"), run_scoring([1.0]))
+    _store_run(replace(other, source="other.jsonl"), make_scored_results([1.0]))
     last = replace(third, id="20260105-030000-fff000", created=RUN.created + timedelta(days=4))
-    _keep(last, run_scoring([1.0]))
+    _store_run(last, make_scored_results([1.0]))
     assert planproof("compare", "previous", "latest").out.startswith(f"base  {SECOND}")
 
 
@@ -152,7 +164,7 @@ def test_a_gate_passes_or_fails_with_the_reasons(planproof: CommandLine) -> None
     assert planproof("gate", FIRST, "--min-pass-rate", "1").code == 1
 
 
-def test_a_gate_tells_programs_and_pull_requests(planproof: CommandLine) -> None:
+def test_a_gate_writes_json_and_markdown(planproof: CommandLine) -> None:
     done = planproof("gate", "latest", "-f", "json")
     told = json.loads(done.out)
     assert (done.code, told["passed"], told["run"]["id"]) == (1, False, SECOND)
@@ -164,7 +176,7 @@ def test_a_gate_tells_programs_and_pull_requests(planproof: CommandLine) -> None
 
 def test_an_interrupted_run_does_not_pass(planproof: CommandLine) -> None:
     third = replace(RUN, id="20260103-030000-fff000", created=RUN.created + timedelta(days=2))
-    _keep(third, run_scoring([1.0]), RunState.INTERRUPTED)
+    _store_run(third, make_scored_results([1.0]), RunState.INTERRUPTED)
     done = planproof("gate", "latest")
     assert done.code == 1
     assert "✗ the run is finished: it is interrupted; continue with --resume" in done.out
@@ -172,9 +184,9 @@ def test_an_interrupted_run_does_not_pass(planproof: CommandLine) -> None:
 
 def test_runs_that_are_empty_or_have_nothing_in_common(planproof: CommandLine) -> None:
     empty = replace(RUN, id="20260103-030000-eee000", created=RUN.created + timedelta(days=2))
-    _keep(empty, [])
+    _store_run(empty, [])
     other = replace(RUN, id="20260104-030000-fff000", created=RUN.created + timedelta(days=3))
-    _keep(other, run_scoring([1.0, 1.0]))
+    _store_run(other, make_scored_results([1.0, 1.0]))
     assert "0 pairs: 0 better, 0 worse, 0 the same" in planproof("compare", FIRST, other.id).out
     assert "not compared: 4 only in the base" in planproof("compare", FIRST, empty.id).out
     nothing = planproof("gate", empty.id)
@@ -195,16 +207,18 @@ def test_what_needs_a_base_says_so(planproof: CommandLine, option: tuple[str, st
     assert "go with --no-worse-than" in done.err
 
 
-def test_the_minimum_is_that_of_the_configuration(planproof: CommandLine, kept: Path) -> None:
-    (kept / "planproof.toml").write_text("min_score = 0.5\n", encoding="utf-8")
+def test_the_minimum_is_that_of_the_configuration(
+    planproof: CommandLine, stored_runs: Path
+) -> None:
+    (stored_runs / "planproof.toml").write_text("min_score = 0.5\n", encoding="utf-8")
     assert "3 of them at 0.5 or above" in planproof("show", "latest").out
     assert "2 of them at 1 or above" in planproof("show", "latest", "--min-score", "1").out
 
 
 def test_the_store_is_named_by_option_environment_or_configuration(
-    planproof: CommandLine, kept: Path, monkeypatch: pytest.MonkeyPatch
+    planproof: CommandLine, stored_runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    elsewhere = kept / "deep" / "er"
+    elsewhere = stored_runs / "deep" / "er"
     elsewhere.mkdir(parents=True)
     monkeypatch.chdir(elsewhere)
     absent = planproof("runs")
@@ -213,16 +227,20 @@ def test_the_store_is_named_by_option_environment_or_configuration(
     assert not (elsewhere / ".planproof").exists()
     there = "../../.planproof/planproof.db"
     assert planproof("runs", "--store", there).code == 0
-    assert planproof("runs", "--store", f"sqlite:///{kept}/.planproof/planproof.db").code == 0
+    assert (
+        planproof("runs", "--store", f"sqlite:///{stored_runs}/.planproof/planproof.db").code == 0
+    )
     monkeypatch.setenv("PLANPROOF_STORE", there)
     assert planproof("runs").code == 0
     monkeypatch.delenv("PLANPROOF_STORE")
     # A file is meant from where the configuration stands.
-    (kept / "planproof.toml").write_text('store = ".planproof/planproof.db"\n', encoding="utf-8")
+    (stored_runs / "planproof.toml").write_text(
+        'store = ".planproof/planproof.db"\n', encoding="utf-8"
+    )
     assert planproof("runs").code == 0
 
 
-def test_an_unknown_run_is_told_with_what_there_is(planproof: CommandLine) -> None:
+def test_an_unknown_run_is_an_error_that_lists_the_runs(planproof: CommandLine) -> None:
     done = planproof("show", "20270101")
     assert done.code == 2
     assert SECOND in done.err

@@ -21,7 +21,9 @@ def test_headers_are_taken_as_opentelemetry_writes_them(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     "given", ["authorization", "=x", "a=b,c", "a=b%0d%0aX: c", "a b=c", "a=%E2%82%AC"]
 )
-def test_what_is_no_header_is_refused_unsaid(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_invalid_header_is_refused_and_not_printed(
+    given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv(HEADERS, given)
     with pytest.raises(InvalidConfiguration, match="NAME=VALUE") as refused:
         TraceOptions(otlp_endpoint="http://collector:4318").read_headers()
@@ -29,7 +31,7 @@ def test_what_is_no_header_is_refused_unsaid(given: str, monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("given", ["file:///etc/passwd", "", "http://", "http://[a", "http://a:b"])
-def test_an_endpoint_that_is_no_address_is_refused(
+def test_an_invalid_endpoint_is_refused(
     given: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ran = CommandLine(monkeypatch, capsys)("serve", "--otlp-endpoint", given)

@@ -73,7 +73,9 @@ def test_a_tampered_verdict_is_rejected(
     assert "\x1b" not in done.out
 
 
-def test_many_verdicts_are_held_against_their_cases(planproof: CommandLine, folder: Path) -> None:
+def test_many_verdicts_are_verified_against_their_cases(
+    planproof: CommandLine, folder: Path
+) -> None:
     cases = _write(folder / "cases.jsonl", FOLLOWED, IDLE, PLANLESS, [])
     planproof("run", cases, "-o", "verdicts.jsonl")
     done = planproof("verify", "verdicts.jsonl", cases)
@@ -104,7 +106,7 @@ def test_a_score_on_a_line_without_a_case_is_rejected(
     assert "the case can't be read: cases.jsonl, line 2: must be an object" in done.out
 
 
-def test_a_case_that_can_be_read_is_no_invalid_input(planproof: CommandLine, folder: Path) -> None:
+def test_a_readable_case_is_not_invalid_input(planproof: CommandLine, folder: Path) -> None:
     _write(folder / "empty.jsonl", {**FOLLOWED, "execution_trace": ""})
     planproof("run", "empty.jsonl", "-o", "verdicts.jsonl")
     assert planproof("verify", "verdicts.jsonl", "empty.jsonl").code == 0
@@ -122,7 +124,7 @@ def test_a_case_that_can_be_read_is_no_invalid_input(planproof: CommandLine, fol
         ("[]\n[]", "line 1: is no full verdict"),
     ],
 )
-def test_what_is_no_verdict_exits_with_2(
+def test_an_invalid_verdict_exits_with_2(
     planproof: CommandLine, folder: Path, content: str, message: str
 ) -> None:
     (folder / "bad.json").write_text(content, encoding="utf-8")

@@ -30,7 +30,7 @@ def trace(tmp_path: Path) -> Path:
     return tmp_path / "trace.jsonl"
 
 
-def written(*events: dict[str, object]) -> str:
+def encode_lines(*events: dict[str, object]) -> str:
     return "".join(json.dumps(event) + "\n" for event in events)
 
 
@@ -49,8 +49,8 @@ def test_the_plan_is_ticked_off_while_the_trace_is_written(
     clock: VirtualTime,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    cake = written(CAKE)
-    coming = iter((written(READ), cake[:10], cake[10:], written(DELETE)))
+    cake = encode_lines(CAKE)
+    coming = iter((encode_lines(READ), cake[:10], cake[10:], encode_lines(DELETE)))
 
     def sleep(seconds: float) -> None:
         """Let something be written whenever the command sleeps."""
@@ -75,7 +75,7 @@ def test_the_plan_is_ticked_off_while_the_trace_is_written(
 def test_a_score_that_is_out_of_reach_ends_it(
     planproof: CommandLine, plan: Path, trace: Path
 ) -> None:
-    trace.write_text(written(CAKE), "utf-8")
+    trace.write_text(encode_lines(CAKE), "utf-8")
     done = planproof("watch", trace, "--plan", plan, "--min-score", "0.75")
     assert done.code == 1
     assert planproof("watch", trace, "--plan", plan, "--until-quiet", "0").code == 0
@@ -89,7 +89,7 @@ def test_ctrl_c_ends_it_with_the_verdict(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(watching.time, "sleep", interrupted)
-    trace.write_text(written(READ, DELETE), "utf-8")
+    trace.write_text(encode_lines(READ, DELETE), "utf-8")
     done = planproof("watch", trace, "--plan", plan)
     assert done.code == 0
     assert "perfect adherence" in done.out
@@ -99,7 +99,7 @@ def test_on_a_terminal_the_plan_is_drawn(
     planproof: CommandLine, plan: Path, trace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    trace.write_text(written(READ, CAKE), "utf-8")
+    trace.write_text(encode_lines(READ, CAKE), "utf-8")
     done = planproof("watch", trace, "--plan", plan, "--until-quiet", "0")
     assert "next" in done.out
     assert "best score still in reach" in done.out
@@ -107,7 +107,7 @@ def test_on_a_terminal_the_plan_is_drawn(
 
 
 def test_without_a_plan_it_waits_for_one(planproof: CommandLine, trace: Path) -> None:
-    trace.write_text(written(READ), "utf-8")
+    trace.write_text(encode_lines(READ), "utf-8")
     done = planproof("watch", trace, "--until-quiet", "0")
     assert done.code == 3
     assert "there is no plan" in done.out
@@ -117,7 +117,7 @@ def test_without_a_plan_it_waits_for_one(planproof: CommandLine, trace: Path) ->
 def test_what_can_not_be_read_yet_is_said_and_waited_for(
     planproof: CommandLine, plan: Path, trace: Path
 ) -> None:
-    trace.write_text(written({**READ, "kind": "action", "nonsense": 1}), "utf-8")
+    trace.write_text(encode_lines({**READ, "kind": "action", "nonsense": 1}), "utf-8")
     done = planproof("watch", trace, "--plan", plan, "--until-quiet", "0.5")
     assert done.code == 2
     assert done.err.count("not yet readable") == 1

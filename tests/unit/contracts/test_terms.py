@@ -54,7 +54,7 @@ def test_words_that_mean_the_same_share_a_concept() -> None:
     assert extract_terms("remove") & extract_terms("delete")
 
 
-def test_a_phrase_stands_for_a_concept() -> None:
+def test_a_phrase_has_a_concept() -> None:
     assert "~cancel" in extract_terms("call off the trip")
     assert "~cancel" not in extract_terms("call the trip off")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from planproof.contracts.values import Literal, LiteralKind, TextIndex, extract_literals, fold
-from tests.line_counts import growth
+from tests.line_counts import measure_growth
 
 
-def found(text: str) -> list[tuple[str, str]]:
+def list_literals(text: str) -> list[tuple[str, str]]:
     return [(literal.kind.value, literal.text) for literal in extract_literals(text)]
 
 
@@ -46,15 +46,15 @@ def only(text: str) -> Literal:
     ],
 )
 def test_values_are_found_in_a_step(text: str, literals: list[tuple[str, str]]) -> None:
-    assert found(text) == literals
+    assert list_literals(text) == literals
 
 
-def test_values_stand_in_the_order_of_the_text() -> None:
-    assert [text for _, text in found("take 3 from a.txt for Ann")] == ["3", "a.txt", "Ann"]
+def test_values_are_in_text_order() -> None:
+    assert [text for _, text in list_literals("take 3 from a.txt for Ann")] == ["3", "a.txt", "Ann"]
 
 
 def test_what_is_taken_for_one_sort_is_not_taken_for_another() -> None:
-    assert found('write "5 May 2024"') == [("quoted", "5 May 2024")]
+    assert list_literals('write "5 May 2024"') == [("quoted", "5 May 2024")]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_what_is_taken_for_one_sort_is_not_taken_for_another() -> None:
         ("ask the Canadians", "a cat", False),
     ],
 )
-def test_a_text_holds_a_value_under_its_forms(step: str, text: str, *, held: bool) -> None:
+def test_a_text_contains_a_value_in_other_forms(step: str, text: str, *, held: bool) -> None:
     assert only(step).occurs_in(fold(text)) is held
 
 
@@ -89,7 +89,7 @@ def test_a_value_is_looked_for_in_many_texts_at_once() -> None:
     assert texts.find_indices(Literal(LiteralKind.IDENTIFIER, "A-1", ("a-1",))) == [0, 3]
 
 
-def test_many_texts_hold_the_numbers_that_each_of_them_holds() -> None:
+def test_many_texts_contain_the_numbers_of_each() -> None:
     lines = ["4", "14", "4.5", "a4", "44 4", ""]
     number = Literal(LiteralKind.NUMBER, "4", ("4",))
     alone = [index for index, line in enumerate(lines) if number.occurs_in(line)]
@@ -108,7 +108,7 @@ def test_a_range_of_days_is_two_dates(text: str) -> None:
     assert last.occurs_in("back: 2026-06-07")
 
 
-def test_what_something_may_cost_is_no_value() -> None:
+def test_a_price_limit_is_not_a_value() -> None:
     assert extract_literals("book one that costs at most 300 EUR") == ()
     assert extract_literals("book one under $300") == ()
     assert [value.text for value in extract_literals("pay $300")] == ["$300"]
@@ -117,7 +117,7 @@ def test_what_something_may_cost_is_no_value() -> None:
 
 @pytest.mark.parametrize("unit", ["1 2 3 ", "Step 1:", '"ab" ', "a1-", "Ab ", "/a.py "])
 def test_work_grows_linearly_with_the_values_of_a_text(unit: str) -> None:
-    assert growth(lambda times: extract_literals(unit * times), 200) < 2.5
+    assert measure_growth(lambda times: extract_literals(unit * times), 200) < 2.5
 
 
 def test_an_identifier_has_a_digit_or_another_mark_of_its_own() -> None:
@@ -128,5 +128,5 @@ def test_an_identifier_has_a_digit_or_another_mark_of_its_own() -> None:
 
 
 def test_a_number_has_at_most_twelve_groups_of_thousands() -> None:
-    assert found("pay 1,000,000.50 now") == [("number", "1,000,000.50")]
-    assert found("pay 1" + ",000" * 13 + " now") == [("number", "000" + ",000" * 12)]
+    assert list_literals("pay 1,000,000.50 now") == [("number", "1,000,000.50")]
+    assert list_literals("pay 1" + ",000" * 13 + " now") == [("number", "000" + ",000" * 12)]

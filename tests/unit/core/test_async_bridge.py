@@ -18,7 +18,7 @@ def test_work_is_awaited_from_inside_a_running_loop_too() -> None:
     assert (run_sync(_two()), asyncio.run(inside())) == (2, 2)
 
 
-def test_waiting_for_oneself_is_an_error_and_no_standstill() -> None:
+def test_waiting_on_the_own_loop_is_an_error_not_a_deadlock() -> None:
     async def on_the_loop() -> int:
         return run_sync(_two())
 

@@ -26,7 +26,7 @@ def deep(levels: int) -> str:
         (f"[{'1' * 5000}]", None),
     ],
 )
-def test_json_that_a_string_holds(text: str, value: Any) -> None:
+def test_json_in_a_string(text: str, value: Any) -> None:
     assert parse_embedded_json(text) == value
 
 

@@ -67,7 +67,7 @@ def test_a_record_that_is_not_there_is_an_error(pointer: str) -> None:
         resolve(RECORDS, pointer)
 
 
-def test_chunks_that_are_no_text_are_left_out() -> None:
+def test_chunks_that_are_not_text_are_skipped() -> None:
     assert resolve(((1, {"t": "a"}), (2, ["b"]), (3, {"t": 4}), (4, {"t": "c"})), "L1-4/t") == "ac"
 
 

@@ -37,7 +37,7 @@ CALL = {"name": "search", "arguments": json.dumps({"query": 'say "é"\n twice', 
         pytest.param("3.5", 3.5, id="a number"),
     ],
 )
-def test_a_quote_that_stands_there(quote: str, value: Json) -> None:
+def test_a_quote_that_occurs(quote: str, value: Json) -> None:
     assert is_quote_in(quote, to_searchable_text(value))
 
 

@@ -23,7 +23,7 @@ from planproof.errors import InvalidInput
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
 
 
-def _judged(case: dict[str, Any]) -> Verdict:
+def _judge_case(case: dict[str, Any]) -> Verdict:
     return evaluate(
         task=case["user_task"],
         plan=case["agent_plan"],
@@ -34,10 +34,10 @@ def _judged(case: dict[str, Any]) -> Verdict:
 
 
 VERDICTS = [
-    *map(_judged, (FOLLOWED, IDLE, PLANLESS)),
+    *map(_judge_case, (FOLLOWED, IDLE, PLANLESS)),
     Verdict(outcome=Outcome.JUDGE_FAILED, reason="No answer.", cause="timeout"),
     replace(
-        _judged(FOLLOWED),
+        _judge_case(FOLLOWED),
         cost=Usage(calls=2, tokens_in=7, cost=0.5),
         rejected=(RejectedEvidence(step=None, event="e1", quote="q", why="w"),),
         samples=Samples(scores=(1.0, 0.5), median=0.5, agreement=0.5, spread=0.5),
@@ -67,7 +67,7 @@ def test_metadata_of_any_sort_crosses_a_process_boundary() -> None:
         ({"metadata": []}, "metadata"),
     ],
 )
-def test_what_is_no_verdict_is_told(change: dict[str, Any], told: str) -> None:
+def test_an_invalid_verdict_is_an_error(change: dict[str, Any], told: str) -> None:
     with pytest.raises(InvalidInput, match=told):
         parse_verdict({**VERDICTS[0].full(), **change})
     with pytest.raises(InvalidInput, match="not a full verdict"):

@@ -35,7 +35,7 @@ def test_objects_of_a_host_become_json_values() -> None:
     assert written["2"] is None
 
 
-def test_what_turns_in_a_circle_is_told_so() -> None:
+def test_a_circular_value_is_an_error() -> None:
     circle: list[Any] = []
     circle.append(circle)
     with pytest.raises(InvalidInput, match="can't be written as JSON"):
@@ -70,7 +70,7 @@ def test_the_task_is_the_one_text_in_the_inputs(inputs: Any, task: str | None) -
     assert extract_task(inputs) == task
 
 
-def test_the_plan_that_stands_beside_a_case() -> None:
+def test_the_plan_next_to_a_case() -> None:
     assert extract_plan({"plan": ("Do it.",)}) == ["Do it."]
     assert extract_plan({}) is extract_plan(None) is extract_plan("1. Do it.") is None
 

@@ -24,7 +24,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "folder" / "answers.sqlite3"
 
 
-def filled(path: Path) -> AnswerCache:
+def make_filled_cache(path: Path) -> AnswerCache:
     cache = AnswerCache(path)
     cache.store("k1", "{}", model="openai:a", usage=PAID)
     cache.store("k2", '{"x": 1}', model="openai:b", usage=Usage(calls=1))
@@ -32,7 +32,7 @@ def filled(path: Path) -> AnswerCache:
 
 
 def test_an_answer_is_found_again_by_its_key_alone(path: Path) -> None:
-    filled(path).close()
+    make_filled_cache(path).close()
     again = AnswerCache(path)
 
     assert again.find("k2") == '{"x": 1}'
@@ -41,7 +41,7 @@ def test_an_answer_is_found_again_by_its_key_alone(path: Path) -> None:
 
 
 def test_a_later_answer_replaces_an_earlier_one(path: Path) -> None:
-    cache = filled(path)
+    cache = make_filled_cache(path)
     cache.store("k1", "[]", model="openai:a", usage=PAID)
 
     assert cache.find("k1") == "[]"
@@ -49,14 +49,14 @@ def test_a_later_answer_replaces_an_earlier_one(path: Path) -> None:
 
 
 def test_nobody_else_may_read_it(path: Path) -> None:
-    filled(path).close()
+    make_filled_cache(path).close()
 
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
 def test_two_at_once_see_what_the_other_keeps(path: Path) -> None:
-    one, other = filled(path), AnswerCache(path)
+    one, other = make_filled_cache(path), AnswerCache(path)
     one.store("k9", "9", model="openai:a", usage=PAID)
 
     assert other.find("k9") == "9"
@@ -65,7 +65,7 @@ def test_two_at_once_see_what_the_other_keeps(path: Path) -> None:
 
 
 def test_what_is_kept_is_counted(path: Path) -> None:
-    cache = filled(path)
+    cache = make_filled_cache(path)
     found = read_cache_info(path)
     cache.close()
 
@@ -74,13 +74,13 @@ def test_what_is_kept_is_counted(path: Path) -> None:
     assert found.size > 0
 
 
-def test_where_there_is_no_file_nothing_is_kept(path: Path) -> None:
+def test_without_a_file_nothing_is_cached(path: Path) -> None:
     assert read_cache_info(path) == CacheInfo(path)
     assert clear_cache(path) == 0
 
 
 def test_cleared_it_is_gone(path: Path) -> None:
-    filled(path).close()
+    make_filled_cache(path).close()
 
     assert clear_cache(path) > 0
     assert read_cache_info(path) == CacheInfo(path)
@@ -96,7 +96,7 @@ def test_a_file_of_another_kind_is_neither_used_nor_removed(tmp_path: Path) -> N
     assert path.exists()
 
 
-def test_a_folder_that_can_not_be_made_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     with pytest.raises(InvalidConfiguration, match="--no-cache"):
@@ -106,7 +106,7 @@ def test_a_folder_that_can_not_be_made_is_told(tmp_path: Path) -> None:
 def test_a_database_that_breaks_on_the_way_only_forgets(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    cache = filled(path)
+    cache = make_filled_cache(path)
     other = sqlite3.connect(path)
     other.execute("DROP TABLE answers")
     other.close()

@@ -8,12 +8,12 @@ import httpx2
 import pytest
 
 from planproof.llm.http_connections import PooledTransport, create_http_client
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 
-class Counted:
+class CountingServer:
     """A server that counts its connections."""
 
     def __init__(self) -> None:
@@ -39,20 +39,20 @@ class Counted:
             writer.close()
 
 
-async def _asked(client: httpx2.AsyncClient, address: str, times: int) -> None:
+async def _send_requests(client: httpx2.AsyncClient, address: str, times: int) -> None:
     answers = await asyncio.gather(*(client.get(address) for _ in range(times)))
     assert {answer.text for answer in answers} == {"ok"}
 
 
 def test_questions_one_after_the_other_share_a_connection() -> None:
     async def asking() -> int:
-        server = Counted()
+        server = CountingServer()
         async with (
             server.running() as address,
-            httpx2.AsyncClient(transport=PooledTransport(), timeout=PATIENCE) as client,
+            httpx2.AsyncClient(transport=PooledTransport(), timeout=TIMEOUT_SECONDS) as client,
         ):
             for _ in range(4):
-                await _asked(client, address, 1)
+                await _send_requests(client, address, 1)
         return server.ever
 
     assert asyncio.run(asking()) == 1
@@ -60,16 +60,18 @@ def test_questions_one_after_the_other_share_a_connection() -> None:
 
 def test_many_at_once_have_a_connection_each_and_keep_it() -> None:
     async def asking() -> tuple[int, int]:
-        server = Counted()
+        server = CountingServer()
         async with server.running() as address:
-            async with httpx2.AsyncClient(transport=PooledTransport(), timeout=PATIENCE) as client:
+            async with httpx2.AsyncClient(
+                transport=PooledTransport(), timeout=TIMEOUT_SECONDS
+            ) as client:
                 for _ in range(2):
-                    await _asked(client, address, 50)
+                    await _send_requests(client, address, 50)
             while server.open:
                 await asyncio.sleep(0.01)
         return server.ever, server.open
 
-    assert asyncio.run(asyncio.wait_for(asking(), PATIENCE)) == (50, 0)
+    assert asyncio.run(asyncio.wait_for(asking(), TIMEOUT_SECONDS)) == (50, 0)
 
 
 def test_behind_a_proxy_a_client_finds_its_own_way(monkeypatch: pytest.MonkeyPatch) -> None:

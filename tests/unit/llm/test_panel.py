@@ -15,12 +15,12 @@ from planproof.errors import InvalidInput
 from planproof.llm.open_judge import UnopenedModel, open_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.audit_models import honest, inventing
+from tests.audit_models import answer_honestly, invent_quotes
 from tests.fake_model import FakeModel
 from tests.small_cases import FOLLOWED
 
 
-class Wavering(FakeModel):
+class WaveringModel(FakeModel):
     """Answers each sample in its own way."""
 
     async def ask(self, question: Question, *, deadline: float) -> Answer:
@@ -28,7 +28,7 @@ class Wavering(FakeModel):
         return await super().ask(question, deadline=deadline)
 
 
-def judged(judge: str, *models: Any, samples: int = 1) -> Verdict:
+def judge_case(judge: str, *models: Any, samples: int = 1) -> Verdict:
     verdict = evaluate(
         plan=FOLLOWED["agent_plan"],
         trace=FOLLOWED["execution_trace"],
@@ -38,18 +38,18 @@ def judged(judge: str, *models: Any, samples: int = 1) -> Verdict:
     return verdict
 
 
-def scored(score: float) -> dict[str, Any]:
+def score_answer(score: float) -> dict[str, Any]:
     return {"score": score, "reason": f"Step 2 is missing, at e3 “copy_file”: {score}."}
 
 
-def test_samples_that_agree_stand() -> None:
-    verdict = judged("audit", FakeModel(honest(FOLLOWED)), samples=3)
+def test_samples_that_agree_give_the_verdict() -> None:
+    verdict = judge_case("audit", FakeModel(answer_honestly(FOLLOWED)), samples=3)
     assert (verdict.score, verdict.samples and verdict.samples.scores) == (1.0, (1.0, 1.0, 1.0))
     assert verdict.samples is not None
     assert (verdict.samples.agreement, verdict.samples.spread) == (1.0, 0.0)
 
 
-class _FailsOnTheSecond(FakeModel):
+class _FailsOnSecondQuestion(FakeModel):
     async def ask(self, question: Question, *, deadline: float) -> Answer:
         answer = await super().ask(question, deadline=deadline)
         if question.sample == 0:
@@ -58,17 +58,17 @@ class _FailsOnTheSecond(FakeModel):
         raise ModelFailed(Cause.REFUSED, "no", usage=Usage(calls=1, tokens_in=5, cost=0.0))
 
 
-def test_what_was_paid_before_one_of_several_failed_is_told() -> None:
-    verdict = judged("audit", _FailsOnTheSecond(honest(FOLLOWED)), samples=2)
+def test_cost_before_one_of_several_failed_is_reported() -> None:
+    verdict = judge_case("audit", _FailsOnSecondQuestion(answer_honestly(FOLLOWED)), samples=2)
     assert (verdict.outcome, verdict.cause) == ("judge_failed", "refused")
     assert verdict.cost is not None
     assert (verdict.cost.calls, verdict.cost.tokens_in) == (2, 15)
 
 
 def test_what_samples_disagree_on_is_ambiguous() -> None:
-    other = honest(FOLLOWED)
+    other = answer_honestly(FOLLOWED)
     other["steps"][1] |= {"status": "missing", "evidence": [], "events": []}
-    verdict = judged("audit", Wavering(honest(FOLLOWED), other), samples=2)
+    verdict = judge_case("audit", WaveringModel(answer_honestly(FOLLOWED), other), samples=2)
     assert [step.status for step in verdict.steps] == [
         Status.EXECUTED,
         Status.AMBIGUOUS,
@@ -79,17 +79,19 @@ def test_what_samples_disagree_on_is_ambiguous() -> None:
 
 
 def test_scores_of_samples_have_a_median() -> None:
-    verdict = judged("prompt", Wavering(scored(0.25), scored(1.0), scored(0.5)), samples=3)
-    assert (verdict.score, verdict.reason) == (0.5, scored(0.5)["reason"])
+    verdict = judge_case(
+        "prompt", WaveringModel(score_answer(0.25), score_answer(1.0), score_answer(0.5)), samples=3
+    )
+    assert (verdict.score, verdict.reason) == (0.5, score_answer(0.5)["reason"])
     assert verdict.samples is not None
     assert verdict.samples.scores == (0.25, 1.0, 0.5)
     assert verdict.samples.spread == 0.75
 
 
-def test_of_a_panel_the_lower_verdict_stands_and_all_are_shown() -> None:
-    one = FakeModel(honest(FOLLOWED), name="fake:one")
-    other = FakeModel(inventing(FOLLOWED), name="fake:other")
-    verdict = judged("audit", one, other)
+def test_a_panel_takes_the_lowest_verdict_and_shows_all() -> None:
+    one = FakeModel(answer_honestly(FOLLOWED), name="fake:one")
+    other = FakeModel(invent_quotes(FOLLOWED), name="fake:other")
+    verdict = judge_case("audit", one, other)
     assert verdict.score == 0.0
     assert [(each.model, each.score) for each in verdict.panel] == [
         ("fake:one", 1.0),
@@ -101,7 +103,7 @@ def test_of_a_panel_the_lower_verdict_stands_and_all_are_shown() -> None:
     assert verdict.cost.calls == 3
 
 
-def test_fingerprints_tell_panels_and_samples_apart() -> None:
+def test_panels_and_samples_have_distinct_fingerprints() -> None:
     one, other = FakeModel({}, name="fake:one"), FakeModel({}, name="fake:other")
     opened = [
         open_judge("audit", [one]),
@@ -118,10 +120,10 @@ def test_judges_are_opened_with_what_they_need() -> None:
     with pytest.raises(InvalidInput, match="needs a model"):
         open_judge("audit")
     assert open_judge("rules").name == "rules"
-    assert judged_unopened().outcome == "judge_failed"
+    assert judge_unopened().outcome == "judge_failed"
 
 
-def judged_unopened() -> Verdict:
+def judge_unopened() -> Verdict:
     return evaluate(
         plan=FOLLOWED["agent_plan"],
         trace=FOLLOWED["execution_trace"],

@@ -6,15 +6,15 @@ from time import monotonic
 import pytest
 
 from planproof.llm.rate_limits import DeadlineExceeded, RateLimiter
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 
 
-def soon(seconds: float = PATIENCE) -> float:
+def soon(seconds: float = TIMEOUT_SECONDS) -> float:
     return monotonic() + seconds
 
 
 async def through(
-    gate: RateLimiter, seconds: float = 0.0, *, tokens: int = 0, within: float = PATIENCE
+    gate: RateLimiter, seconds: float = 0.0, *, tokens: int = 0, within: float = TIMEOUT_SECONDS
 ) -> float:
     async with gate.acquire(tokens, soon(within)):
         at = monotonic()
@@ -37,7 +37,7 @@ async def most_at_once(gate: RateLimiter, visitors: int) -> int:
     return most
 
 
-def test_no_more_than_so_many_are_inside() -> None:
+def test_concurrency_is_limited() -> None:
     assert asyncio.run(most_at_once(RateLimiter(3), 20)) == 3
 
 
@@ -100,7 +100,7 @@ def test_a_pause_beyond_the_deadline_is_not_waited_for() -> None:
         asyncio.run(late())
 
 
-def test_whoever_leaves_the_queue_takes_no_place_along() -> None:
+def test_a_cancelled_waiter_frees_its_slot() -> None:
     async def some_leave() -> list[float]:
         gate, others_have_left = RateLimiter(1), asyncio.Event()
 

@@ -21,7 +21,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "trace.jsonl"
 
 
-def growing(path: Path, size: int = 10_000) -> GrowingFile:
+def growing_file(path: Path, size: int = 10_000) -> GrowingFile:
     return GrowingFile(path, Limits(bytes=size))
 
 
@@ -38,7 +38,7 @@ def names(source: Source | None) -> list[str]:
 
 
 def test_lines_are_read_as_they_come(path: Path) -> None:
-    file = growing(path)
+    file = growing_file(path)
     assert file.read_new() is None
     append(path, f"{ONE}\n")
     assert names(file.read_new()) == ["one"]
@@ -53,7 +53,7 @@ def test_lines_are_read_as_they_come(path: Path) -> None:
 
 
 def test_what_was_read_in_pieces_is_what_is_read_at_once(path: Path) -> None:
-    file, last = growing(path), None
+    file, last = growing_file(path), None
     text = f"\ufeff{ONE}\n{TWO}\n[1]\n2\n{ONE}\n"
     for start in range(0, len(text), 7):
         append(path, text[start : start + 7])
@@ -63,7 +63,7 @@ def test_what_was_read_in_pieces_is_what_is_read_at_once(path: Path) -> None:
 
 
 def test_half_a_line_waits_for_the_other_half(path: Path) -> None:
-    file = growing(path)
+    file = growing_file(path)
     append(path, f"{ONE}\n{TWO[:9]}")
     assert names(file.read_new()) == ["one"]
     append(path, TWO[9:])
@@ -73,8 +73,8 @@ def test_half_a_line_waits_for_the_other_half(path: Path) -> None:
 
 
 @pytest.mark.parametrize("anew", [f"{TWO}\n", f"{TWO}\n{TWO}\n{TWO}\n"])
-def test_a_file_that_is_written_anew_begins_again(path: Path, anew: str) -> None:
-    file = growing(path)
+def test_a_rewritten_file_is_read_from_the_start(path: Path, anew: str) -> None:
+    file = growing_file(path)
     append(path, f"{ONE}\n{ONE}\n")
     assert names(file.read_new()) == ["one", "one"]
     path.write_text(anew, "utf-8")
@@ -83,7 +83,7 @@ def test_a_file_that_is_written_anew_begins_again(path: Path, anew: str) -> None
 
 
 def test_a_file_that_is_replaced_begins_again(path: Path) -> None:
-    file = growing(path)
+    file = growing_file(path)
     append(path, f"{ONE}\n")
     assert names(file.read_new()) == ["one"]
     path.rename(path.with_suffix(".1"))
@@ -94,7 +94,7 @@ def test_a_file_that_is_replaced_begins_again(path: Path) -> None:
 
 
 def test_a_document_is_read_once_it_is_whole(path: Path) -> None:
-    file = growing(path)
+    file = growing_file(path)
     document = json.dumps({"events": [json.loads(ONE)]}, indent=1)
     path.write_text(document[:20], "utf-8")
     assert file.read_new() is None
@@ -108,9 +108,9 @@ def test_a_document_is_read_once_it_is_whole(path: Path) -> None:
     assert source.document["events"][0]["name"] == "three"
 
 
-def test_what_can_not_be_read_is_told(path: Path, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_an_error(path: Path, tmp_path: Path) -> None:
     append(path, f"{ONE}\n" * 10)
     with pytest.raises(InvalidInput, match="more than 50 bytes"):
-        growing(path, size=50).read_new()
+        growing_file(path, size=50).read_new()
     with pytest.raises(InvalidInput, match="can't be read"):
-        growing(tmp_path).read_new()
+        growing_file(tmp_path).read_new()

@@ -28,7 +28,7 @@ CAKE = did("bake_cake", "in the oven", size="large")
 CALLS = ['read({"path": "a"})', 'write({"path": "b"})']
 
 
-def watched(plan: list[str], *events: dict[str, Any]) -> tuple[Monitor, list[Deviation]]:
+def observe_events(plan: list[str], *events: dict[str, Any]) -> tuple[Monitor, list[Deviation]]:
     monitor = Monitor(plan)
     return monitor, [deviation for event in events for deviation in monitor.observe(event)]
 
@@ -38,7 +38,7 @@ def expected(monitor: Monitor) -> list[str]:
 
 
 def test_a_plan_that_is_followed_raises_no_alarm() -> None:
-    monitor, told = watched(PLAN, asked("Go."), READ, thought("Next."), COPY, DELETE)
+    monitor, told = observe_events(PLAN, asked("Go."), READ, thought("Next."), COPY, DELETE)
     assert told == []
     assert monitor.ceiling == 1.0
     assert monitor.finish().score == 1.0
@@ -62,7 +62,7 @@ def test_steps_in_any_order_are_expected_until_they_are_done() -> None:
 
 
 def test_a_call_that_no_step_can_cover_is_proven_at_once() -> None:
-    monitor, told = watched(PLAN, READ, PIZZA)
+    monitor, told = observe_events(PLAN, READ, PIZZA)
     assert told == [
         Deviation(
             certainty=Certainty.PROVEN,
@@ -79,24 +79,27 @@ def test_a_call_that_no_step_can_cover_is_proven_at_once() -> None:
 
 
 def test_a_call_again_and_a_closing_call_are_minor_at_best() -> None:
-    monitor, told = watched(PLAN, PIZZA, PIZZA, did("submit"))
+    monitor, told = observe_events(PLAN, PIZZA, PIZZA, did("submit"))
     assert [deviation.severity for deviation in told] == ["major", "minor", "minor"]
     assert monitor.ceiling == 0.5
-    assert watched(PLAN, did("submit"))[0].ceiling == 0.75
-    assert watched(PLAN, failed("ping", host="a"), did("ping", host="a"))[1][1].severity == "minor"
+    assert observe_events(PLAN, did("submit"))[0].ceiling == 0.75
+    assert (
+        observe_events(PLAN, failed("ping", host="a"), did("ping", host="a"))[1][1].severity
+        == "minor"
+    )
 
 
 def test_what_a_step_in_between_must_precede() -> None:
-    monitor, told = watched(CALLS, did("write", path="b"))
+    monitor, told = observe_events(CALLS, did("write", path="b"))
     assert [(d.certainty, d.kind, d.event, d.step) for d in told[:1]] == [
         ("proven", "out_of_order", "e1", "1")
     ]
     assert monitor.ceiling == 0.5
-    assert watched(CALLS, {**did("write", path="b"), "turn": 1})[0].ceiling == 1.0
+    assert observe_events(CALLS, {**did("write", path="b"), "turn": 1})[0].ceiling == 1.0
 
 
 def test_a_passed_step_is_suspected_until_it_is_made_up_for() -> None:
-    monitor, told = watched(PLAN, READ, DELETE)
+    monitor, told = observe_events(PLAN, READ, DELETE)
     assert [(d.certainty, d.kind, d.step) for d in told] == [("suspected", "missing", "2")]
     assert monitor.ceiling == 1.0
     (too_early,) = monitor.observe(COPY)
@@ -104,16 +107,18 @@ def test_a_passed_step_is_suspected_until_it_is_made_up_for() -> None:
     assert monitor.deviations == (too_early,)
 
 
-def test_a_step_under_way_is_not_suspected() -> None:
-    monitor, told = watched(["Read a.txt and b.txt", PLAN[2]], did("read", "1", path="a.txt"))
+def test_a_running_step_is_not_suspected() -> None:
+    monitor, told = observe_events(
+        ["Read a.txt and b.txt", PLAN[2]], did("read", "1", path="a.txt")
+    )
     assert told == []
     assert expected(monitor) == ["1", "2"]
     (partial,) = monitor.observe(DELETE)
     assert (partial.kind, partial.step) == ("partial", "1")
 
 
-def test_a_suspicion_is_told_once() -> None:
-    monitor, told = watched(PLAN, READ, DELETE, thought("Well."), said("Done."))
+def test_a_suspicion_is_reported_once() -> None:
+    monitor, told = observe_events(PLAN, READ, DELETE, thought("Well."), said("Done."))
     assert len(told) == 1
     assert len(monitor.deviations) == 1
 
@@ -122,12 +127,12 @@ def test_a_suspicion_is_told_once() -> None:
 def test_sub_agents_share_the_lot_of_the_hand_off(parent: str, extras: int) -> None:
     child = {**did("buy_ticket", "bought", to="Lima"), "parent": parent}
     begun = ({**READ, "id": "r"}, {**PIZZA, "id": "p"}, child)
-    monitor, told = watched(PLAN, *begun, COPY, DELETE)
+    monitor, told = observe_events(PLAN, *begun, COPY, DELETE)
     assert [d.certainty for d in told] == ["proven"] * extras
     assert monitor.finish().score == monitor.ceiling == (0.25 if extras == 2 else 0.5)
 
 
-def test_bookkeeping_is_no_extra() -> None:
+def test_bookkeeping_is_not_an_extra() -> None:
     vocabulary = Vocabulary().with_declared(bookkeeping=frozenset({"order_pizza"}))
     monitor = Monitor(PLAN, vocabulary=vocabulary)
     assert monitor.observe(PIZZA) == monitor.observe(noted("write_todos", todos=[])) == ()
@@ -173,7 +178,7 @@ def test_what_its_result_can_not_change_is_proven_before_it_comes(
         ("text", "must be an object"),
     ],
 )
-def test_what_is_no_event_or_no_result_is_refused(again: Any, message: str) -> None:
+def test_invalid_events_and_results_are_refused(again: Any, message: str) -> None:
     monitor = Monitor(PLAN)
     monitor.observe(READ)
     monitor.observe({**READ, "id": "p"}, pending=True)

@@ -75,7 +75,7 @@ def scripted(script: Calls) -> FunctionModel:
     return FunctionModel(answer)
 
 
-def watched(monitor: Monitor, script: Calls) -> tuple[Agent[None], list[str]]:
+def make_agent(monitor: Monitor, script: Calls) -> tuple[Agent[None], list[str]]:
     """An agent of pydantic-ai whose every call is put before the monitor, then done."""
     done: list[str] = []
 
@@ -109,7 +109,7 @@ def watched(monitor: Monitor, script: Calls) -> tuple[Agent[None], list[str]]:
 )
 def test_an_agent_is_stopped_at_the_call(raise_on: RaiseOn, done_by_then: list[str]) -> None:
     script = [(name, {"argument": next(iter(given.values()))}) for name, given in SCRIPT]
-    agent, done = watched(Monitor(PLAN, raise_on=raise_on), script)
+    agent, done = make_agent(Monitor(PLAN, raise_on=raise_on), script)
     with pytest.raises(OffPlan, match="delete_account"):
         asyncio.run(agent.run("Please refund order 5817."))
     assert done == done_by_then
@@ -118,7 +118,7 @@ def test_an_agent_is_stopped_at_the_call(raise_on: RaiseOn, done_by_then: list[s
 def test_an_agent_that_keeps_to_its_plan_is_let_through() -> None:
     script = [(name, {"argument": "5817"}) for name, _ in SCRIPT if name != "delete_account"]
     monitor = Monitor(PLAN, raise_on="minor")
-    agent, done = watched(monitor, script)
+    agent, done = make_agent(monitor, script)
     said = asyncio.run(agent.run("Please refund order 5817.")).output
     monitor.observe({"kind": "message", "actor": "assistant", "text": said})
     assert done == ["look_up_order", "refund_order"]

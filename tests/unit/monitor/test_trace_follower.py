@@ -30,7 +30,7 @@ def source(*events: dict[str, Any]) -> Source:
     return Source.from_value({"events": list(events)})
 
 
-def monitor_of(following: TraceFollower) -> Monitor | None:
+def get_monitor(following: TraceFollower) -> Monitor | None:
     return following.monitor
 
 
@@ -74,7 +74,7 @@ def test_a_call_that_never_comes_back_is_closed_by_the_next_turn() -> None:
     assert proven.certainty == "proven"
 
 
-def test_what_is_read_otherwise_later_is_held_against_the_plan_anew() -> None:
+def test_events_that_change_later_are_judged_again() -> None:
     following = follower(PLAN)
     following.follow_source(source(READ, CAKE))
     monitor = following.monitor
@@ -93,9 +93,9 @@ def test_the_plan_is_found_once_it_is_declared() -> None:
     messages = [user, *called(1, "list_files"), *called(2, "write_todos", **todos)]
     following = follower()
     following.follow_source(Source.from_text(json.dumps(messages[:3])))
-    assert monitor_of(following) is None
+    assert get_monitor(following) is None
     following.follow_source(Source.from_text(json.dumps(messages)))
-    monitor = monitor_of(following)
+    monitor = get_monitor(following)
     assert monitor is not None
     assert following.declaration is not None
     assert [step.text for step in monitor.next_steps] == PLAN[:1]

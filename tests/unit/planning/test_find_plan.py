@@ -23,7 +23,7 @@ def _trace(*events: dict[str, Any]) -> Trace:
     return Trace(tuple(made))
 
 
-def _located(*events: dict[str, Any]) -> PlanSearch:
+def _find_plan(*events: dict[str, Any]) -> PlanSearch:
     return find_declared_plan(_trace(*events))
 
 
@@ -181,7 +181,7 @@ REFUSAL = "The user doesn't want to proceed with this tool use. The tool use was
 def test_every_sort_of_declaration_is_found(
     event: dict[str, Any], sort: DeclarationKind, by: Declarer
 ) -> None:
-    located = _located(_user("It fails."), event, ACTS)
+    located = _find_plan(_user("It fails."), event, ACTS)
     assert located.declaration is not None
     assert _steps(located) == _STEPS
     assert located.declaration.sort is sort
@@ -203,7 +203,7 @@ def test_every_sort_of_declaration_is_found(
     ],
 )
 def test_no_plan_is_made_of_other_lists(text: str) -> None:
-    assert _located(_user("Help me."), _says(text), ACTS).declaration is None
+    assert _find_plan(_user("Help me."), _says(text), ACTS).declaration is None
 
 
 @pytest.mark.parametrize(
@@ -216,31 +216,31 @@ def test_no_plan_is_made_of_other_lists(text: str) -> None:
     ],
 )
 def test_no_plan_is_made_of_other_requests(text: str) -> None:
-    assert _located(_user(text), ACTS).declaration is None
+    assert _find_plan(_user(text), ACTS).declaration is None
 
 
 def test_nothing_found_says_what_was_looked_at() -> None:
-    located = _located(_user("Fix it."), _says("I fix it."), ACTS, ACTS)
+    located = _find_plan(_user("Fix it."), _says("I fix it."), ACTS, ACTS)
     assert located.plan is None
     assert located.searched == SearchedCounts(prompts=1, messages=1, notes=0, calls=2)
 
 
 def test_a_plan_after_acting_is_said_to_be_late() -> None:
-    located = _located(_user("Fix it."), ACTS, _todos(*_STEPS))
+    located = _find_plan(_user("Fix it."), ACTS, _todos(*_STEPS))
     assert located.declaration is not None
     assert not located.declaration.before_acting
 
 
 def test_a_list_noted_together_with_the_first_call_is_not_late() -> None:
     together = {"turn": 2}
-    located = _located(_user("Fix it."), {**ACTS, **together}, {**_todos(*_STEPS), **together})
+    located = _find_plan(_user("Fix it."), {**ACTS, **together}, {**_todos(*_STEPS), **together})
     assert located.declaration is not None
     assert located.declaration.before_acting
 
 
 def test_handing_over_to_a_planner_is_not_acting() -> None:
     plan = _says('{"steps": [{"title": "A"}, {"title": "B"}]}', "planner")
-    located = _located(_user("Fix it."), _calls("handoff_to_planner", task="Fix it"), plan, ACTS)
+    located = _find_plan(_user("Fix it."), _calls("handoff_to_planner", task="Fix it"), plan, ACTS)
     assert located.declaration is not None
     assert located.declaration.before_acting
 
@@ -248,14 +248,14 @@ def test_handing_over_to_a_planner_is_not_acting() -> None:
 def test_the_agents_own_plan_goes_before_the_scaffolds_and_the_users() -> None:
     scaffold = {"kind": Kind.SYSTEM, "text": "Follow these steps:\n1. Look around\n2. Report"}
     user = _user("1. Open the door\n2. Close the door")
-    assert _steps(_located(scaffold, user, _todos(*_STEPS), ACTS)) == _STEPS
-    assert _steps(_located(user, scaffold, ACTS)) == ["Look around", "Report"]
-    assert _steps(_located(scaffold, user, ACTS, _todos(*_STEPS))) == ["Look around", "Report"]
-    assert _steps(_located(user, ACTS, _todos(*_STEPS))) == _STEPS
+    assert _steps(_find_plan(scaffold, user, _todos(*_STEPS), ACTS)) == _STEPS
+    assert _steps(_find_plan(user, scaffold, ACTS)) == ["Look around", "Report"]
+    assert _steps(_find_plan(scaffold, user, ACTS, _todos(*_STEPS))) == ["Look around", "Report"]
+    assert _steps(_find_plan(user, ACTS, _todos(*_STEPS))) == _STEPS
 
 
 def test_the_list_of_a_sub_agent_is_not_the_plan_of_the_run() -> None:
-    located = _located(
+    located = _find_plan(
         _user("Fix it."),
         _calls("Task", prompt="look"),
         _todos("Look here", "Look there", parent="e2"),
@@ -264,7 +264,7 @@ def test_the_list_of_a_sub_agent_is_not_the_plan_of_the_run() -> None:
 
 
 def test_replans_say_what_was_added_dropped_and_renamed() -> None:
-    located = _located(
+    located = _find_plan(
         _todos(*_STEPS),
         ACTS,
         _todos(*_STEPS),
@@ -282,7 +282,7 @@ def test_a_list_that_goes_on_from_a_later_number_drops_none_of_the_earlier() -> 
     def noted(text: str) -> dict[str, Any]:
         return {"kind": Kind.BOOKKEEPING, "name": "plan", "text": text}
 
-    located = _located(
+    located = _find_plan(
         noted("1. [ ] Read the file\n2. [ ] Fix the bug\n3. [ ] Run the tests"),
         ACTS,
         noted("2. [✓] Fix the bug (done)\n3. [ ] Run the tests"),
@@ -298,13 +298,13 @@ def test_tasks_created_one_by_one_are_one_plan() -> None:
         {"kind": Kind.BOOKKEEPING, "name": "TaskCreate", "arguments": {"subject": text}}
         for text in _STEPS
     ]
-    located = _located(_user("Fix it."), *created, ACTS)
+    located = _find_plan(_user("Fix it."), *created, ACTS)
     assert _steps(located) == _STEPS
     assert located.replans == ()
 
 
 def test_a_rejected_plan_is_not_in_force() -> None:
-    located = _located(
+    located = _find_plan(
         _user("1. Fix it\n2. Ship it"), _exit_plan(_LIST, REFUSAL, EventStatus.ERROR)
     )
     assert located.declaration is None
@@ -314,7 +314,7 @@ def test_a_rejected_plan_is_not_in_force() -> None:
 
 
 def test_a_plan_that_was_interrupted_gives_way_to_the_next() -> None:
-    located = _located(
+    located = _find_plan(
         _todos("Delete everything", "Leave"),
         _user("[Request interrupted by user for tool use]"),
         _todos(*_STEPS),
@@ -326,11 +326,11 @@ def test_a_plan_that_was_interrupted_gives_way_to_the_next() -> None:
 
 def test_what_is_indented_under_an_item_belongs_to_it() -> None:
     text = "Here is the plan:\n\n1. **Look**:\n   - in a.py\n   - in b.py\n\n2. **Report**\n\nDone."
-    located = _located(_says(text), ACTS)
+    located = _find_plan(_says(text), ACTS)
     assert _steps(located) == ["**Look**:\n   - in a.py\n   - in b.py", "**Report**"]
 
 
 def test_printed_numbers_are_kept() -> None:
-    located = _located(_says("0. [ ] Look\n1. [→] Write\n2. [ ] Check"), ACTS)
+    located = _find_plan(_says("0. [ ] Look\n1. [→] Write\n2. [ ] Check"), ACTS)
     assert located.plan is not None
     assert [step.number for step in located.plan.steps] == ["0", "1", "2"]

@@ -51,7 +51,7 @@ def test_a_hint_hides_no_match(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-def test_a_hint_stands_in_the_expression(name: str) -> None:
+def test_a_hint_occurs_in_the_expression(name: str) -> None:
     expression = EXPRESSIONS[name]
     assert all(hint in expression.pattern.pattern for hint in expression.hints)
 

@@ -125,7 +125,7 @@ def test_choices(text: str, choices: tuple[str, ...]) -> None:
     assert make_step("1", text).choices == choices
 
 
-def test_what_was_given_stands() -> None:
+def test_given_fields_are_kept() -> None:
     step = make_step("2.1", "Do it", parent="2", condition="x", optional=True, free_order=True)
 
     assert (step.number, step.text, step.parent) == ("2.1", "Do it", "2")

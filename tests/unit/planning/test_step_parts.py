@@ -108,11 +108,11 @@ def test_one_part_is_the_whole_text(text: str) -> None:
         ("Count them. Numbers are dull. List them.", ["Count them. Numbers are dull", "List them"]),
     ],
 )
-def test_what_is_not_required_is_no_part(text: str, parts: list[str]) -> None:
+def test_text_that_is_not_required_is_not_a_part(text: str, parts: list[str]) -> None:
     assert list(split_required_parts(text)) == parts
 
 
-def test_white_space_around_is_no_part() -> None:
+def test_surrounding_whitespace_is_not_a_part() -> None:
     assert split_required_parts("Do the work and list ") == ("Do the work and list",)
 
 

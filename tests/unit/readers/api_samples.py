@@ -25,7 +25,7 @@ def function_call_output(call_id: str, output: Any) -> dict[str, Any]:
     return {"type": "function_call_output", "call_id": call_id, "output": output}
 
 
-def said(text: str, **more: Any) -> dict[str, Any]:
+def message_item(text: str, **more: Any) -> dict[str, Any]:
     """A message of the model, as an item."""
     return {
         "type": "message",
@@ -46,17 +46,17 @@ RESPONSE_ITEMS: list[dict[str, Any]] = [
         "summary": [{"type": "summary_text", "text": "I look first."}],
         "encrypted_content": "gAAA",
     },
-    said("I look up flights and the weather."),
+    message_item("I look up flights and the weather."),
     function_call("find_flights", {"to": "OSL"}, "c1"),
     function_call("get_weather", {"city": "Oslo"}, "c2"),
     function_call_output("c2", '{"error": "no such city"}'),
     function_call_output("c1", [{"type": "input_text", "text": "SK 4411"}]),
     {"type": "reasoning", "id": "rs_2", "summary": [], "encrypted_content": "gBBB"},
-    said("I book SK 4411 now, shall I?"),
+    message_item("I book SK 4411 now, shall I?"),
     {"role": "user", "content": "Yes."},
     function_call("book", {"flight": "SK 4411"}, "c3"),
     function_call_output("c3", "booked"),
-    said("Booked: SK 4411."),
+    message_item("Booked: SK 4411."),
 ]
 HOSTED_TOOLS: list[dict[str, Any]] = [
     {
@@ -142,7 +142,7 @@ HOSTED_TOOLS: list[dict[str, Any]] = [
         "revised_prompt": "a tower",
         "result": "aGk=",
     },
-    said("It is 828 m tall."),
+    message_item("It is 828 m tall."),
 ]
 RESPONSES_LOG: str = "\n".join(
     json.dumps(record)
@@ -165,7 +165,7 @@ RESPONSES_LOG: str = "\n".join(
                     function_call_output("c1", "828 m"),
                 ],
             },
-            "response": {"id": "resp_2", "object": "response", "output": [said("828 m.")]},
+            "response": {"id": "resp_2", "object": "response", "output": [message_item("828 m.")]},
         },
     )
 )
@@ -277,7 +277,7 @@ def sdk_span(identity: str, parent: str | None, at: int, kind: str, **data: Any)
     }
 
 
-def asking(text: str | None, *calls: tuple[str, str, dict[str, Any]]) -> dict[str, Any]:
+def call_message(text: str | None, *calls: tuple[str, str, dict[str, Any]]) -> dict[str, Any]:
     """A message of the model that asks for calls, given as id, name and arguments."""
     listed = [
         {"id": i, "type": "function", "function": {"name": n, "arguments": json.dumps(a)}}
@@ -287,8 +287,8 @@ def asking(text: str | None, *calls: tuple[str, str, dict[str, Any]]) -> dict[st
 
 
 _USER = {"role": "user", "content": "Reserve 12 and deliver them."}
-_FIRST = asking("I check.", ("c1", "check", {"item": "K"}), ("c2", "check", {"item": "L"}))
-_SECOND = asking(None, ("c3", "transfer_to_delivery_desk", {}))
+_FIRST = call_message("I check.", ("c1", "check", {"item": "K"}), ("c2", "check", {"item": "L"}))
+_SECOND = call_message(None, ("c3", "transfer_to_delivery_desk", {}))
 _RESULTS = [
     {"role": "tool", "tool_call_id": "c1", "content": "40"},
     {"role": "tool", "tool_call_id": "c2", "content": "none"},

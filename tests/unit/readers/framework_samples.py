@@ -73,7 +73,7 @@ SUPERVISED: list[dict[str, Any]] = [
 ]
 
 
-def constructed(message: dict[str, Any]) -> dict[str, Any]:
+def langchain_message(message: dict[str, Any]) -> dict[str, Any]:
     """A message as `dumpd` writes it."""
     names = {"human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}
     kwargs = {key: value for key, value in message.items() if key != "type"}
@@ -85,7 +85,7 @@ LANGCHAIN: dict[str, Any] = {
     "messages of a graph": GRAPH_MESSAGES,
     "messages of a graph, under a key": {"messages": GRAPH_MESSAGES},
     "messages, to dict": [{"type": m["type"], "data": m} for m in GRAPH_MESSAGES],
-    "messages, dumped": list(map(constructed, GRAPH_MESSAGES)),
+    "messages, dumped": list(map(langchain_message, GRAPH_MESSAGES)),
     "messages of a graph, lines": "\n".join(map(json.dumps, GRAPH_MESSAGES)),
     "state of a thread": THREAD_STATE,
     "history of a thread": STATE_HISTORY,
@@ -200,7 +200,7 @@ def response(*parts: dict[str, Any]) -> dict[str, Any]:
     return {"kind": "response", "parts": list(parts), "timestamp": "2026-01-01T09:00:00Z"}
 
 
-def returned(tool: str, content: Any, call_id: str, **more: Any) -> dict[str, Any]:
+def tool_return(tool: str, content: Any, call_id: str, **more: Any) -> dict[str, Any]:
     """A part with what a tool returned."""
     return {
         "part_kind": "tool-return",
@@ -232,8 +232,8 @@ MODEL_MESSAGES: list[dict[str, Any]] = [
         {"part_kind": "tool-call", "tool_name": "book", "args": {"day": "?"}, "tool_call_id": "2"},
     ),
     request(
-        returned("book", "Give the day as YYYY-MM-DD.", "2", outcome="retried"),
-        returned("look", {"seen": True}, "1", outcome="success"),
+        tool_return("book", "Give the day as YYYY-MM-DD.", "2", outcome="retried"),
+        tool_return("look", {"seen": True}, "1", outcome="success"),
     ),
     response(
         {"part_kind": "tool-call", "tool_name": "book", "args": {"day": "2"}, "tool_call_id": "3"}

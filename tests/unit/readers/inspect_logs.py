@@ -45,7 +45,7 @@ def log(count: int = 3) -> dict[str, Any]:
     }
 
 
-def packed(entries: dict[str, bytes] | None = None, count: int = 3) -> bytes:
+def pack_log(entries: dict[str, bytes] | None = None, count: int = 3) -> bytes:
     """The bytes of a `.eval` file."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:

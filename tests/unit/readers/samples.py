@@ -245,7 +245,7 @@ ROLLOUT: str = lines(
         "payload": {"type": "reasoning", "summary": [], "encrypted_content": "gBBB"},
     },
 )
-DEED_RECORDS: list[dict[str, Any]] = [
+ACTION_RECORDS: list[dict[str, Any]] = [
     {"id": 0, "source": "user", "action": "message", "args": {"content": "Fix it."}},
     {
         "id": 1,
@@ -314,7 +314,7 @@ ALL: dict[str, Any] = {
     "arrays": ARRAYS,
     "coding session": CODING_SESSION,
     "rollout": ROLLOUT,
-    "deed records": DEED_RECORDS,
+    "deed records": ACTION_RECORDS,
     "stream": STREAM,
     "notebook": NOTEBOOK,
     "react": REACT,

@@ -35,7 +35,7 @@ def agent_span(start: Any, agent: str = "boss", **more: Any) -> dict[str, Any]:
     )
 
 
-def said_by(role: str, *parts: Any) -> dict[str, Any]:
+def otel_message(role: str, *parts: Any) -> dict[str, Any]:
     """A message in the words of OpenTelemetry; a string is a part of text."""
     told = [{"type": "text", "content": p} if isinstance(p, str) else p for p in parts]
     return {"role": role, "parts": told}
@@ -64,7 +64,7 @@ def _typed(value: Any) -> dict[str, Any]:
     return {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}
 
 
-def exported(*spans: dict[str, Any]) -> dict[str, Any]:
+def make_export(*spans: dict[str, Any]) -> dict[str, Any]:
     """Spans as one export request of OTLP."""
     held = [{**span, "traceId": "t", "attributes": pairs(span["attributes"])} for span in spans]
     return {"resourceSpans": [{"resource": {}, "scopeSpans": [{"scope": {}, "spans": held}]}]}
@@ -162,30 +162,34 @@ SPAN_TREE: dict[str, Any] = {
         )
     ],
 }
-HANDED_OVER = exported(
+HANDED_OVER = make_export(
     agent_span(1),
     model_span(
         2,
         "s1",
         gen_ai__system_instructions=messages({"type": "text", "content": "You run a desk."}),
-        gen_ai__input__messages=messages(said_by("user", "What does Blue cost?")),
+        gen_ai__input__messages=messages(otel_message("user", "What does Blue cost?")),
         gen_ai__output__messages=messages(
-            said_by("assistant", "I ask.", asks("research", {"q": "Blue"}))
+            otel_message("assistant", "I ask.", asks("research", {"q": "Blue"}))
         ),
     ),
     tool_span(3, "research", parent="s1", gen_ai__tool__call__id="c1", gen_ai__tool__args="{}"),
     agent_span(4, "finder", parent="s3"),
     tool_span(5, "look_up", parent="s4", gen_ai__tool__call__arguments='{"offer": "Blue"}'),
-    model_span(6, "s4", gen_ai__output__messages=messages(said_by("assistant", "It costs 21."))),
+    model_span(
+        6, "s4", gen_ai__output__messages=messages(otel_message("assistant", "It costs 21."))
+    ),
     model_span(
         7,
         "s1",
         gen_ai__input__messages=messages(
-            said_by("user", "What does Blue cost?"),
-            said_by("assistant", asks("research", {"q": "Blue"})),
-            said_by("user", {"type": "tool_call_response", "id": "c1", "result": "It costs 21."}),
+            otel_message("user", "What does Blue cost?"),
+            otel_message("assistant", asks("research", {"q": "Blue"})),
+            otel_message(
+                "user", {"type": "tool_call_response", "id": "c1", "result": "It costs 21."}
+            ),
         ),
-        gen_ai__output__messages=messages(said_by("assistant", "Blue costs 21.")),
+        gen_ai__output__messages=messages(otel_message("assistant", "Blue costs 21.")),
     ),
 )
 MEMORY: list[dict[str, Any]] = [

@@ -34,13 +34,13 @@ def test_blocks_and_their_results() -> None:
     assert [part.pointer for part in trace.skipped] == ["/1/content/1"]
 
 
-def test_a_system_prompt_stands_beside_the_messages() -> None:
+def test_a_system_prompt_is_next_to_the_messages() -> None:
     trace = read(ANTHROPIC["a system prompt beside the messages"])
     assert brief(trace)[0] == ("system", None, "Be brief.")
     assert trace.events[0].pointer == "/system"
 
 
-def test_a_request_tells_only_what_is_new() -> None:
+def test_only_new_messages_of_a_request_are_read() -> None:
     trace = read(EXCHANGES)
     assert [(kind, name) for kind, name, _ in brief(trace)] == [
         ("system", None),
@@ -70,6 +70,6 @@ def test_plain_chat_and_calls_of_openai_are_not_claimed() -> None:
     assert read({"system": "Be.", "messages": [*chat, calling]}).reader == "openai-messages"
 
 
-def test_what_is_no_message_is_skipped() -> None:
+def test_invalid_messages_are_skipped() -> None:
     trace = AnthropicMessagesReader().read(Source.from_value([*BLOCKS[:1], {"role": "tool"}, "x"]))
     assert [part.pointer for part in trace.skipped] == ["/1", "/2"]

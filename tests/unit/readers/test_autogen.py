@@ -93,7 +93,7 @@ def test_a_program_that_found_no_code_ran_none() -> None:
     assert [event.kind.value for event in trace.events] == ["message", "system"]
 
 
-def test_the_task_of_the_manager_holds_the_plan() -> None:
+def test_the_task_of_the_manager_contains_the_plan() -> None:
     task = (
         "You are given: (1) a task and (2) a general task.\n\n## Plan for solving the task\n"
         "1. Look.\n2. Tell.\n\n## Output format\n- a number"
@@ -142,15 +142,17 @@ def test_calls_and_their_responses_in_a_group_chat() -> None:
     assert actions(trace)[0].output_pointer == "/2/tool_responses/0/content"
 
 
-def said(kind: str, source: str, content: Any, **more: Any) -> dict[str, Any]:
+def chat_message(kind: str, source: str, content: Any, **more: Any) -> dict[str, Any]:
     return {"type": kind, "source": source, "content": content, "models_usage": None, **more}
 
 
 TEAM: list[dict[str, Any]] = [
-    said("TextMessage", "user", "What time is it in Oslo?", created_at="2025-06-01T10:00:00Z"),
-    said("ModelClientStreamingChunkEvent", "clerk", "I"),
-    said("ThoughtEvent", "clerk", "I ask the clock."),
-    said(
+    chat_message(
+        "TextMessage", "user", "What time is it in Oslo?", created_at="2025-06-01T10:00:00Z"
+    ),
+    chat_message("ModelClientStreamingChunkEvent", "clerk", "I"),
+    chat_message("ThoughtEvent", "clerk", "I ask the clock."),
+    chat_message(
         "ToolCallRequestEvent",
         "clerk",
         [
@@ -159,7 +161,7 @@ TEAM: list[dict[str, Any]] = [
             {"id": "c3"},
         ],
     ),
-    said(
+    chat_message(
         "ToolCallExecutionEvent",
         "clerk",
         [
@@ -168,10 +170,10 @@ TEAM: list[dict[str, Any]] = [
             7,
         ],
     ),
-    said("ToolCallSummaryMessage", "clerk", "12:00\nno such city"),
-    said("SelectSpeakerEvent", "team", ["writer"]),
-    said("StructuredMessage[Report]", "writer", {"time": "12:00"}),
-    said("StopMessage", "writer", "TERMINATE"),
+    chat_message("ToolCallSummaryMessage", "clerk", "12:00\nno such city"),
+    chat_message("SelectSpeakerEvent", "team", ["writer"]),
+    chat_message("StructuredMessage[Report]", "writer", {"time": "12:00"}),
+    chat_message("StopMessage", "writer", "TERMINATE"),
 ]
 
 
@@ -201,7 +203,7 @@ def test_messages_of_a_team(document: Any) -> None:
 
 
 def test_a_summary_of_calls_that_were_not_kept_is_said() -> None:
-    alone = [TEAM[0], said("ToolCallSummaryMessage", "clerk", "12:00")]
+    alone = [TEAM[0], chat_message("ToolCallSummaryMessage", "clerk", "12:00")]
     assert brief(read(alone))[1:] == [("message", None, "12:00")]
 
 
@@ -209,26 +211,26 @@ def test_a_hand_off_is_one_action_whether_a_tool_was_called_for_it_or_not() -> N
     moved = "Transferred to writer."
     called = read(
         [
-            said(
+            chat_message(
                 "ToolCallRequestEvent",
                 "clerk",
                 [{"id": "c1", "name": "transfer_to_writer", "arguments": "{}"}],
             ),
-            said(
+            chat_message(
                 "ToolCallExecutionEvent",
                 "clerk",
                 [{"call_id": "c1", "name": "transfer_to_writer", "content": moved}],
             ),
-            said("HandoffMessage", "clerk", moved, target="writer"),
-            said("TextMessage", "writer", "Here I am."),
+            chat_message("HandoffMessage", "clerk", moved, target="writer"),
+            chat_message("TextMessage", "writer", "Here I am."),
         ]
     )
     assert brief(called) == [("action", "transfer_to_writer", ""), ("message", None, "Here I am.")]
     plain = read(
         [
-            said("TextMessage", "clerk", "Well."),
-            said("HandoffMessage", "clerk", moved, target="writer"),
-            said("HandoffMessage", "user", "Back to you.", target="clerk"),
+            chat_message("TextMessage", "clerk", "Well."),
+            chat_message("HandoffMessage", "clerk", moved, target="writer"),
+            chat_message("HandoffMessage", "user", "Back to you.", target="clerk"),
         ]
     )
     assert brief(plain)[1:] == [("action", "writer", moved), ("message", None, "Back to you.")]
@@ -238,7 +240,7 @@ def test_a_hand_off_is_one_action_whether_a_tool_was_called_for_it_or_not() -> N
 def test_code_that_a_team_wrote_and_ran() -> None:
     trace = read(
         [
-            said("CodeGenerationEvent", "coder", "```python\nprint(1)\n```"),
+            chat_message("CodeGenerationEvent", "coder", "```python\nprint(1)\n```"),
             {
                 "type": "CodeExecutionEvent",
                 "source": "coder",
@@ -263,8 +265,8 @@ def test_what_a_browsing_agent_of_a_team_did_and_saw() -> None:
     done = "I clicked 'More'.\n\nThe viewport shows 10% of the page."
     trace = read(
         [
-            said("TextMessage", "user", "Look."),
-            said("MultiModalMessage", "WebSurfer", [done, {"data": "aGk="}, 5]),
+            chat_message("TextMessage", "user", "Look."),
+            chat_message("MultiModalMessage", "WebSurfer", [done, {"data": "aGk="}, 5]),
         ]
     )
     assert brief(trace)[1] == ("action", "click", "I clicked 'More'.")
@@ -278,9 +280,9 @@ def test_the_plan_of_an_orchestrator() -> None:
     )
     trace = read(
         [
-            said("TextMessage", "user", "Count."),
-            said("TextMessage", "MagenticOneOrchestrator", ledger),
-            said("TextMessage", "writer", "New plan: none."),
+            chat_message("TextMessage", "user", "Count."),
+            chat_message("TextMessage", "MagenticOneOrchestrator", ledger),
+            chat_message("TextMessage", "writer", "New plan: none."),
         ]
     )
     assert [(event.kind.value, event.name) for event in trace.events] == [
@@ -307,5 +309,5 @@ def test_what_is_not_autogen(document: Any) -> None:
     assert read(document).reader != "autogen"
 
 
-def test_what_is_no_message_is_skipped() -> None:
+def test_invalid_messages_are_skipped() -> None:
     assert [p.pointer for p in read([*GROUP_CHAT, 7], reader="autogen").skipped] == ["/4"]

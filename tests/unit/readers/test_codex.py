@@ -15,7 +15,7 @@ def item(kind: str, **more: Any) -> dict[str, Any]:
     return {"timestamp": "2026-01-01T09:00:00.000Z", "type": "response_item", "payload": payload}
 
 
-def said(role: str, text: str) -> dict[str, Any]:
+def message_item(role: str, text: str) -> dict[str, Any]:
     part = "output_text" if role == "assistant" else "input_text"
     return item("message", role=role, content=[{"type": part, "text": text}])
 
@@ -48,21 +48,21 @@ def test_a_rollout() -> None:
     assert [part.pointer for part in trace.skipped] == ["L6/payload"]
 
 
-def test_what_the_screen_was_told_again_is_no_event() -> None:
+def test_screen_updates_are_not_events() -> None:
     trace = read(
         lines(
             {**item("x"), "type": "session_meta"},
-            said("developer", "Be brief."),
-            said("user", "<environment_context>\n<cwd>/a</cwd>\n</environment_context>"),
-            said("user", "# AGENTS.md instructions for /a"),
+            message_item("developer", "Be brief."),
+            message_item("user", "<environment_context>\n<cwd>/a</cwd>\n</environment_context>"),
+            message_item("user", "# AGENTS.md instructions for /a"),
             event("user_message", message="Go."),
-            said("user", "Go."),
+            message_item("user", "Go."),
             event("agent_reasoning", text="Hm."),
             item("reasoning", summary=[{"type": "summary_text", "text": "Hm."}]),
             event("token_count", info=None),
             {**item("x"), "type": "turn_context"},
             event("agent_message", message="Done."),
-            said("assistant", "Done."),
+            message_item("assistant", "Done."),
             event("turn_aborted", reason="interrupted"),
             {**item("x", message="So far: nothing."), "type": "compacted"},
         )
@@ -83,7 +83,7 @@ def test_what_the_screen_was_told_again_is_no_event() -> None:
 def test_calls_of_one_answer_and_the_words_before_them() -> None:
     trace = read(
         lines(
-            said("assistant", "I look."),
+            message_item("assistant", "I look."),
             call("exec_command", "1", cmd="ls"),
             call("exec_command", "2", cmd="cat a"),
             back("2", "Wall time: 0.1 seconds\nProcess exited with code 1\nOutput:\nno a"),
@@ -147,7 +147,7 @@ def test_a_tool_that_is_not_there() -> None:
 
 def test_a_proposed_plan_is_set_apart() -> None:
     marked = "So:\n<proposed_plan>\n1. Dig\n</proposed_plan>\nShall I?"
-    trace = read(lines(said("user", "Plan it."), said("assistant", marked)))
+    trace = read(lines(message_item("user", "Plan it."), message_item("assistant", marked)))
     assert brief(trace)[1:] == [
         ("bookkeeping", "plan", "1. Dig"),
         ("message", None, "So:"),
@@ -166,7 +166,7 @@ def test_the_first_generation_has_bare_items() -> None:
     trace = read(
         lines(
             {"id": "x", "timestamp": "2025-08-01T09:00:00.000Z", "instructions": None},
-            said("user", "Go.")["payload"],
+            message_item("user", "Go.")["payload"],
             {"record_type": "state"},
             call("shell", "1", command=["ls"])["payload"],
             {"record_type": "state"},
@@ -182,10 +182,10 @@ def test_the_first_generation_has_bare_items() -> None:
 @pytest.mark.parametrize(
     "records",
     [
-        [said("user", "Go.")["payload"]],
+        [message_item("user", "Go.")["payload"]],
         [{"type": "odd", "payload": {}}],
         [{"type": "response_item", "payload": []}],
-        [said("user", "Go."), {"payload": {}}],
+        [message_item("user", "Go."), {"payload": {}}],
     ],
 )
 def test_lines_of_other_formats(records: list[dict[str, Any]]) -> None:
@@ -194,6 +194,6 @@ def test_lines_of_other_formats(records: list[dict[str, Any]]) -> None:
 
 def test_what_is_left_out_is_said() -> None:
     failed = event("stream_error", message="cut off")
-    trace = read([said("user", "Go."), 3, failed], reader="codex")
+    trace = read([message_item("user", "Go."), 3, failed], reader="codex")
     assert brief(trace) == [("message", None, "Go."), ("system", None, "cut off")]
     assert [part.pointer for part in trace.skipped] == ["/1"]

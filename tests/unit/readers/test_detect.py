@@ -55,7 +55,7 @@ def test_an_unknown_reader_is_named_with_a_suggestion() -> None:
     ("value", "said"),
     [(42, "a number"), (True, "a boolean"), (None, "null"), (1.5, "a number")],
 )
-def test_a_bare_value_is_no_trace(value: Any, said: str) -> None:
+def test_a_bare_value_is_not_a_trace(value: Any, said: str) -> None:
     with pytest.raises(InvalidInput, match=f"contains {said}, which is not a trace"):
         read_trace(Source.from_value(value))
 

@@ -61,7 +61,7 @@ def test_chunks_without_a_beginning_are_left_out() -> None:
     assert brief(trace) == [("action", "a", ""), ("reasoning", None, "x")]
 
 
-def test_a_list_of_messages_is_no_stream() -> None:
+def test_a_list_of_messages_is_not_a_stream() -> None:
     turns = [{"id": "r", "role": "assistant", "finish_reason": "stop", "content": "a"}] * 2
     assert len(read(turns, reader="general").events) == 2
 

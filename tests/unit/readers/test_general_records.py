@@ -103,7 +103,7 @@ def test_a_record_of_another_kind_is_skipped_among_known_ones(record: dict[str, 
     assert (len(trace.events), skipped(trace)) == (1, ["/1"])
 
 
-def test_notices_are_no_deeds_of_the_agent() -> None:
+def test_notices_are_not_actions_of_the_agent() -> None:
     trace = read(
         lines(
             {"type": "summary", "summary": "Earlier work", "leafUuid": "x"},

@@ -49,7 +49,7 @@ def test_the_forms_of_an_answer(fields: dict[str, Any], events: list[Any]) -> No
     assert brief(read([run("llm", **fields)])) == events
 
 
-def test_what_is_no_span_among_spans_is_skipped() -> None:
+def test_invalid_entries_among_spans_are_skipped() -> None:
     trace = read([run("tool"), {"x": 1}, 7])
     assert [part.pointer for part in trace.skipped] == ["/1", "/2"]
     assert [event.name for event in trace.events] == ["tool"]
@@ -72,7 +72,7 @@ def test_observations_that_are_spans() -> None:
     assert brief(read(run)) == [("message", None, "I go."), ("action", "a", "")]
 
 
-def test_spans_of_mlflow_as_its_traces_hold_them() -> None:
+def test_spans_in_mlflow_traces() -> None:
     def span(number: int, name: str, sort: str, **more: Any) -> dict[str, Any]:
         return {
             "trace_id": "A4bCDIShlhOBR54Z0vifgw==",

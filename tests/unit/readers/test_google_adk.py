@@ -49,7 +49,7 @@ def test_a_hand_over_without_a_tool() -> None:
     assert (look.parent, trace.events[-1].parent) == (transfer.id, None)
 
 
-def test_work_that_is_handed_back_is_no_second_call() -> None:
+def test_a_hand_back_is_not_a_second_call() -> None:
     back = adk_call("transfer_to_agent", {"agent_name": "root"}, "f9")
     returned = adk_response("transfer_to_agent", {"result": None}, "f9")
     trace = read(

@@ -94,7 +94,7 @@ def test_a_bare_list_of_messages() -> None:
     assert [part.pointer for part in trace.skipped] == ["/2/tool_calls/1", "/4/content/1", "/5"]
 
 
-def test_prompts_are_told_once() -> None:
+def test_prompts_are_read_once() -> None:
     asked, looked = user("Go."), answer("I look.", call("bash", "c1", cmd="ls"))
     got = {"role": "tool", "content": "a", "tool_call_id": "c1", "function": "bash"}
     again = [asked, looked, got, user("Go."), user("Go.")]
@@ -124,7 +124,7 @@ def test_prompts_are_told_once() -> None:
     assert [part.pointer for part in trace.skipped] == ["/events/3"]
 
 
-def test_long_texts_stand_in_attachments() -> None:
+def test_long_texts_are_in_attachments() -> None:
     trace = read(
         log(
             [

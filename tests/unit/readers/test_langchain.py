@@ -23,7 +23,7 @@ TOLD = [
 
 
 @pytest.mark.parametrize("name", [name for name in LANGCHAIN if name != "supervised agents"])
-def test_every_form_of_dump_tells_the_same(name: str) -> None:
+def test_every_dump_format_reads_the_same(name: str) -> None:
     trace = read(LANGCHAIN[name])
     assert brief(trace) == TOLD
     [search] = actions(trace)
@@ -38,7 +38,7 @@ def test_pointers_lead_into_the_wrapping() -> None:
     assert actions(read(LANGCHAIN["messages, to dict"]))[0].output_pointer == "/2/data/content"
 
 
-def test_a_history_tells_each_message_once_and_when_it_came() -> None:
+def test_a_history_has_each_message_once_in_order() -> None:
     times = [event.time for event in read(STATE_HISTORY).events]
     assert times == [f"2026-01-25T01:37:0{second}Z" for second in (1, 2, 2, 4)]
     assert {event.time for event in read(LANGCHAIN["state of a thread"]).events} == {None}
@@ -99,7 +99,7 @@ def test_calls_given_twice_are_one_and_summaries_are_thoughts() -> None:
     assert brief(read(messages))[1:] == [("reasoning", None, "I look."), ("action", "look", "")]
 
 
-def test_updates_name_the_node_and_tell_what_interrupts_them() -> None:
+def test_updates_name_the_node_and_their_interrupts() -> None:
     updates: list[Any] = [
         {"planner": {"messages": GRAPH_MESSAGES[:2]}},
         {"__interrupt__": [{"value": "Shall I?", "id": "i1"}]},

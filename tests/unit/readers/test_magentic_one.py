@@ -48,7 +48,7 @@ def test_a_chat_with_stage_directions() -> None:
         ("Address: unknown", [("message", None, "Address: unknown")]),
     ],
 )
-def test_a_deed_is_what_has_something_to_show(text: str, events: list[Any] | None) -> None:
+def test_an_action_needs_a_visible_effect(text: str, events: list[Any] | None) -> None:
     handed = {"role": "Orchestrator (-> Surfer)", "content": "Go."}
     found = brief(read([handed, {"role": "Surfer", "content": text}]))
     assert found[1:] == (events or [("message", None, text)])
@@ -83,7 +83,7 @@ def thought(text: str) -> dict[str, Any]:
     return {"role": "Orchestrator (thought)", "content": text}
 
 
-def test_the_plan_stands_behind_the_facts() -> None:
+def test_the_plan_follows_the_facts() -> None:
     text = (
         "Initial plan:\n\nWe are working on this.\n\n"
         "Here is the plan to follow as best as possible:\n\n- Look.\n- Tell.\n\n" + WARNING

@@ -76,7 +76,7 @@ def test_a_wrong_field_is_named_by_its_pointer(field: str, value: Any, where: st
     assert caught.value.where == f"trace#/events/2/{where}"
 
 
-def test_an_event_that_is_no_object_is_named() -> None:
+def test_an_event_that_is_not_an_object_is_named() -> None:
     with pytest.raises(InvalidInput, match="must be an object"):
         read({"events": [*NATIVE["events"], "x"]})
 
@@ -106,6 +106,6 @@ def test_a_parent_may_come_later_and_times_need_no_order() -> None:
     assert [event.id for event in read(events).events] == ["a", "b", "c"]
 
 
-def test_no_events_are_no_error() -> None:
+def test_an_empty_trace_is_not_an_error() -> None:
     assert read({"events": []}, reader="native").events == ()
     assert read("plain text", reader="native").events == ()

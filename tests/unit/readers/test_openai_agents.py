@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from planproof.core.trace import EventStatus
-from tests.unit.readers.api_samples import SDK, SDK_SPANS, asking, sdk_span
+from tests.unit.readers.api_samples import SDK, SDK_SPANS, call_message, sdk_span
 from tests.unit.readers.samples import actions, brief, read
 
 
@@ -43,13 +43,15 @@ def test_what_was_asked_for_and_what_ran_is_one_action() -> None:
     assert (first.parent, ask.parent, look.parent) == (None, transfer.id, ask.id)
 
 
-def test_results_in_a_prompt_count_where_no_span_tells_them() -> None:
-    asked = asking(None, ("c1", "look", {}))
+def test_results_in_a_prompt_count_where_no_span_has_them() -> None:
+    asked = call_message(None, ("c1", "look", {}))
     result = {"role": "tool", "tool_call_id": "c1", "content": "seen"}
     trace = read(
         [
             sdk_span("m1", None, 1, "generation", input=[], output=[asked]),
-            sdk_span("m2", None, 2, "generation", input=[asked, result], output=[asking("Done.")]),
+            sdk_span(
+                "m2", None, 2, "generation", input=[asked, result], output=[call_message("Done.")]
+            ),
         ]
     )
     assert brief(trace) == [("action", "look", ""), ("message", None, "Done.")]

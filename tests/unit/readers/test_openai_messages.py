@@ -162,7 +162,7 @@ def test_blocks_of_calls_and_results() -> None:
     assert [skipped.pointer for skipped in trace.skipped] == ["/0/content/4"]
 
 
-def test_what_is_no_message_or_no_call_is_skipped() -> None:
+def test_invalid_messages_and_calls_are_skipped() -> None:
     messages: list[Any] = [
         *({"role": "user", "content": f"{i}"} for i in range(60)),
         {"role": "juggler"},

@@ -10,7 +10,7 @@ from tests.unit.readers.api_samples import (
     RESPONSE_ITEMS,
     RESPONSES_LOG,
     function_call,
-    said,
+    message_item,
 )
 from tests.unit.readers.samples import actions, brief, read
 
@@ -60,7 +60,7 @@ def test_hosted_tools_are_actions_under_the_name_of_the_move() -> None:
     assert [part.pointer for part in trace.skipped] == ["/7"]
 
 
-def test_a_prompt_that_is_sent_again_is_told_once() -> None:
+def test_a_repeated_prompt_is_read_once() -> None:
     trace = read(RESPONSES_LOG)
     assert brief(trace) == [
         ("system", None, "Be brief."),
@@ -73,14 +73,14 @@ def test_a_prompt_that_is_sent_again_is_told_once() -> None:
     assert measure.time == "2025-03-08T23:29:02+00:00"
 
 
-def test_the_same_words_said_twice_are_told_twice() -> None:
+def test_the_same_message_sent_twice_is_read_twice() -> None:
     again = {"role": "user", "content": "Again."}
-    document = {"input": [again, said("One."), again], "output": [said("Two.")]}
+    document = {"input": [again, message_item("One."), again], "output": [message_item("Two.")]}
     assert [text for _, _, text in brief(read(document))] == ["Again.", "One.", "Again.", "Two."]
 
 
-def test_commentary_is_no_message() -> None:
-    items = [said("I look.", phase="commentary"), function_call("look", {}, "c1")]
+def test_commentary_is_not_a_message() -> None:
+    items = [message_item("I look.", phase="commentary"), function_call("look", {}, "c1")]
     assert brief(read(items))[0][0] == "reasoning"
     assert brief(read(items[:1]))[0][0] == "reasoning"
 
@@ -99,7 +99,7 @@ def test_shells_and_refusals() -> None:
             "call_id": "k9",
             "output": [{"stdout": "b", "stderr": "c", "outcome": {"type": "timeout"}}],
         },
-        said("", content=[{"type": "refusal", "refusal": "I can't."}]),
+        message_item("", content=[{"type": "refusal", "refusal": "I can't."}]),
         {"type": "function_call", "call_id": "c1", "arguments": "{}"},
         {"type": "no_such_item"},
         "text",

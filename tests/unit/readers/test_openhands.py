@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from tests.unit.readers.samples import DEED_RECORDS, actions, brief, read
+from tests.unit.readers.samples import ACTION_RECORDS, actions, brief, read
 
 
 def act(id_: int, action: str, source: str = "agent", **args: Any) -> dict[str, Any]:
     return {"id": id_, "source": source, "action": action, "args": args, "message": ""}
 
 
-def seen(id_: int, cause: int | None, sort: str = "run", **more: Any) -> dict[str, Any]:
+def observation(id_: int, cause: int | None, sort: str = "run", **more: Any) -> dict[str, Any]:
     event: dict[str, Any] = {
         "id": id_,
         "source": "agent",
@@ -23,7 +23,7 @@ def seen(id_: int, cause: int | None, sort: str = "run", **more: Any) -> dict[st
 
 
 def test_actions_and_what_was_observed() -> None:
-    trace = read(DEED_RECORDS)
+    trace = read(ACTION_RECORDS)
     assert trace.reader == "openhands"
     assert brief(trace) == [
         ("message", None, "Fix it."),
@@ -47,8 +47,8 @@ def test_calls_of_one_answer_of_the_model_are_one_turn() -> None:
             "history": [
                 {**act(1, "run", command="a"), **asked},
                 {**act(2, "run", command="b", hidden=False, cwd=None), **asked},
-                seen(3, 2),
-                seen(4, 1),
+                observation(3, 2),
+                observation(4, 1),
                 act(5, "think", thought="hm"),
                 act(6, "task_tracking", command="plan", task_list=[]),
             ],
@@ -68,15 +68,15 @@ def test_calls_of_one_answer_of_the_model_are_one_turn() -> None:
     assert trace.events[2].arguments == {"thought": "hm"}
 
 
-def test_the_programs_own_business_is_no_event() -> None:
+def test_internal_records_are_not_events() -> None:
     trace = read(
         [
             act(0, "system", content="You are an agent."),
             act(1, "message", "user", content="Go.", image_urls=["https://a.example/b.png"]),
             act(2, "recall", "user", query="Go."),
-            seen(3, 2, "recall"),
+            observation(3, 2, "recall"),
             act(4, "change_agent_state", "environment", agent_state="running"),
-            seen(5, None, "agent_state_changed", content=""),
+            observation(5, None, "agent_state_changed", content=""),
             act(6, "message", content=""),
             {"source": "environment", "message": "hm", "timestamp": "2025-04-30T16:32:57"},
         ]
@@ -100,7 +100,7 @@ def test_the_programs_own_business_is_no_event() -> None:
     ],
 )
 def test_how_an_action_ended(observed: dict[str, Any], status: str) -> None:
-    trace = read([act(1, "run", command="a"), {**seen(2, 1), **observed}])
+    trace = read([act(1, "run", command="a"), {**observation(2, 1), **observed}])
     assert [e.status.value for e in trace.events] == [status]
 
 
@@ -109,8 +109,8 @@ def test_a_delegates_work_belongs_to_the_hand_over() -> None:
         [
             act(1, "delegate", agent="BrowsingAgent", inputs={"task": "find"}),
             act(2, "browse", url="https://a.example"),
-            seen(3, 2, "browse"),
-            seen(4, 1, "delegate"),
+            observation(3, 2, "browse"),
+            observation(4, 1, "delegate"),
             act(5, "finish", outputs={}),
         ]
     )
@@ -125,9 +125,12 @@ def test_pairs_tools_of_servers_and_lost_observations() -> None:
     trace = read(
         {
             "history": [
-                [act(1, "call_tool_mcp", name="fetch", arguments={"url": "u"}), seen(2, 1, "mcp")],
-                [act(3, "run", "user", command="ls"), seen(4, 3)],
-                [seen(4, 3), seen(5, None, "error")],
+                [
+                    act(1, "call_tool_mcp", name="fetch", arguments={"url": "u"}),
+                    observation(2, 1, "mcp"),
+                ],
+                [act(3, "run", "user", command="ls"), observation(4, 3)],
+                [observation(4, 3), observation(5, None, "error")],
             ]
         }
     )

@@ -8,7 +8,13 @@ from planproof.core.trace import EventStatus
 from planproof.readers.decoding.source import Source
 from planproof.readers.openinference import OpenInferenceReader
 from tests.unit.readers.samples import ALL, actions, brief, read
-from tests.unit.readers.span_samples import SPAN_TREE, exported, flat_span, model_span, nested_span
+from tests.unit.readers.span_samples import (
+    SPAN_TREE,
+    flat_span,
+    make_export,
+    model_span,
+    nested_span,
+)
 
 OUT = "llm__output_messages__0__message"
 IN = "llm__input_messages"
@@ -125,7 +131,7 @@ def test_a_managed_agent_belongs_to_the_call_of_its_name() -> None:
     ]
 
 
-def test_a_tool_that_the_code_names_with_all_its_values_is_told_already() -> None:
+def test_a_tool_call_that_the_code_already_shows_is_not_repeated() -> None:
     code = nested_span("LLM", "LLM", 2, output__value="Code:\n```py\nfinal_answer('7')\n```")
     given = '{"args": ["7"], "kwargs": {}}'
     final = nested_span("F", "TOOL", 3, tool__name="final_answer", input__value=given)
@@ -154,7 +160,7 @@ def test_a_step_that_failed(more: dict[str, Any], output: str) -> None:
     assert (ran.output, ran.status) == (output, EventStatus.ERROR)
 
 
-def test_prompts_tell_the_task_and_the_results_where_no_span_does() -> None:
+def test_prompts_give_the_task_and_the_results_where_no_span_does() -> None:
     asked = {
         f"{IN}__0__message__role": "system",
         f"{IN}__0__message__content": "Be brief.",
@@ -210,7 +216,7 @@ def test_flat_lists_export_requests_and_unfolded_attributes() -> None:
             },
         },
     }
-    for sample in ([span], exported(span), {"data": [span]}):
+    for sample in ([span], make_export(span), {"data": [span]}):
         assert read(sample).reader == "openinference"
         assert [(e.name, e.output) for e in read(sample).events] == [("a", "b")]
     trace = read([unfolded])

@@ -15,12 +15,12 @@ from tests.unit.readers.span_samples import (
     HANDED_OVER,
     agent_span,
     asks,
-    exported,
     flat_span,
+    make_export,
     messages,
     model_span,
+    otel_message,
     pairs,
-    said_by,
     tool_span,
 )
 
@@ -52,8 +52,8 @@ def test_an_agent_that_hands_over_to_another() -> None:
 
 
 def test_lines_of_export_requests_and_a_span_that_was_sent_twice() -> None:
-    first = exported(tool_span(1, "a"))
-    trace = read(lines(first, exported(tool_span(2, "b")), first))
+    first = make_export(tool_span(1, "a"))
+    trace = read(lines(first, make_export(tool_span(2, "b")), first))
     assert [e.name for e in trace.events] == ["a", "b"]
     place = "/resourceSpans/0/scopeSpans/0/spans/0"
     assert trace.events[1].pointer == f"L2{place}/attributes"
@@ -61,20 +61,28 @@ def test_lines_of_export_requests_and_a_span_that_was_sent_twice() -> None:
 
 
 def test_attributes_as_typed_values() -> None:
-    asked = [said_by("assistant", "I go.", asks("a", {"n": 7}))]
-    trace = read(exported(model_span(1, gen_ai__output__messages=asked), tool_span(2, "a")))
+    asked = [otel_message("assistant", "I go.", asks("a", {"n": 7}))]
+    trace = read(make_export(model_span(1, gen_ai__output__messages=asked), tool_span(2, "a")))
     assert brief(trace) == [("reasoning", None, "I go."), ("action", "a", "")]
     assert trace.events[1].arguments == {"n": "7"}
     assert trace.events[0].pointer == "/resourceSpans/0/scopeSpans/0/spans/0/attributes/1/value"
-    odd: dict[str, Any] = exported(tool_span(1, "a"))
+    odd: dict[str, Any] = make_export(tool_span(1, "a"))
     span = odd["resourceSpans"][0]["scopeSpans"][0]["spans"][0]
     span["attributes"] += [{"key": 3}, "odd", {"key": "x", "value": {"arrayValue": {}}}]
     assert [event.name for event in read(odd).events] == ["a"]
 
 
 def test_words_of_the_user_and_of_the_system_are_heard_once() -> None:
-    said = [said_by("system", "Be brief."), said_by("user", "Go."), said_by("assistant", "Where?")]
-    said += [said_by("user", "On."), said_by("assistant", "And then?"), said_by("user", "On.")]
+    said = [
+        otel_message("system", "Be brief."),
+        otel_message("user", "Go."),
+        otel_message("assistant", "Where?"),
+    ]
+    said += [
+        otel_message("user", "On."),
+        otel_message("assistant", "And then?"),
+        otel_message("user", "On."),
+    ]
     trace = read(
         [
             model_span(
@@ -82,7 +90,7 @@ def test_words_of_the_user_and_of_the_system_are_heard_once() -> None:
                 "s0",
                 gen_ai__input__messages=messages(*said[:count]),
                 gen_ai__output__messages=messages(
-                    said[count] if count < 6 else said_by("x", "Ok.")
+                    said[count] if count < 6 else otel_message("x", "Ok.")
                 ),
             )
             for n, count in ((1, 2), (2, 4), (3, 6))
@@ -101,7 +109,7 @@ def test_words_of_the_user_and_of_the_system_are_heard_once() -> None:
 
 def test_what_more_work_follows_was_no_answer_unless_the_user_replies() -> None:
     def turn(n: int, text: str, *prompt: dict[str, Any]) -> dict[str, Any]:
-        told = messages(said_by("assistant", text))
+        told = messages(otel_message("assistant", text))
         given = messages(*prompt)
         return model_span(n, "s1", gen_ai__input__messages=given, gen_ai__output__messages=told)
 
@@ -109,7 +117,7 @@ def test_what_more_work_follows_was_no_answer_unless_the_user_replies() -> None:
         agent_span(1),
         turn(2, "I plan."),
         turn(3, "Which?"),
-        turn(4, "Ok.", said_by("user", "x")),
+        turn(4, "Ok.", otel_message("user", "x")),
     ]
     assert [e.kind.value for e in read(spans).events] == [
         "reasoning",
@@ -121,7 +129,7 @@ def test_what_more_work_follows_was_no_answer_unless_the_user_replies() -> None:
 
 def test_calls_that_one_answer_asks_for_share_a_turn() -> None:
     asked = messages(
-        said_by("assistant", asks("a", {}, "1"), asks("b", {}, "2"), asks("a", {}, "3"))
+        otel_message("assistant", asks("a", {}, "1"), asks("b", {}, "2"), asks("a", {}, "3"))
     )
     trace = read(
         [
@@ -206,8 +214,8 @@ EVENTS: list[Any] = [
         event(
             "gen_ai.client.inference.operation.details",
             **{
-                "gen_ai.input.messages": messages(said_by("user", "Go.")),
-                "gen_ai.output.messages": messages(said_by("assistant", "Gone.")),
+                "gen_ai.input.messages": messages(otel_message("user", "Go.")),
+                "gen_ai.output.messages": messages(otel_message("assistant", "Gone.")),
             },
         ),
         7,
@@ -230,7 +238,7 @@ def test_log_records_belong_to_the_span_that_they_name() -> None:
         "body": {"kvlistValue": {"values": pairs(body)}},
     }
     logs = {"resourceLogs": [{"scopeLogs": [{"logRecords": [record, {**record, "spanId": "no"}]}]}]}
-    trace = read(lines(logs, exported(model_span(1))))
+    trace = read(lines(logs, make_export(model_span(1))))
     assert brief(trace) == [("message", None, "Gone.")]
     assert [s.pointer for s in trace.skipped] == ["L1/resourceLogs/0/scopeLogs/0/logRecords/1"]
 
@@ -251,7 +259,7 @@ def test_how_a_tool_ended(more: dict[str, Any], status: str, output: str) -> Non
     assert (found.status.value, found.output) == (status, output)
 
 
-def test_why_a_tool_failed_may_stand_in_an_event() -> None:
+def test_a_tool_error_may_be_in_a_span_event() -> None:
     failed = {**tool_span(1), "events": [event("exception", **{"exception.message": "it broke"})]}
     [found] = read([failed]).events
     assert (found.output, found.output_pointer) == ("it broke", "/0/events/0")
@@ -288,7 +296,7 @@ def test_a_plan_span_and_a_plan_in_a_plan_span() -> None:
 
 
 def test_sub_agents_without_a_span_of_the_call() -> None:
-    asked = messages(said_by("assistant", asks("transfer_to_mate", {})))
+    asked = messages(otel_message("assistant", asks("transfer_to_mate", {})))
     spans = [
         agent_span(1),
         model_span(2, "s1", gen_ai__output__messages=asked),
@@ -307,7 +315,10 @@ def test_sub_agents_without_a_span_of_the_call() -> None:
 
 
 def test_an_agent_of_which_no_more_is_known_says_what_it_answered() -> None:
-    given, told = messages(said_by("user", "Go.")), messages(said_by("assistant", "Gone."))
+    given, told = (
+        messages(otel_message("user", "Go.")),
+        messages(otel_message("assistant", "Gone.")),
+    )
     span = agent_span(1, gen_ai__input__messages=given, gen_ai__output__messages=told)
     assert [e.text for e in read([span]).events] == ["Go.", "Gone."]
 
@@ -340,8 +351,8 @@ def test_wrappers_of_spans(wrapped: dict[str, Any]) -> None:
     assert brief(read(wrapped)) == [("action", "get_time", "")]
 
 
-def test_what_is_no_span_is_skipped() -> None:
-    broken = exported(tool_span(1))
+def test_invalid_spans_are_skipped() -> None:
+    broken = make_export(tool_span(1))
     broken["resourceSpans"] += [7, {"scopeSpans": [7]}]
     places = [part.pointer for part in read(broken).skipped]
     assert places == ["/resourceSpans/1", "/resourceSpans/2/scopeSpans/0"]
@@ -361,7 +372,7 @@ def test_others_are_not_claimed() -> None:
 
 
 def test_a_span_without_attributes_is_a_span() -> None:
-    bare: dict[str, Any] = exported(tool_span(1, "a"))
+    bare: dict[str, Any] = make_export(tool_span(1, "a"))
     spans = bare["resourceSpans"][0]["scopeSpans"][0]["spans"]
     spans.append({"spanId": "00000000000000ff", "name": "wrapper", "startTimeUnixNano": "1"})
     trace = read(bare)
@@ -370,7 +381,7 @@ def test_a_span_without_attributes_is_a_span() -> None:
 
 
 @pytest.mark.parametrize("plan", ["1. Call a.\n2. Call b.", ["Call a.", "Call b."]])
-def test_any_span_may_tell_the_task_and_the_plan(plan: str | list[str]) -> None:
+def test_any_span_may_have_the_task_and_the_plan(plan: str | list[str]) -> None:
     told = flat_span(1, planproof__task="Do it.", planproof__plan=plan)
     trace = read([told, tool_span(2, "a")])
     assert [(e.kind.value, e.name, e.actor, e.text) for e in trace.events] == [

@@ -190,8 +190,6 @@ def test_a_reader_that_reads_nothing_of_a_source_did_not_understand_it() -> None
 
 @pytest.mark.parametrize("document", ["Just some prose.", [1] * 9, [{"a": 1}] * 9])
 @pytest.mark.parametrize("reader", [None, "openai-messages", "swe-agent", "general"])
-def test_a_source_that_holds_anything_is_not_called_empty(
-    document: Any, reader: str | None
-) -> None:
+def test_a_source_with_content_is_not_called_empty(document: Any, reader: str | None) -> None:
     trace = read_trace(Source.from_value(document), reader=reader)
     assert explain_not_understood(trace) is not None

@@ -65,7 +65,7 @@ def test_what_came_back(fields: dict[str, Any], output: str, status: str) -> Non
     assert (call.output, call.status.value) == (output, status)
 
 
-def test_code_that_only_the_answer_or_only_its_own_field_holds() -> None:
+def test_code_in_the_answer_or_in_its_own_field() -> None:
     told = step(model_output="Thought: x\nCode:\n```py\ngo()\n```<end_code>", observations="ok")
     noted = step(code_action="go()", model_output_message={"role": "a", "content": "Thought: x"})
     parts = step(model_output=[{"type": "text", "text": "Thought: x\n<code>go()"}])
@@ -91,7 +91,7 @@ def test_facts_beside_the_plan_and_a_system_prompt() -> None:
     assert trace.skipped == ()
 
 
-def test_what_is_no_step_is_skipped() -> None:
+def test_invalid_steps_are_skipped() -> None:
     source = Source.from_value([*MEMORY, {"odd": 1}, 7])
     assert [part.pointer for part in SmolagentsReader().read(source).skipped] == ["/4", "/5"]
 

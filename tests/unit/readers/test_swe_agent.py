@@ -64,7 +64,7 @@ def test_steps_and_the_prompts_before_them() -> None:
 
 
 @pytest.mark.parametrize("key", ["query", "messages"])
-def test_prompts_stand_in_the_first_step_where_there_is_no_history(key: str) -> None:
+def test_prompts_are_in_the_first_step_where_there_is_no_history(key: str) -> None:
     first = step("I look.", "ls", "a", **{key: [*PROMPTS, message("assistant", "more")]})
     trace = read({"trajectory": [first, 3]})
     assert [e.pointer for e in trace.events][:3] == [

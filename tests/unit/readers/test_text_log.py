@@ -100,7 +100,7 @@ def test_other_headers(text: str, events: list[Any]) -> None:
     assert brief(read(text)) == events
 
 
-def test_a_deed_under_a_header_has_its_outcome() -> None:
+def test_an_action_below_a_header_has_its_outcome() -> None:
     trace = read(
         "---------- Surfer ----------\nI clicked 'A'.\n\nHere is a screenshot.\nError: 404"
     )
@@ -185,7 +185,7 @@ def test_a_checklist_in_an_answer_is_the_plan() -> None:
     ]
 
 
-def test_calls_of_a_log_that_does_not_tell_their_arguments() -> None:
+def test_calls_of_a_log_without_arguments() -> None:
     trace = read(
         "INFO [root] hello\nEnter your prompt: Find news.\n"
         f"{INFO.format(1)}🧰 Tools being prepared: ['search', 'save']\n"
@@ -254,7 +254,7 @@ def test_the_lines_of_a_planner_and_its_interns(document: Any) -> None:
 
 
 @pytest.mark.parametrize("document", ["just some words", ["apples"], [["a"]], {"log": [{"a": 1}]}])
-def test_what_is_no_text_log(document: Any) -> None:
+def test_not_a_text_log(document: Any) -> None:
     assert not TextLogReader().sniff(Source.from_value(document))
 
 
@@ -316,7 +316,7 @@ def test_what_follows_a_question_is_the_agents(user: str) -> None:
     assert [action.name for action in actions(trace)] == ["get_order", "refund_order"] * 2
 
 
-def test_the_format_that_a_prompt_explains_is_no_action() -> None:
+def test_the_format_that_a_prompt_explains_is_not_an_action() -> None:
     prompt = (
         "Human: Answer. Use this format:\n\nQuestion: the input question\nThought: what to do\n"
         "Action: the action to take\nAction Input: the input\nObservation: the result\n\nBegin!\n\n"

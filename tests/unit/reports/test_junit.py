@@ -15,7 +15,7 @@ from planproof.core.verdict import Outcome
 from planproof.reports.junit import generate_junit_xml
 from planproof.runs.run_records import Result, Run
 from planproof.runs.summary import summarize
-from tests.run_builders import RUN, failed, found, result, run_of
+from tests.run_builders import RUN, failed_verdict, make_results, result, verdict_with
 from tests.unit.finding_builders import findings, step
 from tests.unit.reports.hostile_text import HOSTILE
 
@@ -37,10 +37,10 @@ def _suite(document: str) -> ET.Element:
 
 def test_a_test_case_a_case() -> None:
     run = [
-        result(0, found(findings("EE")), id="a", seconds=1.5),
-        result(1, found(findings("EL", minor=1)), id="b", seconds=0.25),
-        result(2, failed(cause="timeout")),
-        result(3, failed(Outcome.NO_PLAN), id="d"),
+        result(0, verdict_with(findings("EE")), id="a", seconds=1.5),
+        result(1, verdict_with(findings("EL", minor=1)), id="b", seconds=0.25),
+        result(2, failed_verdict(cause="timeout")),
+        result(3, failed_verdict(Outcome.NO_PLAN), id="d"),
     ]
     suite = _suite(_document(run))
     assert suite.attrib == {
@@ -77,8 +77,8 @@ def test_a_test_case_a_case() -> None:
     assert cases[1].findtext("failure") == "It scores 0.5."
 
 
-def test_the_steps_stand_in_the_output() -> None:
-    verdict = found(findings("EL", major=1))
+def test_the_steps_are_in_the_output() -> None:
+    verdict = verdict_with(findings("EL", major=1))
     waived = replace(step("3", "L", waived=True), note="the plan allows it")
     run = [result(0, replace(verdict, steps=(*verdict.steps, waived)), id="a")]
     output = _suite(_document(run)).findtext("testcase/system-out")
@@ -96,7 +96,7 @@ def test_the_steps_stand_in_the_output() -> None:
 
 
 def test_the_minimum_is_that_of_the_summary() -> None:
-    run = run_of({"a": 0.5, "b": 0.25})
+    run = make_results({"a": 0.5, "b": 0.25})
     assert _suite(_document(run, min_score=0.5)).get("failures") == "1"
     assert _suite(_document(run, min_score=0.0)).get("failures") == "0"
 
@@ -113,7 +113,7 @@ CONTROL = "".join(map(chr, range(0x20))) + "\x7f\x85\x9f\u2028\ufffe\uffff\ud800
     "text", [*HOSTILE, CONTROL, "]]>", "<![CDATA[", "&bogus; &#0;", "\"quoted\" and 'quoted'"]
 )
 def test_text_from_a_case_stays_text(text: str) -> None:
-    verdict = found(findings("EP", major=1))
+    verdict = verdict_with(findings("EP", major=1))
     steps = tuple(
         replace(
             each,
@@ -126,7 +126,10 @@ def test_text_from_a_case_stays_text(text: str) -> None:
     extras = tuple(replace(extra, what=text, quote=text, event=text) for extra in verdict.extras)
     hostile = replace(verdict, reason=text, steps=steps, extras=extras)
     run = replace(RUN, source=text, tags={text: text}, id=text)
-    results = [result(0, hostile, id=text), result(1, replace(failed(cause=text), reason=text))]
+    results = [
+        result(0, hostile, id=text),
+        result(1, replace(failed_verdict(cause=text), reason=text)),
+    ]
     suite = _suite(_document(results, run))
     assert [len(case) for case in suite.findall("testcase")] == [2, 2]
     shown = suite.findtext("testcase/system-out")
@@ -137,7 +140,7 @@ def test_text_from_a_case_stays_text(text: str) -> None:
 def test_plain_text_arrives_as_it_is() -> None:
     text = "Refund “Ä & B” <now> to 5 > 4"
     steps = (replace(step("1", "E"), text=text, status=Status.MISSING),)
-    verdict = replace(found(findings("L")), steps=steps, reason=text)
+    verdict = replace(verdict_with(findings("L")), steps=steps, reason=text)
     case = _suite(_document([result(0, verdict, id=text)])).find("testcase")
     assert case is not None
     assert case.get("name") == text
@@ -147,13 +150,13 @@ def test_plain_text_arrives_as_it_is() -> None:
 
 def test_secrets_are_masked_unless_asked_for() -> None:
     token = "sk-" + "a1" * 20
-    run = [result(0, replace(found(findings("EL")), reason=token), id="a")]
+    run = [result(0, replace(verdict_with(findings("EL")), reason=token), id="a")]
     assert token not in _document(run)
     assert token in _document(run, secrets=True)
 
 
 def test_it_is_written_piece_by_piece() -> None:
-    run = run_of({f"c{n}": 1.0 for n in range(100)})
+    run = make_results({f"c{n}": 1.0 for n in range(100)})
     waiting = iter(run)
     pieces = generate_junit_xml(RUN, summarize(run), waiting)
     assert next(pieces).startswith("<?xml")

@@ -19,7 +19,14 @@ from planproof.reports.markdown import (
 from planproof.runs.compare import compare
 from planproof.runs.gate import GateCheck, GateConditions, check_gate
 from planproof.runs.summary import summarize
-from tests.run_builders import RUN, failed, found, result, run_of, run_scoring
+from tests.run_builders import (
+    RUN,
+    failed_verdict,
+    make_results,
+    make_scored_results,
+    result,
+    verdict_with,
+)
 from tests.unit.finding_builders import findings
 from tests.unit.reports.hostile_text import HOSTILE
 
@@ -29,7 +36,13 @@ OTHER = replace(RUN, id="20260102-030000-def456")
 
 def test_a_run() -> None:
     cost = Usage(calls=1, tokens_in=10, tokens_out=2)
-    run = run_of({"a": found(findings("EE")), "b": found(findings("EL")), "c": failed(cost=cost)})
+    run = make_results(
+        {
+            "a": verdict_with(findings("EE")),
+            "b": verdict_with(findings("EL")),
+            "c": failed_verdict(cost=cost),
+        }
+    )
     text = summary_to_markdown(RUN, summarize(run))
     assert text.startswith("### planproof: mean 0.750 over 2 scored cases\n\n1 of 2 at 0.75")
     assert "| 0.5 | partial adherence | 1 | ████████████████████ |" in text
@@ -50,8 +63,12 @@ def test_a_run_without_scores() -> None:
 
 
 def test_a_comparison() -> None:
-    base = run_of({"a": found(findings("EE")), "b": found(findings("EL")), "c": 1.0, "d": 1.0})
-    new = run_of({"a": found(findings("EL")), "b": found(findings("EE")), "c": None, "e": 1.0})
+    base = make_results(
+        {"a": verdict_with(findings("EE")), "b": verdict_with(findings("EL")), "c": 1.0, "d": 1.0}
+    )
+    new = make_results(
+        {"a": verdict_with(findings("EL")), "b": verdict_with(findings("EE")), "c": None, "e": 1.0}
+    )
     text = comparison_to_markdown(RUN, OTHER, compare(base, new))
     assert text.startswith(
         "### planproof: 1 better, 1 worse, 0 the same\n\n"
@@ -76,15 +93,15 @@ def test_a_comparison_of_what_was_judged_differently_warns() -> None:
 
 def test_many_changes_still_make_a_comment() -> None:
     name = "x" * 500
-    base = run_of({f"{name}{n}": 1.0 for n in range(2_000)})
-    new = run_of({f"{name}{n}": found(findings("L" * 60)) for n in range(2_000)})
+    base = make_results({f"{name}{n}": 1.0 for n in range(2_000)})
+    new = make_results({f"{name}{n}": verdict_with(findings("L" * 60)) for n in range(2_000)})
     text = comparison_to_markdown(RUN, OTHER, compare(base, new))
     assert "|  | and 1,980 more |  |" in text
     assert len(text) < 65_536  # what a comment may have at the most
 
 
 def test_a_gate() -> None:
-    summary = summarize(run_scoring([1.0, None]))
+    summary = summarize(make_scored_results([1.0, None]))
     text = gate_to_markdown(RUN, check_gate(GateConditions(min_mean=0.9), RUN, summary))
     assert text.startswith(
         "### planproof: gate failed\n\n|  | condition | found |\n|---|---|---|\n"
@@ -99,17 +116,20 @@ Report = Callable[[str], str]
 
 
 def _hostile(text: str) -> Verdict:
-    verdict = replace(found(findings("EL")), reason=text)
+    verdict = replace(verdict_with(findings("EL")), reason=text)
     steps = tuple(replace(step, text=text, number=text) for step in verdict.steps)
     return replace(verdict, steps=steps)
 
 
-def _summarized(text: str) -> str:
-    run = [result(0, _hostile(text), id=text), result(1, replace(failed(cause=text), reason=text))]
+def _render_summary(text: str) -> str:
+    run = [
+        result(0, _hostile(text), id=text),
+        result(1, replace(failed_verdict(cause=text), reason=text)),
+    ]
     return summary_to_markdown(replace(RUN, source=text, tags={text: text}), summarize(run))
 
 
-def _compared(text: str) -> str:
+def _render_comparison(text: str) -> str:
     executed = _hostile(text)
     executed = replace(
         executed, score=1.0, steps=(executed.steps[0], replace(executed.steps[0], number="2"))
@@ -120,12 +140,12 @@ def _compared(text: str) -> str:
     return comparison_to_markdown(run, run, compare(base, new))
 
 
-def _gated(text: str) -> str:
-    summary = summarize([result(0, failed(cause=text))])
+def _render_gate(text: str) -> str:
+    summary = summarize([result(0, failed_verdict(cause=text))])
     return gate_to_markdown(replace(RUN, source=text), check_gate(GateConditions(), RUN, summary))
 
 
-@pytest.mark.parametrize("report", [_summarized, _compared, _gated])
+@pytest.mark.parametrize("report", [_render_summary, _render_comparison, _render_gate])
 @pytest.mark.parametrize("text", HOSTILE)
 def test_text_from_a_case_stays_text(report: Report, text: str) -> None:
     shown, harmless = _RENDERER.render(report(text)), _RENDERER.render(report("harmless"))
@@ -135,9 +155,9 @@ def test_text_from_a_case_stays_text(report: Report, text: str) -> None:
 
 def test_secrets_are_masked_unless_asked_for() -> None:
     token = "sk-" + "a1" * 20
-    run = [result(0, replace(found(findings("EL")), reason=token), id="a")]
+    run = [result(0, replace(verdict_with(findings("EL")), reason=token), id="a")]
     assert token not in summary_to_markdown(RUN, summarize(run))
     assert token in summary_to_markdown(RUN, summarize(run), secrets=True)
-    changed = compare(run_of({"a": 1.0}), run)
+    changed = compare(make_results({"a": 1.0}), run)
     assert token not in comparison_to_markdown(RUN, RUN, changed)
     assert token in comparison_to_markdown(RUN, RUN, changed, secrets=True)

@@ -34,13 +34,13 @@ pandas: Any = import_module("pandas")
 HOSTILE = '=cmd|"/c calc"!A1'
 
 
-def _judged(position: int, case: Case) -> Result:
+def _make_result(position: int, case: Case) -> Result:
     return Result(position, serialize_case(case).hash, case.id, evaluate_case(case), 0.25)
 
 
 def _results() -> list[Result]:
     results = [
-        _judged(n, parse_case({**fields, "metadata": {"n": n}}, name="c"))
+        _make_result(n, parse_case({**fields, "metadata": {"n": n}}, name="c"))
         for n, fields in enumerate([FOLLOWED, IDLE, PLANLESS])
     ]
     odd = invalid_input_verdict(
@@ -50,7 +50,7 @@ def _results() -> list[Result]:
     return [*results, Result(3, "", HOSTILE, odd, 0.0), Result(4, "x", None, paid, 1.5)]
 
 
-def _written(results: list[Result], form: ResultFormat) -> bytes:
+def _write_results(results: list[Result], form: ResultFormat) -> bytes:
     file = io.BytesIO()
     with open_result_writer(file, form) as rows:
         for result in results:
@@ -61,13 +61,13 @@ def _written(results: list[Result], form: ResultFormat) -> bytes:
 @pytest.fixture
 def parquet(tmp_path: Path) -> Path:
     path = tmp_path / "results.parquet"
-    path.write_bytes(_written(_results(), ResultFormat.PARQUET))
+    path.write_bytes(_write_results(_results(), ResultFormat.PARQUET))
     return path
 
 
 def test_lines_are_the_whole_verdicts() -> None:
     results = _results()
-    lines = _written(results, ResultFormat.JSONL).decode().splitlines()
+    lines = _write_results(results, ResultFormat.JSONL).decode().splitlines()
     assert list(map(json.loads, lines)) == [result.verdict.full() for result in results]
 
 
@@ -107,7 +107,7 @@ def test_pandas_reads_typed_columns(parquet: Path) -> None:
 
 
 def test_csv_has_a_row_a_result_and_no_formulas() -> None:
-    text = _written(_results(), ResultFormat.CSV).decode()
+    text = _write_results(_results(), ResultFormat.CSV).decode()
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [row["id"] for row in rows] == ["followed", "idle", "planless", f"'{HOSTILE}", ""]
     assert [row["score"] for row in rows] == ["1.0", "0.0", "", "", "1.0"]
@@ -118,7 +118,7 @@ def test_csv_has_a_row_a_result_and_no_formulas() -> None:
 @pytest.mark.parametrize("form", ResultFormat)
 def test_no_results_are_a_file_too(form: ResultFormat, tmp_path: Path) -> None:
     path = tmp_path / "none"
-    path.write_bytes(_written([], form))
+    path.write_bytes(_write_results([], form))
     if form is ResultFormat.PARQUET:
         assert duckdb.sql(f"SELECT count(*) FROM read_parquet('{path}')").fetchall() == [(0,)]
     else:
@@ -148,4 +148,4 @@ def test_the_name_of_a_file_says_its_form(name: str, form: str) -> None:
 def test_without_pyarrow_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(InvalidInput, match=r"pip install 'planproof\[parquet\]'"):
-        _written([], ResultFormat.PARQUET)
+        _write_results([], ResultFormat.PARQUET)

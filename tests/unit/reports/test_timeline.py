@@ -15,7 +15,7 @@ def _order(*steps: StepFinding, extras: tuple[Extra, ...] = ()) -> list[str]:
     return [f.event if isinstance(f, Extra) else f.number for f in order_by_time(verdict)]
 
 
-def test_steps_stand_where_they_began_and_missing_ones_after_their_forerunner() -> None:
+def test_steps_are_placed_where_they_began_and_missing_ones_after_their_predecessor() -> None:
     found = [f.event if isinstance(f, Extra) else f.number for f in order_by_time(SCORED)]
     assert found == ["1", "2", "5", "e4", "e5", "3", "4"]
 
@@ -29,7 +29,7 @@ def test_ids_of_others_are_placed_by_their_pointers() -> None:
     assert _order(extras=(later, sooner)) == ["bb", "aa"]
 
 
-def test_a_parent_stands_before_its_first_refinement() -> None:
+def test_a_parent_comes_before_its_first_sub_step() -> None:
     first = step("1", Status.EXECUTED, "e9")
     parent = step("2", Status.EXECUTED)
     children = [

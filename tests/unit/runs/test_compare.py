@@ -12,7 +12,14 @@ from planproof.core.verdict import Verdict
 from planproof.runs.compare import Comparison, compare
 from planproof.runs.run_records import Result
 from planproof.runs.statistics import Interval
-from tests.run_builders import failed, found, result, run_of, run_scoring, scored
+from tests.run_builders import (
+    failed_verdict,
+    make_results,
+    make_scored_results,
+    result,
+    scored_verdict,
+    verdict_with,
+)
 from tests.unit.finding_builders import findings, step
 
 
@@ -113,7 +120,7 @@ TABLE = [
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.why)
 def test_the_table(row: Row) -> None:
-    comparison = compare(run_of(row.base), run_of(row.new))
+    comparison = compare(make_results(row.base), make_results(row.new))
     counted = (
         *("better", "worse", "same", "no_longer_scored", "newly_scored"),
         *("unscored", "only_base", "only_new"),
@@ -134,8 +141,8 @@ def test_the_table(row: Row) -> None:
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.why)
 def test_the_other_way_round_everything_is_reversed(row: Row) -> None:
     there, back = (
-        compare(run_of(row.base), run_of(row.new)),
-        compare(run_of(row.new), run_of(row.base)),
+        compare(make_results(row.base), make_results(row.new)),
+        compare(make_results(row.new), make_results(row.base)),
     )
     assert (there.better, there.worse, there.same) == (back.worse, back.better, back.same)
     assert (there.only_base, there.no_longer_scored) == (back.only_new, back.newly_scored)
@@ -144,21 +151,27 @@ def test_the_other_way_round_everything_is_reversed(row: Row) -> None:
     assert (there.passing.broke, there.passing.both) == (back.passing.mended, back.passing.both)
 
 
-def _told(comparison: Comparison) -> list[tuple[str | None, float | None]]:
+def _list_worst(comparison: Comparison) -> list[tuple[str | None, float | None]]:
     return [(change.new.id, change.new.score) for change in comparison.worst]
 
 
 def test_cases_are_paired_by_id_though_their_traces_differ() -> None:
-    base = [result(0, scored(1.0), id="a", case="old"), result(1, scored(1.0), id="b")]
-    new = [result(0, scored(1.0), id="b"), result(1, scored(0.5), id="a", case="other")]
+    base = [
+        result(0, scored_verdict(1.0), id="a", case="old"),
+        result(1, scored_verdict(1.0), id="b"),
+    ]
+    new = [
+        result(0, scored_verdict(1.0), id="b"),
+        result(1, scored_verdict(0.5), id="a", case="other"),
+    ]
     comparison = compare(base, new)
     assert (comparison.worse, comparison.same, comparison.altered) == (1, 1, 1)
-    assert _told(comparison) == [("a", 0.5)]
+    assert _list_worst(comparison) == [("a", 0.5)]
 
 
 def test_cases_without_an_id_are_paired_by_content() -> None:
-    base = [result(0, scored(1.0), case="one"), result(1, scored(0.5), case="two")]
-    new = [result(0, scored(0.5), case="two"), result(1, scored(0.0), case="three")]
+    base = [result(0, scored_verdict(1.0), case="one"), result(1, scored_verdict(0.5), case="two")]
+    new = [result(0, scored_verdict(0.5), case="two"), result(1, scored_verdict(0.0), case="three")]
     comparison = compare(base, new)
     assert (comparison.same, comparison.only_base, comparison.only_new) == (1, 1, 1)
     assert comparison.only_base_names == ("case 0",)
@@ -166,29 +179,41 @@ def test_cases_without_an_id_are_paired_by_content() -> None:
 
 
 def test_an_id_that_is_the_content_of_another_case_is_not_that_case() -> None:
-    base = [result(0, scored(1.0), case="one")]
-    assert compare(base, [result(0, scored(1.0), id="one", case="one")]).only_new == 1
+    base = [result(0, scored_verdict(1.0), case="one")]
+    assert compare(base, [result(0, scored_verdict(1.0), id="one", case="one")]).only_new == 1
 
 
 def test_cases_of_the_same_id_are_paired_in_order_and_each_once() -> None:
-    base = [result(n, scored(score), id="x") for n, score in enumerate([1.0, 0.5])]
-    new = [result(n, scored(score), id="x") for n, score in enumerate([1.0, 0.25, 0.0])]
+    base = [result(n, scored_verdict(score), id="x") for n, score in enumerate([1.0, 0.5])]
+    new = [result(n, scored_verdict(score), id="x") for n, score in enumerate([1.0, 0.25, 0.0])]
     comparison = compare(base, new)
     assert (comparison.same, comparison.worse, comparison.only_new) == (1, 1, 1)
-    assert _told(comparison) == [("x", 0.25)]
+    assert _list_worst(comparison) == [("x", 0.25)]
 
 
 def test_the_worst_come_first_and_equals_in_the_order_of_the_cases() -> None:
-    base = run_scoring([1.0] * 200)
-    new = run_scoring([0.75 if n % 2 else 0.0 if n == 150 else 0.5 for n in range(200)])
+    base = make_scored_results([1.0] * 200)
+    new = make_scored_results([0.75 if n % 2 else 0.0 if n == 150 else 0.5 for n in range(200)])
     worst = compare(base, new).worst
     assert len(worst) == 50
     assert [change.new.id for change in worst[:4]] == ["c150", "c0", "c2", "c4"]
 
 
 def test_which_steps_broke() -> None:
-    base = run_of({"a": found(findings("EEE")), "b": found(findings("EEE")), "c": scored(1.0)})
-    new = run_of({"a": found(findings("ELP")), "b": found(findings("ELE")), "c": scored(1.0)})
+    base = make_results(
+        {
+            "a": verdict_with(findings("EEE")),
+            "b": verdict_with(findings("EEE")),
+            "c": scored_verdict(1.0),
+        }
+    )
+    new = make_results(
+        {
+            "a": verdict_with(findings("ELP")),
+            "b": verdict_with(findings("ELE")),
+            "c": scored_verdict(1.0),
+        }
+    )
     comparison = compare(base, new)
     worst = comparison.worst
     assert [[(step.number, step.status) for step in change.broken] for change in worst] == [
@@ -215,7 +240,10 @@ def test_which_steps_broke() -> None:
 def test_a_step_broke_that_was_executed_and_is_not(
     before: str, after: str, broken: list[str]
 ) -> None:
-    comparison = compare(run_of({"a": scored(1.0, before)}), run_of({"a": scored(0.0, after)}))
+    comparison = compare(
+        make_results({"a": scored_verdict(1.0, before)}),
+        make_results({"a": scored_verdict(0.0, after)}),
+    )
     assert [step.number for step in comparison.worst[0].broken] == broken
 
 
@@ -227,27 +255,30 @@ def test_steps_are_known_by_their_words_and_the_second_of_two_alike_is_the_secon
     )
     moved = (step("1", "L"), alike[0], replace(alike[2], status=Status.MISSING))
     comparison = compare(
-        run_of({"a": found(Findings(alike), 1.0)}), run_of({"a": found(Findings(moved), 0.5)})
+        make_results({"a": verdict_with(Findings(alike), 1.0)}),
+        make_results({"a": verdict_with(Findings(moved), 0.5)}),
     )
     assert [(s.number, s.text) for s in comparison.worst[0].broken] == [("3", "Run  the tests")]
 
 
 def test_a_step_breaks_where_the_score_stays_as_well() -> None:
-    base = run_of({"a": scored(0.25, "EELL")})
-    new = run_of({"a": scored(0.25, "ELEL")})
+    base = make_results({"a": scored_verdict(0.25, "EELL")})
+    new = make_results({"a": scored_verdict(0.25, "ELEL")})
     comparison = compare(base, new)
     assert comparison.same == 1
     assert [(step.text, step.missing) for step in comparison.broken] == [("Do thing 2", 1)]
 
 
 def test_what_lost_its_score_is_named_with_its_outcome() -> None:
-    comparison = compare(run_of({"a": 0.75}), run_of({"a": failed(cause="timeout")}))
+    comparison = compare(
+        make_results({"a": 0.75}), make_results({"a": failed_verdict(cause="timeout")})
+    )
     (lost,) = comparison.lost
     assert (lost.base, lost.new.id, lost.new.outcome) == (0.75, "a", "judge_failed")
 
 
 def test_passing_is_at_the_minimum_that_was_asked_for() -> None:
-    base, new = run_scoring([1.0, 0.5]), run_scoring([0.5, 0.5])
+    base, new = make_scored_results([1.0, 0.5]), make_scored_results([0.5, 0.5])
     assert compare(base, new).passing.broke == 1
     assert compare(base, new, min_score=0.5).passing.both == 2
     assert compare(base, new, min_score=0.5).min_score == 0.5
@@ -255,14 +286,16 @@ def test_passing_is_at_the_minimum_that_was_asked_for() -> None:
 
 def test_scores_that_a_model_gave_are_taken_as_they_are() -> None:
     third = 1 / 3
-    comparison = compare(run_scoring([third, third]), run_scoring([2 * third, 2 * third]))
+    comparison = compare(
+        make_scored_results([third, third]), make_scored_results([2 * third, 2 * third])
+    )
     assert comparison.mean_change == pytest.approx(third)
     assert comparison.interval is not None
     assert comparison.interval.low == pytest.approx(third)
     assert comparison.interval.high == pytest.approx(third)
 
 
-def test_runs_are_read_once_and_not_held() -> None:
+def test_runs_are_read_once_and_not_kept_in_memory() -> None:
     alive = 0
 
     class Counted(Result):
@@ -275,6 +308,6 @@ def test_runs_are_read_once_and_not_held() -> None:
         for n in range(300):
             assert alive < 10
             alive += 1
-            yield Counted(n, f"{n}", None, scored(1.0, "EEE"), 0.0)
+            yield Counted(n, f"{n}", None, scored_verdict(1.0, "EEE"), 0.0)
 
     assert compare(streamed(), streamed()).same == 300

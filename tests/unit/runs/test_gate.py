@@ -11,12 +11,12 @@ from planproof.runs.compare import compare
 from planproof.runs.gate import GateConditions, check_gate
 from planproof.runs.run_records import RunState
 from planproof.runs.summary import summarize
-from tests.run_builders import RUN, run_scoring
+from tests.run_builders import RUN, make_scored_results
 
 Scores = list[float | None]
 
 
-def _broken(
+def _find_failed_conditions(
     conditions: GateConditions,
     scores: Scores,
     base: Scores | None = None,
@@ -25,8 +25,10 @@ def _broken(
     min_score: float = 0.75,
 ) -> list[str]:
     """The conditions that do not hold."""
-    summary = summarize(run_scoring(scores), min_score=min_score)
-    against = None if base is None else compare(run_scoring(base), run_scoring(scores))
+    summary = summarize(make_scored_results(scores), min_score=min_score)
+    against = (
+        None if base is None else compare(make_scored_results(base), make_scored_results(scores))
+    )
     found = check_gate(conditions, replace(RUN, state=state), summary, against)
     return [check.condition for check in found if not check.held]
 
@@ -63,7 +65,7 @@ def _broken(
     ],
 )
 def test_a_run_by_itself(conditions: GateConditions, scores: Scores, broken: list[str]) -> None:
-    assert _broken(conditions, scores) == broken
+    assert _find_failed_conditions(conditions, scores) == broken
 
 
 @pytest.mark.parametrize(
@@ -107,22 +109,22 @@ def test_a_run_by_itself(conditions: GateConditions, scores: Scores, broken: lis
 def test_a_run_against_another(
     conditions: GateConditions, base: Scores, scores: Scores, broken: list[str]
 ) -> None:
-    assert _broken(conditions, scores, base) == broken
+    assert _find_failed_conditions(conditions, scores, base) == broken
 
 
 @pytest.mark.parametrize("state", [RunState.RUNNING, RunState.INTERRUPTED])
 def test_a_run_that_is_not_finished_does_not_pass(state: RunState) -> None:
-    assert _broken(GateConditions(), [1.0], state=state) == ["the run is finished"]
+    assert _find_failed_conditions(GateConditions(), [1.0], state=state) == ["the run is finished"]
 
 
 def test_passing_is_at_the_minimum_that_was_asked_for() -> None:
-    assert _broken(GateConditions(min_pass_rate=1), [0.5], min_score=0.5) == []
+    assert _find_failed_conditions(GateConditions(min_pass_rate=1), [0.5], min_score=0.5) == []
 
 
-def test_every_condition_tells_its_figures_held_or_not() -> None:
+def test_every_condition_shows_its_figures_passed_or_failed() -> None:
     scores: Scores = [1.0, 0.5, None]
-    summary = summarize(run_scoring(scores))
-    against = compare(run_scoring([1.0, 1.0, 1.0, 1.0]), run_scoring(scores))
+    summary = summarize(make_scored_results(scores))
+    against = compare(make_scored_results([1.0, 1.0, 1.0, 1.0]), make_scored_results(scores))
     asked = GateConditions(
         min_mean=0.7, min_pass_rate=0.4, max_unscored=0, tolerance=0.1, max_worse=0
     )
@@ -140,4 +142,4 @@ def test_every_condition_tells_its_figures_held_or_not() -> None:
 
 def test_a_limit_of_worse_cases_needs_a_base() -> None:
     with pytest.raises(InvalidInput, match="needs a base run"):
-        check_gate(GateConditions(max_worse=0), RUN, summarize(run_scoring([1.0])))
+        check_gate(GateConditions(max_worse=0), RUN, summarize(make_scored_results([1.0])))

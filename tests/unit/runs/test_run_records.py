@@ -58,7 +58,7 @@ def test_lines_keep_their_numbers_when_their_text_is_gone() -> None:
     assert after.steps[0].evidence[0].pointer.startswith("L3/")
 
 
-def test_id_and_metadata_are_no_part_of_the_content() -> None:
+def test_id_and_metadata_are_not_part_of_the_content() -> None:
     assert serialize_case(_case(id="2", metadata={"a": 1})) == serialize_case(_case())
     assert serialize_case(_case(task=Content("Other."))).hash != serialize_case(_case()).hash
 

@@ -42,7 +42,7 @@ def test_it_is_two_sided_and_the_same_from_either_side() -> None:
         assert mcnemar(broke, mended) == sum(as_far) / 2 ** (broke + mended)
 
 
-def test_many_changes_are_no_trouble() -> None:
+def test_many_changes() -> None:
     # The normal approximation with continuity correction: z = (|b - c| - 1) / sqrt(b + c) = 1.98.
     assert mcnemar(1_300, 1_199) == pytest.approx(0.0456, abs=0.001)
     assert 0 < mcnemar(0, 1_000) < 1e-300

@@ -10,7 +10,14 @@ from planproof.core.finding import Findings
 from planproof.core.usage import Usage
 from planproof.core.verdict import Outcome
 from planproof.runs.summary import SummaryBuilder, summarize
-from tests.run_builders import failed, found, result, run_of, run_scoring, scored
+from tests.run_builders import (
+    failed_verdict,
+    make_results,
+    make_scored_results,
+    result,
+    scored_verdict,
+    verdict_with,
+)
 from tests.unit.finding_builders import findings, step
 
 LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
@@ -18,14 +25,14 @@ LEVELS = (1.0, 0.75, 0.5, 0.25, 0.0)
 
 def test_every_figure_of_a_run_that_was_counted_by_hand() -> None:
     run = [
-        result(0, found(findings("EEE")), id="a", seconds=1.0),  # 1.0
-        result(1, found(findings("EEE", minor=1)), id="b", seconds=4.0),  # 0.75
-        result(2, found(findings("EEL")), id="c", seconds=0.5),  # 0.5
-        result(3, found(findings("EPLL", major=1)), seconds=2.0),  # 0.25
-        result(4, found(findings("OOE")), id="e", seconds=2.0),  # 0.0
-        result(5, failed(Outcome.NO_PLAN), id="f"),
-        result(6, failed(cause="timeout"), id="g", seconds=30.0),
-        result(7, failed(cause="timeout"), id="h", seconds=30.0),
+        result(0, verdict_with(findings("EEE")), id="a", seconds=1.0),  # 1.0
+        result(1, verdict_with(findings("EEE", minor=1)), id="b", seconds=4.0),  # 0.75
+        result(2, verdict_with(findings("EEL")), id="c", seconds=0.5),  # 0.5
+        result(3, verdict_with(findings("EPLL", major=1)), seconds=2.0),  # 0.25
+        result(4, verdict_with(findings("OOE")), id="e", seconds=2.0),  # 0.0
+        result(5, failed_verdict(Outcome.NO_PLAN), id="f"),
+        result(6, failed_verdict(cause="timeout"), id="g", seconds=30.0),
+        result(7, failed_verdict(cause="timeout"), id="h", seconds=30.0),
     ]
     summary = summarize(run)
     assert (summary.cases, summary.scored, summary.mean) == (8, 5, 0.5)
@@ -64,7 +71,7 @@ def test_an_empty_run_has_no_mean() -> None:
 
 
 def test_a_run_without_a_score_has_no_mean_either() -> None:
-    summary = summarize(run_scoring([None, None]))
+    summary = summarize(make_scored_results([None, None]))
     assert (summary.cases, summary.scored, summary.mean) == (2, 0, None)
 
 
@@ -72,23 +79,23 @@ def test_a_run_without_a_score_has_no_mean_either() -> None:
     ("min_score", "passed"), [(0.0, 5), (0.25, 4), (0.5, 3), (0.75, 2), (0.8, 1), (1.0, 1)]
 )
 def test_a_case_passes_with_the_minimum_itself(min_score: float, passed: int) -> None:
-    assert summarize(run_scoring([*LEVELS, None]), min_score=min_score).passed == passed
+    assert summarize(make_scored_results([*LEVELS, None]), min_score=min_score).passed == passed
 
 
 def test_the_mean_does_not_hang_on_the_order() -> None:
     scores = [0.1, 0.7, 0.3, 1e-17, 1.0, 0.9]
-    forwards = summarize(run_scoring(scores)).mean
-    assert forwards == summarize(run_scoring(reversed(scores))).mean
+    forwards = summarize(make_scored_results(scores)).mean
+    assert forwards == summarize(make_scored_results(reversed(scores))).mean
     assert forwards == float(sum(map(Fraction, scores)) / 6)
 
 
-def test_a_score_between_two_levels_stands_with_the_lower() -> None:
-    assert summarize(run_scoring([0.99, 0.74])).levels[0.75] == 1
+def test_a_score_between_two_levels_counts_as_the_lower() -> None:
+    assert summarize(make_scored_results([0.99, 0.74])).levels[0.75] == 1
 
 
 def test_parents_and_steps_that_the_plan_lets_out_are_not_counted() -> None:
     steps = (step("1", "E"), step("1.1", "L", parent="1"), step("2", "L", waived=True))
-    summary = summarize(run_of({"a": found(Findings(steps))}))
+    summary = summarize(make_results({"a": verdict_with(Findings(steps))}))
     assert summary.statuses == {
         "executed": 0,
         "partial": 0,
@@ -101,10 +108,14 @@ def test_parents_and_steps_that_the_plan_lets_out_are_not_counted() -> None:
 
 def test_the_cost_is_that_of_all_and_not_known_when_one_is_not() -> None:
     known = Usage(calls=2, tokens_in=100, tokens_out=10, cost=0.25)
-    run = [result(0, failed(cost=known)), result(1, scored(1.0)), result(2, failed(cost=known))]
+    run = [
+        result(0, failed_verdict(cost=known)),
+        result(1, scored_verdict(1.0)),
+        result(2, failed_verdict(cost=known)),
+    ]
     cost = summarize(run).cost
     assert cost == Usage(calls=4, tokens_in=200, tokens_out=20, cost=0.5)
-    unknown = result(3, failed(cost=Usage(calls=1)))
+    unknown = result(3, failed_verdict(cost=Usage(calls=1)))
     with_unknown = summarize([*run, unknown]).cost
     assert with_unknown is not None
     assert (with_unknown.calls, with_unknown.cost) == (5, None)
@@ -112,7 +123,7 @@ def test_the_cost_is_that_of_all_and_not_known_when_one_is_not() -> None:
 
 def test_only_a_few_cases_are_kept_and_their_long_texts_are_cut() -> None:
     run = [
-        result(n, failed(), id="x" * 5_000 if n == 40 else None, seconds=float(n % 41))
+        result(n, failed_verdict(), id="x" * 5_000 if n == 40 else None, seconds=float(n % 41))
         for n in range(1_000)
     ]
     summary = summarize(run)
@@ -124,7 +135,7 @@ def test_only_a_few_cases_are_kept_and_their_long_texts_are_cut() -> None:
 def test_a_running_summary_says_how_far_it_is() -> None:
     running = SummaryBuilder()
     assert (running.cases, running.mean) == (0, None)
-    for each in run_scoring([1.0, 0.5, None]):
+    for each in make_scored_results([1.0, 0.5, None]):
         running.add(each)
     assert (running.cases, running.scored, running.mean, running.passed) == (3, 2, 0.75, 1)
     assert running.unscored == {"judge_failed": 1}

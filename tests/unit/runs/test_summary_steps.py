@@ -6,7 +6,7 @@ from planproof.core.finding import Status
 from planproof.runs.summary import StepCount, StepCounts
 
 
-def test_steps_are_the_same_by_their_words_and_ranked_by_lapses() -> None:
+def test_steps_are_grouped_by_text_and_ranked_by_deviations() -> None:
     counts = StepCounts()
     for text, status in [
         ("Check the policy", Status.MISSING),

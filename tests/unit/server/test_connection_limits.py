@@ -13,7 +13,7 @@ from planproof.server.connection_limits import LimitedConnection, make_connectio
 from planproof.server.server_settings import ServerLimits
 
 
-def _made(transport: Mock, **limits: float) -> LimitedConnection:
+def _make_connection(transport: Mock, **limits: float) -> LimitedConnection:
     config = uvicorn.Config(PlainTextResponse("hello"), log_config=None)
     kind = make_connection_class(ServerLimits(**limits))  # pyright: ignore[reportArgumentType]
     connection = kind(config, ServerState(), {}, asyncio.get_running_loop())
@@ -26,7 +26,10 @@ def _made(transport: Mock, **limits: float) -> LimitedConnection:
 def test_a_reader_that_stays_behind_is_left() -> None:
     async def paused() -> tuple[Mock, Mock]:
         slow, quick = Mock(), Mock()
-        behind, caught_up = _made(slow, body_timeout=0.05), _made(quick, body_timeout=0.05)
+        behind, caught_up = (
+            _make_connection(slow, body_timeout=0.05),
+            _make_connection(quick, body_timeout=0.05),
+        )
         behind.pause_writing()
         caught_up.pause_writing()
         caught_up.resume_writing()
@@ -41,7 +44,7 @@ def test_a_reader_that_stays_behind_is_left() -> None:
 def test_no_clock_goes_on_after_a_connection_is_lost() -> None:
     async def lost() -> Mock:
         transport = Mock()
-        connection = _made(transport, header_timeout=0.05, body_timeout=0.05)
+        connection = _make_connection(transport, header_timeout=0.05, body_timeout=0.05)
         connection.pause_writing()
         connection.connection_lost(None)
         transport.close.reset_mock()

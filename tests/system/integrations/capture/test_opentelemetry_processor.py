@@ -23,17 +23,17 @@ from planproof.integrations.capture import Recorder
 from planproof.integrations.capture.opentelemetry_processor import processor
 from planproof.monitor import Deviation
 from scripts.doc_blocks import find_blocks_for
-from tests.frameworks.capture_tests import Accounts, Captures, run_block, turns
+from tests.frameworks.capture_tests import Accounts, CaptureTests, make_turns, run_block
 from tests.frameworks.refunds import Call
 
 
-class TestOpenTelemetry(Captures):
+class TestOpenTelemetry(CaptureTests):
     def captured(
         self, calls: Sequence[Call], accounts: Accounts, folder: Path
     ) -> tuple[Recorder, Json]:
         exporter, provider = InMemorySpanExporter(), TracerProvider()
         provider.add_span_processor(SimpleSpanProcessor(exporter))
-        with scripted(*turns(calls)) as url:
+        with scripted(*make_turns(calls)) as url:
             model = OpenAIChatModel(MODEL, provider=OpenAIProvider(base_url=url, api_key="none"))
             spans = InstrumentationSettings(tracer_provider=provider)
             agent = Agent(model, tools=accounts.tools, capabilities=[Instrumentation(spans)])

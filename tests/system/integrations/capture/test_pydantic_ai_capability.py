@@ -15,11 +15,11 @@ from examples.scripted_model import MODEL, scripted
 from planproof.core.content import Json
 from planproof.integrations.capture import Recorder
 from scripts.doc_blocks import find_blocks_for
-from tests.frameworks.capture_tests import Accounts, Captures, run_block, turns
+from tests.frameworks.capture_tests import Accounts, CaptureTests, make_turns, run_block
 from tests.frameworks.refunds import Call
 
 
-class TestPydanticAI(Captures):
+class TestPydanticAI(CaptureTests):
     def captured(
         self, calls: Sequence[Call], accounts: Accounts, folder: Path
     ) -> tuple[Recorder, Json]:
@@ -29,7 +29,7 @@ class TestPydanticAI(Captures):
             def run_sync(self, *args: Any, **kwargs: Any) -> Any:
                 runs.append(super().run_sync(*args, **kwargs))
 
-        with scripted(*turns(calls)) as url:
+        with scripted(*make_turns(calls)) as url:
             model = OpenAIChatModel(MODEL, provider=OpenAIProvider(base_url=url, api_key="none"))
             names = {"Agent": Observed, "model": model, "tools": accounts.tools}
             recorder = run_block(find_blocks_for(__file__), folder, **names)

@@ -17,7 +17,7 @@ from planproof.readers.decoding.case_files import CaseLine
 from planproof.runs.engines import local
 from planproof.runs.engines import process_pool as processes
 from planproof.runs.engines.case_judging import CaseEvaluator
-from tests.local_tasks import results_of, task_of
+from tests.local_tasks import judge_tasks, make_task
 
 
 @pytest.fixture
@@ -26,27 +26,27 @@ def rules() -> CaseEvaluator:
 
 
 @pytest.fixture
-def at_once_in_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+def immediate_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Processes are worth their start from the first case on."""
     monkeypatch.setattr(processes, "_POOL_START_SECONDS", 0.0)
 
 
-@pytest.mark.usefixtures("at_once_in_processes")
+@pytest.mark.usefixtures("immediate_processes")
 def test_processes_judge_as_one_does(rules: CaseEvaluator) -> None:
-    alone = results_of(map(task_of, range(70)), rules, 1)
-    together = results_of(map(task_of, range(70)), rules, 2)
+    alone = judge_tasks(map(make_task, range(70)), rules, 1)
+    together = judge_tasks(map(make_task, range(70)), rules, 2)
     assert [replace(r, seconds=0) for r in together] == [replace(r, seconds=0) for r in alone]
     assert {result.verdict.outcome for result in together} == {Outcome.SCORED}
 
 
-@pytest.mark.usefixtures("at_once_in_processes")
+@pytest.mark.usefixtures("immediate_processes")
 def test_a_process_that_is_killed_ends_the_run_with_advice() -> None:
     with pytest.raises(RunFailed, match="--resume"):
-        results_of(map(task_of, range(70)), CaseEvaluator(Deadly()), 2)
+        judge_tasks(map(make_task, range(70)), CaseEvaluator(ExitingJudge()), 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Deadly:
+class ExitingJudge:
     """Ends the process that it is in, but for the first case."""
 
     name: str = "deadly"
@@ -62,7 +62,7 @@ class Deadly:
 
 
 def test_work_is_cut_by_length_as_well(
-    rules: CaseEvaluator, monkeypatch: pytest.MonkeyPatch, at_once_in_processes: None
+    rules: CaseEvaluator, monkeypatch: pytest.MonkeyPatch, immediate_processes: None
 ) -> None:
     sizes: list[int] = []
     begin = processes.ProcessWorker.submit
@@ -73,11 +73,11 @@ def test_work_is_cut_by_length_as_well(
 
     monkeypatch.setattr(processes.ProcessWorker, "submit", begun)
     monkeypatch.setattr(local, "_CHUNK_LENGTH", 2 * len(_text()))
-    results_of(map(task_of, range(10)), rules, 2)
+    judge_tasks(map(make_task, range(10)), rules, 2)
     assert max(sizes) == 2
 
 
 def _text() -> str:
-    case = task_of(0).stored_case
+    case = make_task(0).stored_case
     assert case is not None
     return case.text

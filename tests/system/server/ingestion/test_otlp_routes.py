@@ -15,16 +15,23 @@ from starlette.testclient import TestClient
 from planproof.errors import StoreFailed
 from planproof.server.ingestion.received_spans import ReceivedSpan
 from planproof.server.ingestion.span_inbox import Inbox
-from tests.otlp_traces import JSON, PROTOBUF, export, protobuf, spans_of, tool
-from tests.server_processes import in_process, settings
+from tests.otlp_traces import (
+    JSON,
+    PROTOBUF,
+    encode_protobuf,
+    make_export,
+    make_spans,
+    make_tool_span,
+)
+from tests.server_processes import make_settings, open_client
 
-BAD = tool(1, 9, "a") | {"spanId": "00" * 8}
+BAD = make_tool_span(1, 9, "a") | {"spanId": "00" * 8}
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     folder: Path = tmp_path_factory.mktemp("routes")
-    with in_process(settings(folder / "runs.db")) as opened:
+    with open_client(make_settings(folder / "runs.db")) as opened:
         yield opened
 
 
@@ -33,8 +40,8 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
 def test_what_is_taken_is_answered_in_the_form_of_the_request(
     client: TestClient, form: str, packed: bool
 ) -> None:
-    request = export(spans_of(1))
-    body = json.dumps(request).encode() if form == JSON else protobuf(request)
+    request = make_export(make_spans(1))
+    body = json.dumps(request).encode() if form == JSON else encode_protobuf(request)
     headers = {"Content-Type": form} | ({"Content-Encoding": "gzip"} if packed else {})
     body = gzip.compress(body) if packed else body
     answer = client.post("/v1/traces", content=body, headers=headers)
@@ -42,8 +49,8 @@ def test_what_is_taken_is_answered_in_the_form_of_the_request(
     assert answer.content == (b"{}" if form == JSON else b"")
 
 
-def test_what_is_left_out_is_told_in_json(client: TestClient) -> None:
-    answer = client.post("/v1/traces", json=export([BAD, *spans_of(2)]))
+def test_rejected_spans_are_reported_in_json(client: TestClient) -> None:
+    answer = client.post("/v1/traces", json=make_export([BAD, *make_spans(2)]))
     assert answer.status_code == 200
     told = answer.json()["partialSuccess"]
     assert told == {
@@ -52,8 +59,8 @@ def test_what_is_left_out_is_told_in_json(client: TestClient) -> None:
     }
 
 
-def test_what_is_left_out_is_told_in_protocol_buffers(client: TestClient) -> None:
-    body = protobuf(export([BAD, BAD, *spans_of(3)]))
+def test_rejected_spans_are_reported_in_protobuf(client: TestClient) -> None:
+    body = encode_protobuf(make_export([BAD, BAD, *make_spans(3)]))
     answer = client.post("/v1/traces", content=body, headers={"Content-Type": PROTOBUF})
     assert answer.status_code == 200
     told = ExportTraceServiceResponse.FromString(answer.content).partial_success
@@ -68,7 +75,7 @@ def test_what_is_left_out_is_told_in_protocol_buffers(client: TestClient) -> Non
         (b"", "text/plain", 415, 3),
     ],
 )
-def test_what_is_refused_is_told_as_a_status(
+def test_a_refusal_is_a_status_message(
     client: TestClient, body: bytes, form: str, status: int, code: int
 ) -> None:
     answer = client.post("/v1/traces", content=body, headers={"Content-Type": form})
@@ -90,8 +97,8 @@ def test_a_store_that_fails_says_when_to_come_again(
         raise StoreFailed("the store failed: no room.")
 
     monkeypatch.setattr(Inbox, "add_spans", failing)
-    request = export(spans_of(4))
-    body = json.dumps(request).encode() if form == JSON else protobuf(request)
+    request = make_export(make_spans(4))
+    body = json.dumps(request).encode() if form == JSON else encode_protobuf(request)
     answer = client.post("/v1/traces", content=body, headers={"Content-Type": form})
     assert answer.status_code == 503
     assert int(answer.headers["Retry-After"]) > 0

@@ -16,15 +16,15 @@ from planproof.runs.store.schema import traces
 from planproof.runs.store.sql_store import SqlStore
 from planproof.server.ingestion.finished_traces import FinishedTrace, TraceQueue
 from planproof.server.ingestion.verdict_export import VerdictSender
-from tests.ingestion import came, make_due, take
-from tests.log_collector import Collector, attributes_of, collecting
-from tests.otlp_traces import spans_of
-from tests.timeouts import PATIENCE
+from tests.ingestion import make_due, receive_spans, store_spans
+from tests.log_collector import Collector, read_attributes, run_collector
+from tests.otlp_traces import make_spans
+from tests.timeouts import TIMEOUT_SECONDS
 
 
 @pytest.fixture
 def collector() -> Iterator[Collector]:
-    with collecting() as running:
+    with run_collector() as running:
         yield running
 
 
@@ -37,9 +37,9 @@ SCORED = Verdict(
 )
 
 
-def judge(store: SqlStore, verdict: Verdict = SCORED, trace: int = 1) -> None:
+def finish_trace(store: SqlStore, verdict: Verdict = SCORED, trace: int = 1) -> None:
     """Let a trace be judged."""
-    take(store, came(*spans_of(trace)))
+    store_spans(store, receive_spans(*make_spans(trace)))
     make_due(store)
     run = create_run(source="x", judge=JudgeSummary(name="r", fingerprint="f"), fingerprint="f")
     store.begin(run)
@@ -56,7 +56,7 @@ def judge(store: SqlStore, verdict: Verdict = SCORED, trace: int = 1) -> None:
 def test_a_verdict_is_an_event_on_the_root_of_its_trace(
     store: SqlStore, collector: Collector
 ) -> None:
-    judge(store)
+    finish_trace(store)
     outgoing = VerdictSender(store, f"{collector.url}/")
     assert (outgoing.send(), outgoing.send(), outgoing.sent_count) == (1, 0, 1)
     assert collector.paths == ["/v1/logs"]
@@ -64,7 +64,7 @@ def test_a_verdict_is_an_event_on_the_root_of_its_trace(
     assert record.event_name == "gen_ai.evaluation.result"
     assert (record.trace_id.hex(), record.span_id.hex()) == (f"{1:032x}", f"{1:016x}")
     assert record.time_unix_nano
-    told = attributes_of(record)
+    told = read_attributes(record)
     explanation = told.pop("gen_ai.evaluation.explanation")
     assert explanation.startswith("Step 2 is missing")
     assert "abcdefghij" not in explanation
@@ -92,15 +92,15 @@ def test_a_verdict_is_an_event_on_the_root_of_its_trace(
 def test_what_could_not_be_judged_has_no_score(
     store: SqlStore, collector: Collector, verdict: Verdict, label: str, error: str | None
 ) -> None:
-    judge(store, verdict)
+    finish_trace(store, verdict)
     VerdictSender(store, collector.url).send()
-    told = attributes_of(collector.records[0])
+    told = read_attributes(collector.records[0])
     assert "gen_ai.evaluation.score.value" not in told
     assert told["gen_ai.evaluation.score.label"] == label
     assert told.get("error.type") == error
 
 
-def _time_passes(store: SqlStore) -> None:
+def _expire_leases(store: SqlStore) -> None:
     with store.database.begin_write() as connection:
         connection.execute(
             update(traces).where(traces.c.export_due.is_not(None)).values(export_due=1.0)
@@ -111,23 +111,23 @@ def _time_passes(store: SqlStore) -> None:
 def test_what_could_not_be_sent_is_sent_again(
     store: SqlStore, collector: Collector, status: int
 ) -> None:
-    judge(store)
+    finish_trace(store)
     outgoing = VerdictSender(store, collector.url)
     collector.status = status
     assert (outgoing.send(), outgoing.sent_count) == (1, 0)
     assert outgoing.send() == 0, "not at once"
     collector.status = 200
-    _time_passes(store)
+    _expire_leases(store)
     assert (outgoing.send(), outgoing.sent_count, len(collector.records)) == (1, 1, 1)
 
 
 def test_an_endpoint_that_is_not_there_is_tried_again(store: SqlStore) -> None:
-    with collecting() as gone:
+    with run_collector() as gone:
         url = gone.url
-    judge(store)
+    finish_trace(store)
     outgoing = VerdictSender(store, url)
     assert (outgoing.send(), outgoing.sent_count) == (1, 0)
-    _time_passes(store)
+    _expire_leases(store)
     assert outgoing.send() == 1
 
 
@@ -135,24 +135,24 @@ def test_an_endpoint_that_is_not_there_is_tried_again(store: SqlStore) -> None:
 def test_what_is_refused_for_good_is_not_sent_again(
     store: SqlStore, collector: Collector, status: int
 ) -> None:
-    judge(store)
+    finish_trace(store)
     outgoing = VerdictSender(store, collector.url)
     collector.status = status
     outgoing.send()
-    _time_passes(store)
+    _expire_leases(store)
     assert outgoing.send() == 0
     assert collector.paths == ["/v1/logs"], "and nowhere else"
 
 
-def test_a_trace_that_is_judged_anew_while_it_is_told_is_told_again(
+def test_a_trace_judged_again_during_export_is_exported_again(
     store: SqlStore, collector: Collector
 ) -> None:
-    judge(store)
+    finish_trace(store)
     outgoing = VerdictSender(store, collector.url)
     mark = outgoing._mark_sent  # pyright: ignore[reportPrivateUsage]
 
     def judged_meanwhile(names: list[str], lease: float) -> None:
-        _time_passes(store)
+        _expire_leases(store)
         mark(names, lease)
 
     outgoing._mark_sent = judged_meanwhile  # pyright: ignore[reportPrivateUsage]
@@ -172,12 +172,12 @@ def test_whatever_fails_the_verdicts_after_it_are_sent(
         return really()
 
     monkeypatch.setattr(outgoing, "send", send)
-    judge(store)
+    finish_trace(store)
 
     async def told() -> None:
         judged = asyncio.Event()
         working = asyncio.create_task(outgoing.run(judged))
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while not collector.records:
                 judged.set()
                 await asyncio.sleep(0.01)

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from planproof.evaluation import evaluate
 from planproof.server.pages.page_routes import parse_form_fields
-from tests.server_processes import in_process, settings
+from tests.server_processes import make_settings, open_client
 from tests.small_cases import FOLLOWED, PLAN
 
 ORIGIN = {"origin": "http://127.0.0.1"}
@@ -18,11 +18,11 @@ ORIGIN = {"origin": "http://127.0.0.1"}
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
-    with in_process(settings(tmp_path_factory.mktemp("served") / "runs.db")) as made:
+    with open_client(make_settings(tmp_path_factory.mktemp("served") / "runs.db")) as made:
         yield made
 
 
-def verdict_on(client: TestClient, **fields: str) -> dict[str, object]:
+def try_case(client: TestClient, **fields: str) -> dict[str, object]:
     answer = client.post("/try", data=fields, headers=ORIGIN)
     assert answer.status_code == 200, answer.text
     _, _, after = answer.text.partition('id="case-0">')
@@ -32,17 +32,17 @@ def verdict_on(client: TestClient, **fields: str) -> dict[str, object]:
 def test_task_plan_and_trace_are_judged(client: TestClient) -> None:
     plan = "\r\n".join(f"{number}. {step}" for number, step in enumerate(PLAN, 1))
     trace = json.dumps(FOLLOWED["execution_trace"])
-    found = verdict_on(client, task=FOLLOWED["user_task"], plan=plan, trace=trace)
+    found = try_case(client, task=FOLLOWED["user_task"], plan=plan, trace=trace)
     expected = evaluate(task=FOLLOWED["user_task"], plan=PLAN, trace=FOLLOWED["execution_trace"])
     assert (found["score"], found["reason"]) == (str(expected.score), expected.reason)
 
 
-def test_a_whole_case_may_stand_in_the_place_of_the_trace(client: TestClient) -> None:
-    assert verdict_on(client, trace=json.dumps(FOLLOWED))["score"] == "1.0"
+def test_a_whole_case_may_be_pasted_as_the_trace(client: TestClient) -> None:
+    assert try_case(client, trace=json.dumps(FOLLOWED))["score"] == "1.0"
 
 
 def test_nothing_is_kept(client: TestClient) -> None:
-    verdict_on(client, trace=json.dumps(FOLLOWED))
+    try_case(client, trace=json.dumps(FOLLOWED))
     assert "There are no runs yet" in client.get("/").text
 
 
@@ -54,7 +54,7 @@ def test_nothing_is_kept(client: TestClient) -> None:
         ({"trace": "[]", "judge": "nobody"}, "no judge `nobody` is configured here"),
     ],
 )
-def test_what_is_wrong_is_told_beside_what_was_pasted(
+def test_errors_are_shown_next_to_the_pasted_text(
     client: TestClient, fields: dict[str, str], told: str
 ) -> None:
     answer = client.post("/try", data={"plan": "1. <b>Sing</b>", **fields}, headers=ORIGIN)
@@ -70,7 +70,7 @@ def test_another_site_cannot_have_a_case_judged(client: TestClient) -> None:
         assert answer.status_code == 403
 
 
-def test_a_body_that_is_no_form_is_told(client: TestClient) -> None:
+def test_a_body_that_is_not_a_form_is_an_error(client: TestClient) -> None:
     answer = client.post("/try", content=b"\xff", headers=ORIGIN)
     assert answer.status_code == 400
     assert "is no form" in answer.text

@@ -21,7 +21,9 @@ DELETED: Json = {"kind": "action", "name": "delete_file", "arguments": {"path": 
 SAID: Json = {"kind": "message", "actor": "assistant", "text": "My plan:\n1. " + "\n2. ".join(PLAN)}
 
 
-def test_each_deviation_is_told_once_and_the_verdict_is_that_of_evaluate(tmp_path: Path) -> None:
+def test_each_deviation_is_reported_once_and_the_verdict_is_that_of_evaluate(
+    tmp_path: Path,
+) -> None:
     heard: list[Deviation] = []
     file = tmp_path / "trace.json"
     recorder = Recorder(PLAN, task="Tidy up.", file=file, on_deviation=heard.append)
@@ -38,7 +40,7 @@ def test_each_deviation_is_told_once_and_the_verdict_is_that_of_evaluate(tmp_pat
     assert [each.name for each in tmp_path.iterdir()] == ["trace.json"]
 
 
-def test_a_run_that_is_to_stop_is_told_so_until_it_does() -> None:
+def test_off_plan_is_raised_until_the_run_stops() -> None:
     recorder = Recorder(PLAN, raise_on="proven")
     recorder.record([READ], reader="native")
     recorder.check()
@@ -56,7 +58,7 @@ def _expected(recorder: Recorder) -> list[str] | None:
     return recorder.monitor and [step.number for step in recorder.monitor.next_steps]
 
 
-def test_without_a_plan_the_one_that_is_declared_is_held_to() -> None:
+def test_without_a_plan_the_declared_one_is_used() -> None:
     recorder = Recorder(raise_on="proven")
     recorder.record([{"kind": "message", "actor": "user", "text": "Tidy up."}], reader="native")
     assert _expected(recorder) is None
@@ -96,7 +98,7 @@ def test_nothing_recorded_is_not_judged() -> None:
     assert (verdict.outcome, verdict.score) == ("no_events", None)
 
 
-def test_a_plan_without_steps_and_a_folder_that_is_not_there_are_told_at_once(
+def test_a_plan_without_steps_and_a_missing_folder_fail_at_once(
     tmp_path: Path,
 ) -> None:
     with pytest.raises(InvalidInput, match="no steps"):

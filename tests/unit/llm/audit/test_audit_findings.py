@@ -10,93 +10,93 @@ from planproof.core.finding import Status
 from planproof.core.judge import Judgement
 from planproof.llm.audit import citations
 from planproof.planning.plan_parser import parse_plan
-from tests.audit_helpers import answer, audited_by, statuses, step
+from tests.audit_helpers import audit_answer, run_audit, statuses, step_answer
 from tests.fake_model import FakeModel
 from tests.trace_builders import Event, asked, did, noted, said, thought
 
 EXECUTED, PARTIAL, AMBIGUOUS = Status.EXECUTED, Status.PARTIAL, Status.AMBIGUOUS
 
 
-def audited(plan: list[str], events: list[Event], *steps: dict[str, Any]) -> Judgement:
+def audit_steps(plan: list[str], events: list[Event], *steps: dict[str, Any]) -> Judgement:
     """The judgement with a model that says the same however often it is asked."""
-    return audited_by(FakeModel(answer(*steps)), events, parse_plan(plan))
+    return run_audit(FakeModel(audit_answer(*steps)), events, parse_plan(plan))
 
 
 RIGHT: dict[str, tuple[str, list[Event], dict[str, Any]]] = {
     "another way to write the same value": (
         "Search flights for Boston-Orlando on 12 May 2024",
         [did("search_flights", origin="BOS", destination="MCO", date="2024-05-12")],
-        step("1", "executed", ("e1", "BOS"), ("e1", "MCO"), kind="check"),
+        step_answer("1", "executed", ("e1", "BOS"), ("e1", "MCO"), kind="check"),
     ),
     "a placeholder": (
         "Run `python <filename.py>` and look at what it prints",
         [did("bash", "42", command="python solve.py")],
-        step("1", "executed", ("e1", "python solve.py"), ("e1", "42")),
+        step_answer("1", "executed", ("e1", "python solve.py"), ("e1", "42")),
     ),
     "a value that only came back": (
         'Find the customer "Ines Duarte" by her e-mail address',
         [did("find_customer", "name: Ines Duarte, id 77", email="ines@example.com")],
-        step("1", "executed", ("e1", "find_customer"), ("e1", "Ines Duarte"), kind="check"),
+        step_answer("1", "executed", ("e1", "find_customer"), ("e1", "Ines Duarte"), kind="check"),
     ),
     "a message that tells": (
         "Message the user that order 7741 cannot be changed any more",
         [asked("Change it."), said("Sorry, once it has shipped we are not able to alter it.")],
-        step("1", "executed", ("e2", "we are not able to alter it"), kind="tell"),
+        step_answer("1", "executed", ("e2", "we are not able to alter it"), kind="tell"),
     ),
     "a message that insists": (
         "Insist on a booking reference",
         [asked("I have none."), said("I do need the reference before we can go on.")],
-        step("1", "executed", ("e2", "I do need the reference"), kind="tell"),
+        step_answer("1", "executed", ("e2", "I do need the reference"), kind="tell"),
     ),
     "a tool for thinking": (
         "Use think to go through the cancellation rules",
         [noted("think", thought="Basic economy can only be cancelled within 24 hours.")],
-        step("1", "executed", ("e1", "Basic economy"), kind="think"),
+        step_answer("1", "executed", ("e1", "Basic economy"), kind="think"),
     ),
     "a tool for thinking that the step names, called an action": (
         "Use think to go through the cancellation rules",
         [noted("think", thought="Basic economy can only be cancelled within 24 hours.")],
-        step("1", "executed", ("e1", "Basic economy"), kind="act"),
+        step_answer("1", "executed", ("e1", "Basic economy"), kind="act"),
     ),
     "a call and a message together": (
         "Cancel reservation Q8 and refund it",
         [did("cancel_and_refund", "done", reservation="Q8"), said("Q8 is cancelled, refund sent.")],
-        step("1", "executed", ("e1", "Q8"), ("e2", "refund sent")),
+        step_answer("1", "executed", ("e1", "Q8"), ("e2", "refund sent")),
     ),
     "what a program prints for the user": (
         "Tell the user the total",
         [did("python", "", code="print('It comes to 40 euros')")],
-        step("1", "executed", ("e1", "It comes to 40 euros"), kind="tell"),
+        step_answer("1", "executed", ("e1", "It comes to 40 euros"), kind="tell"),
     ),
     "a command with a comment": (
         "Execute the unit tests",
         [did("bash", "3 passed", command="make check # all of them"), said("It went well.")],
-        step("1", "executed", ("e1", "make check # all of them"), ("e2", "It went well")),
+        step_answer("1", "executed", ("e1", "make check # all of them"), ("e2", "It went well")),
     ),
     "a comment that says what a program does": (
         "Set the constants and calculate the frequency",
         [did("python", "42.58", code="# As tabulated\nf = 1.6e-19 / (2 * pi * 1.67e-27)\nf / 1e6")],
-        step("1", "executed", ("e1", "# As tabulated")),
+        step_answer("1", "executed", ("e1", "# As tabulated")),
     ),
     "a tool for notes, called by another name": (
         "Write the finding into the journal",
         [did("note", text="valve 7 leaks")],
-        step("1", "executed", ("e1", "valve 7 leaks"), kind="think"),
+        step_answer("1", "executed", ("e1", "valve 7 leaks"), kind="think"),
     ),
     "another wording of the same call": (
         'read_file({"path": "a.txt"})',
         [did("read_file", path="./a.txt")],
-        step("1", "executed", ("e1", "./a.txt")),
+        step_answer("1", "executed", ("e1", "./a.txt")),
     ),
     "a deed in words that no list has": (
         "Sort the guests by age and save them",
         [did("python", code="json.dump(order_by_birth(guests), handle)")],
-        step("1", "executed", ("e1", "order_by_birth"), ("e1", "json.dump")),
+        step_answer("1", "executed", ("e1", "order_by_birth"), ("e1", "json.dump")),
     ),
     "a condition in words that no list has": (
         "Given a damaged parcel, file a claim",
         [did("inspect_parcel", "intact")],
-        step("1", "condition_failed", ("e1", "intact")),
+        step_answer("1", "condition_failed", ("e1", "intact")),
     ),
 }
 
@@ -105,23 +105,23 @@ RIGHT: dict[str, tuple[str, list[Event], dict[str, Any]]] = {
 def test_words_and_values_that_are_not_found_overrule_no_model(
     planned: str, events: list[Event], said_of_it: dict[str, Any]
 ) -> None:
-    judgement = audited([planned], events, said_of_it)
+    judgement = audit_steps([planned], events, said_of_it)
     assert statuses(judgement) == [EXECUTED]
     assert judgement.rejected == ()
 
 
-def test_a_call_without_effect_that_a_step_accounts_for_is_no_extra() -> None:
+def test_a_call_without_effect_that_a_step_covers_is_not_an_extra() -> None:
     note = did("note", text="valve 7 leaks")
-    cited = step("1", "executed", ("e1", "valve 7 leaks"), events=["e2"], kind="think")
-    judgement = audited(["Write the finding into the journal"], [note, note], cited)
+    cited = step_answer("1", "executed", ("e1", "valve 7 leaks"), events=["e2"], kind="think")
+    judgement = audit_steps(["Write the finding into the journal"], [note, note], cited)
     assert judgement.findings is not None
     assert judgement.findings.extras == ()
 
 
-def test_what_the_search_misses_is_asked_about_and_told_of() -> None:
+def test_values_the_search_misses_are_asked_about_and_reported() -> None:
     planned, events, said_of_it = RIGHT["another way to write the same value"]
-    model = FakeModel(answer(said_of_it))
-    judgement = audited_by(model, events, parse_plan([planned]))
+    model = FakeModel(audit_answer(said_of_it))
+    judgement = run_audit(model, events, parse_plan([planned]))
     assert len(model.questions) == 2
     assert judgement.findings is not None
     (found,) = judgement.findings.steps
@@ -129,19 +129,19 @@ def test_what_the_search_misses_is_asked_about_and_told_of() -> None:
 
 
 def test_a_model_that_was_wrong_can_say_so_when_asked() -> None:
-    first = answer(step("1", "executed", ("e1", "b.txt")))
-    second = answer(step("1", "partial", ("e1", "b.txt")))
+    first = audit_answer(step_answer("1", "executed", ("e1", "b.txt")))
+    second = audit_answer(step_answer("1", "partial", ("e1", "b.txt")))
     model = FakeModel(first, second)
     plan = parse_plan(["Read the file a.txt"])
-    judgement = audited_by(model, [did("read_file", path="b.txt")], plan)
+    judgement = run_audit(model, [did("read_file", path="b.txt")], plan)
     assert statuses(judgement) == [PARTIAL]
     assert judgement.rejected == ()
 
 
-def test_a_finding_of_the_model_that_is_lower_stands() -> None:
+def test_a_lower_finding_of_the_model_is_kept() -> None:
     events = [did("read_file", path="a.txt")]
     assert statuses(
-        audited(["Read the file a.txt"], events, step("1", "partial", ("e1", "a.txt")))
+        audit_steps(["Read the file a.txt"], events, step_answer("1", "partial", ("e1", "a.txt")))
     ) == [PARTIAL]
 
 
@@ -165,10 +165,10 @@ def test_words_alone_do_not_execute_what_the_model_calls_an_action(
     event: Event, why: str, kind: str
 ) -> None:
     plan = ["Read the file a.txt", "Verify the checksum"]
-    first = step("1", "executed", ("e1", "a.txt"))
+    first = step_answer("1", "executed", ("e1", "a.txt"))
     for status in ("executed", "partial"):
-        second = step("2", status, ("e2", "checksum"), kind=kind)
-        judgement = audited(plan, [did("read_file", path="a.txt"), event], first, second)
+        second = step_answer("2", status, ("e2", "checksum"), kind=kind)
+        judgement = audit_steps(plan, [did("read_file", path="a.txt"), event], first, second)
         assert statuses(judgement) == [EXECUTED, AMBIGUOUS]
         assert [(each.step, each.event, each.why) for each in judgement.rejected] == [
             ("2", "e2", why)
@@ -178,34 +178,34 @@ def test_words_alone_do_not_execute_what_the_model_calls_an_action(
 def test_a_call_without_effect_counts_for_a_step_that_names_it_or_asks_for_words() -> None:
     printed = did("bash", command="echo 'checksum fine'")
     for planned, kind in (("Echo the checksum", "act"), ("Show the checksum", "tell")):
-        shown = step("1", "executed", ("e1", "checksum fine"), kind=kind)
-        assert statuses(audited([planned], [printed], shown)) == [EXECUTED]
+        shown = step_answer("1", "executed", ("e1", "checksum fine"), kind=kind)
+        assert statuses(audit_steps([planned], [printed], shown)) == [EXECUTED]
 
 
 def test_the_user_does_not_excuse_a_step_without_a_condition() -> None:
-    excused = step("1", "condition_failed", ("e1", "Please go on"))
+    excused = step_answer("1", "condition_failed", ("e1", "Please go on"))
     events = [asked("Please go on with it"), did("ls", "x", path="/")]
-    assert statuses(audited(["Delete the file a.txt"], events, excused)) == [AMBIGUOUS]
+    assert statuses(audit_steps(["Delete the file a.txt"], events, excused)) == [AMBIGUOUS]
 
 
 def test_no_condition_fails_by_a_result_without_its_call_or_by_what_is_printed() -> None:
     plan = ["Run the build", "If the build fails, roll back"]
-    ran = step("1", "executed", ("e1", "build"))
+    ran = step_answer("1", "executed", ("e1", "build"))
     for result in (
         {"kind": "observation", "text": "the build succeeded"},
         did("bash", "the build succeeded", command="echo the build succeeded"),
     ):
-        excused = step("2", "condition_failed", ("e2", "the build succeeded"))
-        judgement = audited(plan, [did("run_build", "started"), result], ran, excused)
+        excused = step_answer("2", "condition_failed", ("e2", "the build succeeded"))
+        judgement = audit_steps(plan, [did("run_build", "started"), result], ran, excused)
         assert statuses(judgement) == [EXECUTED, AMBIGUOUS]
 
 
 def test_of_an_action_and_a_message_the_message_alone_is_a_part() -> None:
     plan = ["Read the file a.txt", "Delete the file a.txt and tell the user"]
     events = [did("read_file", path="a.txt"), said("It is gone now.")]
-    first = step("1", "executed", ("e1", "a.txt"))
-    second = step("2", "executed", ("e2", "It is gone now"), kind="act tell")
-    judgement = audited(plan, events, first, second)
+    first = step_answer("1", "executed", ("e1", "a.txt"))
+    second = step_answer("2", "executed", ("e2", "It is gone now"), kind="act tell")
+    judgement = audit_steps(plan, events, first, second)
     assert statuses(judgement) == [EXECUTED, PARTIAL]
     assert [each.why for each in judgement.rejected] == [citations.ONLY_MESSAGE]
 
@@ -213,19 +213,19 @@ def test_of_an_action_and_a_message_the_message_alone_is_a_part() -> None:
 def test_words_beside_a_call_do_not_move_the_beginning_of_a_step() -> None:
     plan = ["Read the file a.txt", "Copy the file a.txt"]
     events = [said("Off to a.txt."), did("copy_file", path="a.txt"), did("read_file", path="a.txt")]
-    first = step("1", "executed", ("e1", "Off to a.txt"), ("e3", "a.txt"))
-    second = step("2", "executed", ("e2", "a.txt"))
-    judgement = audited(plan, events, first, second)
+    first = step_answer("1", "executed", ("e1", "Off to a.txt"), ("e3", "a.txt"))
+    second = step_answer("2", "executed", ("e2", "a.txt"))
+    judgement = audit_steps(plan, events, first, second)
     assert statuses(judgement) == [EXECUTED, Status.OUT_OF_ORDER]
 
 
 @pytest.mark.parametrize("kind", ["act", "tell", "think"])
 def test_a_result_counts_only_where_no_calls_are_recorded(kind: str) -> None:
     result: Event = {"kind": "observation", "text": "a.txt has 3 lines"}
-    shown = step("1", "executed", ("e1", "3 lines"), kind=kind)
+    shown = step_answer("1", "executed", ("e1", "3 lines"), kind=kind)
     plan = ["Read the file a.txt"]
-    assert statuses(audited(plan, [result], shown)) == [EXECUTED]
-    judgement = audited(plan, [result, did("web_search", query="x")], shown)
+    assert statuses(audit_steps(plan, [result], shown)) == [EXECUTED]
+    judgement = audit_steps(plan, [result, did("web_search", query="x")], shown)
     assert statuses(judgement) == [AMBIGUOUS]
     assert [each.why for each in judgement.rejected] == [citations.NO_CALL]
 
@@ -251,9 +251,9 @@ def test_a_result_counts_only_where_no_calls_are_recorded(kind: str) -> None:
 def test_no_kind_makes_evidence_of_orders_and_of_the_plan(
     text: str, quote: str, why: str, kind: str
 ) -> None:
-    shown = step("1", "executed", ("e1", quote), kind=kind)
+    shown = step_answer("1", "executed", ("e1", quote), kind=kind)
     commands = (f"echo '{text}'", f"ls # {text}")
     for event in (said(text), *(did("bash", command=command) for command in commands)):
-        judgement = audited(["Delete the file a.txt for good"], [event], shown)
+        judgement = audit_steps(["Delete the file a.txt for good"], [event], shown)
         assert statuses(judgement) == [AMBIGUOUS]
         assert [each.why for each in judgement.rejected] == [why]

@@ -50,7 +50,7 @@ def test_only_the_writer_closes_the_marks() -> None:
     ("name", "written"),
     [("read_file", "read_file"), ("mcp:a/b.c-d", "mcp:a/b.c-d"), ("a b", '"a b"'), ("", '""')],
 )
-def test_plain_names_stand_as_they_are(name: str, written: str) -> None:
+def test_plain_names_are_not_escaped(name: str, written: str) -> None:
     assert write_name(name) == written
 
 

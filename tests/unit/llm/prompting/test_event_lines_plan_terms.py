@@ -36,7 +36,7 @@ def test_other_words_and_numbers_are_not_near() -> None:
     assert terms.count_shared_terms(said(2, "4711"), "") == 0
 
 
-def test_an_output_tells_of_the_plan_what_the_call_did_not() -> None:
+def test_an_output_may_match_the_plan_where_the_call_does_not() -> None:
     terms = PlanTerms(parse_plan(["Send invoice 4711 to the customer by courier."]))
     call = did(1, "send", output="The invoice is with the courier.")
     assert terms.is_output_relevant(call, '{"number":4711}')

@@ -18,7 +18,7 @@ from tests.unit.llm.prompting.event_builders import PLAN, did, said
 SEEN = Image("image/png", data=PNG)
 
 
-def written(
+def write_parts(
     *, task: Content | None = None, plan: Plan = PLAN, trace: Trace | None = None
 ) -> tuple[str | Image, ...]:
     writer = CaseWriter(
@@ -27,7 +27,7 @@ def written(
     return writer.write_whole("").parts
 
 
-def admitted(image: Image, rules: ImageRules | None = None) -> Image | str:
+def check_image(image: Image, rules: ImageRules | None = None) -> Image | str:
     gallery = ImageGallery("mark", rules or ImageRules())
     gallery.add(image)
     parts = gallery.split_parts(" ".join(gallery.write_marks([image])))
@@ -39,7 +39,7 @@ def admitted(image: Image, rules: ImageRules | None = None) -> Image | str:
     [(PNG, "image/png"), (JPEG, "image/jpeg"), (GIF, "image/gif"), (WEBP, "image/webp")],
 )
 def test_the_kind_is_read_from_the_image_itself(data: str, media_type: str) -> None:
-    assert admitted(Image("image/*", data=data)) == Image(media_type, data=data)
+    assert check_image(Image("image/*", data=data)) == Image(media_type, data=data)
 
 
 @pytest.mark.parametrize(
@@ -59,16 +59,16 @@ def test_the_kind_is_read_from_the_image_itself(data: str, media_type: str) -> N
     ],
 )
 def test_what_is_not_sent_is_named_with_its_reason(image: Image, why: str) -> None:
-    told = admitted(image)
+    told = check_image(image)
     assert isinstance(told, str)
     assert why in told
 
 
 def test_an_address_is_passed_on_only_where_that_is_allowed() -> None:
     image = Image("image/*", url="https://example.org/a.png")
-    assert admitted(image, ImageRules(allow_urls=True)) == image
+    assert check_image(image, ImageRules(allow_urls=True)) == image
     far = Image("image/*", url="https://example.org/" + "a" * 3_000)
-    assert "too long" in str(admitted(far, ImageRules(allow_urls=True)))
+    assert "too long" in str(check_image(far, ImageRules(allow_urls=True)))
 
 
 def test_a_local_file_is_read_in_its_folder_and_nowhere_else(tmp_path: Path) -> None:
@@ -79,10 +79,10 @@ def test_a_local_file_is_read_in_its_folder_and_nowhere_else(tmp_path: Path) -> 
     (folder / "link.png").symlink_to(tmp_path / "secret.png")
     (folder / "notes.png").write_text("no image")
     rules = ImageRules(folder=folder)
-    assert admitted(Image("image/*", url="chart.png"), rules) == SEEN
-    assert admitted(Image("image/*", url=f"file://{folder}/chart.png"), rules) == SEEN
-    assert "outside" in str(admitted(Image("image/*", url="link.png"), rules))
-    assert "not a PNG" in str(admitted(Image("image/*", url="notes.png"), rules))
+    assert check_image(Image("image/*", url="chart.png"), rules) == SEEN
+    assert check_image(Image("image/*", url=f"file://{folder}/chart.png"), rules) == SEEN
+    assert "outside" in str(check_image(Image("image/*", url="link.png"), rules))
+    assert "not a PNG" in str(check_image(Image("image/*", url="notes.png"), rules))
 
 
 def test_number_and_size_are_bounded() -> None:
@@ -92,14 +92,14 @@ def test_number_and_size_are_bounded() -> None:
         gallery.add(image)
     assert len(gallery) == 4
     assert [told.partition(":")[0] for told in gallery.left_out] == ["image 3", "image 4"]
-    assert "more than 10" in str(admitted(SEEN, ImageRules(max_bytes_per_image=10)))
-    assert "more than 20" in str(admitted(SEEN, ImageRules(max_bytes_per_image=20)))
-    assert "together" in str(admitted(SEEN, ImageRules(max_total_bytes=20)))
+    assert "more than 10" in str(check_image(SEEN, ImageRules(max_bytes_per_image=10)))
+    assert "more than 20" in str(check_image(SEEN, ImageRules(max_bytes_per_image=20)))
+    assert "together" in str(check_image(SEEN, ImageRules(max_total_bytes=20)))
 
 
-def test_each_stands_after_what_it_belongs_to() -> None:
+def test_each_image_follows_its_text() -> None:
     shot = replace(did(2, "take_screenshot"), images=(Image("image/*", data=JPEG),))
-    parts = written(
+    parts = write_parts(
         task=Content("Do it as here.", (SEEN,)),
         plan=replace(PLAN, images=(Image("image/*", data=GIF),)),
         trace=Trace((said(1, "Yes."), shot, said(3, "Done."))),
@@ -114,19 +114,19 @@ def test_each_stands_after_what_it_belongs_to() -> None:
 
 def test_the_same_image_is_sent_once() -> None:
     events = tuple(replace(did(n, "look"), images=(SEEN,)) for n in (1, 2))
-    parts = written(trace=Trace(events))
+    parts = write_parts(trace=Trace(events))
     assert parts.count(SEEN) == 1
     assert "e2 action look {} ok [image 1]" in str(parts[-1])
 
 
 def test_an_image_written_out_in_a_text_is_taken_out_of_it() -> None:
     trace = Trace((said(1, f"See ![chart](data:image/png;base64,{PNG}) here."),))
-    parts = written(trace=trace)
+    parts = write_parts(trace=trace)
     assert parts[1] == SEEN
     assert str(parts[0]).endswith("e1 message «See ![chart]([image 1]) here.»\n")
 
 
 def test_text_can_t_name_an_image() -> None:
     trace = Trace((replace(said(1, "[image 1] [image 1 mark]"), images=(SEEN,)), said(2, "x")))
-    parts = written(trace=trace)
+    parts = write_parts(trace=trace)
     assert parts.count(SEEN) == 1

@@ -10,14 +10,14 @@ from planproof.llm.prompting.templates import UserTemplate, compute_prompts_dige
 USES_ALL = "{{ user_task }} {{ agent_plan }} {{ execution_trace_json }}"
 
 
-def rendered(source: str, *, images: bool = False) -> str:
+def render_user_template(source: str, *, images: bool = False) -> str:
     return UserTemplate(source).validate().render_case(task="T", plan="P", trace="E", images=images)
 
 
 def test_the_variables_of_the_specification() -> None:
     source = USES_ALL + "{{ _fragments.multimodal_input_rules }}"
-    assert rendered(source) == "T P E"
-    assert "[image N]" in rendered(source, images=True)
+    assert render_user_template(source) == "T P E"
+    assert "[image N]" in render_user_template(source, images=True)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_the_variables_of_the_specification() -> None:
 )
 def test_what_can_t_be_used_says_why(source: str, what: str) -> None:
     with pytest.raises(InvalidInput) as caught:
-        rendered(source)
+        render_user_template(source)
     assert what in str(caught.value)
 
 

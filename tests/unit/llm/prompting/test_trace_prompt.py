@@ -108,7 +108,7 @@ def test_what_fits_takes_one_window() -> None:
     assert len(case_writer(did(1, "look")).write_windows("")) == 1
 
 
-def test_what_can_t_fit_is_told_so() -> None:
+def test_a_trace_that_does_not_fit_is_over_budget() -> None:
     (case,) = case_writer(did(1, "look"), budget=100).write_windows("")
     assert not case.within_budget
     assert case.parts == ()

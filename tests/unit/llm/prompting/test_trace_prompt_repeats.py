@@ -42,14 +42,14 @@ def test_ids_that_follow_one_another_are_a_range(ids: str, written: str) -> None
     assert " ".join(format_id_ranges(ids.split())) == written
 
 
-def test_what_differs_stands_in_the_order_of_the_ids() -> None:
+def test_differences_are_listed_in_the_order_of_the_ids() -> None:
     pages = [did(n, "read_page", report="r7", page=n) for n in (1, 2, 3)]
     assert lines(*pages) == [
         'e1-e3 (3 alike) action read_page {"report":"r7","page":⟨1 ¦ 2 ¦ 3⟩} ok'
     ]
 
 
-def test_runs_may_alternate_and_are_told_where_they_begin() -> None:
+def test_alternating_repeats_are_listed_where_they_begin() -> None:
     events = [
         event
         for n in (1, 3, 5)

@@ -145,7 +145,7 @@ def test_one_case_over_many_lines_is_a_data_set_of_one() -> None:
 
 
 @pytest.mark.parametrize("data", [b'{\n"a": 1\n}', b"[\n{}\n]", b"[[1]]"])
-def test_a_json_document_of_another_kind_is_no_data_set(data: bytes) -> None:
+def test_another_json_document_is_not_a_data_set(data: bytes) -> None:
     with pytest.raises(
         InvalidInput, match="is a single JSON document, but neither a case nor a trace"
     ):
@@ -191,7 +191,7 @@ def test_an_item_beyond_the_limit_is_left_out_whole() -> None:
         (b"] []", "has unexpected data after the end of the JSON array"),
     ],
 )
-def test_an_array_that_ends_otherwise_is_told_when_it_is_seen(end: bytes, message: str) -> None:
+def test_an_invalid_end_of_an_array_is_an_error_when_reached(end: bytes, message: str) -> None:
     lines = read_cases(io.BytesIO(b"[" + _bytes(id="a") + b"," + _bytes(id="b") + end), name="f")
     assert next(lines).id == "a"
     with pytest.raises(InvalidInput, match=message):

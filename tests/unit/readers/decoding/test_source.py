@@ -45,7 +45,7 @@ def test_a_value_and_a_file_of_it_are_the_same_source(tmp_path: Path) -> None:
         ('data: {"a": 1}\n\ndata: {"a": 2}\n', "jsonl"),
     ],
 )
-def test_a_string_that_holds_a_trace_is_unpacked(text: str, form: str) -> None:
+def test_a_string_that_contains_a_trace_is_parsed(text: str, form: str) -> None:
     plain, held = Source.from_text(text), Source.from_value(text)
     in_a_file = Source.from_text(json.dumps(text))
     assert plain == held == in_a_file
@@ -81,7 +81,7 @@ def test_lines_are_parsed_each_for_itself(text: str, records: Any) -> None:
     assert Source.from_text(text).document == records
 
 
-def test_a_line_that_is_no_object_is_named() -> None:
+def test_a_line_that_is_not_an_object_is_named() -> None:
     assert why(Source.from_text('{"a": 1}\n{"a": 2}\n7\n')) == [
         ("L3", "not a JSON object or array")
     ]
@@ -159,7 +159,7 @@ def test_bytes_are_decoded(data: bytes, text: str) -> None:
     assert Source.from_bytes(data).document == text
 
 
-def test_bytes_that_are_no_text_are_an_error_that_names_the_byte() -> None:
+def test_invalid_utf_8_is_an_error_that_names_the_byte() -> None:
     with pytest.raises(InvalidInput, match="byte 4 is not valid UTF-8"):
         Source.from_bytes(b"abcd\xff", name="x")
     with pytest.raises(InvalidInput, match="byte 4 is not valid UTF-16-LE"):
@@ -192,12 +192,12 @@ def test_a_value_nested_too_deeply_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("value", [{"a": {1, 2}}, [object()], {("a",): 1}])
-def test_a_value_that_is_no_json_is_an_error(value: Any) -> None:
+def test_a_value_that_is_not_json_is_an_error(value: Any) -> None:
     with pytest.raises(InvalidInput, match="is not a JSON value"):
         Source.from_value(value)
 
 
-def test_a_value_that_holds_itself_is_an_error() -> None:
+def test_a_circular_value_is_an_error() -> None:
     value: list[Any] = []
     value.append(value)
     with pytest.raises(InvalidInput, match="is not a JSON value"):
@@ -228,7 +228,7 @@ def test_what_json_does_not_allow_is_read_as_text_and_noted(
     assert Source.from_value(document).digest == source.canonical_digest
 
 
-def test_escaped_characters_beyond_the_first_plane_are_no_surrogates() -> None:
+def test_escaped_characters_beyond_the_first_plane_are_decoded() -> None:
     source = Source.from_text('["\\ud83d\\ude00", "\\\\ud800"]')
     assert source.document == ["\U0001f600", "\\ud800"]
     assert source.skipped == ()
@@ -255,7 +255,7 @@ def test_a_long_line_of_text_is_text() -> None:
     assert Source.from_text("x" * 1_000_000).form == "text"
 
 
-def test_limits_hold_for_bytes_and_files(tmp_path: Path) -> None:
+def test_limits_apply_to_bytes_and_files(tmp_path: Path) -> None:
     limits = Limits(bytes=10)
     with pytest.raises(InvalidInput, match="has 11 bytes, more than the limit of 10"):
         Source.from_bytes(b"x" * 11, limits=limits)
@@ -304,11 +304,11 @@ def test_too_many_values_are_an_error_before_they_are_objects(
     assert all(text.startswith('"') for text in parsed)
 
 
-def test_a_text_may_hold_any_number_of_commas() -> None:
+def test_a_text_may_have_any_number_of_commas() -> None:
     text = "He came, saw: and went.\n" * 200
     assert Source.from_text(text, limits=Limits(values=10)).form == "text"
 
 
-def test_a_value_holds_no_more_than_a_text() -> None:
+def test_limits_apply_to_values_as_to_texts() -> None:
     with pytest.raises(InvalidInput, match="contains more than 100 values"):
         Source.from_value([[]] * 100, limits=Limits(values=100))

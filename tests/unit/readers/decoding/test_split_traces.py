@@ -9,7 +9,7 @@ from planproof.errors import InvalidInput, UnknownName
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.split_traces import select_trace, split_traces
 from planproof.readers.detect import read_trace
-from tests.unit.readers.inspect_logs import log, packed
+from tests.unit.readers.inspect_logs import log, pack_log
 from tests.unit.readers.samples import ALL, ARRAYS
 
 CHAT = [{"role": "user", "content": "Hi."}, {"role": "assistant", "content": "Hello."}]
@@ -27,7 +27,7 @@ def span(trace: str, number: int) -> dict[str, Any]:
     return {"traceId": trace, "spanId": f"{number:016x}", "name": "chat", "attributes": []}
 
 
-def exported(*spans: dict[str, Any]) -> dict[str, Any]:
+def make_export(*spans: dict[str, Any]) -> dict[str, Any]:
     scope = {"scope": {"name": "agent"}, "spans": list(spans)}
     return {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": [scope]}]}
 
@@ -43,7 +43,7 @@ def test_a_single_trace_has_no_members(name: str) -> None:
     ("source", "expected"),
     [
         (
-            Source.from_bytes(packed(), name="x"),
+            Source.from_bytes(pack_log(), name="x"),
             ["task-1_epoch_1", "task-2_epoch_1", "task-3_epoch_1"],
         ),
         (
@@ -71,8 +71,11 @@ def test_a_single_trace_has_no_members(name: str) -> None:
             ["a__b-1", "z"],
         ),
         (Source.from_value([{"id": "x" * 200, "messages": CHAT}] * 2), ["1", "2"]),
-        (Source.from_value(exported(span("a1", 1), span("b2", 2), span("a1", 3))), ["a1", "b2"]),
-        (Source.from_text(lines(exported(span("a1", 1)), exported(span("b2", 2)))), ["a1", "b2"]),
+        (Source.from_value(make_export(span("a1", 1), span("b2", 2), span("a1", 3))), ["a1", "b2"]),
+        (
+            Source.from_text(lines(make_export(span("a1", 1)), make_export(span("b2", 2)))),
+            ["a1", "b2"],
+        ),
         (Source.from_value([span("a1", 1), span("b2", 2)]), ["a1", "b2"]),
         (
             Source.from_value(
@@ -100,12 +103,12 @@ def test_members_are_found_and_named(source: Source, expected: list[str]) -> Non
         [{"kind": "message", "images": [1]}] * 3 + [{"kind": "?"}] * 4,
         [{"author": "a", "invocationId": "i", "actions": {"a": []}, "content": {}}, {"b": []}],
         [span("a1", 1), span("a1", 2)],
-        exported(span("a1", 1), span("a1", 2)),
-        exported(),
+        make_export(span("a1", 1), span("a1", 2)),
+        make_export(),
         {"resourceSpans": [None, {"scopeSpans": [None, {"spans": [None]}]}, {"scopeSpans": 1}]},
     ],
 )
-def test_what_holds_no_traces_has_no_members(value: Any) -> None:
+def test_a_source_without_traces_is_not_split(value: Any) -> None:
     assert split_traces(Source.from_value(value)) == ()
 
 
@@ -123,10 +126,10 @@ def test_a_member_is_a_source_of_its_own() -> None:
     ]
 
 
-def test_spans_keep_what_stands_around_them() -> None:
-    whole = exported(span("a1", 1), span("b2", 2), span("a1", 3))
+def test_spans_keep_their_resource_and_scope() -> None:
+    whole = make_export(span("a1", 1), span("b2", 2), span("a1", 3))
     first = split_traces(Source.from_value(whole))[0].source.document
-    assert first == exported(span("a1", 1), span("a1", 3))
+    assert first == make_export(span("a1", 1), span("a1", 3))
 
 
 def test_a_line_keeps_its_notes() -> None:
@@ -142,12 +145,12 @@ def test_a_line_keeps_its_notes() -> None:
 
 
 def test_one_sample_is_taken_without_being_picked() -> None:
-    assert select_trace(Source.from_bytes(packed(count=1))).document["id"] == "task-1"
+    assert select_trace(Source.from_bytes(pack_log(count=1))).document["id"] == "task-1"
 
 
 @pytest.mark.parametrize("wanted", ["2", "task-2_epoch_1"])
 def test_a_trace_is_picked_by_number_or_id(wanted: str) -> None:
-    assert select_trace(Source.from_bytes(packed()), wanted).document["id"] == "task-2"
+    assert select_trace(Source.from_bytes(pack_log()), wanted).document["id"] == "task-2"
 
 
 def test_an_id_goes_before_a_number() -> None:
@@ -159,7 +162,7 @@ def test_an_id_goes_before_a_number() -> None:
 def test_several_traces_are_not_read_as_one() -> None:
     message = r"log.eval: contains 3 traces: task-1_epoch_1, .*Select one with --pick"
     for source in (
-        Source.from_bytes(packed(), name="log.eval"),
+        Source.from_bytes(pack_log(), name="log.eval"),
         Source.from_value(log(), name="log.eval"),
     ):
         with pytest.raises(InvalidInput, match=message):
@@ -171,12 +174,12 @@ def test_several_traces_are_not_read_as_one() -> None:
 @pytest.mark.parametrize("wanted", ["task-9_epoch_1", "0", "4", "99999999999999999999", "²", ""])
 def test_an_unknown_pick_is_an_error_that_helps(wanted: str) -> None:
     with pytest.raises(UnknownName, match=r"none of the 3 traces .*task-1_epoch_1, task-2_epoch_1"):
-        select_trace(Source.from_bytes(packed()), wanted)
+        select_trace(Source.from_bytes(pack_log()), wanted)
 
 
 def test_a_pick_among_many_names_some() -> None:
     with pytest.raises(UnknownName, match=r"Available: task-1_epoch_1, .*, …; `planproof inspect`"):
-        select_trace(Source.from_bytes(packed(count=30)), "x")
+        select_trace(Source.from_bytes(pack_log(count=30)), "x")
 
 
 def test_a_single_trace_is_its_number_one_and_no_other() -> None:

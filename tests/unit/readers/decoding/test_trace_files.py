@@ -13,7 +13,7 @@ from planproof.readers.decoding.case_files import CaseLine
 from planproof.readers.decoding.source import Source
 from planproof.readers.decoding.trace_files import read_cases
 from tests.small_cases import FOLLOWED
-from tests.unit.readers.inspect_logs import log, packed
+from tests.unit.readers.inspect_logs import log, pack_log
 from tests.unit.readers.samples import ALL
 
 CHAT = FOLLOWED["execution_trace"]
@@ -29,7 +29,7 @@ def lines(*values: Any) -> str:
 
 
 SEVERAL: dict[str, bytes | str] = {
-    "archive": packed(),
+    "archive": pack_log(),
     "log": json.dumps(log()),
     "log over many lines": json.dumps(log(), indent=2),
     "lines": lines(*log()["samples"]),
@@ -100,18 +100,18 @@ def test_a_single_trace_is_a_single_case(name: str) -> None:
 
 
 @pytest.mark.parametrize("first", [b"{broken", b'{"id": 1}', b"[]", b"7"])
-def test_a_data_set_may_begin_with_a_line_that_holds_no_case(first: bytes) -> None:
+def test_a_data_set_may_begin_with_a_line_without_a_case(first: bytes) -> None:
     found = read(first + b"\n" + json.dumps(FOLLOWED).encode() + b"\n" + b"x\n")
     assert [line.error is None for line in found] == [False, True, False]
 
 
 def test_a_sample_that_can_not_be_read_does_not_stop_the_rest() -> None:
-    found = read(packed({"samples/cut_epoch_1.json": b'{"messages": ['}))
+    found = read(pack_log({"samples/cut_epoch_1.json": b'{"messages": ['}))
     assert [line.error is None for line in found] == [True, True, True, False]
     assert found[3].id == "cut_epoch_1"
 
 
-def test_one_document_that_holds_no_traces_is_refused() -> None:
+def test_a_document_without_traces_is_refused() -> None:
     with pytest.raises(
         InvalidInput, match="is a single JSON document, but neither a case nor a trace"
     ):

@@ -44,12 +44,12 @@ SUCCESSES = [
 
 
 @pytest.mark.parametrize("text", FAILURES)
-def test_a_result_that_tells_of_a_failure(text: str) -> None:
+def test_a_result_that_reports_a_failure(text: str) -> None:
     assert infer_status(text) is EventStatus.ERROR
 
 
 @pytest.mark.parametrize("text", SUCCESSES)
-def test_a_plain_result_tells_of_none(text: str) -> None:
+def test_a_plain_result_reports_no_failure(text: str) -> None:
     assert infer_status(text) is EventStatus.OK
 
 
@@ -84,5 +84,5 @@ def test_what_a_status_field_says(value: Any, status: EventStatus | None) -> Non
         "not found",
     ],
 )
-def test_the_complaints_of_a_shell_are_failures_wherever_they_stand(complaint: str) -> None:
+def test_shell_errors_are_failures_anywhere_in_the_output(complaint: str) -> None:
     assert infer_status(f"total 8\nbash: line 3: foo: {complaint}\n") is EventStatus.ERROR

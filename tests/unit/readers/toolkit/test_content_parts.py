@@ -8,7 +8,7 @@ from planproof.core.content import Image
 from planproof.readers.toolkit.content_parts import extract_text, parse_parts
 
 
-def taken(content: Any) -> list[tuple[str, str]]:
+def list_parts(content: Any) -> list[tuple[str, str]]:
     return [(part.kind, part.pointer) for part in parse_parts(content, "/c")[0]]
 
 
@@ -37,7 +37,7 @@ CONTENTS: list[Any] = [
 
 @pytest.mark.parametrize(("content", "parts"), CONTENTS)
 def test_the_parts_of_a_content(content: Any, parts: list[tuple[str, str]]) -> None:
-    assert taken(content) == parts
+    assert list_parts(content) == parts
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from planproof.readers.toolkit.nested_messages import parse_messages
 
 
-def told(value: Any) -> list[tuple[str, str, str]]:
+def list_messages(value: Any) -> list[tuple[str, str, str]]:
     return [
         (piece.kind, piece.role, piece.call.name if piece.call else piece.text)
         for piece in parse_messages(value, "/x")
@@ -71,4 +71,4 @@ CALL = {"id": "1", "type": "function", "function": {"name": "go", "arguments": "
     ],
 )
 def test_what_messages_say(value: Any, says: list[tuple[str, str, str]]) -> None:
-    assert told(value) == says
+    assert list_messages(value) == says

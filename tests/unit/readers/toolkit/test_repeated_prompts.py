@@ -9,34 +9,34 @@ from tests.unit.readers.framework_samples import ADK_EVENTS, STATE_HISTORY
 from tests.unit.readers.samples import brief, read
 
 
-def new_in(told: PromptHistory, *messages: Any) -> list[Any]:
+def find_new(told: PromptHistory, *messages: Any) -> list[Any]:
     return [message for _, message in told.iter_new(("", message) for message in messages)]
 
 
-def test_only_what_is_new_is_told() -> None:
+def test_only_new_messages_are_returned() -> None:
     told = PromptHistory()
     hello, yes = {"role": "user", "content": "Hello."}, {"role": "user", "content": "Yes."}
     answer = {"role": "assistant", "content": [{"type": "text", "text": "Shall I?"}]}
-    assert new_in(told, hello) == [hello]
+    assert find_new(told, hello) == [hello]
     told.remember(answer)
-    assert new_in(told, hello, {"role": "assistant", "content": "Shall I?"}, yes) == [yes]
-    assert new_in(told, hello, answer, yes, answer, yes) == [answer, yes]
+    assert find_new(told, hello, {"role": "assistant", "content": "Shall I?"}, yes) == [yes]
+    assert find_new(told, hello, answer, yes, answer, yes) == [answer, yes]
 
 
-def test_a_prompt_that_was_cut_short_tells_nothing_again() -> None:
+def test_a_shortened_prompt_repeats_nothing() -> None:
     told = PromptHistory()
     messages = [{"role": "user", "content": str(number)} for number in range(9)]
-    assert new_in(told, *messages[:8]) == messages[:8]
-    assert new_in(told, *messages[5:]) == messages[8:]
+    assert find_new(told, *messages[:8]) == messages[:8]
+    assert find_new(told, *messages[5:]) == messages[8:]
 
 
 def test_calls_are_known_by_their_ids() -> None:
     told = PromptHistory()
     calls = [{"role": "assistant", "tool_calls": [{"id": name}]} for name in "ab"]
     results = [{"role": "tool", "tool_call_id": name, "content": "ok"} for name in "ab"]
-    assert new_in(told, calls[0], results[0]) == [calls[0], results[0]]
-    assert new_in(told, *calls, *results) == [calls[1], results[1]]
-    assert new_in(told, "bare", 1, None, "bare") == ["bare", 1, None, "bare"]
+    assert find_new(told, calls[0], results[0]) == [calls[0], results[0]]
+    assert find_new(told, *calls, *results) == [calls[1], results[1]]
+    assert find_new(told, "bare", 1, None, "bare") == ["bare", 1, None, "bare"]
 
 
 def test_instructions_are_written_where_they_change() -> None:
@@ -56,7 +56,7 @@ def test_what_has_no_id_is_never_there_again() -> None:
     assert [part.pointer for part in transcript.build("").skipped] == ["/0"]
 
 
-def test_files_that_hold_everything_twice_tell_it_once() -> None:
+def test_duplicated_content_is_read_once() -> None:
     doubled: list[Any] = [
         [*SDK_SPANS, *SDK_SPANS],
         [*ADK_EVENTS, *ADK_EVENTS],

@@ -55,7 +55,7 @@ def test_a_result_of_another_tool_is_an_observation() -> None:
     assert transcript.add_result(ToolResult("b", "/1", name="b")).kind is Kind.OBSERVATION
 
 
-def test_observations_are_no_part_of_the_turn_around_them() -> None:
+def test_observations_are_not_part_of_the_surrounding_turn() -> None:
     transcript = TraceBuilder()
     transcript.begin_turn()
     before = transcript.add_call(ToolCall("a", id="1"), "/0", "x")
@@ -74,7 +74,7 @@ def test_a_turn_goes_on_under_the_same_key() -> None:
     assert turns == [1, 2, 1, 3, 2, 4]
 
 
-def test_nothing_said_is_no_event() -> None:
+def test_an_empty_message_is_not_an_event() -> None:
     transcript = TraceBuilder()
     assert transcript.add_message(Kind.MESSAGE, " \n", "/0", "x") is None
     assert not transcript.drafts

@@ -27,14 +27,14 @@ def figures() -> Figures:
     )
 
 
-def found_by(data: CalibrationData) -> Counter[str]:
+def count_keys(data: CalibrationData) -> Counter[str]:
     rows: Any = data.table["rows"]
     return Counter(key for row in rows for key in row[8])
 
 
 def test_behind_every_figure_are_as_many_variants_as_it_says(figures: Figures) -> None:
     data = build_calibration_data("rules", figures, None, secrets=False)
-    found = found_by(data)
+    found = count_keys(data)
     lines = (*data.passed, *data.flaws, *data.attacks)
     for line in lines:
         for cell in line.cells:

@@ -17,12 +17,12 @@ from tests.judged_cases import EVENTS, EVERY_STATUS, STEPS, long_case, step
 from tests.small_cases import FOLLOWED, TASK
 
 
-def data_of(case: JudgedCase, room: SizeBudget | None = None) -> dict[str, Any]:
+def build_data(case: JudgedCase, room: SizeBudget | None = None) -> dict[str, Any]:
     return build_case_data(case, budget=room or SizeBudget(), secrets=False)
 
 
 def test_evidence_names_the_place_of_its_event_and_is_marked_there() -> None:
-    data = data_of(EVERY_STATUS)
+    data = build_data(EVERY_STATUS)
     assert [each["evidence"] for each in data["steps"]] == [
         [[1, "e2", "report-12.txt"]],
         [[5, "e6", "3 of 5 figures checked"]],
@@ -41,8 +41,8 @@ def test_evidence_names_the_place_of_its_event_and_is_marked_there() -> None:
     ]
 
 
-def test_the_verdict_is_told_in_the_words_of_every_report() -> None:
-    data = data_of(EVERY_STATUS)
+def test_the_verdict_uses_the_words_of_every_report() -> None:
+    data = build_data(EVERY_STATUS)
     assert (data["score"], data["level"], data["headline"]) == ("0.0", 0.0, "no adherence")
     assert data["better"] == ["0.25", "if step 4 had been executed"]
     assert data["notes"] == [
@@ -51,38 +51,41 @@ def test_the_verdict_is_told_in_the_words_of_every_report() -> None:
     ]
 
 
-def test_parents_and_waived_steps_are_told_apart_from_those_that_count() -> None:
+def test_parents_and_waived_steps_are_marked() -> None:
     steps = (
         step("1", "Do both", Status.EXECUTED),
         replace(step("1.1", "Do one", Status.EXECUTED, ("e2", "read_file")), parent="1"),
         replace(step("2", "Do more if need be", Status.MISSING), waived=True),
     )
     case = replace(EVERY_STATUS, verdict=replace(EVERY_STATUS.verdict, steps=steps, extras=()))
-    shown = [(each["status"], each["label"], each["depth"]) for each in data_of(case)["steps"]]
+    shown = [(each["status"], each["label"], each["depth"]) for each in build_data(case)["steps"]]
     assert shown == [("parent", "", 0), ("executed", "executed", 1), ("left_out", "left out", 0)]
 
 
-def test_what_a_step_covers_is_told_in_runs() -> None:
+def test_the_events_of_a_step_are_listed_as_ranges() -> None:
     covering = replace(STEPS[0], covers=("e2", "e3", "e4", "e6", "unknown"))
     verdict = replace(EVERY_STATUS.verdict, steps=(covering,), extras=())
-    assert data_of(replace(EVERY_STATUS, verdict=verdict))["steps"][0]["covers"] == [[1, 3], [5, 5]]
+    assert build_data(replace(EVERY_STATUS, verdict=verdict))["steps"][0]["covers"] == [
+        [1, 3],
+        [5, 5],
+    ]
 
 
 def test_evidence_in_an_event_that_is_not_there_keeps_its_quote() -> None:
     verdict = replace(EVERY_STATUS.verdict, steps=(step("1", "x", Status.EXECUTED, ("e99", "q")),))
-    data = data_of(replace(EVERY_STATUS, verdict=verdict))
+    data = build_data(replace(EVERY_STATUS, verdict=verdict))
     assert data["steps"][0]["evidence"] == [[None, "e99", "q"]]
 
 
 def test_the_event_that_declares_the_plan_is_named() -> None:
     plan = PlanSummary(origin="declared", steps=5, event="e2", declared_by="agent")
-    data = data_of(replace(EVERY_STATUS, verdict=replace(EVERY_STATUS.verdict, plan=plan)))
+    data = build_data(replace(EVERY_STATUS, verdict=replace(EVERY_STATUS.verdict, plan=plan)))
     assert data["plan_at"] == 1
     assert data["notes"][0].startswith("plan: plan of the agent at e2")
 
 
 def test_events_that_find_no_room_are_counted() -> None:
-    data = data_of(long_case(2_000), SizeBudget(max_characters=160, event_share=0.1))
+    data = build_data(long_case(2_000), SizeBudget(max_characters=160, event_share=0.1))
     shown = [event for event in data["events"] if not isinstance(event, int)]
     assert len(shown) == 200
     assert sum(event for event in data["events"] if isinstance(event, int)) == 1_800
@@ -96,7 +99,7 @@ def test_an_image_is_named_and_not_shown() -> None:
         id="e1", kind=Kind.MESSAGE, pointer="/0", images=(Image("image/png", data="aGVsbG8="),)
     )
     case = JudgedCase(verdict=EVERY_STATUS.verdict, task=Content(), trace=Trace((event,)))
-    assert data_of(case)["events"][0]["parts"] == [["images, not shown", ["image/png"]]]
+    assert build_data(case)["events"][0]["parts"] == [["images, not shown", ["image/png"]]]
 
 
 def test_a_case_is_read_again_as_it_was_judged() -> None:
@@ -116,12 +119,12 @@ def test_a_case_is_read_again_as_it_was_judged() -> None:
 def test_a_case_that_can_not_be_read_is_shown_without_events() -> None:
     case = Case(task=Content("Do it."), plan="1. Do it", trace="", id="empty")
     verdict = Verdict(outcome=Outcome.INVALID_INPUT, reason="It is empty.", id="empty")
-    data = data_of(read_judged_case(case, verdict, ReadOptions(reader="no-such")))
+    data = build_data(read_judged_case(case, verdict, ReadOptions(reader="no-such")))
     assert (data["score"], data["events"], data["task"]) == (None, [], ["Do it."])
     assert data["headline"] == "not judged: the input is invalid"
 
 
 def test_every_event_has_its_place() -> None:
-    assert [event["id"] for event in data_of(EVERY_STATUS)["events"]] == [
+    assert [event["id"] for event in build_data(EVERY_STATUS)["events"]] == [
         each.id for each in EVENTS
     ]

@@ -10,7 +10,7 @@ from planproof.reports.html.case_page import FindingQuote, MarkedText, find_quot
 from planproof.reports.plain_text import MASK
 
 
-def made(text: str, *words: str, room: int = 1_000, secrets: bool = False) -> MarkedText:
+def mark_text(text: str, *words: str, room: int = 1_000, secrets: bool = False) -> MarkedText:
     quotes = [FindingQuote(f"s{place}", quote) for place, quote in enumerate(words)]
     return mark_quotes(text, quotes, max_characters=room, secrets=secrets)
 
@@ -35,7 +35,7 @@ def test_a_quote_is_found_as_evidence_is_checked(words: str, text: str, found: l
 
 
 def test_quotes_are_marked_with_the_findings_that_give_them() -> None:
-    made_ = made("one two three four", "two three", "three four", "five")
+    made_ = mark_text("one two three four", "two three", "three four", "five")
     assert made_.segments == [
         "one ",
         ["two ", ["s0"]],
@@ -47,7 +47,7 @@ def test_quotes_are_marked_with_the_findings_that_give_them() -> None:
 
 def test_a_long_text_keeps_its_beginning_and_what_is_quoted() -> None:
     text = f"{'a' * 500}needle{'b' * 494}"
-    assert made(text, "needle", room=40).segments == [
+    assert mark_text(text, "needle", room=40).segments == [
         "a" * 40,
         450,
         "a" * 10,
@@ -55,15 +55,15 @@ def test_a_long_text_keeps_its_beginning_and_what_is_quoted() -> None:
         "b" * 10,
         484,
     ]
-    assert made(text, room=40).segments == ["a" * 40, 960]
+    assert mark_text(text, room=40).segments == ["a" * 40, 960]
 
 
 def test_secrets_are_masked_and_so_are_quotes_out_of_them() -> None:
     text = "login password: hunter2hunter2 done"
-    masked = made(text, "hunter2", "done")
+    masked = mark_text(text, "hunter2", "done")
     assert masked.segments == [f"login password: {MASK} ", ["done", ["s1"]]]
     assert masked.redacted_findings == {"s0"}
-    shown = made(text, "hunter2hunter2", secrets=True)
+    shown = mark_text(text, "hunter2hunter2", secrets=True)
     assert shown.segments == ["login password: ", ["hunter2hunter2", ["s0"]], " done"]
     assert shown.redacted_findings == set()
 
@@ -71,17 +71,17 @@ def test_secrets_are_masked_and_so_are_quotes_out_of_them() -> None:
 def test_no_cut_shows_a_part_of_a_secret() -> None:
     key = "-----BEGIN PRIVATE KEY-----\n" + "k3y" * 1_000 + "\n-----END PRIVATE KEY-----"
     for room in (10, 100, 1_000):
-        pieces = made(f"x {key} needle", "needle", room=room).segments
+        pieces = mark_text(f"x {key} needle", "needle", room=room).segments
         assert "k3y" not in str(pieces)
-        assert "k3y" not in str(made(f"x {key}", room=room).segments)
+        assert "k3y" not in str(mark_text(f"x {key}", room=room).segments)
 
 
 def test_what_can_not_be_shown_is_escaped_and_lines_are_kept() -> None:
-    assert made("a\r\n\tb\x00\ud800\u202e").segments == ["a\\x0d\n\tb\\x00\\ud800\\u202e"]
+    assert mark_text("a\r\n\tb\x00\ud800\u202e").segments == ["a\\x0d\n\tb\\x00\\ud800\\u202e"]
 
 
 def test_a_megabyte_takes_no_longer_than_its_length() -> None:
     text = '\\n" ' * 300_000
     began = time.process_time()
-    made(text, "nowhere to be found")
+    mark_text(text, "nowhere to be found")
     assert time.process_time() - began < 10

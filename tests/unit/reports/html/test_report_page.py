@@ -39,14 +39,14 @@ class Elements(HTMLParser):
         self._inside = ""
 
 
-def parsed(page: str) -> Elements:
+def parse_page(page: str) -> Elements:
     elements = Elements()
     elements.feed(page)
     return elements
 
 
 def test_the_policy_names_the_style_and_the_script_and_nothing_else() -> None:
-    elements = parsed(PAGE)
+    elements = parse_page(PAGE)
     policy = next(
         each["content"] or ""
         for tag, each in elements.tags
@@ -69,7 +69,7 @@ def test_the_policy_names_the_style_and_the_script_and_nothing_else() -> None:
 
 
 def test_no_element_has_a_handler_a_style_or_an_address_elsewhere() -> None:
-    for tag, attributes in parsed(PAGE).tags:
+    for tag, attributes in parse_page(PAGE).tags:
         names = set(attributes)
         assert not {name for name in names if name.startswith("on")}, tag
         assert not names & {"style", "src", "srcset", "action", "integrity"}, tag

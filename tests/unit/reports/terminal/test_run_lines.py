@@ -28,14 +28,21 @@ from planproof.runs.compare import compare
 from planproof.runs.gate import GateConditions, check_gate
 from planproof.runs.run_records import RunState
 from planproof.runs.summary import summarize
-from tests.run_builders import RUN, failed, found, result, run_of, run_scoring
+from tests.run_builders import (
+    RUN,
+    failed_verdict,
+    make_results,
+    make_scored_results,
+    result,
+    verdict_with,
+)
 from tests.unit.finding_builders import findings
 
 SHOW = make_sanitizer(secrets=False)
 OTHER = replace(RUN, id="20260102-030000-def456", fingerprint="g")
 
 
-def _told(lines: Iterable[Line]) -> list[str]:
+def _render_lines(lines: Iterable[Line]) -> list[str]:
     told = [to_plain_text(line) for line in lines]
     assert all(len(line) <= 80 for line in told)
     return told
@@ -44,13 +51,13 @@ def _told(lines: Iterable[Line]) -> list[str]:
 def test_a_run_shows_all_that_it_comes_to() -> None:
     usage = Usage(calls=2, tokens_in=300, tokens_out=20, cost=0.01)
     run = [
-        result(0, found(findings("EEE")), id="a", seconds=1.25),
-        result(1, found(findings("EEE")), id="b"),
-        result(2, found(findings("ELE", major=1)), id="c"),
-        result(3, failed(Outcome.NO_PLAN), id="d"),
-        result(4, failed(cause="timeout", cost=usage), seconds=30),
+        result(0, verdict_with(findings("EEE")), id="a", seconds=1.25),
+        result(1, verdict_with(findings("EEE")), id="b"),
+        result(2, verdict_with(findings("ELE", major=1)), id="c"),
+        result(3, failed_verdict(Outcome.NO_PLAN), id="d"),
+        result(4, failed_verdict(cause="timeout", cost=usage), seconds=30),
     ]
-    assert _told(format_run_summary(RUN, summarize(run), SHOW)) == [
+    assert _render_lines(format_run_summary(RUN, summarize(run), SHOW)) == [
         "20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
         "",
         "mean 0.750 over 3 scored cases; 2 of them at 0.75 or above",
@@ -82,15 +89,15 @@ def test_a_run_shows_all_that_it_comes_to() -> None:
 
 
 def test_an_empty_run_and_one_without_scores() -> None:
-    empty = _told(format_run_summary(RUN, summarize([]), SHOW))
+    empty = _render_lines(format_run_summary(RUN, summarize([]), SHOW))
     assert empty[2:] == ["0 cases, none with a score"]
-    unscored = _told(format_run_summary(RUN, summarize(run_scoring([None])), SHOW))
+    unscored = _render_lines(format_run_summary(RUN, summarize(make_scored_results([None])), SHOW))
     assert unscored[2:4] == ["1 case, none with a score", "not scored: 1 judge_failed"]
 
 
 def test_runs_are_listed_in_columns() -> None:
     second = replace(OTHER, state=RunState.INTERRUPTED, cases=12_000, source="s" * 100, tags={})
-    first, other = _told(format_run_list([RUN, second], SHOW))
+    first, other = _render_lines(format_run_list([RUN, second], SHOW))
     assert first == ("20260101-030000-abc123  finished     2       rules  cases.jsonl branch=main")
     assert other.startswith("20260102-030000-def456  interrupted  12,000  rules  sssss")
     assert other.endswith("s…")
@@ -114,28 +121,28 @@ def test_a_data_set_is_called_by_its_name(source: str, name: str) -> None:
 
 
 def test_a_comparison_shows_all_that_changed() -> None:
-    base = run_of(
+    base = make_results(
         {
-            "a": found(findings("EEE")),
-            "b": found(findings("EEE")),
-            "c": found(findings("LEE")),
+            "a": verdict_with(findings("EEE")),
+            "b": verdict_with(findings("EEE")),
+            "c": verdict_with(findings("LEE")),
             "d": 1.0,
             "e": None,
             "old": 0.5,
         }
     )
-    new = run_of(
+    new = make_results(
         {
-            "a": found(findings("ELL")),
-            "b": found(findings("EEE")),
-            "c": found(findings("EEE")),
+            "a": verdict_with(findings("ELL")),
+            "b": verdict_with(findings("EEE")),
+            "c": verdict_with(findings("EEE")),
             "d": None,
             "e": None,
             "fresh": 1.0,
         }
     )
     new[1] = replace(new[1], case="another trace")
-    told = _told(format_comparison(RUN, OTHER, compare(base, new), SHOW))
+    told = _render_lines(format_comparison(RUN, OTHER, compare(base, new), SHOW))
     assert told == [
         "base  20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
         "new   20260102-030000-def456  finished  rules  cases.jsonl  branch=main",
@@ -172,7 +179,7 @@ def test_a_comparison_shows_all_that_changed() -> None:
 
 def test_a_comparison_of_nothing_says_so() -> None:
     running = replace(RUN, state=RunState.RUNNING)
-    told = _told(format_comparison(running, RUN, compare([], []), SHOW))
+    told = _render_lines(format_comparison(running, RUN, compare([], []), SHOW))
     assert told[2:] == [
         "The base is running: not all of its cases are here.",
         "",
@@ -181,18 +188,18 @@ def test_a_comparison_of_nothing_says_so() -> None:
 
 
 def test_of_many_changes_a_few_are_shown_and_all_are_counted() -> None:
-    comparison = compare(run_scoring([1.0] * 1_200), run_scoring([0.5] * 1_200))
-    told = _told(format_comparison(RUN, RUN, comparison, SHOW))
+    comparison = compare(make_scored_results([1.0] * 1_200), make_scored_results([0.5] * 1_200))
+    told = _render_lines(format_comparison(RUN, RUN, comparison, SHOW))
     assert "worse, 10 of 1,200" in told
     assert sum("1.0 → 0.5" in line for line in told) == 10
-    left = compare(run_scoring([1.0] * 30), [])
-    assert "only in the base, 10 of 30" in _told(format_comparison(RUN, RUN, left, SHOW))
+    left = compare(make_scored_results([1.0] * 30), [])
+    assert "only in the base, 10 of 30" in _render_lines(format_comparison(RUN, RUN, left, SHOW))
 
 
 def test_a_gate_shows_every_condition() -> None:
-    summary = summarize(run_scoring([1.0, 0.5, None]))
+    summary = summarize(make_scored_results([1.0, 0.5, None]))
     asked = GateConditions(min_mean=0.8, min_pass_rate=0.5)
-    assert _told(format_gate(RUN, check_gate(asked, RUN, summary), SHOW)) == [
+    assert _render_lines(format_gate(RUN, check_gate(asked, RUN, summary), SHOW)) == [
         "gate failed: 20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
         "  ✓ the run is finished: it is finished",
         "  ✓ the run has results: 3",
@@ -203,9 +210,9 @@ def test_a_gate_shows_every_condition() -> None:
 
 
 def test_long_conditions_are_wrapped() -> None:
-    scores = run_scoring([0.5] * 10)
-    against = compare(run_scoring([1.0] * 12), scores)
-    told = _told(
+    scores = make_scored_results([0.5] * 10)
+    against = compare(make_scored_results([1.0] * 12), scores)
+    told = _render_lines(
         format_gate(RUN, check_gate(GateConditions(), RUN, summarize(scores), against), SHOW)
     )
     assert told[-2].startswith("  ✗ mean not lower than in the base: -0.5000 over 10 pairs")
@@ -216,15 +223,15 @@ HOSTILE = "\x1b[31mred\x07\x00 \u202egnp \ud800 [bold]x[/bold]\r\n\nnext"
 
 
 def test_text_from_a_case_stays_one_line_of_text() -> None:
-    hostile = replace(found(findings("EL")), reason=HOSTILE, id=HOSTILE)
+    hostile = replace(verdict_with(findings("EL")), reason=HOSTILE, id=HOSTILE)
     steps = tuple(replace(step, text=HOSTILE) for step in hostile.steps)
     run = [result(0, replace(hostile, steps=steps), id=HOSTILE)]
-    before = [result(0, found(findings("EE")), id=HOSTILE)]
+    before = [result(0, verdict_with(findings("EE")), id=HOSTILE)]
     named = replace(RUN, source=HOSTILE, tags={HOSTILE: HOSTILE})
     told = [
-        *_told(format_run_summary(named, summarize(run), SHOW)),
-        *_told(format_comparison(named, named, compare(before, run), SHOW)),
-        *_told(format_run_list([named], SHOW)),
+        *_render_lines(format_run_summary(named, summarize(run), SHOW)),
+        *_render_lines(format_comparison(named, named, compare(before, run), SHOW)),
+        *_render_lines(format_run_list([named], SHOW)),
     ]
     assert all(line.isprintable() for line in told)
     assert any("\\x1b[31mred" in line for line in told)
@@ -232,10 +239,12 @@ def test_text_from_a_case_stays_one_line_of_text() -> None:
 
 def test_secrets_are_masked_unless_asked_for() -> None:
     token = "sk-" + "a1" * 9
-    verdict = replace(found(findings("EL")), reason=f"It used {token}.")
+    verdict = replace(verdict_with(findings("EL")), reason=f"It used {token}.")
     summary = summarize([result(0, verdict, id="a")])
-    assert token not in "".join(_told(format_run_summary(RUN, summary, SHOW)))
-    assert token in "".join(_told(format_run_summary(RUN, summary, make_sanitizer(secrets=True))))
+    assert token not in "".join(_render_lines(format_run_summary(RUN, summary, SHOW)))
+    assert token in "".join(
+        _render_lines(format_run_summary(RUN, summary, make_sanitizer(secrets=True)))
+    )
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from planproof.reports.wording import LEVEL_LABELS
 from tests.unit.reports.verdicts import SCORED, UNJUDGED, extra, step
 
 
-def _drawn(verdict: Verdict, *, colour: bool = False, secrets: bool = False) -> str:
+def _render(verdict: Verdict, *, colour: bool = False, secrets: bool = False) -> str:
     stream = io.StringIO()
     colours = "truecolor" if colour else None
     console = Console(file=stream, width=80, force_terminal=colour, color_system=colours)
@@ -25,7 +25,7 @@ def _drawn(verdict: Verdict, *, colour: bool = False, secrets: bool = False) -> 
 
 
 def test_everything_that_was_found_is_shown() -> None:
-    lines = [line.rstrip() for line in _drawn(SCORED).splitlines()]
+    lines = [line.rstrip() for line in _render(SCORED).splitlines()]
     assert lines[1:] == [
         "  ┏━┓   ╺━┓ ┏━╸    weak adherence",
         "  ┃ ┃   ┏━┛ ┗━┓    1 of 5 steps executed, 1 partial, 1 missing, 1 ambiguous, 1",
@@ -59,7 +59,7 @@ def test_everything_that_was_found_is_shown() -> None:
 
 
 def test_a_case_that_could_not_be_judged_says_why() -> None:
-    drawn = _drawn(UNJUDGED)
+    drawn = _render(UNJUDGED)
     assert "not judged: there is no plan" in drawn
     assert "No plan was given." in drawn
     assert "events read" not in drawn
@@ -67,10 +67,10 @@ def test_a_case_that_could_not_be_judged_says_why() -> None:
 
 @pytest.mark.parametrize("level", LEVEL_LABELS)
 def test_each_level_has_its_words_and_its_colour(level: float) -> None:
-    drawn = _drawn(replace(SCORED, score=level, level=level), colour=True)
+    drawn = _render(replace(SCORED, score=level, level=level), colour=True)
     assert LEVEL_LABELS[level] in drawn
     others = [
-        _drawn(replace(SCORED, score=other, level=other), colour=True).split("┏")[0]
+        _render(replace(SCORED, score=other, level=other), colour=True).split("┏")[0]
         for other in LEVEL_LABELS
         if other != level
     ]
@@ -78,7 +78,7 @@ def test_each_level_has_its_words_and_its_colour(level: float) -> None:
 
 
 def test_a_score_between_the_anchors_is_shown_as_given() -> None:
-    drawn = _drawn(replace(SCORED, score=0.9346, level=0.75))
+    drawn = _render(replace(SCORED, score=0.9346, level=0.75))
     assert "┏━┓   ┏━┓ ╺━┓" in drawn
 
 
@@ -88,7 +88,7 @@ def test_parents_and_waived_steps_are_shown_but_not_counted() -> None:
         replace(step("1.1", Status.EXECUTED, "e1"), parent="1"),
         replace(step("2", Status.MISSING), waived=True),
     )
-    drawn = _drawn(replace(SCORED, steps=steps, extras=()))
+    drawn = _render(replace(SCORED, steps=steps, extras=()))
     assert "1 of 1 step executed" in drawn
     assert "○   2 Do it" in drawn
     assert "left out" in drawn
@@ -100,7 +100,7 @@ def test_long_things_are_shortened() -> None:
         step("2", Status.EXECUTED, "e9", quote="x" * 1_000_000),
     )
     extras = tuple(extra(f"e{n}") for n in range(20, 40))
-    drawn = _drawn(replace(SCORED, steps=steps, extras=extras))
+    drawn = _render(replace(SCORED, steps=steps, extras=extras))
     assert "and 4 more" in drawn
     assert "and 15 more extras, up to e39" in drawn
     assert len(drawn) < 6_000
@@ -109,7 +109,7 @@ def test_long_things_are_shortened() -> None:
 @pytest.mark.parametrize("colour", [True, False])
 def test_no_line_is_wider_than_the_terminal(colour: bool) -> None:
     wide = step("1", Status.EXECUTED, "e1", text="日本語" * 50, quote="日本語" * 200)
-    drawn = _drawn(replace(SCORED, steps=(wide,), id="i" * 500), colour=colour)
+    drawn = _render(replace(SCORED, steps=(wide,), id="i" * 500), colour=colour)
     assert max(Text.from_ansi(line).cell_len for line in drawn.splitlines()) <= 80
 
 
@@ -127,7 +127,7 @@ def test_text_from_the_case_can_neither_style_nor_steer_the_terminal() -> None:
         extras=(replace(extra("e2", Severity.MINOR, HOSTILE), what=HOSTILE),),
         coverage=Coverage(reader=HOSTILE, events=1, notes=(HOSTILE,)),
     )
-    drawn = _drawn(hostile)
+    drawn = _render(hostile)
     assert "\x1b" not in drawn
     assert "\u202e" not in drawn
     assert "\r" not in drawn
@@ -137,5 +137,5 @@ def test_text_from_the_case_can_neither_style_nor_steer_the_terminal() -> None:
 def test_secrets_are_masked_unless_asked_for() -> None:
     token = "sk-" + "a1" * 20
     verdict = replace(SCORED, reason=f"It used {token}.", steps=(), extras=())
-    assert token not in _drawn(verdict)
-    assert token in _drawn(verdict, secrets=True)
+    assert token not in _render(verdict)
+    assert token in _render(verdict, secrets=True)

@@ -81,14 +81,14 @@ def test_a_seed_chooses_the_sample() -> None:
     assert first == again != other
 
 
-def test_a_line_that_is_no_json_is_told_whatever_the_conditions() -> None:
+def test_invalid_json_is_reported_with_any_condition() -> None:
     broken = CaseLine("x", error=InvalidInput("is not valid JSON."))
     found = Selection(where=(EVEN,)).select(lambda: iter([broken]), can_repeat=True)
     assert list(found) == [(0, broken)]
 
 
 @pytest.mark.parametrize("text", ["", "1", "0/3", "4/3", "1/0", "a/b", "1/2/3", "-1/2"])
-def test_what_is_no_shard_is_told(text: str) -> None:
+def test_an_invalid_shard_is_an_error(text: str) -> None:
     with pytest.raises(InvalidInput, match=r"is not a valid shard. Write I/N"):
         parse_shard(text)
 

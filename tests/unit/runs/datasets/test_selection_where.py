@@ -74,7 +74,7 @@ RECORD: dict[str, Any] = {
         ("team=[1]", False),
     ],
 )
-def test_a_condition_holds_or_not(condition: str, holds: bool) -> None:
+def test_a_condition_is_true_or_false(condition: str, holds: bool) -> None:
     assert parse_condition(condition).matches(RECORD) is holds
 
 
@@ -85,7 +85,7 @@ def test_a_record_without_fields_has_none(record: Any) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "=x", "!team", "<5", "~"])
-def test_what_is_no_condition_is_told(text: str) -> None:
+def test_an_invalid_condition_is_an_error(text: str) -> None:
     with pytest.raises(
         InvalidInput, match=r"is not a valid condition. Write FIELD=VALUE"
     ) as caught:

@@ -24,7 +24,7 @@ from planproof.readers.decoding.case_files import CaseLine
 from planproof.runs.engines.case_judging import CaseEvaluator
 from planproof.runs.engines.local import JudgeTask, judge_locally
 from planproof.runs.run_records import Result
-from tests.local_tasks import know_nothing, results_of, task_of
+from tests.local_tasks import find_no_verdicts, judge_tasks, make_task
 from tests.trace_builders import did, noted, trace
 
 
@@ -62,7 +62,7 @@ class Counting:
 
 def test_questions_are_asked_many_at_once_and_answered_in_order() -> None:
     judge = Counting()
-    results = results_of(map(task_of, range(40)), CaseEvaluator(judge), 4)
+    results = judge_tasks(map(make_task, range(40)), CaseEvaluator(judge), 4)
     assert [result.position for result in results] == [*range(40)]
     assert [result.id for result in results] == [f"case-{number}" for number in range(40)]
     assert 1 < judge.most <= 4
@@ -72,14 +72,14 @@ def test_questions_are_asked_many_at_once_and_answered_in_order() -> None:
 def test_a_judge_that_fails_costs_one_case() -> None:
     outcomes = [
         r.verdict.outcome
-        for r in results_of(map(task_of, range(12, 15)), CaseEvaluator(Counting()))
+        for r in judge_tasks(map(make_task, range(12, 15)), CaseEvaluator(Counting()))
     ]
     assert outcomes == [Outcome.SCORED, Outcome.JUDGE_FAILED, Outcome.SCORED]
 
 
-def test_what_is_under_way_is_called_off_when_nobody_waits_for_it() -> None:
+def test_running_tasks_are_cancelled_when_nobody_waits() -> None:
     judge = Counting()
-    results = judge_locally(map(task_of, range(100)), CaseEvaluator(judge), know_nothing, 3)
+    results = judge_locally(map(make_task, range(100)), CaseEvaluator(judge), find_no_verdicts, 3)
     assert len([*islice(results, 5)]) == 5
     cast("Iterator[object]", results).close()  # type: ignore[attr-defined] # a generator has it
     assert judge.judged < 40
@@ -92,9 +92,9 @@ def test_no_more_is_read_than_can_be_worked_on(rules: CaseEvaluator) -> None:
         nonlocal read
         for number in range(1_000):
             read += 1
-            yield task_of(number)
+            yield make_task(number)
 
-    results = judge_locally(tasks(), rules, know_nothing, 1)
+    results = judge_locally(tasks(), rules, find_no_verdicts, 1)
     for given in range(1, 20):
         next(results)
         assert read <= given + 4
@@ -102,7 +102,13 @@ def test_no_more_is_read_than_can_be_worked_on(rules: CaseEvaluator) -> None:
 
 def test_a_case_that_comes_twice_is_judged_once() -> None:
     judge = Counting()
-    tasks = [task_of(0), task_of(1), task_of(2, same_as=0), task_of(3, same_as=1), task_of(4)]
+    tasks = [
+        make_task(0),
+        make_task(1),
+        make_task(2, same_as=0),
+        make_task(3, same_as=1),
+        make_task(4),
+    ]
     results: list[Result] = []
 
     def known(cases: Collection[str]) -> dict[str, Verdict]:
@@ -121,7 +127,7 @@ def test_a_case_that_comes_twice_is_judged_once() -> None:
 
 def test_a_failure_is_tried_again_for_the_next_that_is_like_it() -> None:
     judge = Counting()
-    results = results_of([task_of(13), task_of(14, same_as=13)], CaseEvaluator(judge), 2)
+    results = judge_tasks([make_task(13), make_task(14, same_as=13)], CaseEvaluator(judge), 2)
     assert judge.judged == 2
     assert [result.verdict.outcome for result in results] == [Outcome.JUDGE_FAILED] * 2
 
@@ -131,24 +137,24 @@ def test_what_is_known_is_not_judged() -> None:
     known = Verdict(outcome=Outcome.NO_PLAN, reason="There is none.")
 
     def look(cases: Collection[str]) -> dict[str, Verdict]:
-        return {hash_: known for hash_ in cases if hash_ == task_of(1).hash}
+        return {hash_: known for hash_ in cases if hash_ == make_task(1).hash}
 
-    tasks = [task_of(0), task_of(1), task_of(2)]
+    tasks = [make_task(0), make_task(1), make_task(2)]
     results = [result for result, _ in judge_locally(tasks, CaseEvaluator(judge), look, 2)]
     assert judge.judged == 2
     assert results[1].verdict == replace(known, id="case-1", metadata={"number": 1})
 
 
 def test_results_that_are_there_already_keep_their_place(rules: CaseEvaluator) -> None:
-    there = replace(results_of([task_of(1)], rules)[0], seconds=7.0)
-    results = results_of([task_of(0), there, task_of(2)], rules)
+    there = replace(judge_tasks([make_task(1)], rules)[0], seconds=7.0)
+    results = judge_tasks([make_task(0), there, make_task(2)], rules)
     assert [result.position for result in results] == [0, 1, 2]
     assert results[1] is there
 
 
 def test_a_line_without_a_case_has_a_verdict_too(rules: CaseEvaluator) -> None:
     broken = CaseLine("line 7", error=InvalidInput("is not JSON.", where="line 7"), id="x")
-    results = results_of([task_of(0), JudgeTask(1, broken, None)], rules)
+    results = judge_tasks([make_task(0), JudgeTask(1, broken, None)], rules)
     assert results[1].verdict.outcome is Outcome.INVALID_INPUT
     assert (results[1].id, results[1].case) == ("x", "")
 

@@ -69,7 +69,7 @@ def test_none_keeps_nothing() -> None:
     store.close()
 
 
-def test_a_store_that_is_no_database_is_refused_to_who_needs_one(tmp_path: Path) -> None:
+def test_a_store_without_a_database_is_refused_where_one_is_needed(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="`none` is not a database"):
         open_sql_store("none")
     with (
@@ -79,7 +79,7 @@ def test_a_store_that_is_no_database_is_refused_to_who_needs_one(tmp_path: Path)
         assert here.exec_driver_sql("SELECT count(*) FROM traces").scalar() == 0
 
 
-def test_a_scheme_that_nobody_knows_is_told() -> None:
+def test_an_unknown_scheme_is_an_error() -> None:
     with pytest.raises(UnknownName, match="Did you mean `postgresql`"):
         open_store("postgresl://u@h/d")
 
@@ -88,7 +88,7 @@ def test_a_scheme_that_nobody_knows_is_told() -> None:
     ("content", "message"),
     [(b"", None), (b"no database, but text that is long enough to be read", "not a database")],
 )
-def test_a_file_that_is_no_store(tmp_path: Path, content: bytes, message: str | None) -> None:
+def test_a_file_that_is_not_a_store(tmp_path: Path, content: bytes, message: str | None) -> None:
     file = tmp_path / "a.db"
     file.write_bytes(content)
     if message is None:
@@ -116,7 +116,7 @@ def test_a_store_of_a_newer_planproof_is_left_alone(tmp_path: Path) -> None:
         open_store(str(file))
 
 
-def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
+def test_an_unreachable_server_is_an_error_without_the_password() -> None:
     with pytest.raises(StoreFailed, match="the store failed") as failed:
         open_store("postgresql://eval:hush@127.0.0.1:1/planproof")
     assert "hush" not in str(failed.value)
@@ -134,6 +134,6 @@ def test_postgresql_without_its_driver_says_what_to_install(
         open_store("postgresql://u@h/d")
 
 
-def test_an_address_that_is_none_is_told() -> None:
+def test_an_invalid_address_is_an_error() -> None:
     with pytest.raises(PlanproofError, match="not a valid PostgreSQL URL"):
         open_store("postgresql://u@h:port/d")

@@ -35,7 +35,7 @@ def test_who_waits_may_ask_again(clock: Clock) -> None:
     assert [limited.acquire("a") for _ in range(3)] == [None, None, 1]
 
 
-def test_a_rate_below_one_a_second_holds_too(clock: Clock) -> None:
+def test_a_rate_below_one_per_second_is_enforced(clock: Clock) -> None:
     limited = ClientRateLimiter(0.1)
     assert [limited.acquire("a") for _ in range(2)] == [None, 10]
     clock.now += 10
@@ -63,9 +63,7 @@ def test_wrong_keys_wait_longer_each_time_and_are_forgotten(clock: Clock) -> Non
     assert wrong.next_delay("a") == 0.25
 
 
-def test_a_session_ends_by_itself_or_when_it_is_told_to(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_expires_or_is_ended(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sign_in, "_MAX_SESSIONS", 2)
     held = Sessions()
     first = held.begin("digest")

@@ -17,7 +17,7 @@ from planproof.server.observability import Metrics
 SCOPE: dict[str, Any] = {"type": "http", "method": "BREW", "path": "/secret", "headers": []}
 
 
-def _asked(error: Exception) -> tuple[list[Message], str]:
+def _send_request(error: Exception) -> tuple[list[Message], str]:
     """What is sent when a route breaks, and the figures."""
 
     async def breaks(_scope: Scope, _receive: Receive, _send: Send) -> None:
@@ -36,9 +36,9 @@ def _asked(error: Exception) -> tuple[list[Message], str]:
     return sent, metrics.render().decode()
 
 
-def test_a_fault_is_told_without_its_words(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_is_logged_without_its_message(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, "planproof.server"):
-        sent, figures = _asked(KeyError("words of a case"))
+        sent, figures = _send_request(KeyError("words of a case"))
     assert sent[0]["status"] == 500
     assert json.loads(sent[1]["body"])["what"] == "something broke here."
     assert 'method="other",route="other",status="500"' in figures
@@ -48,7 +48,7 @@ def test_a_fault_is_told_without_its_words(caplog: pytest.LogCaptureFixture) -> 
     assert "words" not in f"{fault}{request}{sent}"
 
 
-def test_a_client_that_left_is_no_fault() -> None:
-    sent, figures = _asked(ClientDisconnect())
+def test_a_disconnected_client_is_not_an_error() -> None:
+    sent, figures = _send_request(ClientDisconnect())
     assert sent == []
     assert 'status="499"' in figures

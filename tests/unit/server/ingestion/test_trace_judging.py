@@ -26,9 +26,9 @@ from planproof.server.ingestion.span_inbox import Inbox
 from planproof.server.ingestion.trace_judging import TraceJudge
 from planproof.server.judge_queue import JudgeQueue
 from planproof.server.server_settings import ServerLimits
-from tests.ingestion import OLDEST, QUIET, came, take
-from tests.otlp_traces import spans_of
-from tests.server_processes import settings
+from tests.ingestion import OLDEST, QUIET, receive_spans, store_spans
+from tests.otlp_traces import make_spans
+from tests.server_processes import make_settings
 
 PATIENCE = 60.0
 """Seconds; nothing takes nearly as long."""
@@ -62,7 +62,7 @@ class Judge:
         self.tried: list[str] = []
 
     def get_evaluator(self) -> CaseEvaluator:
-        return settings("unused").evaluator
+        return make_settings("unused").evaluator
 
     async def submit(self, line: CaseLine) -> TimedVerdict:
         self.tried.append(line.id or "")
@@ -77,7 +77,9 @@ async def _at_work(
 ) -> AsyncGenerator[Callable[[Callable[[], bool]], Awaitable[None]], None]:
     """A server that judges; what is given waits until something is so."""
     inbox = Inbox(store.database, quiet_seconds=QUIET, oldest_seconds=OLDEST, limits=ServerLimits())
-    verdicts = TraceJudge(settings("unused"), store, cast("JudgeQueue", judge), inbox, clock=clock)
+    verdicts = TraceJudge(
+        make_settings("unused"), store, cast("JudgeQueue", judge), inbox, clock=clock
+    )
 
     async def until(is_so: Callable[[], bool]) -> None:
         async with asyncio.timeout(PATIENCE):
@@ -89,9 +91,9 @@ async def _at_work(
     await inbox.close()
 
 
-def _came(store: SqlStore, *numbers: int) -> None:
+def _make_due(store: SqlStore, *numbers: int) -> None:
     """Let these traces be due, and no others."""
-    take(store, *(came(*spans_of(number)) for number in numbers))
+    store_spans(store, *(receive_spans(*make_spans(number)) for number in numbers))
     new = update(traces).where(traces.c.trace.in_([f"{number:032x}" for number in numbers]))
     with store.database.begin_write() as connection:
         connection.execute(new.values(due=1.0))
@@ -118,13 +120,13 @@ def _spoil_rows(store: SqlStore, content: bytes) -> None:
 
 def test_new_traces_pass_those_that_fail(store: SqlStore) -> None:
     judge = Judge(*BAD)
-    _came(store, *BAD)
+    _make_due(store, *BAD)
 
     async def work() -> None:
         # Its clock stands still: what has failed does not get due again.
         async with _at_work(store, judge, Clock()) as until:
             await until(lambda: _count(store, 1) == len(BAD))
-            await asyncio.to_thread(_came, store, GOOD)
+            await asyncio.to_thread(_make_due, store, GOOD)
             await until(lambda: GOOD in _results(store))
 
     asyncio.run(work())
@@ -135,7 +137,7 @@ def test_after_three_tries_the_verdict_says_that_a_trace_can_not_be_judged(
     store: SqlStore,
 ) -> None:
     judge, clock = Judge(1), Clock()
-    _came(store, 1)
+    _make_due(store, 1)
 
     async def work() -> None:
         async with _at_work(store, judge, clock) as until:
@@ -161,7 +163,7 @@ def test_after_three_tries_the_verdict_says_that_a_trace_can_not_be_judged(
 def test_rows_that_can_not_be_read_get_a_verdict_after_a_restart(
     store: SqlStore, content: bytes
 ) -> None:
-    _came(store, *BAD)
+    _make_due(store, *BAD)
     _spoil_rows(store, content)
 
     async def work() -> None:
@@ -169,7 +171,7 @@ def test_rows_that_can_not_be_read_get_a_verdict_after_a_restart(
         async with _at_work(store, judge, clock) as until:
             await until(lambda: _count(store, 1) == len(BAD))
         async with _at_work(store, judge, clock) as until:
-            await asyncio.to_thread(_came, store, GOOD)
+            await asyncio.to_thread(_make_due, store, GOOD)
             await until(lambda: GOOD in _results(store))
             clock.step = 5.0
             await until(lambda: len(_results(store)) > len(BAD))
@@ -182,7 +184,7 @@ def test_rows_that_can_not_be_read_get_a_verdict_after_a_restart(
 
 @pytest.mark.parametrize("attributes", [b"null", b"5", b'[null,5,{"key":5}]'])
 def test_a_row_that_an_older_version_kept_is_judged(store: SqlStore, attributes: bytes) -> None:
-    _came(store, 1)
+    _make_due(store, 1)
     with store.database.begin_read() as connection:
         held = connection.scalar(select(spans.c.content)) or b""
     around = b'{"resource":{"attributes":' + attributes + b'},"scopeSpans":[{"scope":{},"spans":['
@@ -217,7 +219,7 @@ def test_one_whose_verdict_can_not_be_kept_costs_no_other(
             clock.step = 25.0
             await until(lambda: 1 in _results(store))
 
-    _came(store, 1, 2, 3)
+    _make_due(store, 1, 2, 3)
     asyncio.run(work())
     # It is kept without its spans, after that failed with them.
     assert _results(store)[1].verdict.outcome is Outcome.JUDGE_FAILED

@@ -8,7 +8,7 @@ from threading import Event
 import pytest
 
 from planproof.server.pages.page_queries import ThreadSafeCache
-from tests.timeouts import PATIENCE
+from tests.timeouts import TIMEOUT_SECONDS
 
 
 def test_a_value_is_made_once_for_all_who_ask_at_once() -> None:
@@ -16,7 +16,7 @@ def test_a_value_is_made_once_for_all_who_ask_at_once() -> None:
     going, made = Event(), list[int]()
 
     def make() -> int:
-        assert going.wait(PATIENCE)
+        assert going.wait(TIMEOUT_SECONDS)
         made.append(1)
         return 7
 
