@@ -127,7 +127,7 @@ def _measure_by_doubt(
                 finding_kind: _compute_share(
                     [hit for row in rows if row["doubt"] <= level for hit in row[finding_kind]]
                 )
-                for finding_kind in ("verdict", "executed", "lapse", "extra")
+                for finding_kind in ("verdict", "executed", "deviation", "extra")
             },
         }
         for level in _DOUBTS
@@ -150,7 +150,7 @@ def _measure_doubt(
         ),
         "verdict": [],
         "executed": [],
-        "lapse": [],
+        "deviation": [],
         "extra": [],
     }
     if value is None:
@@ -165,7 +165,7 @@ def _measure_doubt(
     if clean or kind in ("missing", "altered", "partial"):
         for index, finding in enumerate(findings.counted_steps, 1):
             executed = finding.status is Status.EXECUTED
-            row["executed" if executed else "lapse"].append(
+            row["executed" if executed else "deviation"].append(
                 (index == label.get("step")) != executed
             )
     return row

@@ -51,7 +51,7 @@ _DOUBT_COLUMNS = {
     "stands alone": "cases",
     "verdict": "verdicts right",
     "executed": "executed right",
-    "lapse": "deviations right",
+    "deviation": "deviations right",
     "extra": "extras right",
     "tokens saved": "tokens saved",
 }

@@ -132,7 +132,7 @@ def misname_kinds(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def overlook_extras(case: dict[str, Any]) -> dict[str, Any]:
-    """Says what the rules find, and that nothing was done besides."""
+    """Answer what the rules find, without extras."""
     return {**answer_honestly(case), "extras": []}
 
 

@@ -56,7 +56,7 @@ def check_command(command: str, place: str) -> None:
 
 
 def find_commands(text: str) -> Iterator[str]:
-    """The commands of planproof that stand in the lines of a file of settings."""
+    """Yield the planproof commands in a settings file."""
     for found in re.finditer(r"(?<![\w/-])planproof [a-z]+ [^\n\"]*", text):
         yield found[0]
 

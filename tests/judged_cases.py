@@ -110,7 +110,7 @@ EVERY_STATUS = JudgedCase(
 
 
 def long_case(events: int, *, extras: int = 0) -> JudgedCase:
-    """A case with so many events, of which ten are cited and some are extras."""
+    """Return a case with N events, of which ten are cited and some are extras."""
     trace = Trace(
         tuple(
             action_event(

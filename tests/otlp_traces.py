@@ -33,7 +33,7 @@ def make_attribute(key: str, value: str | Sequence[str]) -> dict[str, Any]:
 def make_span(
     trace: int, number: int, name: str, attributes: Mapping[str, Any], *, parent: int | None = None
 ) -> dict[str, Any]:
-    """A span that lasts a millisecond and began so many milliseconds after the first."""
+    """Return a span of one millisecond that starts `number` milliseconds after the first."""
     made: dict[str, Any] = {
         "traceId": f"{trace:032x}",
         "spanId": f"{number:016x}",

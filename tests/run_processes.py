@@ -31,7 +31,7 @@ _CONTEXT.set_forkserver_preload(
 
 
 def write_data_set(path: Path, count: int, *, task: str = "Tidy up folder") -> Path:
-    """So many cases, every one different, of which some can't be judged or read."""
+    """Write N different cases, of which some can't be judged or read."""
     kinds: list[dict[str, Any]] = [FOLLOWED, IDLE, PLANLESS, FOLLOWED]
     lines = [
         json.dumps({**kinds[n % 4], "id": f"case-{n}", "user_task": f"{task} {n}."})

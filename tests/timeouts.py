@@ -1,4 +1,4 @@
-"""How long tests wait for what must come, however busy the machine is."""
+"""How long tests wait for a condition, on a machine of any load."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Callable
 from time import monotonic, sleep
 
 TIMEOUT_SECONDS = 180.0
-"""Seconds. It bounds what hangs; a test that passes never depends on it."""
+"""The limit for a test that hangs; a test that passes never depends on it."""
 
 
-def wait_until(came: Callable[[], bool]) -> None:
-    """Wait until something has come about; fail when it takes longer than anything should."""
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition is true; fail after TIMEOUT_SECONDS."""
     last = monotonic() + TIMEOUT_SECONDS
-    while not came():
-        assert monotonic() < last, "it did not come about"
+    while not condition():
+        assert monotonic() < last, "the condition did not become true"
         sleep(0.02)

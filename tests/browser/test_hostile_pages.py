@@ -1,4 +1,4 @@
-"""Whatever stands in a case is text: it runs nothing, asks for nothing and breaks nothing."""
+"""Case content is shown as text: it runs no script, sends no request and breaks no page."""
 
 from __future__ import annotations
 

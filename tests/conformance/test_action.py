@@ -171,5 +171,5 @@ def test_what_can_not_be_run_fails_at_once(folder: Path) -> None:
 
 
 def test_no_text_of_a_workflow_is_put_into_a_script() -> None:
-    # What stands in a branch name or an input would be run as part of it.
+    # A branch name or an input would be run as part of the script.
     assert not [step for step in ACTION["runs"]["steps"] if "${{" in step.get("run", "")]

@@ -79,7 +79,7 @@ class Row:
 
 
 def _good(asked: ModelRequest) -> str:
-    """A good answer, in the form of whoever asks."""
+    """Return a good answer in the form that the judge asks for."""
     if "score" in (asked.schema or {}).get("properties", {}):
         return json.dumps({"score": 1.0, "reason": "Steps 1 to 3 were executed in order."})
     return json.dumps(answer_honestly(FOLLOWED))

@@ -1,4 +1,4 @@
-"""Images of a case reach the model as images, in their places, whoever is asked and by whom."""
+"""Images of a case reach every model as images, in their positions, with every judge."""
 
 from __future__ import annotations
 

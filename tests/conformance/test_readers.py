@@ -25,7 +25,7 @@ SAMPLES: dict[str, Any] = {**ALL, **WHOLE}
 
 
 def collect_texts(value: Json) -> list[str]:
-    """All text in a raw value, with what stands in strings that hold JSON."""
+    """Return all text in a raw value, including the text in JSON strings."""
     if isinstance(value, str):
         held = json.loads(value) if _holds_json(value) else None
         return [value, *collect_texts(held)]

@@ -63,7 +63,7 @@ def test_a_killed_run_pays_nothing_twice(tmp_path: Path) -> None:
         assert not broken.exists()
 
         assert wait_for_exit(_run(cases, broken, server, tmp_path / "kept.sqlite3")) == 0
-        # What was under way when the run was killed had been asked for, but not been kept.
+        # Cases that were running when the run was killed had been asked about, but not stored.
         assert CASES <= len(server.calls) <= CASES + AT_ONCE
 
         before = len(server.calls)

@@ -30,7 +30,7 @@ from tests.scripted_model import ModelRequest, ScriptedModel
 BLOCKS = {page: parse_blocks(page) for page in list_pages()}
 _COMMANDS = ("sh", "console")
 _NOT_RUN = "not run: .{10,}"
-# What may stand above a block of a language, besides the test that runs it.
+# The marks that are allowed above a block of a language, in addition to the test that runs it.
 _MARKS = {
     "console": f"|run|run on|{_NOT_RUN}",
     "sh": f"|run on|{_NOT_RUN}",
@@ -80,7 +80,7 @@ def model() -> Iterator[dict[str, str]]:
 @pytest.mark.parametrize("page", BLOCKS, ids=_name)
 def test_every_block_is_run_or_says_why_not(page: Path) -> None:
     fences = page.read_text(encoding="utf-8").count("```")
-    assert fences == 2 * len(BLOCKS[page]), "a block is not closed, or stands in another"
+    assert fences == 2 * len(BLOCKS[page]), "a block is not closed, or is inside another"
     for block in BLOCKS[page]:
         if block.test is not None:
             source = block.test.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Affinity and alignment, against slow and obvious ways to find the same."""
+"""Similarity and alignment, compared with slow reference implementations."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_bad_evidence_is_worth_no_more_than_none(case: Any, rest: dict[str, Any]
 
 
 def _spoil_quotes(answer: dict[str, Any]) -> dict[str, Any]:
-    bad = [{"event": "e1", "quote": "stands nowhere at all"}]
+    bad = [{"event": "e1", "quote": "occurs in no event"}]
     return {**answer, "steps": [{**step, "evidence": bad} for step in answer["steps"]]}
 
 

@@ -1,4 +1,4 @@
-"""Whatever a trace holds, a plan that is found in it stands in the event that it names."""
+"""For any trace, a located plan is in the event that it names."""
 
 from __future__ import annotations
 

@@ -44,15 +44,15 @@ def write_plan(plan: list[PlannedAction]) -> list[str]:
     return [f"{verb} the file {thing}" for verb, thing in plan]
 
 
-def make_event(deed: PlannedAction) -> Event:
-    verb, thing = deed
+def make_event(action: PlannedAction) -> Event:
+    verb, thing = action
     return did(TOOL_BY_VERB[verb], f"{thing}: done", path=thing)
 
 
 EVENTS = st.lists(
     st.one_of(
         ACTIONS.map(make_event),
-        ACTIONS.map(lambda deed: failed(TOOL_BY_VERB[deed[0]], path=deed[1])),
+        ACTIONS.map(lambda action: failed(TOOL_BY_VERB[action[0]], path=action[1])),
         st.sampled_from(TALK).map(said),
         st.sampled_from(TALK).map(thought),
         st.sampled_from(TALK).map(asked),
@@ -69,7 +69,7 @@ EVENTS = st.lists(
 def followed_in_part(draw: st.DrawFn) -> Case:
     """A plan and a trace that does most of it, moved about and mixed with other things."""
     plan = draw(PLANNED)
-    kept = [make_event(deed) for deed in plan if draw(st.integers(0, 3))]
+    kept = [make_event(action) for action in plan if draw(st.integers(0, 3))]
     if draw(st.integers(0, 3)) == 0:
         kept = draw(st.permutations(kept))
     for event in draw(st.lists(EVENTS.map(lambda events: events[0]), max_size=2)):

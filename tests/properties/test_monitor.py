@@ -92,7 +92,7 @@ def traces(draw: st.DrawFn) -> list[Event]:
 
 @st.composite
 def nearly_followed(draw: st.DrawFn) -> Case:
-    """A plan whose steps were done in order, with some done besides or again, sooner or later."""
+    """A plan whose steps were done in order, with some extra or repeated actions in between."""
     plan = draw(st.lists(st.sampled_from(tuple(DONE)), min_size=2, max_size=5, unique=True))
     events = [DONE[step] for step in plan]
     for event in draw(st.lists(st.sampled_from((*events, *CALLS)), max_size=3)):
@@ -111,9 +111,9 @@ def judge_whole_run(verdict: Verdict, deviation: Deviation) -> bool:
         grave = {extra.event: extra.severity for extra in verdict.extras}
         least = deviation.severity is Severity.MINOR
         return deviation.event in grave and (least or grave[deviation.event] is Severity.MAJOR)
-    lapses = (Status.MISSING, Status.AMBIGUOUS, Status.OUT_OF_ORDER)
-    lapsed = any(step.status in lapses for step in verdict.findings.counted_steps)
-    return lapsed or deviation.event in {extra.event for extra in verdict.extras}
+    deviations = (Status.MISSING, Status.AMBIGUOUS, Status.OUT_OF_ORDER)
+    has_deviation = any(step.status in deviations for step in verdict.findings.counted_steps)
+    return has_deviation or deviation.event in {extra.event for extra in verdict.extras}
 
 
 @given(CASES)

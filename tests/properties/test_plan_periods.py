@@ -1,4 +1,4 @@
-"""Whatever is planned anew in a trace, verdicts stand, and without it the plan in force is one."""
+"""Verdicts on traces with re-planning verify; without re-planning there is one plan in force."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_verdicts_on_successive_plans_verify_and_account_for_every_action(
 def test_with_one_plan_the_first_and_the_latest_are_the_same(
     steps: list[str], done: list[Event]
 ) -> None:
-    ticked = [event for deed in done for event in (deed, _todo_list(steps))]
+    ticked = [event for action in done for event in (action, _todo_list(steps))]
     source = trace(_todo_list(steps), *ticked)
     first, latest = _verdict(source, "first"), _verdict(source, "latest")
     assert (first["plan"].pop("in_force"), latest["plan"].pop("in_force")) == ("first", "latest")

@@ -1,4 +1,4 @@
-"""Whatever stands in a case, what is written of it keeps to its budget, its lines and its fence."""
+"""For any case, the prompt respects its budget, its lines and its fence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every reason that is written passes the check of reasons, whatever stands in the case."""
+"""For any case, the reason passes the check of reasons."""
 
 from __future__ import annotations
 

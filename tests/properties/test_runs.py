@@ -111,8 +111,8 @@ def test_a_summary_is_what_an_oracle_says(run: list[Result]) -> None:
     assert summary.mean == (pytest.approx(fmean(scores)) if scores else None)
     steps = Counter(step.status for each in run for step in each.verdict.steps)
     assert summary.statuses == {status.value: steps[status] for status in Status}
-    lapses = sum(steps[status] for status in Status if status is not Status.EXECUTED)
-    assert sum(step.deviations for step in summary.missed) == lapses
+    deviations = sum(steps[status] for status in Status if status is not Status.EXECUTED)
+    assert sum(step.deviations for step in summary.missed) == deviations
 
 
 @given(base=_runs(), new=_runs())

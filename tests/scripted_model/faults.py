@@ -34,7 +34,7 @@ def _change_text(change: Callable[[str], Reply | str]) -> Callable[[Good], Behav
 
 
 def _fail_times(count: int | None, reply: Reply) -> Callable[[Good], Behaviour]:
-    """The fault the first so many times, or for ever."""
+    """Return the fault the first `count` times, or always."""
     return lambda good: (
         lambda asked: reply if count is None or asked.number <= count else good(asked)
     )

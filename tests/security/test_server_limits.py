@@ -31,7 +31,7 @@ MEGABYTE = 1024 * 1024
 LIMITS = {"body_bytes": 2 * MEGABYTE, "data_set_bytes": 3 * MEGABYTE, "connections": 20}
 PATIENT = {"header_timeout": TIMEOUT_SECONDS, "body_timeout": TIMEOUT_SECONDS}
 IMPATIENT = {"header_timeout": 0.5, "body_timeout": 1.0}
-"""For what is to come too late. Whoever is to be answered asks a patient server."""
+"""For requests that must time out. Requests that must be answered go to a patient server."""
 JSON = {"Content-Type": "application/json"}
 POSTS = ("/v1/verdicts", "/v1/runs", "/v1/traces")
 

@@ -129,7 +129,7 @@ def _everything() -> dict[str, Any]:
         "by_format": {"natural, codex": {"cases": 4, "step_accuracy": 0.25}},
     }
     doubt = dict.fromkeys(
-        ("stands alone", "verdict", "executed", "lapse", "extra", "tokens saved"), 0.25
+        ("stands alone", "verdict", "executed", "deviation", "extra", "tokens saved"), 0.25
     )
     return {
         "commit": "abc1234",

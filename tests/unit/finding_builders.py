@@ -36,7 +36,7 @@ def extra(event: str, severity: Severity = Severity.MAJOR, what: str = "web_sear
 
 
 def findings(statuses: str, major: int = 0, minor: int = 0) -> Findings:
-    """Findings of the steps 1, 2, ... with the statuses of these letters, and so many extras."""
+    """Return findings of steps 1, 2, ... with the statuses of these letters, and N extras."""
     return Findings(
         tuple(step(str(number), letter) for number, letter in enumerate(statuses, start=1)),
         (

@@ -58,12 +58,12 @@ def _count_by_hand(made: list[Variant]) -> dict[str, list[tuple[int, int]]]:
 
 def _is_located(variant: Variant, verdict: Verdict) -> bool:
     """Whether a finding stands where the truth is: a step of the plan, or an event of the trace."""
-    lapses = {place for place, step in enumerate(verdict.steps) if step.status != "executed"}
-    moved = {place for place in lapses if verdict.steps[place].status == "out_of_order"}
+    deviations = {place for place, step in enumerate(verdict.steps) if step.status != "executed"}
+    moved = {place for place in deviations if verdict.steps[place].status == "out_of_order"}
     true = set(variant.ground_truth.step_statuses)
     match variant.change:
         case Flaw.FOREIGN:
-            return 2 * len(lapses) >= len(variant.plan)
+            return 2 * len(deviations) >= len(variant.plan)
         case Flaw.SHUFFLED:
             return bool(moved)
         case Flaw.ORDER:
@@ -71,7 +71,7 @@ def _is_located(variant: Variant, verdict: Verdict) -> bool:
         case Flaw.UNPLANNED:
             return any(extra.severity == "major" for extra in verdict.extras)
         case Flaw.MISSING | Flaw.ALTERED | Flaw.PARTIAL:
-            return bool(lapses & true)
+            return bool(deviations & true)
         case _:
             return bool(
                 {extra.event for extra in verdict.extras} & set(variant.ground_truth.extras)

@@ -48,7 +48,7 @@ def _run(program: str, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("hanging", ["", _HANGS], ids=["idle", "under way"])
+@pytest.mark.parametrize("hanging", ["", _HANGS], ids=["idle", "running"])
 def test_what_is_open_is_closed_when_the_process_ends(hanging: str) -> None:
     done = _run(_LEFT_OPEN.format(hanging=hanging), "-W", "error")
 

@@ -76,7 +76,7 @@ def test_a_failure_says_within_80_columns_which_step_and_where(pytester: pytest.
     assert max(map(len, told)) <= 80
     [shown] = [block.text for block in find_blocks_for(__file__) if block.language == "text"]
     assert [line.rstrip() for line in told] == shown.splitlines()
-    # The plugin's own frames are of no interest to whoever reads this.
+    # The plugin's own frames are hidden.
     assert "pytest_plugin.py" not in done.stdout.str()
 
 
@@ -172,15 +172,15 @@ def test_a_model_judges_where_one_is_named(pytester: pytest.Pytester) -> None:
     done, _ = run_tests(
         pytester,
         """
-    from tests.audit_models import honest, inventing, model_that_is
+    from tests.audit_models import answer_honestly, invent_quotes, make_model
     CASE = {"agent_plan": PLAN, "execution_trace": FOLLOWED}
 
-    @pytest.mark.planproof(judge="audit", model=model_that_is(honest, CASE))
+    @pytest.mark.planproof(judge="audit", model=make_model(answer_honestly, CASE))
     def test_honest(planproof):
         verdict = planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED)
         assert verdict.judge.name == "audit"
 
-    @pytest.mark.planproof(model=model_that_is(inventing, CASE))
+    @pytest.mark.planproof(model=make_model(invent_quotes, CASE))
     def test_inventing(planproof):
         with pytest.raises(PlanNotFollowed, match="evidence that it was executed"):
             planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED)

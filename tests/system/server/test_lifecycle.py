@@ -87,7 +87,7 @@ def test_a_run_is_interrupted_in_good_order_and_can_be_gone_on_with(tmp_path: Pa
         with stream("GET", f"{server.url}{begun['events']}") as told:
             events = told.iter_lines()
             assert next(events) == "event: progress"
-            # Whoever listens does not keep the server from its end.
+            # An open event stream does not block the shutdown.
             server.process.terminate()
             list(events)
         assert server.process.wait(TIMEOUT_SECONDS) == 0
@@ -117,7 +117,7 @@ def test_a_model_is_asked_where_one_is_configured_and_the_rules_can_be(tmp_path:
                 other = {**FOLLOWED, "user_task": "Another."}
                 late = thread.submit(post, f"{server.url}/v1/verdicts", json=other)
                 wait_until(lambda: len(model.calls) >= 2)
-                # What is under way is answered before the end.
+                # Running requests are answered before the shutdown.
                 assert server.end() == 0
                 assert late.result().json()["score"] == 0.25
     assert (asked["score"], asked["judge"]["name"]) == (0.25, "prompt")

@@ -1,4 +1,4 @@
-"""Sorts of deed: what steps ask for, and what events are."""
+"""Action types of steps and of events."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ NONE: frozenset[str] = frozenset()
 
 
 def classify_step(text: str) -> frozenset[str]:
-    (deeds,) = classify_step_parts(Step(number="1", text=text))
-    return deeds
+    (action_types,) = classify_step_parts(Step(number="1", text=text))
+    return action_types
 
 
 @pytest.mark.parametrize(
-    ("text", "deed"),
+    ("text", "action_type"),
     [
         pytest.param("Cancel the order", "remove", id="the verb stands first"),
         pytest.param("Then I will cancel the order", "remove", id="after a preamble"),
@@ -32,8 +32,8 @@ def classify_step(text: str) -> frozenset[str]:
         pytest.param("Zebras, yaks, gnus and elks cancel", "remove", id="a verb at the end"),
     ],
 )
-def test_a_step_has_the_action_type_of_its_verb(text: str, deed: str) -> None:
-    assert deed in classify_step(text)
+def test_a_step_has_the_action_type_of_its_verb(text: str, action_type: str) -> None:
+    assert action_type in classify_step(text)
 
 
 def test_words_that_are_not_verbs_have_no_action_type() -> None:
@@ -78,7 +78,7 @@ def test_an_agent_who_turns_to_another_delegates() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "deeds"),
+    ("text", "action_types"),
     [
         pytest.param("Done.", {"tell", "think"}, id="it tells"),
         pytest.param("Which one?", {"tell", "think", "ask", "delegate"}, id="it asks"),
@@ -91,8 +91,8 @@ def test_an_agent_who_turns_to_another_delegates() -> None:
         pytest.param("x" * 900 + "? " + "x" * 900, {"tell", "think"}, id="in the middle"),
     ],
 )
-def test_a_message_may_ask_or_end(text: str, deeds: set[str]) -> None:
-    assert classify_message(text) == deeds == classify(says(text))
+def test_a_message_may_ask_or_end(text: str, action_types: set[str]) -> None:
+    assert classify_message(text) == action_types == classify(says(text))
 
 
 def test_other_kinds_are_what_they_are() -> None:

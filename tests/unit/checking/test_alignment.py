@@ -20,14 +20,14 @@ GOOD, FAIR, POOR, BAD = 300, 30, -50, -600
 
 
 def align_rows(
-    plan: list[str], events: list[Event], fits: list[list[int]], nearness: float = 0.0
+    plan: list[str], events: list[Event], fits: list[list[int]], lexical_overlap: float = 0.0
 ) -> Alignment:
-    """With `fits` as the affinity: a row an event, a column a step."""
+    """Align with given scores: `fits` has a row for each event and a column for each step."""
     rows = [list(row) for row in fits]
     return align(
         make_candidates(*events),
         [make_requirement(step) for step in plan],
-        Similarity(rows, nearness),
+        Similarity(rows, lexical_overlap),
     )
 
 
@@ -53,15 +53,17 @@ def test_another_order_must_explain_far_more() -> None:
 
 def test_of_actions_that_are_alike_nobody_can_say_which_was_meant() -> None:
     events = [did("poll", "1", job="a"), did("poll", "2", job="a")]
-    plan = ["Poll the job", "Poll the job anew"]
+    plan = ["Poll the job", "Poll the job again"]
     assert align_rows(plan, events, [[BAD, GOOD], [GOOD, BAD]]).is_monotonic
 
 
-@pytest.mark.parametrize(("nearness", "left"), [(0.0, []), (1.0, [1])])
-def test_the_nearer_the_words_the_less_is_taken_in(nearness: float, left: list[int]) -> None:
+@pytest.mark.parametrize(("lexical_overlap", "left"), [(0.0, []), (1.0, [1])])
+def test_the_higher_the_lexical_overlap_the_less_is_assigned(
+    lexical_overlap: float, left: list[int]
+) -> None:
     assert LOW_OVERLAP_COSTS.unassigned_action > 300 > HIGH_OVERLAP_COSTS.unassigned_action
     found = align_rows(
-        ["Do alpha to a.txt"], [A, did("alpha", "9", at="a.txt")], [[GOOD], [-300]], nearness
+        ["Do alpha to a.txt"], [A, did("alpha", "9", at="a.txt")], [[GOOD], [-300]], lexical_overlap
     )
     assert found.unassigned == left
 
@@ -70,7 +72,9 @@ def test_prices_lie_between_far_and_near() -> None:
     events = [A, did("alpha", "9", at="a.txt")]
     middle = (LOW_OVERLAP_COSTS.unassigned_action + HIGH_OVERLAP_COSTS.unassigned_action) // 2
     for fit, left in ((-middle + 20, []), (-middle - 20, [1])):
-        assert align_rows(PLAN[:1], events, [[GOOD], [fit]], nearness=0.29).unassigned == left
+        assert (
+            align_rows(PLAN[:1], events, [[GOOD], [fit]], lexical_overlap=0.29).unassigned == left
+        )
 
 
 # sharing
@@ -113,15 +117,17 @@ def test_without_events_nothing_is_explained() -> None:
 @pytest.mark.parametrize(
     ("step", "event", "barred"),
     [
-        pytest.param("Delete a.txt", said("a.txt is deleted."), True, id="a claim of a deed"),
-        pytest.param("Delete a.txt", thought("a.txt is deleted."), True, id="a thought of a deed"),
-        pytest.param("Delete a.txt", did("delete", path="a.txt"), False, id="a deed"),
+        pytest.param("Delete a.txt", said("a.txt is deleted."), True, id="a claim for an action"),
+        pytest.param(
+            "Delete a.txt", thought("a.txt is deleted."), True, id="a thought for an action"
+        ),
+        pytest.param("Delete a.txt", did("delete", path="a.txt"), False, id="an action"),
         pytest.param("Tell Ann of a.txt", said("a.txt, Ann!"), False, id="a message"),
         pytest.param(
-            "Tell Ann of a.txt", did("read", path="a.txt"), True, id="a deed for a message"
+            "Tell Ann of a.txt", did("read", path="a.txt"), True, id="an action for a message"
         ),
         pytest.param("Decide on a.txt", thought("a.txt it is."), False, id="a decision"),
-        pytest.param("Delete a.txt", noted("todo", item="a.txt"), True, id="a list for a deed"),
+        pytest.param("Delete a.txt", noted("todo", item="a.txt"), True, id="a list for an action"),
         pytest.param("Update the list a.txt", noted("todo", item="a.txt"), False, id="a list"),
         pytest.param(
             "Delete a.txt",
@@ -155,7 +161,7 @@ def test_a_step_written_as_a_call_is_done_by_that_call() -> None:
     assert found.assigned[0][0] == 0
 
 
-# strays
+# unrelated actions
 
 
 def test_an_unrelated_action_stays_unassigned() -> None:

@@ -31,9 +31,9 @@ OTHER = make_requirement("Taste the cake")
         ("Delete draft-7.txt", did("bake_cake", "draft-7.txt is no cake"), True),
         ("Delete the draft", did("bake_cake", note="a draft"), True),
         ("Delete the old drafts", did("bake_cake", "old drafts"), True),
-        # To order is a deed of its own, whatever it is done to.
+        # To order is an action type of its own, whatever is ordered.
         ("Delete draft-7.txt", did("order", "gone", what="draft-7.txt"), False),
-        # A verb that nobody knows may be any deed, and everything that is called is run.
+        # An unknown verb may have any action type, and every call is `run`.
         ("Frobnicate it", CAKE, True),
         ("Run the tests", CAKE, True),
         ("Delete draft-7.txt again", CAKE, True),

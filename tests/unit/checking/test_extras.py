@@ -1,4 +1,4 @@
-"""What was done besides, and how grave it is."""
+"""Extra actions and their severity."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def test_a_list_that_is_ticked_off_is_one_plan_throughout() -> None:
         ]
         return noted("TodoWrite", todos=items)
 
-    events = [event for count, deed in enumerate(done) for event in (ticked(count), deed)]
+    events = [event for count, action in enumerate(done) for event in (ticked(count), action)]
     verdict = judge_latest(*events, ticked(5))
     assert list(status_by_number(verdict)) == ["1", "2", "3", "4", "5"]
     assert verdict.score == 1.0

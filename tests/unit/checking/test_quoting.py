@@ -33,7 +33,7 @@ HAND_OFF: Event = {"kind": "action", "name": "Researcher", "actor": "Manager"}
         pytest.param(said(" \n "), "anything", "", id="nothing"),
     ],
 )  # fmt: skip
-def test_the_telling_piece_is_quoted(event: Event, wanted: str, quote: str) -> None:
+def test_the_relevant_part_is_quoted(event: Event, wanted: str, quote: str) -> None:
     (only,) = read(event).events
     assert cite(only, extract_terms(wanted)).quote == quote
 

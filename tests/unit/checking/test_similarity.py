@@ -69,7 +69,7 @@ def test_scores_are_weighted_sums_of_the_features() -> None:
         ]
         for row in found
     ]
-    # What a manner, a word and a value come to is rounded each for itself.
+    # Signatures, words and values are rounded separately.
     for row, expected in zip(score_events(*events).scores, summed, strict=True):
         assert row == pytest.approx(expected, abs=2.5)
 
@@ -166,7 +166,7 @@ def test_kinds_of_events_suit_kinds_of_steps(event: Event, step: str, feature: s
     assert {name for name in of_kind if pair[name]} == ({feature} if feature else set())
 
 
-def test_nearness_is_the_share_of_the_words_that_the_best_events_have() -> None:
+def test_lexical_overlap_is_the_share_of_words_in_the_best_events() -> None:
     near = score_events(call("read_invoice", id="A-17b"), call("delete_file", path="draft.txt"))
     far = score_events(call("zebra"))
     assert near.lexical_overlap > far.lexical_overlap == 0

@@ -65,8 +65,8 @@ def test_a_retry_beside_the_run_counts_for_a_check() -> None:
 
 
 def test_the_note_says_what_is_lacking() -> None:
-    lapse = finding("Mail a.txt and b.txt", did("send_mail", file="c.txt"))
-    assert lapse.note == "values “a.txt” and “b.txt” not found in any call of this step"
+    deviation = finding("Mail a.txt and b.txt", did("send_mail", file="c.txt"))
+    assert deviation.note == "values “a.txt” and “b.txt” not found in any call of this step"
 
 
 def test_a_value_in_an_event_beside_that_no_step_claims_will_do() -> None:
@@ -76,8 +76,8 @@ def test_a_value_in_an_event_beside_that_no_step_claims_will_do() -> None:
 
 
 def test_without_events_a_step_is_missing() -> None:
-    lapse = finding("Delete draft-7.txt", did("read_file"), runs=[[0], [], []])
-    assert (lapse.status, lapse.evidence, lapse.covers) == (Status.MISSING, (), ())
+    deviation = finding("Delete draft-7.txt", did("read_file"), runs=[[0], [], []])
+    assert (deviation.status, deviation.evidence, deviation.covers) == (Status.MISSING, (), ())
 
 
 @pytest.mark.parametrize(

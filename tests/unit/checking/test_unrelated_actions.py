@@ -26,15 +26,15 @@ POLL = did("poll_job", "running", job="export")
     ("step", "events", "found"),
     [
         pytest.param("Read app.log", [LOG], [], id="covered"),
-        # strangers
+        # other actions
         pytest.param("Ring the caretaker", [did("x17")], [0], id="nothing in common"),
         pytest.param("Ring the caretaker", [said("Ring, ring!")], [], id="words are no action"),
-        pytest.param("Review the hotel", [did("get_rooms")], [], id="the sort of deed alone"),
+        pytest.param("Review the hotel", [did("get_rooms")], [], id="the action type alone"),
         pytest.param(
             "Look up the price of the chair",
             [PRICE, did("get_weather", city="Oslo")],
             [1],
-            id="the sort of deed where another action shows the thing",
+            id="the action type where another action has the object",
         ),
         pytest.param("Ring the caretaker", [did("x17", "caretaker rings")], [], id="an answer"),
         pytest.param(

@@ -146,7 +146,7 @@ def test_a_verdict_of_schema_1_is_read_with_a_note(
 ) -> None:
     del verdict["schema"]
     for finding in (*verdict["steps"], *verdict["extras"]):
-        finding["sureness"] = finding.pop("confidence")
+        finding["sureness"] = finding.pop("confidence")  # words: exempt
     _write(folder / "old.json", verdict)
     done = planproof("verify", "old.json", "case.json")
     assert (done.code, done.out) == (0, "accepted: old.json\n")

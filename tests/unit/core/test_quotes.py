@@ -1,4 +1,4 @@
-"""Whether a quote stands in a part of the source."""
+"""Find quotes in a part of the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A file that is still being written: in halves, cut, written anew, replaced."""
+"""A file that is still being written: in parts, truncated, rewritten, replaced."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ def test_half_a_line_waits_for_the_other_half(path: Path) -> None:
     assert names(file.read_new()) == ["one", "two"]
 
 
-@pytest.mark.parametrize("anew", [f"{TWO}\n", f"{TWO}\n{TWO}\n{TWO}\n"])
-def test_a_rewritten_file_is_read_from_the_start(path: Path, anew: str) -> None:
+@pytest.mark.parametrize("rewritten", [f"{TWO}\n", f"{TWO}\n{TWO}\n{TWO}\n"])
+def test_a_rewritten_file_is_read_from_the_start(path: Path, rewritten: str) -> None:
     file = growing_file(path)
     append(path, f"{ONE}\n{ONE}\n")
     assert names(file.read_new()) == ["one", "one"]
-    path.write_text(anew, "utf-8")
+    path.write_text(rewritten, "utf-8")
     assert set(names(file.read_new())) == {"two"}
     assert file.restarts == 2
 

@@ -1,4 +1,4 @@
-"""What a step says of itself: conditions, options, loops, choices."""
+"""Conditions, options, loops and choices of a step."""
 
 from __future__ import annotations
 

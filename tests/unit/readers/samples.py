@@ -314,7 +314,7 @@ ALL: dict[str, Any] = {
     "arrays": ARRAYS,
     "coding session": CODING_SESSION,
     "rollout": ROLLOUT,
-    "deed records": ACTION_RECORDS,
+    "action records": ACTION_RECORDS,
     "stream": STREAM,
     "notebook": NOTEBOOK,
     "react": REACT,

@@ -14,7 +14,7 @@ from tests.unit.readers.samples import ALL, OPENAI, brief, read, tool_call
 BY_NAME = {
     "coding session": "claude-code",
     "rollout": "codex",
-    "deed records": "openhands",
+    "action records": "openhands",
     "openai": "openai-messages",
     "openai under a key": "openai-messages",
     "openai lines": "openai-messages",

@@ -55,7 +55,7 @@ def test_an_action_needs_a_visible_effect(text: str, events: list[Any] | None) -
 
 
 @pytest.mark.parametrize(
-    ("text", "deed"),
+    ("text", "action"),
     [
         ("I clicked 'Details'.", ("action", "click", "I clicked 'Details'.")),
         (
@@ -69,10 +69,10 @@ def test_an_action_needs_a_visible_effect(text: str, events: list[Any] | None) -
         ("The answer is 7. I clicked 'Details'.", None),
     ],
 )
-def test_a_program_that_drives_a_browser_need_not_show_the_page(text: str, deed: Any) -> None:
+def test_a_program_that_drives_a_browser_need_not_show_the_page(text: str, action: Any) -> None:
     sent = {"role": "Orchestrator (-> WebSurfer)", "content": "Go."}
     claim = ("message", None, text.strip())
-    assert brief(read([sent, {"role": "WebSurfer", "content": text}]))[1] == (deed or claim)
+    assert brief(read([sent, {"role": "WebSurfer", "content": text}]))[1] == (action or claim)
     # Neither one who was not sent nor one of another name is taken at its word.
     assert brief(read([{"role": "WebSurfer", "content": text}]))[0] == claim
     coder = {"role": "Orchestrator (-> Coder)", "content": "Go."}

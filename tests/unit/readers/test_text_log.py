@@ -104,8 +104,8 @@ def test_an_action_below_a_header_has_its_outcome() -> None:
     trace = read(
         "---------- Surfer ----------\nI clicked 'A'.\n\nHere is a screenshot.\nError: 404"
     )
-    [deed] = trace.events
-    assert (deed.actor, deed.pointer, deed.status) == ("Surfer", "L2-5", EventStatus.ERROR)
+    [action] = trace.events
+    assert (action.actor, action.pointer, action.status) == ("Surfer", "L2-5", EventStatus.ERROR)
 
 
 def test_a_log_as_a_list_of_its_lines() -> None:

@@ -1,4 +1,4 @@
-"""Steps and extras stand in the order in which they happened."""
+"""Steps and extras in the order in which they happened."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def test_lines_keep_their_numbers_when_their_text_is_gone() -> None:
     again = deserialize_case(serialize_case(case), id="1")
     before, after = evaluate_case(case), evaluate_case(again)
     assert after.steps == before.steps
-    # Every other line is blank: the first call stands in the third.
+    # Every other line is blank: the first call is in the third.
     assert after.steps[0].evidence[0].pointer.startswith("L3/")
 
 

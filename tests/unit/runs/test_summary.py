@@ -48,7 +48,8 @@ def test_every_figure_of_a_run_that_was_counted_by_hand() -> None:
     }
     assert summary.extras == {"major": 1, "minor": 1}
     assert summary.unscored == {"judge_failed (timeout)": 2, "no_plan": 1}
-    # Step 1 lapses in e, step 2 in the fourth case and e, step 3 in c and the fourth, step 4 there.
+    # Deviations: step 1 in e, step 2 in the fourth case and e, step 3 in c and the fourth, step 4
+    # in the fourth.
     assert [(step.text, step.deviations, step.total) for step in summary.missed] == [
         ("Do thing 2", 2, 5),
         ("Do thing 3", 2, 5),

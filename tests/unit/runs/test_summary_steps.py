@@ -19,7 +19,7 @@ def test_steps_are_grouped_by_text_and_ranked_by_deviations() -> None:
     ]:
         counts.add(text, status)
     missed = counts.find_most_missed(10)
-    # Two lapses each: the one that was never executed comes first. What never lapsed is not told.
+    # Two deviations each: the step that was never executed comes first. Others are not listed.
     assert [(step.text, step.deviations, step.total) for step in missed] == [
         ("Refund", 2, 2),
         ("Check the policy", 2, 3),

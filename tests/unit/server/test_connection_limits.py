@@ -1,4 +1,4 @@
-"""Connections: whoever does not read is not waited for."""
+"""Connections of clients that do not read are closed."""
 
 from __future__ import annotations
 

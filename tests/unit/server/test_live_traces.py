@@ -1,4 +1,4 @@
-"""Traces under way, as they are seen by who looks: from the first span to the verdict."""
+"""Live traces, from the first span to the verdict."""
 
 from __future__ import annotations
 

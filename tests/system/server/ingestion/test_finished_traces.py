@@ -156,5 +156,5 @@ def test_what_comes_after_the_verdict_replaces_it(store: SqlStore, run: Run) -> 
     (late,) = finishing.claim(other_run.id, 9, [])
     assert (late.trace, late.run, late.position) == (first.trace, run.id, first.position)
     assert late.case is not None
-    assert finishing.finish([make_finished(store, late, "anew")]) == [True]
-    assert [result.verdict.reason for result in store.iter_results(run.id)] == ["anew", "judged"]
+    assert finishing.finish([make_finished(store, late, "again")]) == [True]
+    assert [result.verdict.reason for result in store.iter_results(run.id)] == ["again", "judged"]

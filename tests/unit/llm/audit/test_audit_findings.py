@@ -88,7 +88,7 @@ RIGHT: dict[str, tuple[str, list[Event], dict[str, Any]]] = {
         [did("read_file", path="./a.txt")],
         step_answer("1", "executed", ("e1", "./a.txt")),
     ),
-    "a deed in words that no list has": (
+    "an action in words that no list has": (
         "Sort the guests by age and save them",
         [did("python", code="json.dump(order_by_birth(guests), handle)")],
         step_answer("1", "executed", ("e1", "order_by_birth"), ("e1", "json.dump")),

@@ -134,7 +134,7 @@ def test_minor_is_only_what_the_rules_call_minor_too() -> None:
 
 
 class Short:
-    """A model that takes no more than so many characters."""
+    """A model with a limit on the characters of a question."""
 
     name = "fake:short"
 

@@ -49,11 +49,11 @@ def test_calls_of_one_turn_are_said_to_be_together() -> None:
 
 def test_what_came_back_is_short_unless_it_speaks_of_the_plan_or_is_an_error() -> None:
     plain = did(1, "look", "nothing of it " * 50)
-    telling = did(2, "look", "the folder archive, " * 50)
+    relevant = did(2, "look", "the folder archive, " * 50)
     failed = replace(plain, status=EventStatus.ERROR)
     assert len(line(plain)) < 160
     assert "[+628]" in line(plain)
-    assert line(telling).endswith("archive, »")
+    assert line(relevant).endswith("archive, »")
     assert "[+" not in line(failed)
 
 

@@ -114,7 +114,7 @@ def test_a_case_that_comes_twice_is_judged_once() -> None:
     def known(cases: Collection[str]) -> dict[str, Verdict]:
         return {result.case: result.verdict for result in results if result.case in cases}
 
-    # Under way or done by the time it comes again: either way it is not judged anew.
+    # Running or finished when it comes again: it is not judged twice.
     for result, _ in judge_locally(tasks, CaseEvaluator(judge), known, 5):
         results.append(result)
     assert judge.judged == 3

@@ -1,4 +1,4 @@
-"""What takes long is worked out once, whoever asks, and forgotten when there is too much."""
+"""Slow results are computed once for all requests, and evicted when the cache is full."""
 
 from __future__ import annotations
 
