@@ -29,12 +29,12 @@ from tests.scripted_model import ModelRequest, ScriptedModel
 _SAMPLE_EVERY = 5
 """One case of so many is asked about; 14 belong together, so every kind has its share."""
 _MODEL_BEHAVIOURS: tuple[Callable[[dict[str, Any]], dict[str, Any]], ...] = (
-    audit_models.answer_honestly,
-    audit_models.invent_quotes,
-    audit_models.believe_claims,
-    audit_models.misname_kinds,
-    audit_models.overlook_extras,
-    audit_models.cite_any_action,
+    audit_models.honest,
+    audit_models.inventing,
+    audit_models.believing,
+    audit_models.misnaming,
+    audit_models.overlooking,
+    audit_models.citing_anything,
 )
 _PASSING_SCORE = 0.75
 _CLEAN_KINDS = ("faithful", "paraphrase")
@@ -66,7 +66,7 @@ def measure_saved_tokens(
 
         async def judge_all() -> None:
             for case in sampled:
-                answer = json.dumps(audit_models.answer_honestly(case.record))
+                answer = json.dumps(audit_models.honest(case.record))
                 server.behaviour = partial(_answer_always, answer)
                 caching_model = _CachingModel(model)
                 for level in tokens_by_level:

@@ -37,23 +37,23 @@ from tests.scripted_model import ModelRequest, ScriptedModel
 ModelBehaviour = Callable[[dict[str, Any]], dict[str, Any]]
 BEHAVIOURS_BY_JUDGE: dict[str, tuple[ModelBehaviour, ...]] = {
     "prompt": (
-        audit_models.answer_honestly,
-        audit_models.obey_trace_text,
-        audit_models.invent_quotes,
+        audit_models.honest,
+        audit_models.credulous,
+        audit_models.inventing,
     ),
     "audit": (
-        audit_models.answer_honestly,
-        audit_models.obey_trace_text,
-        audit_models.invent_quotes,
-        audit_models.believe_claims,
-        audit_models.misname_kinds,
-        audit_models.overlook_extras,
-        audit_models.cite_any_action,
+        audit_models.honest,
+        audit_models.credulous,
+        audit_models.inventing,
+        audit_models.believing,
+        audit_models.misnaming,
+        audit_models.overlooking,
+        audit_models.citing_anything,
     ),
     "cascade": (
-        audit_models.answer_honestly,
-        audit_models.obey_trace_text,
-        audit_models.cite_any_action,
+        audit_models.honest,
+        audit_models.credulous,
+        audit_models.citing_anything,
     ),
 }
 
@@ -104,7 +104,7 @@ def _make_answers(behaviour: ModelBehaviour, variant: Variant) -> dict[str, str]
     case = {"agent_plan": list(variant.plan), "execution_trace": variant.case.trace}
     audit = behaviour(case)
     # Whoever says otherwise than the rules find says that all of it was done.
-    believes = audit != audit_models.answer_honestly(case)
+    believes = audit != audit_models.honest(case)
     value = 1.0 if believes else compute_score(Rules().judge(Content(), *read_plan_and_trace(case)))
     score_answer = {"score": value, "reason": f"It gives {value}: see step 1."}
     return {"steps": json.dumps(audit), "score": json.dumps(score_answer)}

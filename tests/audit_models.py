@@ -49,7 +49,7 @@ def _classify_evidence(step: StepFinding, trace: Trace, planned: list[str]) -> l
     return found if found and len(found) == len(shown) else planned
 
 
-def answer_honestly(case: dict[str, Any]) -> dict[str, Any]:
+def honest(case: dict[str, Any]) -> dict[str, Any]:
     """Says what the rules find."""
     plan, trace = read_plan_and_trace(case)
     findings = Rules().judge(Content(), plan, trace)
@@ -95,7 +95,7 @@ def _answer_all_executed(
     return {"steps": steps, "extras": []}
 
 
-def invent_quotes(case: dict[str, Any]) -> dict[str, Any]:
+def inventing(case: dict[str, Any]) -> dict[str, Any]:
     """Says that every step was executed, with quotes that stand nowhere."""
 
     def cited(place: int, trace: Trace) -> list[dict[str, str]]:
@@ -105,12 +105,12 @@ def invent_quotes(case: dict[str, Any]) -> dict[str, Any]:
     return _answer_all_executed(case, cited)
 
 
-def invent_events(case: dict[str, Any]) -> dict[str, Any]:
+def inventing_events(case: dict[str, Any]) -> dict[str, Any]:
     """Says that every step was executed, by events that are not there."""
     return _answer_all_executed(case, lambda place, _: [{"event": f"x{place}", "quote": INVENTED}])
 
 
-def believe_claims(case: dict[str, Any]) -> dict[str, Any]:
+def believing(case: dict[str, Any]) -> dict[str, Any]:
     """Says that every step was executed, because the agent says so."""
 
     def cited(_: int, trace: Trace) -> list[dict[str, str]]:
@@ -120,10 +120,10 @@ def believe_claims(case: dict[str, Any]) -> dict[str, Any]:
     return _answer_all_executed(case, cited)
 
 
-def misname_kinds(case: dict[str, Any]) -> dict[str, Any]:
+def misnaming(case: dict[str, Any]) -> dict[str, Any]:
     """Says what the rules find; what they do not, it says was only to be told, and so it was."""
-    found = answer_honestly(case)
-    claimed = {step["step"]: step["evidence"] for step in believe_claims(case)["steps"]}
+    found = honest(case)
+    claimed = {step["step"]: step["evidence"] for step in believing(case)["steps"]}
     for step in found["steps"]:
         if step["status"] != "executed":
             said = claimed[step["step"]]
@@ -131,14 +131,14 @@ def misname_kinds(case: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def overlook_extras(case: dict[str, Any]) -> dict[str, Any]:
+def overlooking(case: dict[str, Any]) -> dict[str, Any]:
     """Answer what the rules find, without extras."""
-    return {**answer_honestly(case), "extras": []}
+    return {**honest(case), "extras": []}
 
 
-def obey_trace_text(case: dict[str, Any]) -> dict[str, Any]:
+def credulous(case: dict[str, Any]) -> dict[str, Any]:
     """Says what the rules find, unless a text says that a step was done, or what to answer."""
-    found = answer_honestly(case)
+    found = honest(case)
     plan, trace = read_plan_and_trace(case)
     ordered = [event for event in trace.events if _ORDER in _join_texts(event)]
     texts = {step.number: step.text for step in plan.leaves}
@@ -155,7 +155,7 @@ def _join_texts(event: Event) -> str:
     return f"{event.text}\n{event.output}"
 
 
-def cite_any_action(case: dict[str, Any]) -> dict[str, Any]:
+def citing_anything(case: dict[str, Any]) -> dict[str, Any]:
     """Says that every step was executed, by real events in their order, whatever they are."""
 
     def cited(place: int, trace: Trace) -> list[dict[str, str]]:

@@ -21,7 +21,7 @@ from planproof.core.model import Cause
 from planproof.llm.open_judge import open_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.audit_models import answer_honestly, invent_events, invent_quotes
+from tests.audit_models import honest, inventing, inventing_events
 from tests.scripted_model import ModelRequest, ScriptedModel
 from tests.scripted_model.faults import MODES, SCORES
 from tests.small_cases import FOLLOWED
@@ -66,7 +66,7 @@ TABLE: dict[str, tuple[str, int | None]] = {
     "drip": (Cause.TIMEOUT, None),
     "hang": (Cause.TIMEOUT, None),
 }
-NOT_ACCEPTED = {"wrong ids": invent_events, "invented quotes": invent_quotes}
+NOT_ACCEPTED = {"wrong ids": inventing_events, "invented quotes": inventing}
 
 
 ENDLESS = frozenset({"drip", "hang"}) | {mode for mode in TABLE if mode.startswith("429 for ever")}
@@ -82,7 +82,7 @@ def _good(asked: ModelRequest) -> str:
     """Return a good answer in the form that the judge asks for."""
     if "score" in (asked.schema or {}).get("properties", {}):
         return json.dumps({"score": 1.0, "reason": "Steps 1 to 3 were executed in order."})
-    return json.dumps(answer_honestly(FOLLOWED))
+    return json.dumps(honest(FOLLOWED))
 
 
 def _says(nature: Callable[[dict[str, Any]], dict[str, Any]]) -> Callable[[ModelRequest], str]:

@@ -22,7 +22,7 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 from planproof.readers.native import serialize_trace
 from planproof.verification import verify
-from tests.audit_models import answer_honestly, make_model
+from tests.audit_models import honest, make_model
 from tests.fake_model import FakeModel
 from tests.small_cases import COPY, DELETE, FOLLOWED, IDLE, PLAN, READ, USER, called
 
@@ -56,7 +56,7 @@ every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 def _judge(name: str, case: dict[str, Any]) -> AnyJudge:
-    return find_judge(name, model=make_model(answer_honestly, case))
+    return find_judge(name, model=make_model(honest, case))
 
 
 def _judge_case(case: dict[str, Any], judge: str) -> Verdict:
@@ -203,7 +203,7 @@ class _HonestByPlan(FakeModel):
         later = "e6" in "".join(part for part in question.parts if isinstance(part, str))
         plan, shown = plans[later]
         trace = serialize_trace(Trace(tuple(events[event] for event in shown)))
-        self._answers = [answer_honestly({"agent_plan": plan, "execution_trace": trace})]
+        self._answers = [honest({"agent_plan": plan, "execution_trace": trace})]
         return await super().ask(question, deadline=deadline)
 
 

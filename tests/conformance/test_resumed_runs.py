@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from planproof.runs.store.open_store import open_store
-from tests.audit_models import answer_honestly
+from tests.audit_models import honest
 from tests.run_processes import start_run, wait_for_exit
 from tests.scripted_model import ModelRequest, ScriptedModel
 from tests.small_cases import FOLLOWED
@@ -20,7 +20,7 @@ FEWER = 150
 COMPARED = 250
 """Of the cases that a killed run had asked about, and of those that it had not."""
 AT_ONCE = 8
-ANSWER = json.dumps(answer_honestly(FOLLOWED))
+ANSWER = json.dumps(honest(FOLLOWED))
 
 
 def _answer(_: ModelRequest) -> str:

@@ -18,13 +18,13 @@ from planproof.llm.judge_registry import find_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
 from tests.audit_models import (
-    answer_honestly,
-    believe_claims,
-    cite_any_action,
-    invent_events,
-    invent_quotes,
+    believing,
+    citing_anything,
+    honest,
+    inventing,
+    inventing_events,
     make_model,
-    overlook_extras,
+    overlooking,
     read_plan_and_trace,
 )
 from tests.fake_model import FakeModel
@@ -88,7 +88,7 @@ def test_whatever_a_model_answers_the_verdict_can_be_verified(
     assert verify(verdict.full(), Source.from_value(made["execution_trace"])) == ()
 
 
-@pytest.mark.parametrize("nature", [invent_quotes, invent_events])
+@pytest.mark.parametrize("nature", [inventing, inventing_events])
 @given(case=CASES)
 def test_where_all_evidence_is_invented_no_step_is_executed(nature: Nature, case: Any) -> None:
     made = _case(*case)
@@ -101,7 +101,7 @@ def test_where_all_evidence_is_invented_no_step_is_executed(nature: Nature, case
 @given(case=CASES)
 def test_a_step_that_is_only_claimed_is_at_most_ambiguous(case: Any) -> None:
     made = _case(*case)
-    verdict = _judge_case(made, make_model(believe_claims, made))
+    verdict = _judge_case(made, make_model(believing, made))
     demands = compile_steps(read_plan_and_trace(made)[0], Vocabulary())
     for step, demand in zip(verdict.steps, demands, strict=True):
         assert step.status is Status.AMBIGUOUS or not demand.requires_action
@@ -110,8 +110,8 @@ def test_a_step_that_is_only_claimed_is_at_most_ambiguous(case: Any) -> None:
 @given(case=CASES)
 def test_actions_that_a_model_leaves_out_are_major_extras(case: Any) -> None:
     made = _case(*case)
-    told = _judge_case(made, make_model(answer_honestly, made))
-    silent = _judge_case(made, make_model(overlook_extras, made))
+    told = _judge_case(made, make_model(honest, made))
+    silent = _judge_case(made, make_model(overlooking, made))
     assert [extra.event for extra in silent.extras] == [extra.event for extra in told.extras]
     assert {extra.severity for extra in silent.extras} <= {"major"}
     assert silent.score is not None
@@ -142,12 +142,12 @@ def _without_evidence(answer: dict[str, Any]) -> dict[str, Any]:
 def test_an_honest_model_finds_what_the_rules_find(case: Any) -> None:
     made = _case(*case)
     ruled = evaluate(plan=made["agent_plan"], trace=made["execution_trace"])
-    audited = _judge_case(made, make_model(answer_honestly, made))
+    audited = _judge_case(made, make_model(honest, made))
     assert [step.status for step in audited.steps] == [step.status for step in ruled.steps]
 
 
 @given(case=CASES)
 def test_real_events_of_another_kind_prove_nothing_but_what_they_show(case: Any) -> None:
     made = _case(*case)
-    verdict = _judge_case(made, make_model(cite_any_action, made))
+    verdict = _judge_case(made, make_model(citing_anything, made))
     assert verify(verdict.full(), Source.from_value(made["execution_trace"])) == ()

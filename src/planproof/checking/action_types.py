@@ -59,7 +59,7 @@ _TYPES_BY_KIND = {
 def _load_action_types() -> tuple[dict[str, frozenset[str]], dict[tuple[str, str], frozenset[str]]]:
     single: dict[str, set[str]] = {}
     pairs: dict[tuple[str, str], set[str]] = {}
-    for action_type, words in read_knowledge("deeds.txt"):
+    for action_type, words in read_knowledge("action_types.txt"):
         for word in words:
             stems = [stem(part) for part in word.split("_")]
             if len(stems) == 1:

@@ -9,7 +9,7 @@ from planproof.calibration.followed_cases import load_built_in_cases
 from planproof.calibration.variant import Attack, Variant
 from planproof.calibration.variant_set import ATTACKED_FLAWS, generate_variants
 from scripts.calibration_quality import format_figures, measure_judge
-from tests.audit_models import invent_quotes, obey_trace_text
+from tests.audit_models import credulous, inventing
 
 TEXT_ONLY = frozenset(Attack) - {Attack.OBSERVATIONS}
 
@@ -30,21 +30,21 @@ def pool_text_attacks(figures: Figures) -> Share:
 def test_a_model_that_believes_texts_raises_no_score_of_an_audit(
     judge: str, variants: list[Variant]
 ) -> None:
-    found = measure_judge(judge, obey_trace_text, variants)
+    found = measure_judge(judge, credulous, variants)
     assert pool_text_attacks(found) == Share(0, 24)
     assert found.fooled[Attack.OBSERVATIONS].of == 6
     assert (found.passed, found.unscored.hits) == (Share(3, 3), 0)
 
 
 def test_where_all_evidence_is_invented_an_audit_passes_nothing(variants: list[Variant]) -> None:
-    found = measure_judge("audit", invent_quotes, variants)
+    found = measure_judge("audit", inventing, variants)
     assert (found.passed.hits, pool_text_attacks(found).hits) == (0, 0)
     assert {flaw.caught.rate for flaw in found.flaws.values()} == {1.0}
     assert max(row.score or 0.0 for row in found.rows) <= 0.25
 
 
 def test_what_a_model_says_to_a_prompt_is_reported_as_it_is(variants: list[Variant]) -> None:
-    found = measure_judge("prompt", obey_trace_text, variants)
+    found = measure_judge("prompt", credulous, variants)
     scores = {row.id: row.score for row in found.rows}
     attacked = [row for row in found.rows if row.attack in TEXT_ONLY]
     assert {row.score for row in attacked} == {1.0}

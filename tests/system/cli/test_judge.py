@@ -10,7 +10,7 @@ import pytest
 
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.audit_models import answer_honestly
+from tests.audit_models import honest
 from tests.command_line import CommandLine
 from tests.scripted_model import HttpError, ModelRequest, ScriptedModel
 from tests.small_cases import FOLLOWED, IDLE, PLANLESS
@@ -20,7 +20,7 @@ PROMPTED = {"score": 0.5, "reason": "Step 2 is missing."}
 
 def _answer(asked: ModelRequest) -> str:
     prompted = "score" in (asked.schema or {}).get("properties", {})
-    return json.dumps(PROMPTED if prompted else answer_honestly(FOLLOWED))
+    return json.dumps(PROMPTED if prompted else honest(FOLLOWED))
 
 
 def _refuse_key(_: ModelRequest) -> HttpError:

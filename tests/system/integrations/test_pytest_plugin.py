@@ -172,15 +172,15 @@ def test_a_model_judges_where_one_is_named(pytester: pytest.Pytester) -> None:
     done, _ = run_tests(
         pytester,
         """
-    from tests.audit_models import answer_honestly, invent_quotes, make_model
+    from tests.audit_models import honest, inventing, make_model
     CASE = {"agent_plan": PLAN, "execution_trace": FOLLOWED}
 
-    @pytest.mark.planproof(judge="audit", model=make_model(answer_honestly, CASE))
+    @pytest.mark.planproof(judge="audit", model=make_model(honest, CASE))
     def test_honest(planproof):
         verdict = planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED)
         assert verdict.judge.name == "audit"
 
-    @pytest.mark.planproof(model=make_model(invent_quotes, CASE))
+    @pytest.mark.planproof(model=make_model(inventing, CASE))
     def test_inventing(planproof):
         with pytest.raises(PlanNotFollowed, match="evidence that it was executed"):
             planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED)

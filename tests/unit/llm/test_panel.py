@@ -15,7 +15,7 @@ from planproof.errors import InvalidInput
 from planproof.llm.open_judge import UnopenedModel, open_judge
 from planproof.readers.decoding.source import Source
 from planproof.verification import verify
-from tests.audit_models import answer_honestly, invent_quotes
+from tests.audit_models import honest, inventing
 from tests.fake_model import FakeModel
 from tests.small_cases import FOLLOWED
 
@@ -43,7 +43,7 @@ def score_answer(score: float) -> dict[str, Any]:
 
 
 def test_samples_that_agree_give_the_verdict() -> None:
-    verdict = judge_case("audit", FakeModel(answer_honestly(FOLLOWED)), samples=3)
+    verdict = judge_case("audit", FakeModel(honest(FOLLOWED)), samples=3)
     assert (verdict.score, verdict.samples and verdict.samples.scores) == (1.0, (1.0, 1.0, 1.0))
     assert verdict.samples is not None
     assert (verdict.samples.agreement, verdict.samples.spread) == (1.0, 0.0)
@@ -59,16 +59,16 @@ class _FailsOnSecondQuestion(FakeModel):
 
 
 def test_cost_before_one_of_several_failed_is_reported() -> None:
-    verdict = judge_case("audit", _FailsOnSecondQuestion(answer_honestly(FOLLOWED)), samples=2)
+    verdict = judge_case("audit", _FailsOnSecondQuestion(honest(FOLLOWED)), samples=2)
     assert (verdict.outcome, verdict.cause) == ("judge_failed", "refused")
     assert verdict.cost is not None
     assert (verdict.cost.calls, verdict.cost.tokens_in) == (2, 15)
 
 
 def test_what_samples_disagree_on_is_ambiguous() -> None:
-    other = answer_honestly(FOLLOWED)
+    other = honest(FOLLOWED)
     other["steps"][1] |= {"status": "missing", "evidence": [], "events": []}
-    verdict = judge_case("audit", WaveringModel(answer_honestly(FOLLOWED), other), samples=2)
+    verdict = judge_case("audit", WaveringModel(honest(FOLLOWED), other), samples=2)
     assert [step.status for step in verdict.steps] == [
         Status.EXECUTED,
         Status.AMBIGUOUS,
@@ -89,8 +89,8 @@ def test_scores_of_samples_have_a_median() -> None:
 
 
 def test_a_panel_takes_the_lowest_verdict_and_shows_all() -> None:
-    one = FakeModel(answer_honestly(FOLLOWED), name="fake:one")
-    other = FakeModel(invent_quotes(FOLLOWED), name="fake:other")
+    one = FakeModel(honest(FOLLOWED), name="fake:one")
+    other = FakeModel(inventing(FOLLOWED), name="fake:other")
     verdict = judge_case("audit", one, other)
     assert verdict.score == 0.0
     assert [(each.model, each.score) for each in verdict.panel] == [
