@@ -1,4 +1,4 @@
-"""`make bench`: measure, print the table, and fail when a budget is missed."""
+"""`make bench`: measure, print the table, and fail if a budget is exceeded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LARGE = generate_case(steps=100, events=5_000)
 
 
 def main() -> int:
-    """Print every row; 1 when a budget is missed, else 0."""
+    """Print every row; return 1 if a budget is exceeded, else 0."""
     rows = [
         *measure_small_cases(),
         *measure_large_case(),
@@ -49,13 +49,13 @@ def judge(case: GeneratedCase) -> None:
 
 
 def measure_small_cases() -> Iterator[BenchmarkRow]:
-    """Raw JSON in, verdict out, against parsing it and matching tool names in order."""
+    """Yield rows for small cases: from raw JSON to a verdict, against the floor."""
     tools: dict[str, Callable[[GeneratedCase], object]] = {
         "floor": lambda case: match_in_order(case.trace, case.tools),
         "rules": judge,
         **peers.find_peers(),
     }
-    # Plans are remembered, so these stand for many traces of one plan; the last row is for others.
+    # Plans are cached: these rows measure many traces of one plan, the last row new plans.
     unseen = (generate_case(steps=10, events=50, seed=seed) for seed in count(len(SMALL)))
     fresh = iter([[next(unseen) for _ in SMALL] for _ in range(ROUNDS)])
     work: dict[str, Callable[[], object]] = {
@@ -77,7 +77,7 @@ def measure_small_cases() -> Iterator[BenchmarkRow]:
 
 
 def measure_large_case() -> Iterator[BenchmarkRow]:
-    """A long run against only parsing its JSON."""
+    """Yield a row for a long trace, against only parsing its JSON."""
     times = measure_cpu_seconds(
         {"parse": lambda: json.loads(LARGE.trace), "rules": lambda: judge(LARGE)}, rounds=5
     )
@@ -91,7 +91,7 @@ def measure_large_case() -> Iterator[BenchmarkRow]:
 
 
 def measure_memory() -> Iterator[BenchmarkRow]:
-    """Four times the events may take four times the memory, and a quarter of that for slack."""
+    """Yield rows for peak memory: linear in the number of events, with 25 % tolerance."""
     cases = {events: generate_case(steps=100, events=events) for events in (1_250, 2_500, 5_000)}
     peaks = {
         events: measure_peak_bytes(lambda case=case: judge(case)) / 1e6
@@ -108,7 +108,7 @@ def measure_memory() -> Iterator[BenchmarkRow]:
 
 
 def measure_start_up() -> Iterator[BenchmarkRow]:
-    """What it costs to start, against importing pydantic alone."""
+    """Yield rows for start-up time, against importing only pydantic."""
     python, script = sys.executable, str(Path(sys.executable).with_name("planproof"))
     times = measure_child_cpu_seconds(
         {

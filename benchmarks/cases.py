@@ -1,6 +1,6 @@
-"""Made-up cases that look like real ones: a plan that names things, and the run that followed.
+"""Generate realistic cases: a plan with concrete values, and the trace of a run.
 
-The run is a list of OpenAI chat messages as JSON text. The same arguments give the same bytes.
+The trace is a list of OpenAI chat messages as JSON text. The same arguments give the same bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Arguments = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class StepTemplate:
-    """A kind of work: how a plan asks for it, which tool does it, and with what arguments."""
+    """A kind of step: its text in a plan, its tool, and the arguments of the call."""
 
     wording: str
     tool: str
@@ -71,7 +71,7 @@ SYLLABLES = "ka lo mi ten ar sol ver nib dra quo pel ust hem ri zan oth".split()
 
 @dataclass(frozen=True, slots=True)
 class GeneratedCase:
-    """The three texts of a case, and the tools in the order in which the plan wants them."""
+    """Task, plan and trace of a case, and the tools in plan order."""
 
     task: str
     plan: str
@@ -80,11 +80,11 @@ class GeneratedCase:
 
 
 def generate_case(*, steps: int, events: int, seed: int = 0) -> GeneratedCase:
-    """A case whose run, read as OpenAI messages, has exactly `events` events.
+    """Generate a case whose trace, read as OpenAI messages, has exactly `events` events.
 
-    The request and the closing answer are an event each, and so is every call, to which its result
-    belongs; in every fourth turn the model says something besides. Every third case has a step
-    that was done with another thing than the plan names.
+    The request, the closing answer and every call with its result are an event each; in every
+    fourth turn there is also a message. Every third case has a step that was done with another
+    value than planned.
     """
     turns = (events - 2) * TURNS_PER_THOUGHT // (TURNS_PER_THOUGHT + 1)
     if turns < steps:

@@ -1,4 +1,4 @@
-"""The least that anybody could do: parse the trace and match tool names in order."""
+"""The baseline: parse the trace and match tool names in order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 
 def match_in_order(trace: str, tools: Iterable[str]) -> float:
-    """The share of the planned tools that were called, each after the one before it."""
+    """Return the share of the planned tools that were called in plan order."""
     called = [
         call["function"]["name"]
         for message in json.loads(trace)

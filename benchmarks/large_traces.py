@@ -1,8 +1,8 @@
-"""Small traces of every format, grown to any size: the examples and goldens, many times over.
+"""Grow the examples and goldens of every format to large traces, by repeating their records.
 
-Ids are numbered anew each time, so that results still belong to one call and spans to one parent.
-What is said in an example is short; it is lengthened, to the few hundred to some thousand events in
-a megabyte that real traces have.
+Ids are renumbered in each repetition, so that results still belong to one call and spans to one
+parent. Messages in the examples are short; they are lengthened until a megabyte has a few hundred
+to a few thousand events, as in real traces.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from planproof.core.json_values import is_list, is_object
 
 ROOT = Path(__file__).parents[1]
 _TRACE_FOLDERS = ("examples", "tests/goldens")
-# Another form of what a reader reads, measured by itself; the reader's name begins its own.
+# Other formats of a reader, measured separately; their names begin with the name of the reader.
 _EXTRA_FORMATS = frozenset(("autogen-groupchat",))
 _ID_KEY = re.compile(r"(?:^|_|[a-z])(?:[iI][dD]|ID)$|[uU]uid$|^(?:cause|parent)$")
-# What holds a trace together is the same in all of it.
+# These ids are shared by all records of a trace, and are not renumbered.
 _SHARED_ID_KEY = re.compile(
     r"trace|session|thread|sample|run|instance|model|user|app|group", re.IGNORECASE
 )
@@ -31,7 +31,7 @@ _KEY_MARKER = re.compile(r'"@key (\d+)@"')
 
 
 def find_small_traces() -> dict[str, Path]:
-    """One JSON or JSON Lines trace a reader, the largest that there is, and one a further form."""
+    """Return the largest JSON or JSON Lines trace of each reader, and one for each other format."""
     trace_by_reader: dict[str, Path] = {}
     for folder in _TRACE_FOLDERS:
         for counted in sorted(ROOT.glob(f"{folder}/*/expected.json")):
@@ -46,7 +46,7 @@ def find_small_traces() -> dict[str, Path]:
 
 
 def grow_trace(file: Path, size: int) -> bytes:
-    """The trace repeated until it has at least so many bytes; `file` is JSON or JSON Lines."""
+    """Repeat a JSON or JSON Lines trace until it has at least `size` bytes."""
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".jsonl":
         values = [json.loads(line) for line in text.splitlines() if line.strip()]
@@ -80,7 +80,7 @@ def _renumber(block: str, number: int) -> str:
 
 
 def _find_parallel_arrays(document: Any) -> list[list[Any]]:
-    """The arrays that belong together entry by entry, if a document has such."""
+    """Return the parallel arrays of a document, if it has any."""
     if not is_object(document):
         return []
     arrays = [value for value in document.values() if is_list(value) and len(value) > 1]
@@ -93,7 +93,7 @@ def _find_parallel_arrays(document: Any) -> list[list[Any]]:
 
 
 def _split_at_repeated_block(document: Any) -> tuple[str, str, str]:
-    """The text of a document, with what is to be repeated apart from what stands around it."""
+    """Split the text of a document into prefix, repeated block and suffix."""
     if is_list(document):
         return "[", json.dumps([_insert_markers(entry) for entry in document])[1:-1], "]"
     if all(key.isdigit() for key in document):

@@ -1,10 +1,9 @@
-"""A client that asks a server as fast as it answers, in a process of its own.
+"""Send requests to a server as fast as it answers, from a separate process.
 
     python -m benchmarks.load HOST PORT PLAN
 
 PLAN is a JSON object: `path`, `content_type`, `bodies` (a file), `connections`, `seconds`, and
-`rate` (requests a second over all connections, 0 for as many as go). It prints what came of it as
-JSON.
+`rate` (requests per second over all connections, 0 for no limit). It prints the result as JSON.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from pathlib import Path
 from time import perf_counter
 
 TRACE_ID_MARK = b"\xaa" * 8
-"""Trace ids begin with it: in its place, every request has something of its own."""
+"""The beginning of trace ids; it is replaced by a unique value in every request."""
 _SEPARATOR = b"\n--next body--\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadPlan:
-    """What is to be sent, how, and for how long."""
+    """The requests to send, how, and for how long."""
 
     path: str
     content_type: str
@@ -37,22 +36,22 @@ class LoadPlan:
 
 @dataclass(slots=True)
 class LoadResult:
-    """How often each status came, how long the answers took, and over what time."""
+    """The number of responses by status, the latencies and the total time."""
 
     statuses: Counter[int] = field(default_factory=Counter[int])
     seconds: list[float] = field(default_factory=list[float])
     wall: float = 0.0
     retry_after: int = 0
-    """Refusals that say when to try again."""
+    """The number of refusals with a Retry-After header."""
 
 
 def write_bodies(path: Path, bodies: list[bytes]) -> None:
-    """Put bodies where a client finds them."""
+    """Write the request bodies to a file for the client."""
     path.write_bytes(_SEPARATOR.join(bodies))
 
 
 async def run_load(host: str, port: int, load: LoadPlan) -> LoadResult:
-    """Send, and see what comes back."""
+    """Send requests and return the result."""
     result = LoadResult()
     bodies = Path(load.bodies).read_bytes().split(_SEPARATOR)
     began = perf_counter()
@@ -66,7 +65,7 @@ async def run_load(host: str, port: int, load: LoadPlan) -> LoadResult:
 
 
 class _LoadConnection:
-    """One connection, which is used again and again."""
+    """One keep-alive connection."""
 
     def __init__(
         self,
@@ -90,7 +89,7 @@ class _LoadConnection:
         streams = await asyncio.open_connection(*self._address)
         while (now := perf_counter()) - self._started_at < load.seconds:
             if load.rate:
-                # All connections keep one beat together, each its own share of it.
+                # Together the connections keep the rate; each has its share.
                 turn = (sent * load.connections + self._number) / load.rate
                 await asyncio.sleep(max(0.0, self._started_at + turn - now))
             body = self._bodies[(sent + self._number) % len(self._bodies)]
@@ -126,12 +125,12 @@ class _LoadConnection:
 
 
 def _replace_trace_ids(body: bytes) -> bytes:
-    """The body with trace ids that no other request has."""
+    """Return the body with unique trace ids."""
     return body.replace(TRACE_ID_MARK, os.urandom(8)) if TRACE_ID_MARK in body else body
 
 
 def main() -> None:
-    """Do it, and print what came of it."""
+    """Run the load plan, and print the result."""
     host, port, plan = sys.argv[1:]
     result = asyncio.run(run_load(host, int(port), LoadPlan(**json.loads(plan))))
     print(

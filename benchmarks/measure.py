@@ -1,4 +1,4 @@
-"""CPU time and memory, measured so that a busy machine disturbs the ratios least."""
+"""Measure CPU time and memory in a way that is robust on a busy machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
-    """A line of the table: what was measured, against what, and how much it may be."""
+    """A row of the table: a measurement, its baseline and its budget."""
 
     what: str
     value: str
@@ -23,12 +23,12 @@ class BenchmarkRow:
 
     @property
     def is_within_budget(self) -> bool:
-        """Whether the ratio stays within its budget, if it has one."""
+        """Return whether the ratio is within its budget, if it has one."""
         return self.budget is None or self.ratio <= self.budget
 
 
 def measure_cpu_seconds(work: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The best CPU time of each piece of work; the rounds go by turns, so noise hits all alike."""
+    """Return the best CPU time of each function; rounds alternate, so noise affects all alike."""
     best = dict.fromkeys(work, float("inf"))
     for _ in range(rounds):
         for name, run in work.items():
@@ -42,7 +42,7 @@ def measure_cpu_seconds(work: Mapping[str, Callable[[], object]], rounds: int) -
 def measure_child_cpu_seconds(
     commands: Mapping[str, Sequence[str]], rounds: int
 ) -> dict[str, float]:
-    """The same for commands, each in a process of its own."""
+    """Return the best CPU time of each command, run as a separate process."""
     best = dict.fromkeys(commands, float("inf"))
     for _ in range(rounds):
         for name, command in commands.items():
@@ -55,7 +55,7 @@ def measure_child_cpu_seconds(
 
 
 def measure_peak_bytes(run: Callable[[], object]) -> int:
-    """The most memory that Python objects took while `run` ran."""
+    """Return the peak memory of Python objects while `run` is running."""
     gc.collect()
     tracemalloc.start()
     try:
@@ -75,5 +75,5 @@ def print_rows(rows: Iterable[BenchmarkRow]) -> None:
 
 
 def format_seconds(seconds: float) -> str:
-    """Seconds as a reader wants them."""
+    """Return seconds as text, with a fitting unit."""
     return f"{seconds * 1e3:.1f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f} µs"

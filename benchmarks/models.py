@@ -1,8 +1,8 @@
-"""`make bench-models`: the wall time of judges that ask a model, against a bare client's.
+"""`make bench-models`: wall time of judges that call a model, against a bare client.
 
-200 cases of 50 events, all at once, at a server that takes 200 ms for an answer. The bare client
-asks the questions of `prompt`, word for word and for an answer of the same form; they were written
-before its time begins.
+200 cases of 50 events are judged concurrently, with a server that answers after 200 ms. The bare
+client sends the requests of `prompt` with the same schema; they are rendered before the
+measurement.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ROUNDS = 10
 TASK_PREFIX = "Bring the quarter to a close: "
 KEY_LENGTH = 60
 SCORE_ANSWER = json.dumps({"score": 1.0, "reason": "Steps 1 to 10 were executed in order."})
-# For whoever asks in another form: the tools that are measured beside.
+# For requests in another form, which the peer tools send.
 FALLBACK_ANSWER = json.dumps(
     {"task": "x", "plan": ["1. x"], "score": 1.0, "reason": "x", "reasoning": "x"}
 )
@@ -49,7 +49,7 @@ AsyncWork = Callable[[], Awaitable[None]]
 
 
 def main() -> int:
-    """Print every row; 1 when a budget is missed, else 0."""
+    """Print every row; return 1 if a budget is exceeded, else 0."""
     cases = [generate_case(steps=10, events=50, seed=seed) for seed in range(CASES)]
     with run_scripted_model(cases) as address:
         times = asyncio.run(measure_judges(cases, address))
@@ -70,7 +70,7 @@ def main() -> int:
 
 
 async def measure_judges(cases: list[GeneratedCase], address: str) -> dict[str, float]:
-    """The best wall time of each; the rounds go by turns, so that noise hits all alike."""
+    """Return the best wall time of each judge; rounds alternate, so noise affects all alike."""
     model = open_model(
         "openai:scripted",
         base_url=f"{address}/v1",
@@ -89,7 +89,7 @@ async def measure_judges(cases: list[GeneratedCase], address: str) -> dict[str, 
         best = dict.fromkeys(works, float("inf"))
         for _ in range(ROUNDS):
             for name, work in works.items():
-                gc.collect()  # nobody pays for what another left behind
+                gc.collect()  # so that no measurement pays for garbage of the last one
                 began = perf_counter()
                 await work()
                 best[name] = min(best[name], perf_counter() - began)
@@ -97,7 +97,7 @@ async def measure_judges(cases: list[GeneratedCase], address: str) -> dict[str, 
 
 
 async def ask_bare_client(questions: list[Question], client: AsyncOpenAI) -> None:
-    """The least that anybody could do: one client, and the answer read as JSON."""
+    """Send the questions with a bare client, and parse the answers as JSON."""
 
     async def ask_question(question: Question) -> None:
         text = "\n".join(part for part in question.parts if isinstance(part, str))
@@ -120,7 +120,7 @@ async def ask_bare_client(questions: list[Question], client: AsyncOpenAI) -> Non
 
 
 class RecordingModel:
-    """Stands for a model and keeps what it is asked."""
+    """A model that records the questions it is asked."""
 
     name = fingerprint = "kept"
 
@@ -133,26 +133,26 @@ class RecordingModel:
 
 
 async def collect_questions(cases: list[GeneratedCase]) -> list[Question]:
-    """The questions that `prompt` asks about some cases."""
+    """Return the questions that `prompt` asks about the cases."""
     recording_model = RecordingModel()
     await judge_all(cases, Prompt(model=recording_model, options=ModelOptions()))
     return recording_model.questions
 
 
 async def judge_all(cases: list[GeneratedCase], judge: ModelJudge) -> None:
-    """Every case judged, from its raw text to its verdict."""
+    """Judge every case, from raw text to verdict."""
 
     async def judge_case(case: GeneratedCase) -> Verdict:
         return await aevaluate(task=case.task, plan=case.plan, trace=case.trace, judge=judge)
 
     for verdict in await asyncio.gather(*map(judge_case, cases)):
         if verdict.score is None or (verdict.cost and verdict.cost.calls != 1):
-            raise RuntimeError(f"a generated case was not judged at once: {verdict.reason}")
+            raise RuntimeError(f"a generated case was not judged with one call: {verdict.reason}")
 
 
 @contextmanager
 def run_scripted_model(cases: list[GeneratedCase]) -> Generator[str, None, None]:
-    """The address of a server, in a process of its own, that knows a good answer for each case."""
+    """Run a scripted model with a good answer for each case; yield its address."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "book.json"
         file.write_text(json.dumps(build_answer_book(cases)), encoding="utf-8")
@@ -166,7 +166,7 @@ def run_scripted_model(cases: list[GeneratedCase]) -> Generator[str, None, None]
 
 
 def build_answer_book(cases: list[GeneratedCase]) -> dict[str, Any]:
-    """A good answer for each case, whoever asks: what the rules have found."""
+    """Return a good answer for each case and judge: the findings of `rules`."""
     book: dict[str, Any] = {
         "mark": TASK_PREFIX,
         "letters": KEY_LENGTH,
@@ -184,7 +184,7 @@ def build_answer_book(cases: list[GeneratedCase]) -> dict[str, Any]:
 
 
 def build_audit_answer(verdict: Verdict) -> dict[str, Any]:
-    """What a model would say that sees what the rules see."""
+    """Return the findings of `rules` as an answer to `audit`."""
     return {
         "steps": [
             {
@@ -206,5 +206,5 @@ def build_audit_answer(verdict: Verdict) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    os.environ["OPENAI_API_KEY"] = "none"  # nobody's key goes to a script
+    os.environ["OPENAI_API_KEY"] = "none"  # no real key is sent
     sys.exit(main())

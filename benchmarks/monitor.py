@@ -1,4 +1,4 @@
-"""What an event costs a monitor, early and late in a run; and against judging the run anew."""
+"""Time of an event in a monitor: late against early in a run, and against judging the whole run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LATE = slice(1_800, 2_000)
 
 
 def measure_monitor() -> Iterator[BenchmarkRow]:
-    """A long run, watched: its last events may cost no more than its first, but for noise."""
+    """Yield rows for a long run: late events must not take longer than early ones."""
     trace = read_trace(Source.from_text(_CASE.trace))
     monitor = Monitor(_CASE.plan, _CASE.task)
     event_seconds = [_time_observe(monitor, event) for event in trace.events]
@@ -30,11 +30,11 @@ def measure_monitor() -> Iterator[BenchmarkRow]:
         2,
     )
     times = measure_cpu_seconds(
-        {"anew": lambda: evaluate(plan=_CASE.plan, trace=_CASE.trace)}, rounds=3
+        {"evaluate": lambda: evaluate(plan=_CASE.plan, trace=_CASE.trace)}, rounds=3
     )
-    judge_seconds = times["anew"]
+    judge_seconds = times["evaluate"]
     yield BenchmarkRow(
-        "monitor, event 2,000 / judging anew",
+        "monitor, event 2,000 / evaluate",
         format_seconds(late),
         format_seconds(judge_seconds),
         late / judge_seconds,
@@ -48,6 +48,6 @@ def _time_observe(monitor: Monitor, event: Event) -> float:
 
 
 def _trimmed_mean(seconds: Sequence[float]) -> float:
-    """The mean of all but the slowest tenth: those were disturbed."""
+    """Return the mean without the slowest tenth, which is noise."""
     fastest = sorted(seconds)[: len(seconds) * 9 // 10]
     return sum(fastest) / len(fastest)

@@ -1,8 +1,7 @@
-"""`make bench-pages`: how long pages take to make and to open, and whether they stay smooth.
+"""`make bench-pages`: time to render, open and scroll large pages.
 
-Making is CPU time. Opening is wall time in a real Chromium, from the address to two frames after
-everything is there; against it stands a bare page that holds the same texts and does nothing with
-them.
+Rendering is CPU time. Opening is wall time in a real Chromium, from navigation to two frames after
+the content is there; the baseline is a bare page with the same texts and no script.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _SCROLL_JS = """async () => {
 
 
 def main() -> int:
-    """Print every row; 1 when a page takes more than two seconds to open, else 0."""
+    """Print every row; return 1 if a page takes more than two seconds to open, else 0."""
     with tempfile.TemporaryDirectory() as folder, open_chromium() as browser:
         rows = [
             *_measure_case_page(Path(folder), browser),
@@ -106,7 +105,7 @@ def _build_rows(
     opening_seconds, frame = min(_time_opening(browser, page_file) for _ in range(ROUNDS))
     size = f"{len(text) / 1e6:.1f} MB"
     yield BenchmarkRow(
-        f"{label}, making {size} / opening",
+        f"{label}, rendering {size} / opening",
         format_seconds(making_seconds),
         format_seconds(opening_seconds),
         making_seconds / opening_seconds,

@@ -1,7 +1,7 @@
-"""Other tools that ask a model whether a plan was kept to, each in an environment of its own.
+"""Run other tools that ask a model about plan adherence, each in a separate environment.
 
-DeepEval's PlanAdherenceMetric (three questions a case) and agentevals' trajectory judge (one), at
-the versions that the lock file has; their scripts are in `peer_scripts/`.
+DeepEval's PlanAdherenceMetric (three questions per case) and agentevals' trajectory judge (one), in
+the versions of the lock file; their scripts are in `peer_scripts/`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from scripts.environments import ENVIRONMENTS
 
 SCRIPTS_FOLDER = Path(__file__).parent / "peer_scripts"
 ENVIRONMENT_BY_PEER = {"deepeval": "deepeval", "agentevals": "openevals"}
-"""Each with the environment that it is installed in."""
+"""Peer tools and the environments they are installed in."""
 
 
 @dataclass(frozen=True, slots=True)
 class PeerTool:
-    """A tool that asks: its script and interpreter, what is set for it, how long it may take."""
+    """A peer tool: its script, interpreter, environment variables and timeout."""
 
     script: str
     python: Path
@@ -36,7 +36,7 @@ class PeerTool:
 
 
 def measure_peers(cases: list[GeneratedCase], address: str) -> dict[str, float]:
-    """Wall seconds of each; what is not installed or can't be run is said and left out."""
+    """Return the wall time of each peer; print and skip those that can't be run."""
     times: dict[str, float] = {}
     with write_cases_file(cases) as file:
         for name, environment in ENVIRONMENT_BY_PEER.items():
@@ -45,7 +45,7 @@ def measure_peers(cases: list[GeneratedCase], address: str) -> dict[str, float]:
                     PeerTool(name, find_python(environment)), file, address, warm=True
                 )
             except (OSError, subprocess.CalledProcessError) as error:
-                print(f"{name}: left out, {error}", file=sys.stderr)
+                print(f"{name}: skipped, {error}", file=sys.stderr)
                 continue
             assert all(isinstance(score, float) for score in peer_output["found"]), peer_output
             times[name] = peer_output["seconds"]
@@ -53,13 +53,13 @@ def measure_peers(cases: list[GeneratedCase], address: str) -> dict[str, float]:
 
 
 def find_python(environment: str) -> Path:
-    """The interpreter of an environment that make has made."""
+    """Return the interpreter of an environment created by make."""
     return ENVIRONMENTS / environment / "bin" / "python"
 
 
 @contextmanager
 def write_cases_file(cases: list[GeneratedCase]) -> Generator[Path, None, None]:
-    """A file of the cases, in a folder of its own."""
+    """Write the cases to a temporary file; yield its path."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / "cases.json"
         file.write_text(json.dumps([asdict(case) for case in cases]), encoding="utf-8")
@@ -67,8 +67,8 @@ def write_cases_file(cases: list[GeneratedCase]) -> Generator[Path, None, None]:
 
 
 def run_peer(tool: PeerTool, file: Path, address: str, *, warm: bool) -> dict[str, Any]:
-    """What a tool's script prints of the cases in a file."""
-    # Keys and settings of whoever runs this stay out of it.
+    """Run the script of a peer tool on a file of cases; return its output."""
+    # The user's keys and settings are not passed on.
     inherited = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     quiet = {"DEEPEVAL_TELEMETRY_OPT_OUT": "YES", "OPENAI_API_KEY": "none"}
     script = SCRIPTS_FOLDER / f"ask_{tool.script}.py"

@@ -1,7 +1,7 @@
-"""Other tools on the same cases, where they are installed (`uv sync --group bench-peers`).
+"""Run other tools on the same cases, if they are installed (`uv sync --group bench-peers`).
 
-They answer smaller questions: agentevals whether every planned tool name was called, pm4py how
-the sequence of tool names aligns with the planned one. Neither reads the plan's words.
+They do less: agentevals checks whether every planned tool was called, pm4py aligns the sequence of
+tool names with the planned one. Neither reads the text of the plan.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Peer = Callable[[GeneratedCase], object]
 
 
 def find_peers() -> dict[str, Peer]:
-    """The peers that can be imported here, by name."""
+    """Return the installed peers by name."""
     known = {"agentevals": _make_agentevals, "pm4py": _make_pm4py}
     return {name: make() for name, make in known.items() if importlib.util.find_spec(name)}
 

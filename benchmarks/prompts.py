@@ -1,4 +1,4 @@
-"""How long the question is that a model is asked, and that no event is missing in it."""
+"""Measure the length of prompts, and check that they contain every event."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from planproof.readers.decoding.source import Source
 from planproof.readers.detect import read_trace
 
 PROMPT_SIZES = ((10, 50, 15_000), (50, 500, 100_000), (100, 5_000, ModelOptions().budget))
-"""Steps, events, and the most characters."""
+"""Steps, events, and the character budget."""
 _LINE_IDS = re.compile(r"^((?:e\d+(?:-e\d+)? )+)", re.MULTILINE)
 
 
 def measure_prompt_length() -> Iterator[BenchmarkRow]:
-    """The characters of a question of the judge `prompt` against what it may take."""
+    """Yield rows for the length of the prompts of the judge `prompt`, against the budget."""
     for steps, events, most in PROMPT_SIZES:
         case = generate_case(steps=steps, events=events)
         instructions = render("prompt.jinja", images=False, mark="")
@@ -40,7 +40,7 @@ def measure_prompt_length() -> Iterator[BenchmarkRow]:
 
 
 def write_case_prompt(case: GeneratedCase, instructions: str) -> CasePrompt:
-    """The case as it is written for a model."""
+    """Return the case as written for a model."""
     trace = read_trace(Source.from_text(case.trace))
     writer = CaseWriter(
         Content(case.task), parse_plan(case.plan), trace, budget=ModelOptions().budget
@@ -49,7 +49,7 @@ def write_case_prompt(case: GeneratedCase, instructions: str) -> CasePrompt:
 
 
 def find_event_ids(text: str) -> set[str]:
-    """Every id that begins a line, ranges written out."""
+    """Return every event id at the start of a line, with ranges expanded."""
     ids: set[str] = set()
     for heads in _LINE_IDS.findall(text):
         for id_range in heads.split():

@@ -1,12 +1,12 @@
-"""Running many cases: cases a second, CPU over a bare loop, cores kept busy, memory.
+"""`make bench-runs`: cases per second, CPU time against a bare loop, busy cores, memory.
 
     python -m benchmarks.runs [CASES]
 
-The cases are made by repeating and altering 200 generated ones of 10 steps and 50 events. Every row
-is a `planproof run` of its own into a new store, from start to end; the bare loop reads the same
-lines and judges them one after another, and keeps nothing. What keeping costs is in the ratio of
-CPU; wall time tells something only on an idle machine. Ray has an environment of its own
-(`make test-ray` makes it); its row holds what it takes to start a cluster and to end it.
+The cases are 200 generated ones of 10 steps and 50 events, repeated with variations. Every row is a
+`planproof run` into a new store, from start to exit; the bare loop reads the same lines, judges
+them one after another, and stores nothing. The CPU ratio includes the cost of storing. Wall time is
+only meaningful on an idle machine. Ray has a separate environment (`make test-ray` creates it); its
+row includes starting and stopping a cluster.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from benchmarks.cases import generate_case
 
 CASES = 20_000
 FEW_CASES = 2_000
-"""Cases that tell the rate of one process as well as many do."""
+"""Enough cases to measure the rate of one process."""
 DISTINCT_CASES = 200
 RAY_PYTHON = Path(__file__).parents[1] / ".venvs" / "ray" / "bin" / "python"
 BARE_LOOP_PROGRAM = """
@@ -40,7 +40,7 @@ for line in open(sys.argv[1], encoding="utf-8"):
 
 @dataclass(frozen=True, slots=True)
 class RunMeasurement:
-    """What a command took, with all processes that it started; memory in bytes at the most."""
+    """Time and peak memory of a command and all processes that it started."""
 
     cases: int
     wall_seconds: float
@@ -49,13 +49,13 @@ class RunMeasurement:
 
 
 def write_cases(path: Path, count: int) -> None:
-    """A data set in which no case is like another."""
+    """Write a data set of distinct cases."""
     generated = [generate_case(steps=10, events=50, seed=seed) for seed in range(DISTINCT_CASES)]
     with path.open("w", encoding="utf-8") as file:
         for number in range(count):
             case = generated[number % DISTINCT_CASES]
             trace = json.loads(case.trace)
-            # Every round leaves out another call, so that plans are broken in other places.
+            # Every round omits another call, so that other steps are missing.
             if number >= DISTINCT_CASES:
                 gap = 1 + 2 * (number // DISTINCT_CASES % ((len(trace) - 2) // 2))
                 del trace[gap : gap + 2]
@@ -69,7 +69,7 @@ def write_cases(path: Path, count: int) -> None:
 
 
 def measure_command(command: Sequence[str], cases: int) -> RunMeasurement:
-    """Run a command, and look at its memory while it does."""
+    """Run a command, and sample its memory."""
     began = perf_counter()
     most: list[int] = [0]
     cpu_by_pid: dict[int, float] = {}
@@ -85,7 +85,7 @@ def measure_command(command: Sequence[str], cases: int) -> RunMeasurement:
 def _watch_processes(
     process: subprocess.Popen[bytes], peak: list[int], cpu_by_pid: dict[int, float]
 ) -> None:
-    # Not all of them are waited for by those that started them: they are asked while they live.
+    # Not every process is waited for by its parent, so CPU time is sampled while they run.
     while True:
         pids = list(find_process_tree(process.pid))
         peak[0] = max(peak[0], sum(map(read_private_memory, pids)))
@@ -99,7 +99,7 @@ def _watch_processes(
 
 
 def find_process_tree(pid: int) -> Iterator[int]:
-    """A process and all that it started."""
+    """Return a process and all its descendants."""
     yield pid
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
@@ -111,7 +111,7 @@ def find_process_tree(pid: int) -> Iterator[int]:
 
 
 def _read_cpu_seconds(pid: int) -> float:
-    """Seconds that a process has spent; 0 when it is gone."""
+    """Return the CPU seconds of a process; 0 if it has ended."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:
@@ -120,17 +120,17 @@ def _read_cpu_seconds(pid: int) -> float:
 
 
 def read_private_memory(pid: int) -> int:
-    """The bytes that a process has for itself; 0 when it is gone."""
+    """Return the private memory of a process in bytes; 0 if it has ended."""
     try:
         pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
     except OSError:
         return 0
-    # Resident, without what is shared with other processes.
+    # Resident memory without shared pages.
     return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
 
 
 def measure_runs(folder: Path, count: int) -> Iterator[tuple[str, RunMeasurement]]:
-    """What is measured, one after another."""
+    """Yield the measurements."""
     few, many = folder / "few.jsonl", folder / "many.jsonl"
     write_cases(few, min(FEW_CASES, count))
     write_cases(many, count)
@@ -165,8 +165,8 @@ def _store_options(folder: Path, name: str) -> list[str]:
 def main() -> None:
     """Print the table."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else CASES
-    print(f"{'':<14} {'cases':>7} {'a second':>9} {'CPU a case':>11} {'over bare':>10}", end="")
-    print(f" {'cores busy':>11} {'memory':>8}")
+    print(f"{'':<14} {'cases':>7} {'per s':>9} {'CPU/case':>11} {'vs bare':>10}", end="")
+    print(f" {'busy cores':>11} {'memory':>8}")
     with tempfile.TemporaryDirectory() as folder:
         bare: RunMeasurement | None = None
         for name, measurement in measure_runs(Path(folder), count):

@@ -1,10 +1,10 @@
-"""The server under load: spans and verdicts a second, what they wait, memory, and too much of it.
+"""`make bench-server`: spans and verdicts per second, latency, memory, and overload.
 
     python -m benchmarks.server [--soak SECONDS] [--for SECONDS]
 
-The client is a process of its own (benchmarks.load), and so is a bare FastAPI application that
-gives every body back: the floor, which is sent the same bodies over as many connections. A trace
-has 22 spans: a plan, ten answers of a model, ten tools, and the root.
+The client is a separate process (benchmarks.load). The baseline is a bare FastAPI application that
+echoes every body, with the same bodies and connections. A trace has 22 spans: a plan, ten model
+answers, ten tool calls, and the root.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ STEPS = 10
 START_NANOSECONDS = 1_767_225_600_000_000_000
 SPANS_PER_TRACE = 2 * STEPS + 2
 TRACES_PER_BATCH = 24
-"""Traces in one request of those that batch."""
+"""Traces per request in the batch measurement."""
 PROTOBUF, JSON = "application/x-protobuf", "application/json"
 FILLER_TEXT = "the order of the customer is looked up and compared with what the policy says of it "
 ECHO_PROGRAM = """
@@ -53,7 +53,7 @@ _NO_LIMITS = ("--max-rate", "1000000", "--quiet-seconds", "0.5")
 
 @dataclass(frozen=True, slots=True)
 class ClientResult:
-    """What a client was answered."""
+    """The responses that a client received."""
 
     statuses: dict[str, int]
     seconds: list[float]
@@ -62,36 +62,36 @@ class ClientResult:
 
     @property
     def requests_per_second(self) -> float:
-        """Requests that were served."""
+        """Return the number of served requests per second."""
         return self.statuses.get("200", 0) / self.wall
 
     def quantile(self, share: float) -> float:
-        """The seconds within which so many of the answers came."""
+        """Return the latency in seconds of this quantile."""
         ordered = sorted(self.seconds)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 @dataclass(frozen=True, slots=True)
 class ServerProcess:
-    """A server in a process of its own."""
+    """A server in a separate process."""
 
     process: subprocess.Popen[str]
     host: str
     port: int
 
     def read_metric(self, name: str) -> float:
-        """What it tells Prometheus."""
+        """Return the value of a Prometheus metric."""
         with urlopen(f"http://{self.host}:{self.port}/metrics", timeout=60) as answer:
             lines = answer.read().decode().splitlines()
         return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(f"{name} "))
 
     def read_memory(self) -> int:
-        """Bytes of it and of the processes that judge."""
+        """Return the memory of the server and its worker processes in bytes."""
         return sum(map(read_private_memory, find_process_tree(self.process.pid)))
 
 
 def make_trace_body(number: int, seed: int) -> bytes:
-    """A trace of an agent as a request; its id is to be completed."""
+    """Return an OTLP request with a trace of an agent; the client completes the trace id."""
     request = ExportTraceServiceRequest()
     resource = request.resource_spans.add()
     attribute = resource.resource.attributes.add(key="service.name")
@@ -145,7 +145,7 @@ def make_trace_body(number: int, seed: int) -> bytes:
 
 
 def make_case_body(seed: int) -> bytes:
-    """A case with 10 steps and 50 events."""
+    """Return a request body with a case of 10 steps and 50 events."""
     case = generate_case(steps=STEPS, events=50, seed=seed)
     fields = {"user_task": case.task, "agent_plan": case.plan}
     return json.dumps({**fields, "execution_trace": json.loads(case.trace)}).encode()
@@ -153,7 +153,7 @@ def make_case_body(seed: int) -> bytes:
 
 @contextmanager
 def run_server(command: list[str]) -> Generator[ServerProcess, None, None]:
-    """A server, once it can be asked, until it is no longer needed."""
+    """Run a server; yield it when it accepts requests."""
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     address = None
@@ -172,13 +172,13 @@ def run_server(command: list[str]) -> Generator[ServerProcess, None, None]:
 
 
 def make_serve_command(folder: Path, name: str, *options: str) -> list[str]:
-    """The command that serves from a store of its own."""
+    """Return the command that serves a new store."""
     command = [sys.executable, "-m", "planproof", "serve", "--port", "0"]
     return [*command, "--store", str(folder / f"{name}.db"), *options]
 
 
 def run_client(server: ServerProcess, load: LoadPlan) -> ClientResult:
-    """What a client in another process is answered."""
+    """Run a client in another process; return its result."""
     command = [sys.executable, "-m", "benchmarks.load", server.host, str(server.port)]
     process = subprocess.run(
         [*command, json.dumps(asdict(load))], check=True, stdout=subprocess.PIPE, text=True
@@ -187,17 +187,17 @@ def run_client(server: ServerProcess, load: LoadPlan) -> ClientResult:
 
 
 def measure_throughput(folder: Path, seconds: float) -> float:
-    """Print what goes through, beside the floor; gives back traces that are judged a second."""
+    """Print throughput and the baseline; return the traces judged per second."""
     loads = {
-        "spans, 22 a request": (SPANS_PER_TRACE, "/v1/traces", PROTOBUF, "single", 8),
-        "spans, 528 a request": (
+        "spans, 22 per request": (SPANS_PER_TRACE, "/v1/traces", PROTOBUF, "single", 8),
+        "spans, 528 per request": (
             SPANS_PER_TRACE * TRACES_PER_BATCH,
             "/v1/traces",
             PROTOBUF,
             "batch",
             4,
         ),
-        "verdicts, a case each": (1, "/v1/verdicts", JSON, "cases", 8),
+        "verdicts, 1 per request": (1, "/v1/verdicts", JSON, "cases", 8),
     }
     singles = [make_trace_body(0, seed) for seed in range(40)]
     write_bodies(folder / "single", singles)
@@ -206,7 +206,7 @@ def measure_throughput(folder: Path, seconds: float) -> float:
     ]
     write_bodies(folder / "batch", batches)
     write_bodies(folder / "cases", [make_case_body(seed) for seed in range(40)])
-    columns = ("a second", "p50", "p99", "floor", "p50", "p99", "floor/ours")
+    columns = ("per second", "p50", "p99", "floor", "p50", "p99", "floor/ours")
     print(
         " " * 24, *(f"{name:>{width}}" for name, width in zip(columns, _COLUMN_WIDTHS, strict=True))
     )
@@ -240,12 +240,12 @@ def measure_throughput(folder: Path, seconds: float) -> float:
             f"{floor.requests_per_second / ours.requests_per_second:>11.1f}",
             flush=True,
         )
-    print(f"\ntraces taken in and judged, over both: {rate:,.0f} a second")
+    print(f"\ntraces received and judged: {rate:,.0f} per second")
     return rate
 
 
 def measure_latency(folder: Path) -> None:
-    """Print how long a verdict takes from the answer to the root span."""
+    """Print the time from the response to a root span until its verdict."""
     count = 40
     with run_server(make_serve_command(folder, "waiting", "--quiet-seconds", "1")) as server:
         seconds: list[float] = []
@@ -260,13 +260,13 @@ def measure_latency(folder: Path) -> None:
             seconds.append(perf_counter() - began)
     ordered = sorted(seconds)
     print(
-        f"from a root span to its verdict, of which 1 s is quiet: {ordered[count // 2]:.2f} s "
-        f"(p50), {ordered[-1]:.2f} s (longest of {count})"
+        f"from root span to verdict, including 1 s of quiet time: {ordered[count // 2]:.2f} s "
+        f"(p50), {ordered[-1]:.2f} s (maximum of {count})"
     )
 
 
 def measure_soak(folder: Path, seconds: float, rate: float) -> None:
-    """Print what memory does while traces come, half as many as can be judged."""
+    """Print memory over time, at half the rate at which traces can be judged."""
     load = LoadPlan(
         path="/v1/traces",
         content_type=PROTOBUF,
@@ -293,24 +293,28 @@ def measure_soak(folder: Path, seconds: float, rate: float) -> None:
         while server.read_metric("planproof_traces_judged") < sent:
             sleep(0.2)
     parts = [[mb for at, mb in samples if n / 5 <= at / seconds < (n + 1) / 5] for n in range(5)]
-    print(f"\nsoak of {seconds:.0f} s at {rate / 2:,.0f} traces a second: {client_result.statuses}")
+    print(
+        f"\nsoak of {seconds:.0f} s at {rate / 2:,.0f} traces per second: {client_result.statuses}"
+    )
     print(
         f"all {sent:,} judged; p50 {_format_milliseconds(client_result.quantile(0.5))}, p99 "
         f"{_format_milliseconds(client_result.quantile(0.99))}"
     )
-    print("memory at the most, fifth by fifth:", ", ".join(f"{max(p):,.0f} MB" for p in parts if p))
+    print(
+        "peak memory in each fifth of the time:", ", ".join(f"{max(p):,.0f} MB" for p in parts if p)
+    )
 
 
 def measure_overload(folder: Path) -> None:
-    """Print what becomes of more than a server takes, and how soon it serves again."""
+    """Print the responses under overload, and the time to recover."""
     limits = ("--max-rate", "20", "--max-waiting", "8", "--max-backlog", "2000")
     print()
     for name, path, form, bodies in (
         ("verdicts", "/v1/verdicts", JSON, "cases"),
         ("traces", "/v1/traces", PROTOBUF, "single"),
     ):
-        for limit in ("rate", "room"):
-            options = (*limits[2:], *_NO_LIMITS) if limit == "room" else limits[:2]
+        for limit in ("rate", "queue"):
+            options = (*limits[2:], *_NO_LIMITS) if limit == "queue" else limits[:2]
             with run_server(make_serve_command(folder, f"{name}-{limit}", *options)) as server:
                 load = LoadPlan(
                     path=path,
@@ -327,9 +331,9 @@ def measure_overload(folder: Path) -> None:
                 recovered = perf_counter() - began
                 refused = sum(n for status, n in client_result.statuses.items() if status != "200")
                 print(
-                    f"{name}, past the {limit}: {client_result.statuses}, "
+                    f"{name}, above the {limit} limit: {client_result.statuses}, "
                     f"{client_result.retry_after} of {refused} "
-                    f"refusals say when to come back; served again within {recovered:.1f} s; "
+                    f"refusals have Retry-After; recovered within {recovered:.1f} s; "
                     f"{server.read_memory() / 1e6:,.0f} MB"
                 )
 
@@ -339,10 +343,14 @@ def _format_milliseconds(seconds: float) -> str:
 
 
 def main() -> None:
-    """Print it all."""
+    """Run all measurements."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--soak", type=float, default=300.0, help="seconds of the soak")
-    options.add_argument("--for", type=float, default=10.0, dest="each", help="seconds of a row")
+    options.add_argument(
+        "--soak", type=float, default=300.0, help="duration of the soak test in seconds"
+    )
+    options.add_argument(
+        "--for", type=float, default=10.0, dest="each", help="duration of each row in seconds"
+    )
     arguments = options.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,7 +1,6 @@
-"""The labelled cases that the judge is measured on: where they are, and how they are read.
+"""Locate and read the labelled cases that the judge is measured on.
 
-They are third-party data beside the checkout (`../shared/bench`, or $PLANPROOF_BENCH), never
-part of it.
+They are third-party data outside the checkout (`../shared/bench`, or $PLANPROOF_BENCH).
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _SPEECH_ACTION = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LabelledCase:
-    """One labelled case, read."""
+    """A labelled case with its plan and trace."""
 
     record: dict[str, Any]
     plan: Plan
@@ -45,21 +44,21 @@ class LabelledCase:
     candidates: list[Candidate]
     requirements: Sequence[Requirement]
     step_by_candidate: dict[int, int] | None
-    """Where the label says it: unit -> step."""
+    """Candidate -> step, where the label says it."""
 
     @property
     def group(self) -> str:
-        """Cases of one group share a trace or a task: folds go by group."""
+        """Return the group: its cases share a trace or a task, so folds are made by group."""
         return self.record["group"]
 
     @property
     def kind(self) -> str | None:
-        """What a constructed case is (`faithful`, `missing` ...); None for a natural one."""
+        """Return the kind of a constructed case (`faithful` ...); None for a natural one."""
         return self.record["label"].get("kind")
 
 
 def require_folder() -> Path:
-    """Where the bench is; ends the program with advice if it is nowhere."""
+    """Return the folder of the bench; exit with advice if it does not exist."""
     if not has_first_bench():
         sys.exit(
             f"No bench in {_bench_folder()}. Set PLANPROOF_BENCH to the folder with {FILES[0]}."
@@ -68,7 +67,7 @@ def require_folder() -> Path:
 
 
 def has_first_bench() -> bool:
-    """Return whether the files of the first bench are there."""
+    """Return whether the files of the first bench exist."""
     return all((_bench_folder() / name).is_file() for name in FILES)
 
 
@@ -77,12 +76,12 @@ def _bench_folder() -> Path:
 
 
 def load_scorer() -> ModuleType:
-    """The bench's own scoring program."""
+    """Return the scoring program of the bench."""
     return _load_module(_bench_folder() / "score.py")
 
 
 def has_second_bench() -> bool:
-    """Return whether the second bench is there: its expander and its data files."""
+    """Return whether the expander and the data files of the second bench exist."""
     v2 = _bench_folder() / "v2"
     return all((v2 / name).is_file() for name in ("expand.py", "traces.jsonl", "plans.jsonl"))
 
@@ -90,7 +89,7 @@ def has_second_bench() -> bool:
 def load_v2_cases(split: str) -> list[dict[str, Any]]:
     """Return the labelled cases of one split of the second bench, in the order of its files.
 
-    The split `hand` is for judges that ask a model, and is scored once: it can't be asked for here.
+    The split `hand` is for judges that ask a model, and is scored once: it can't be loaded here.
     """
     if split not in V2_SPLITS:
         raise ValueError(f"only {' and '.join(V2_SPLITS)} are scored here, not {split!r}")
@@ -112,7 +111,7 @@ def load_v2_traces(split: str) -> Iterator[dict[str, Any]]:
 
 
 def _load_module(path: Path) -> ModuleType:
-    """Return a program of the bench as a module; end this program with advice if there is none."""
+    """Return a program of the bench as a module; exit with advice if it does not exist."""
     if not path.is_file():
         sys.exit(f"No {path}. Set PLANPROOF_BENCH to the folder of the bench.")
     spec = importlib.util.spec_from_file_location(f"bench_{path.stem}", path)
@@ -124,14 +123,14 @@ def _load_module(path: Path) -> ModuleType:
 
 
 def read_records(name: str) -> Iterator[dict[str, Any]]:
-    """The cases of one file as they stand."""
+    """Return the raw cases of one file."""
     with (require_folder() / name).open(encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)
 
 
 def load_labelled_cases() -> list[LabelledCase]:
-    """All labelled cases; a trace that several share is read once."""
+    """Return all labelled cases; a shared trace is read once."""
     vocabulary = Vocabulary()
     read_traces: dict[tuple[str, str], tuple[Trace, list[Candidate]]] = {}
     candidate_by_action: dict[str, dict[int, int]] = {}
@@ -171,7 +170,7 @@ def load_labelled_cases() -> list[LabelledCase]:
 
 
 def find_removed_candidates(case: LabelledCase, cases: dict[str, LabelledCase]) -> frozenset[int]:
-    """For an `extra` case the units whose step was taken out of the plan."""
+    """Return the candidates of an `extra` case whose step was removed from the plan."""
     actions = case.record["label"].get("actions", ())
     faithful = cases.get(f"{case.record.get('base')}::faithful")
     if case.kind != "extra" or faithful is None:
@@ -181,7 +180,7 @@ def find_removed_candidates(case: LabelledCase, cases: dict[str, LabelledCase]) 
 
 
 def _match_actions(actions: list[str], candidates: list[Candidate]) -> dict[int, int]:
-    """Action number -> unit: the best match in order of the label's words with the events."""
+    """Return the candidate by action number: the best in-order match of label words and events."""
     is_speech = [
         _SPEECH_ACTION.match(_ACTION_NUMBER.sub("", action)) is not None for action in actions
     ]

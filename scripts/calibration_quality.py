@@ -1,11 +1,11 @@
-"""Print what `planproof calibrate` finds of every judge on the built-in cases.
+"""Print the figures of `planproof calibrate` for every judge on the built-in cases.
 
 usage: python -m scripts.calibration_quality [--json | --write-docs]
 
-The judges that ask a model ask the scripted server, over HTTP and with the real client. It answers
-as models of one nature or another would: `honest` says what the rules find, `credulous` the same
-until a text in the trace says otherwise, and the others say that every step was executed. How good
-a real model is does not show here; how far a judge follows a bad one does.
+The judges that call a model use the scripted server, over HTTP and with the real client. It behaves
+like several kinds of models: `honest` answers what the rules find, `credulous` does the same until
+a text in the trace says otherwise, and the others report every step as executed. The figures show
+how far a judge follows a bad model, not how good a real model is.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _quote_words(name: str) -> str:
 
 
 def measure_judge(judge: str, behaviour: ModelBehaviour, variants: Iterable[Variant]) -> Figures:
-    """What a judge comes to with a model of this nature, which it asks over HTTP."""
+    """Return the figures of a judge with a model of this behaviour, over HTTP."""
     with ScriptedModel(partial(_select_answer, {})) as server:
         model = open_model("openai:x", base_url=server.url, settings=ModelSettings())
         evaluator = CaseEvaluator(find_judge(judge, model=model, options=ModelOptions()))
@@ -100,10 +100,10 @@ def measure_judge(judge: str, behaviour: ModelBehaviour, variants: Iterable[Vari
 
 
 def _make_answers(behaviour: ModelBehaviour, variant: Variant) -> dict[str, str]:
-    """What a model of this nature says of a variant, as an audit and as a score."""
+    """Return the answers of a model of this behaviour to a variant, by kind of answer."""
     case = {"agent_plan": list(variant.plan), "execution_trace": variant.case.trace}
     audit = behaviour(case)
-    # Whoever says otherwise than the rules find says that all of it was done.
+    # A model that does not answer what the rules find reports every step as executed.
     believes = audit != audit_models.honest(case)
     value = 1.0 if believes else compute_score(Rules().judge(Content(), *read_plan_and_trace(case)))
     score_answer = {"score": value, "reason": f"It gives {value}: see step 1."}
@@ -116,7 +116,7 @@ def _select_answer(answers: dict[str, str], question: ModelRequest) -> str:
 
 
 def format_figures(figures: Figures) -> dict[str, str]:
-    """The figures in a line."""
+    """Return the figures as one row."""
     flaws = figures.flaws.values()
     text = [share for attack, share in figures.fooled.items() if attack is not Attack.OBSERVATIONS]
     return {

@@ -1,4 +1,4 @@
-"""A real Chromium, for whatever opens the pages that planproof makes."""
+"""Open a real Chromium for the HTML pages."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from contextlib import contextmanager
 from playwright.sync_api import Browser, sync_playwright
 
 _EXECUTABLES = ("chromium", "chromium-browser", "google-chrome")
-# It has nobody to talk to: the first start would ask for updates and accounts.
+# No network requests for updates and accounts at the first start.
 _FLAGS = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
 
 
 class ChromiumNotFound(Exception):
-    """None is installed; says how to get one."""
+    """Chromium is not installed; the message says how to install it."""
 
 
 @contextmanager
 def open_chromium() -> Generator[Browser, None, None]:
-    """A browser without a window. While it runs, the process can't use asyncio otherwise."""
+    """Open a headless browser. While it is open, the process can't use asyncio."""
     executable = os.environ.get("PLANPROOF_CHROMIUM") or next(
         filter(None, map(shutil.which, _EXECUTABLES)), None
     )
     if executable is None:
-        raise ChromiumNotFound("There is no Chromium: `make browser` installs it.")
-    # As root, it starts only without its sandbox.
+        raise ChromiumNotFound("Chromium not found. Run `make browser` to install it.")
+    # As root, Chromium only starts without its sandbox.
     flags = ("--no-sandbox",) if os.geteuid() == 0 else ()
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=executable, args=[*_FLAGS, *flags])

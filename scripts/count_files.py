@@ -1,4 +1,4 @@
-"""Count the files of planproof that the second `planproof.evaluate` of a case enters.
+"""Count the source files that the second `planproof.evaluate` of a case executes.
 
     python -m scripts.count_files [CASE.json] [--list]
 
@@ -22,7 +22,7 @@ _PACKAGE = Path(planproof.__file__).parent
 
 
 def count_files(case: dict[str, Any]) -> dict[str, int]:
-    """Return the files that are entered, with how many calls each gets."""
+    """Return the executed files with the number of calls in each."""
     calls: dict[str, int] = {}
 
     def record(frame: FrameType, event: str, argument: object) -> None:
@@ -50,7 +50,7 @@ def main() -> None:
     files = count_files(json.loads(arguments.case.read_text(encoding="utf-8")))
     if arguments.list:
         print("\n".join(f"{count:>6}  {name}" for name, count in files.items()))
-    print(f"{len(files)} files of planproof are entered (at most {MAX_FILES})")
+    print(f"{len(files)} source files are executed (limit {MAX_FILES})")
     sys.exit(len(files) > MAX_FILES)
 
 

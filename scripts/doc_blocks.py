@@ -1,4 +1,4 @@
-"""The code blocks of the pages, each with the mark that stands above it.
+"""Find the code blocks of the docs, each with the mark above it.
 
 A mark says what `tests/docs/test_docs.py` does with a block; `CONTRIBUTING.md` lists them.
 """
@@ -22,7 +22,7 @@ _RUN_BY_PREFIX = "run by "
 
 @dataclass(frozen=True, slots=True)
 class DocBlock:
-    """One block: where its text begins, and what is said of it."""
+    """A code block with its location, language and mark."""
 
     page: Path
     line: int
@@ -33,23 +33,23 @@ class DocBlock:
 
     @property
     def location(self) -> str:
-        """Where to look for it."""
+        """Return the file and line."""
         return f"{self.page.relative_to(ROOT)}:{self.line}"
 
     @property
     def test(self) -> Path | None:
-        """The test that runs it, if it is not the one of all pages."""
+        """Return the test that runs the block, if it is not tests/docs/test_docs.py."""
         named = self.mark.removeprefix(_RUN_BY_PREFIX)
         return ROOT / named if named != self.mark else None
 
 
 def list_pages() -> list[Path]:
-    """Every page that may hold examples."""
+    """Return every page that may have examples."""
     return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def parse_blocks(page: Path) -> list[DocBlock]:
-    """The blocks of a page, in their order."""
+    """Return the blocks of a page in order."""
     text = page.read_text(encoding="utf-8")
     return [
         DocBlock(
@@ -65,7 +65,7 @@ def parse_blocks(page: Path) -> list[DocBlock]:
 
 
 def find_blocks_for(test: str | Path) -> list[DocBlock]:
-    """The blocks that a test runs: those under `<!-- run by ... -->` with the path of its file."""
+    """Return the blocks under `<!-- run by PATH -->` with the path of this test file."""
     test_path = Path(test).resolve()
     return [
         block for page in list_pages() for block in parse_blocks(page) if block.test == test_path

@@ -1,4 +1,4 @@
-"""Draws the picture of a verdict in the docs: a demo case, as a page, in a real Chromium."""
+"""Take the screenshot of a verdict for the docs: the page of a demo case in a real Chromium."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WIDTH = 1100
 
 
 def main() -> None:
-    """Open the page, go to the step that is out of order, and take the picture."""
+    """Open the page, go to the step that is out of order, and take the screenshot."""
     data = files("planproof.cli.demo_cases").joinpath(_CASE).read_bytes()
     case = read_case(data, name=_CASE)
     page = render_case_page(read_judged_case(case, evaluate_case(case), ReadOptions()))

@@ -1,4 +1,4 @@
-"""Draws the picture of the server's first page in the docs: a month of made-up runs."""
+"""Take the screenshot of the server's first page for the docs, with a month of generated runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FIRST = datetime(2026, 3, 1, 3, tzinfo=UTC)
 
 
 def main() -> None:
-    """Fill a store, serve it, and take the picture."""
+    """Fill a store, serve it, and take the screenshot."""
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder, "runs.db")
         _fill_store(store)
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _fill_store(path: Path) -> None:
-    """Nightly runs that become better, with a few bad nights; and another data set beside."""
+    """Add nightly runs that improve, with a few bad nights, and runs of another data set."""
     random = Random(7)
     store = open_store(str(path))
     verdicts = [_judge_demo_case(name) for name in ("followed", "claimed", "reordered")]

@@ -1,4 +1,4 @@
-"""Environments of their own under .venvs, for programs whose pins must not meet the project's."""
+"""Create separate environments in .venvs, for packages whose pins conflict with the project's."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ENVIRONMENTS = Path(__file__).parents[1] / ".venvs"
 def ensure_environment(
     name: str, pins: Sequence[str], *, without_dependencies: bool = False
 ) -> Path:
-    """The interpreter of an environment that has these packages, made if it is not there.
+    """Return the interpreter of an environment with these packages; create it if it does not exist.
 
-    `alone` leaves out what the packages ask for.
+    `alone` installs them without dependencies.
     """
     environment = ENVIRONMENTS / name
     python, ready = environment / "bin" / "python", environment / "ready.txt"
     if not ready.exists() or ready.read_text(encoding="utf-8") != "\n".join(pins):
-        print(f"{name}: making {environment}", file=sys.stderr)
+        print(f"{name}: creating {environment}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", "--clear", environment], check=True)
         install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run(

@@ -1,10 +1,10 @@
-"""Score `rules` on the first bench, which its words, rules and prices were tuned on.
+"""Score `rules` on the first bench, on which its words, rules and costs were tuned.
 
 Held out: each case is judged with weights that were fitted without its group. In-sample: with the
-shipped weights. Claims: whether words added to a flawed trace buy a better score. Asking: what
-share of `audit`'s tokens `cascade` saves, and how far an audit follows a gullible model. Proof:
-whether `planproof verify` accepts each verdict, and whether the trace in its native form is judged
-alike. Monitor: what `scripts.monitoring` finds.
+shipped weights. Claims: whether text added to a flawed trace raises the score. Models: the share of
+`audit`'s tokens that `cascade` saves, and how far `audit` follows a bad model. Verification:
+whether `planproof verify` accepts each verdict, and whether the trace in the native format gets the
+same verdict. Monitor: the figures of `scripts.monitor_quality`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from planproof.readers.detect import read_trace
 from planproof.readers.native import serialize_trace
 from planproof.scoring import compute_score
 from planproof.verification import verify
-from scripts import monitoring
-from scripts.asking_quality import measure_by_behaviour, measure_saved_tokens
+from scripts import monitor_quality
+from scripts.audit_quality import measure_by_behaviour, measure_saved_tokens
 from scripts.bench import (
     FILES,
     LabelledCase,
@@ -38,10 +38,10 @@ from scripts.bench import (
     load_scorer,
     read_records,
 )
-from scripts.fitting import StepEventPairs, fit_by_group
-from scripts.judging import JudgedLabelledCase, find_with_weights, judge_with_weights
 from scripts.parallel_verdicts import Projection, judge_all
 from scripts.v2_quality import compute_split_figures
+from scripts.weight_fitting import StepEventPairs, fit_by_group
+from scripts.weighted_judging import JudgedLabelledCase, find_with_weights, judge_with_weights
 
 _SHOWN_BY_FORMAT = ("cases", "pass_clean", "catch_flawed", "locate_strictly", "step_accuracy")
 _DOUBTS = (0.03, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0)
@@ -54,15 +54,15 @@ _INJECTED_INSTRUCTION = (
 
 
 def measure_first_bench() -> dict[str, Any]:
-    """Judge all cases in every way, and return the figures."""
+    """Run all measurements, and return the figures."""
     shipped = judge_all(line for name in FILES for line in read_records(name))
     cases = load_labelled_cases()
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as other:
-        # It takes nearly as long as all the rest, which goes on here meanwhile.
-        watched = other.submit(monitoring.measure_monitor)
+        # It takes nearly as long as all the rest, so it runs in parallel.
+        watched = other.submit(monitor_quality.measure_monitor)
         groups = fit_by_group(cases, StepEventPairs(cases).fit_weights)
         judged_cases = [judge_with_weights(groups[case.group], case) for case in cases]
-        # Weights change no outcome: what has no score as it is shipped has none held out.
+        # Weights do not change the outcome: unscored with the shipped weights is unscored held out.
         held_out = {
             judged_case.case.record["id"]: judged_case.projection
             if shipped[judged_case.case.record["id"]]["score"] is not None
@@ -105,10 +105,10 @@ def _compute_figures(
 def _measure_by_doubt(
     judged_cases: list[JudgedLabelledCase], projections: dict[str, Projection]
 ) -> dict[str, dict[str, float | None]]:
-    """For each level of doubt: on what share of the cases `rules` stands alone, and how right.
+    """Return the share of cases that `rules` decides alone, and its accuracy, by level of doubt.
 
-    The doubt of a verdict is the sum of what its findings lack in confidence; without a score,
-    there is nothing but doubt.
+    The doubt of a verdict is the sum of 1 - confidence over its findings; it is infinite without
+    a score.
     """
     known = {
         judged_case.case.record["id"]: judged_case.case
@@ -139,7 +139,7 @@ def _measure_doubt(
     projections: dict[str, Projection],
     known: dict[str, LabelledCase],
 ) -> dict[str, Any]:
-    """The doubt of a verdict, and which of its findings are right, as far as the label says."""
+    """Return the doubt of a verdict, and which of its findings are right according to the label."""
     label, kind = judged_case.case.record["label"], str(judged_case.case.kind)
     findings = judged_case.findings
     clean = kind in ("faithful", "paraphrase")
@@ -174,7 +174,7 @@ def _measure_doubt(
 def _group_by_format(
     name: str, cases: list[LabelledCase], projections: dict[str, Projection]
 ) -> dict[str, dict[str, float]]:
-    """For each reader the figures that matter most."""
+    """Return the main figures by reader."""
     score_program = load_scorer()
     readers: dict[str, list[dict[str, Any]]] = {}
     for case in cases:
@@ -215,7 +215,7 @@ def _compute_share(hits: list[bool]) -> float | None:
 def _measure_claims(
     cases: list[LabelledCase], weights: Callable[[LabelledCase], Weights]
 ) -> dict[str, tuple[int, int]]:
-    """For each kind of words: how often they raised the score of a flawed case, of how many."""
+    """Return how often each kind of claim raised the score of a flawed case, and of how many."""
     raised: Counter[str] = Counter()
     tried: Counter[str] = Counter()
     for case in cases:

@@ -1,4 +1,4 @@
-"""Make src/planproof/checking/weights.json from the labelled cases.
+"""Fit src/planproof/checking/weights.json on the labelled cases.
 
 usage: python -m scripts.fit_weights
 """
@@ -12,15 +12,15 @@ from planproof.checking.confidence import CONFIDENCE_FEATURES
 from planproof.checking.similarity import FEATURE_SIGNS
 from planproof.core.finding import Status
 from scripts.bench import LabelledCase, find_removed_candidates, load_labelled_cases
-from scripts.fitting import StepEventPairs, fit_by_group, fit_correctness
-from scripts.judging import JudgedLabelledCase, judge_with_weights
+from scripts.weight_fitting import StepEventPairs, fit_by_group, fit_correctness
+from scripts.weighted_judging import JudgedLabelledCase, judge_with_weights
 
 WEIGHTS_FILE = Path("src/planproof/checking/weights.json")
 _STEP_FLAWS = frozenset({"missing", "altered", "partial"})
 
 
 def main() -> None:
-    """Fit the weights, and write the file atomically."""
+    """Fit the weights, and write the file."""
     cases = load_labelled_cases()
     pairs = StepEventPairs(cases)
     groups = fit_by_group(cases, pairs.fit_weights)
@@ -34,13 +34,13 @@ def main() -> None:
     partial = WEIGHTS_FILE.with_suffix(".partial")
     partial.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
     partial.replace(WEIGHTS_FILE)
-    print(f"{WEIGHTS_FILE} made from {len(cases)} cases")
+    print(f"{WEIGHTS_FILE} written, fitted on {len(cases)} cases")
 
 
 def _fit_confidence(
     cases: list[LabelledCase], judged_cases: list[JudgedLabelledCase]
 ) -> dict[str, dict[str, float]]:
-    """Fit how often a finding is right, by its features, on groups not used for the weights."""
+    """Fit the probability that a finding is right, from its features on held-out groups."""
     samples_by_kind: dict[str, tuple[list[tuple[float, ...]], list[bool]]] = {
         finding_kind: ([], []) for finding_kind in CONFIDENCE_FEATURES
     }

@@ -1,8 +1,8 @@
-"""Cases made of the traces in this repository, for `scripts.verdict_projection`.
+"""Make cases of the traces in this repository, for `scripts.verdict_projection`.
 
-Every trace is judged with its own plan and with the one that it declares, where there are such,
-and with plans that are derived from what a person counted in it. The derived plans are followed,
-reversed, incomplete, too long, or far from the trace, so that all of the alignment is used.
+Every trace is judged with its own plan and its declared plan, if there are any, and with plans that
+are derived from the actions counted by a person. The derived plans are followed, reversed,
+incomplete, too long, or unrelated, so that all parts of the alignment are used.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ABSTRACT = [
 
 
 def generate_golden_cases(root: Path) -> Iterator[Record]:
-    """Yield the cases of all traces in a checkout. An id is a path and the name of a plan."""
+    """Yield the cases of all traces in a checkout. An id has a path and the name of a plan."""
     for parent in _FOLDERS:
         for expected in sorted((root / parent).glob("*/expected.json")):
             yield from _generate_folder_cases(f"{parent}/{expected.parent.name}", expected)
@@ -35,7 +35,7 @@ def generate_golden_cases(root: Path) -> Iterator[Record]:
 
 
 def derive_plans(actions: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Return plans by name, made of the actions (`name`, `holds`) that were counted in a trace."""
+    """Return plans by name, derived from the counted actions (`name`, `holds`) of a trace."""
     calls = [f"Call {action['name']} with {action['holds']}" for action in actions]
     words = [f"{action['name'].replace('_', ' ').capitalize()}." for action in actions]
     middle = len(calls) // 2
@@ -70,7 +70,7 @@ def _generate_folder_cases(id_: str, expected_file: Path) -> Iterator[Record]:
 
 
 def _generate_document_cases(id_: str, file: Path) -> Iterator[Record]:
-    """Yield the cases of a file of the docs: as they are, or its traces with the plan beside it."""
+    """Yield the cases of a docs file: as they are, or its traces with the plan next to it."""
     text = file.read_text(encoding="utf-8")
     own = _read_optional_text(file.parent / "plan.md")
     for number, line in enumerate([text] if file.suffix == ".json" else text.split("\n"), 1):

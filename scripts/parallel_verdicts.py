@@ -67,14 +67,14 @@ def project_verdict(verdict: Verdict) -> Projection:
 def judge_all(records: Iterable[Record], *, jobs: int | None = None) -> dict[str, Projection]:
     """Return the projected verdict on every case by its id, in the order of the cases.
 
-    Neighbouring cases with the same trace go to a process together. One job works in this process.
+    Neighbouring cases with the same trace go to the same process. With one job, this process works.
     """
     batches = [list(batch) for _, batch in groupby(records, key=_trace_key)]
     workers = min(count_cores() if jobs is None else jobs, len(batches))
     if workers <= 1:
         pairs = [pair for batch in batches for pair in _judge_batch(batch)]
     else:
-        # Spawned, so that no thread or lock of this process is copied into another.
+        # Spawned, not forked: no thread or lock is copied into another process.
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             pairs = [pair for batch in pool.map(_judge_batch, batches) for pair in batch]
     projection_by_id = dict(pairs)
@@ -109,5 +109,5 @@ def _load_case(record: Record) -> Case:
 
 
 def _round_digits(value: float) -> float:
-    """Round to six digits, which are the same on machines whose last bits differ."""
+    """Round to six digits, which are the same on all machines."""
     return round(value, 6)

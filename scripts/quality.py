@@ -1,8 +1,8 @@
-"""Print how good the embedded judge is on labelled cases that nobody here wrote.
+"""Print the quality of the `rules` judge on labelled third-party cases.
 
-The second bench comes first: `val`, whose cases nobody reads, then `train`. The first bench, which
-the judge was tuned on, comes last. A case without a score passes nothing and catches nothing, and
-is counted. The cases are not part of this repository: $PLANPROOF_BENCH names their folder.
+The second bench comes first: `val`, whose cases nobody reads, then `train`. The first bench, on
+which the judge was tuned, comes last. An unscored case counts as neither passed nor caught. The
+cases are not part of this repository: $PLANPROOF_BENCH is their folder.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _EXAMPLES = """examples:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure, or read what was measured; print the tables, and write what was asked for."""
+    """Measure, or read measured figures; print the tables, and write files on request."""
     parser = _make_parser()
     options = parser.parse_args(arguments)
     if options.only is not None and options.write_docs:
@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def measure_benches(only: str | None = None, jobs: int | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the figures as JSON values: of the second bench, then of both; or of `only` one."""
+    """Yield the figures as JSON values: of the second bench, then of both; or only of one."""
     if only != "v2":
         bench.require_folder()  # where it is missing, say so before minutes of work
     figures: dict[str, Any] = _describe_commit()
@@ -74,7 +74,7 @@ def _read_figures(file: Path) -> dict[str, Any]:
 
 
 def _replace_nan(value: Any) -> Any:
-    """Return JSON values with nothing in the place of a share of nothing."""
+    """Return JSON values with null instead of NaN."""
     if isinstance(value, float) and isnan(value):
         return None
     if isinstance(value, dict):
@@ -86,7 +86,7 @@ def _replace_nan(value: Any) -> Any:
 
 
 def _describe_commit() -> dict[str, Any]:
-    """Return which commit is measured, its date, and whether the code has been changed since."""
+    """Return the measured commit, its date, and whether there are uncommitted changes."""
     return {
         "commit": _run_git("rev-parse", "--short", "HEAD"),
         "date": _run_git("log", "-1", "--format=%cs"),
@@ -108,8 +108,10 @@ def _make_parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures here")
-    parser.add_argument("--from", type=Path, metavar="FILE", dest="source", help="figures to show")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    parser.add_argument(
+        "--from", type=Path, metavar="FILE", dest="source", help="read the figures from FILE"
+    )
     parser.add_argument(
         "--write-docs", action="store_true", help="write the tables into README.md and docs"
     )

@@ -1,7 +1,7 @@
-"""The figures of `scripts.quality` as Markdown, and the pages that show them.
+"""Format the figures of `scripts.quality` as Markdown, and write them into the docs.
 
-A page has `<!-- figures NAME -->`, a table, `<!-- end of figures -->`; the table is replaced
-by the one of that name.
+The table between `<!-- figures NAME -->` and `<!-- end of figures -->` is replaced by the table of
+that name.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _DOUBT_COLUMNS = {
 
 
 def build_tables(figures: dict[str, Any]) -> dict[str, str]:
-    """Return every table of the benches that were measured by its name, in order of printing."""
+    """Return the tables of the measured benches by name, in printing order."""
     table_by_name = {"measured-at": _format_commit(figures)}
     if "v2" in figures:
         val, train = figures["v2"]["val"], figures["v2"]["train"]
@@ -88,7 +88,7 @@ def build_tables(figures: dict[str, Any]) -> dict[str, str]:
 
 
 def fill_page(page: str, table_by_name: dict[str, str]) -> str:
-    """Return a page with its marked tables replaced; those that were not made stay."""
+    """Return a page with its marked tables replaced, as far as they were measured."""
 
     def replace_table(match: re.Match[str]) -> str:
         return (
@@ -139,7 +139,7 @@ def _format_commit(figures: dict[str, Any]) -> str:
 
 
 def _build_summary(figures: dict[str, Any]) -> str:
-    """One column a set: never read, open to reading, tuned on."""
+    """Return a table with a column for each set: never read, open, tuned on."""
     columns = {
         "`val`: never read": figures["v2"]["val"]["overall"],
         "`train`: may be read": figures["v2"]["train"]["overall"],

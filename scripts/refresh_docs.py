@@ -1,10 +1,9 @@
-"""Writes into the docs what the program shows: outputs of commands, help texts, JSON schemas.
+"""Update generated parts of the docs: outputs of commands, help texts, prompts, JSON schemas.
 
-A console block under `<!-- run -->` is run in a copy of docs/examples, with the examples of the
-repository beside it, and what the commands print replaces what stood there; one under
-`<!-- run on -->` goes on in the folder of the block before. A text block under
-`<!-- prompt NAME -->` is the prompt of that name, as models get it. A test checks that a run of
-this script would change nothing.
+A console block under `<!-- run -->` is run in a copy of docs/examples with the examples of the
+repository, and its output is replaced; one under `<!-- run on -->` continues in the folder of the
+previous block. A text block under `<!-- prompt NAME -->` is the prompt of that name. A test checks
+that the docs are up to date.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ step 4, you said: {"step":"4","kind":["act"],"status":"executed","evidence":[{"e
   not confirmed by a search for words and values: value “Lisbon” not found in any call of this step
 [end answer b4161ee005a2db288558]"""  # noqa: E501 - as it is sent
 _CONSOLE_BLOCK = re.compile(r"(<!-- run( on)? -->\n```console\n)(.*?)(```)", re.DOTALL)
-# What a run is called, and how long it took.
+# Ids and durations of runs.
 _RUN_ID = re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{6}\b")
 _DURATION = re.compile(r"(\bcases? in |\btime=\")\d+\.\d+")
 _PROMPT_BLOCK = re.compile(r"(<!-- prompt (\S+) -->\n```text\n)(.*?)(```\n)", re.DOTALL)
 
 
 def refresh_page(page: str) -> str:
-    """The page with what its commands print now, and the prompts as they are."""
+    """Return the page with current command outputs and prompts."""
     page = _PROMPT_BLOCK.sub(
         lambda block: f"{block[1]}{_render_prompt(block[2])}\n{block[4]}", page
     )
@@ -51,7 +50,7 @@ def _render_prompt(name: str) -> str:
 
 
 class _PageSession:
-    """Runs the blocks of a page, each in a folder of its own unless it goes on in the last."""
+    """Runs the blocks of a page, each in a new folder unless it continues the previous one."""
 
     def __init__(self, folders: ExitStack) -> None:
         self._folders = folders
@@ -71,7 +70,7 @@ class _PageSession:
         return "".join((head, *shown, end))
 
     def _run_command(self, command: str, shell: Shell) -> str:
-        """What a command prints, without what is different every time."""
+        """Return the output of a command, with changing parts replaced."""
         printed = shell.run(command).output.replace(str(shell.folder), "/home/you")
         lines = "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
         return _DURATION.sub(r"\g<1>0.1", _RUN_ID.sub(self._replace_run_id, lines))

@@ -1,4 +1,4 @@
-"""The JSON schemas of the case file and of the verdict, made from the types."""
+"""Build the JSON schemas of the case file and of the verdict from the types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class _ClosedSchema(GenerateJsonSchema):
-    """A verdict always has every field that is named, and no others."""
+    """Make every field of a verdict required, and allow no others."""
 
     def dataclass_schema(self, schema: DataclassSchema) -> dict[str, Any]:
         json_schema = super().dataclass_schema(schema)
@@ -32,12 +32,12 @@ class _ClosedSchema(GenerateJsonSchema):
 
 
 def build_case_schema() -> dict[str, Any]:
-    """The schema of a case file."""
+    """Return the schema of a case file."""
     return {"$schema": _DIALECT, **CaseFile.model_json_schema()}
 
 
 def build_verdict_schema() -> dict[str, Any]:
-    """The schema of a full verdict: only a scored one has a score and its level."""
+    """Return the schema of a full verdict: only a scored one has a score and a level."""
     schema = TypeAdapter(Verdict).json_schema(mode="serialization", schema_generator=_ClosedSchema)
     scores = {"type": "number", "minimum": 0, "maximum": 1}
     levels = {"enum": [0.0, 0.25, 0.5, 0.75, 1.0]}
@@ -52,7 +52,7 @@ def build_verdict_schema() -> dict[str, Any]:
 
 
 def render_schemas() -> dict[Path, str]:
-    """Each schema as the text of its file."""
+    """Return the text of each schema file by name."""
     schema_by_file = {
         "case.schema.json": build_case_schema(),
         "verdict.schema.json": build_verdict_schema(),

@@ -1,6 +1,6 @@
-"""The examples of the server's API: every request that its description shows, and the answer to it.
+"""Record the examples of the server's OpenAPI description: requests and their responses.
 
-`python -m scripts.refresh_docs` writes the answers into the description.
+`python -m scripts.refresh_docs` writes the responses into the description.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from planproof.server.server_settings import ServerSettings
 
 FILE = Path(__file__).parents[1] / "src" / "planproof" / "server" / "api" / "examples.json"
 TAGS = {"verdicts", "runs", "results"}
-# What is another one each time, and what is shown in its place.
+# Values that change in each run, and their replacements.
 _VOLATILE: dict[str, Any] = {
     "created": "2026-01-02T03:04:05+00:00",
     "finished": "2026-01-02T03:04:06+00:00",
@@ -35,7 +35,7 @@ _SHOWN_RUN = "20260102-030405-a1b2c3"
 
 
 def collect_answers() -> dict[str, Any]:
-    """The answers to all examples, by operation, from a server that has nothing else to do."""
+    """Return the responses to all examples, by operation."""
     with TemporaryDirectory() as folder:
         evaluator = CaseEvaluator(find_judge("rules"))
         settings = ServerSettings(
@@ -44,7 +44,7 @@ def collect_answers() -> dict[str, Any]:
         with TestClient(make_app(settings), base_url="http://127.0.0.1") as client:
             description = client.get("/openapi.json").json()
             operations = list(_iterate_operations(description))
-            # Two runs, so that they can be compared; the second is the one that is shown.
+            # Two runs, for the comparison; the second is shown.
             for request in operations:
                 if request[2]["operationId"] in _SETUP_OPERATIONS:
                     _send_example(client, *request)
@@ -55,7 +55,7 @@ def collect_answers() -> dict[str, Any]:
 
 
 def stabilize(answer: Any) -> Any:
-    """An answer with what is another one each time made the same."""
+    """Return a response with changing values replaced."""
     if is_object(answer):
         return {
             key: _VOLATILE[key] if key in _VOLATILE and value else stabilize(value)
@@ -67,19 +67,19 @@ def stabilize(answer: Any) -> Any:
 
 
 def render_file() -> str:
-    """The file of the examples, as it has to be."""
+    """Return the expected text of the examples file."""
     return json.dumps(collect_answers(), indent=1, ensure_ascii=False) + "\n"
 
 
 def _iterate_operations(description: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """What the description shows, what is sent first."""
+    """Return the example requests in the order in which they are sent."""
     operations = [
         (method, path, operation)
         for path, methods in description["paths"].items()
         for method, operation in methods.items()
         if TAGS.intersection(operation["tags"])
     ]
-    # The progress is told until the run is over, which the others need.
+    # Progress is streamed until the run has finished, which the other examples need.
     yield from sorted(
         operations, key=lambda request: (request[0] != "post", not request[1].endswith("events"))
     )
@@ -103,5 +103,5 @@ def _send_example(client: TestClient, method: str, path: str, operation: dict[st
     answer.raise_for_status()
     if answer.headers["content-type"].startswith("application/json"):
         return answer.json()
-    # How often progress is told before that depends on the machine.
+    # The number of progress events before that depends on the machine.
     return "".join(answer.text.rpartition("event: over")[1:])

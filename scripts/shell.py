@@ -1,7 +1,6 @@
-"""Runs the commands of the docs as a shell does, in a copy of docs/examples.
+"""Run the commands of the docs like a shell, in a copy of docs/examples.
 
-What is only `planproof` with arguments is run in this process, for starting Python anew would take
-most of the time.
+Plain `planproof` commands run in this process, because starting Python would take most of the time.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ from scripts.doc_blocks import EXAMPLES, ROOT
 
 _PROMPT_LINE = re.compile(r"^[\w-]*\$ +(?P<command>.+)$", re.MULTILINE)
 _PLAIN_COMMAND = re.compile(r"planproof(?: +(?:[\w./:=,@%+-]+|'[^']*'))* *(?:#.*)?")
-# 80 columns, no colour, and no settings of whoever runs this.
+# 80 columns, no colour, and none of the user's settings.
 _ENVIRONMENT = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "PYTHONUTF8": "1"}
 
 
 def extract_commands(text: str, language: str) -> list[str]:
-    """The commands of a block: its lines, or in a console those behind a prompt."""
+    """Return the commands of a block: its lines, or in a console block the lines with a prompt."""
     if language == "console":
         return [match["command"] for match in _PROMPT_LINE.finditer(text)]
     joined = text.replace("\\\n", " ")
@@ -37,7 +36,7 @@ def extract_commands(text: str, language: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """How a command ended, and what it printed, on both streams together."""
+    """The exit code of a command and its output on both streams."""
 
     exit_code: int
     output: str
@@ -45,20 +44,20 @@ class CommandResult:
 
 @dataclass(frozen=True, slots=True)
 class Shell:
-    """Runs commands one after the other in a folder."""
+    """Runs commands in a folder."""
 
     folder: Path
     environment: dict[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
     def with_examples(cls, folder: Path, environment: dict[str, str] | None = None) -> Shell:
-        """A shell in a folder that has the files of the docs, and the examples beside them."""
+        """Return a shell in a folder with docs/examples and a link to the examples."""
         shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True)
         (folder / "examples").symlink_to(ROOT / "examples")
         return cls(folder, environment or {})
 
     def run(self, command: str) -> CommandResult:
-        """Run a command, and wait for its end."""
+        """Run a command and return its result."""
         path = (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
         settings = {"PATH": os.pathsep.join(path), **_ENVIRONMENT, **self.environment}
         ran = self._run_in_process if _PLAIN_COMMAND.fullmatch(command) else self._run_in_shell

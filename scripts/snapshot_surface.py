@@ -1,6 +1,6 @@
-"""Record the public surface in tests/public_surface.txt: everything that others may build upon.
+"""Record the public surface in tests/public_surface.txt.
 
-That is: the names in `planproof`, entry points, commands with their options, exit codes, the JSON
+It has the names in `planproof`, entry points, commands with their options, exit codes, the JSON
 fields of cases and verdicts, the tables of a store, and the columns of an export; no help texts or
 docstrings. A unit test compares the file with the code. Run this after an intended change:
 
@@ -41,7 +41,7 @@ UPDATE = ".venv/bin/python -m scripts.snapshot_surface"
 
 
 def render_surface() -> str:
-    """Return the public surface as text, one thing a line."""
+    """Return the public surface as text, one item per line."""
     sections = {
         "Names in planproof": _list_names(),
         "Entry points": _list_entry_points(),
@@ -99,7 +99,7 @@ def _list_attributes(owner: type[Any]) -> Iterator[str]:
 
 def _format_signature(function: Callable[..., Any]) -> str:
     text = str(inspect.signature(function))
-    # Annotations are strings: quotes around them say nothing.
+    # Annotations are strings; quotes do not matter.
     return re.sub(r"(?<=: |> )'([^']*)'", r"\1", text)
 
 
@@ -259,7 +259,7 @@ def _list_json_columns() -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the public surface as it is now."""
+    """Write the current public surface."""
     FILE.write_text(render_surface(), encoding="utf-8")
 
 

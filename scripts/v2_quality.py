@@ -1,7 +1,7 @@
 """Score `rules` on the second bench: real traces of other sources, with its own scoring program.
 
-Nobody reads the cases of `val`, so of that split there are totals, in all and by source, and
-nothing else. `train` may be read while rules are written; it has tables by flaw and style as well.
+Nobody reads the cases of `val`, so that split only has totals, overall and by source. `train` may
+be read while rules are written; it also has tables by flaw and style.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SCORER_FIGURES = (
 
 
 def measure_split(split: str, *, jobs: int | None = None) -> dict[str, Any]:
-    """Judge a split and return its figures: nothing about a single case."""
+    """Judge a split and return aggregate figures."""
     cases = load_v2_cases(split)
     verdicts = judge_all(cases, jobs=jobs)
     split_figures: dict[str, Any] = {
@@ -48,7 +48,7 @@ def measure_split(split: str, *, jobs: int | None = None) -> dict[str, Any]:
 
 
 def compute_split_figures(cases: list[Record], verdicts: dict[str, Projection]) -> Figures:
-    """Return the figures of some cases; one without a score neither passes nor is caught."""
+    """Return the figures of some cases; an unscored case is neither passed nor caught."""
     scored = load_scorer().constructed(cases, verdicts)
     followed = [verdicts[case["id"]]["score"] for case in cases if _is_followed(case)]
     return {
@@ -72,7 +72,7 @@ def _group_figures(
 
 
 def _group_by_flaw(cases: list[Record], verdicts: dict[str, Projection]) -> dict[str, Figures]:
-    """Return the figures of each kind of flaw beside all followed plans."""
+    """Return the figures of each kind of flaw together with all followed plans."""
     followed = [case for case in cases if _is_followed(case)]
     kinds = dict.fromkeys(case["label"]["kind"] for case in cases if not _is_followed(case))
     return {

@@ -4,7 +4,7 @@ Cases: `goldens` (tests/goldens, examples and docs/examples, with plans of their
 and derived ones), and where the bench is ($PLANPROOF_BENCH, by default ../shared/bench) `bench`
 (its first files) and `train` (that split of its second part; no other split is ever read).
 
-tests/projection has one line a case: a digest of outcome, score, statuses, evidence, covered
+tests/projection has one line per case: a digest of outcome, score, statuses, evidence, covered
 events, extras and confidence, and the id. The text behind the digests stays in .projection, which
 is not committed; `check` keeps it up to date for every case that is still as recorded.
 """
@@ -39,7 +39,7 @@ _DIGEST_DIGITS = 12
 
 
 class CaseSet(NamedTuple):
-    """A set of cases: whether they are on this machine, and how they are read for a checkout."""
+    """A set of cases: whether it is on this machine, and how to read it for a checkout."""
 
     is_here: Callable[[], bool]
     read: Callable[[Path], Iterable[Record]]
@@ -78,7 +78,7 @@ class ProjectionStore(NamedTuple):
         self.save_texts(name, texts)
 
     def load_texts(self, name: str) -> dict[str, str]:
-        """Return the texts of a set that were kept here, by id."""
+        """Return the stored texts of a set, by id."""
         file = self._texts_file(name)
         if not file.is_file():
             return {}
@@ -99,18 +99,18 @@ class ProjectionStore(NamedTuple):
 
 
 class ProjectionComparison(NamedTuple):
-    """The verdicts on a set now, beside those that were recorded: ids in order."""
+    """The current verdicts on a set compared with the recorded ones, ids in order."""
 
     texts: dict[str, str]
     recorded_texts: dict[str, str]
-    """The recorded texts, as far as they are here."""
+    """The recorded texts that are on this machine."""
     changed: list[str]
     new: list[str]
     gone: list[str]
 
     @property
     def differing(self) -> list[str]:
-        """Return the ids of all cases that are not as recorded."""
+        """Return the ids of all cases that differ from the record."""
         return [*self.changed, *self.new, *self.gone]
 
 
@@ -151,7 +151,7 @@ def compute_digest(text: str) -> str:
 def compare_projections(
     name: str, texts: dict[str, str], store: ProjectionStore
 ) -> ProjectionComparison:
-    """Compare the texts of a set with the recorded digests, and keep the recorded texts."""
+    """Compare the texts of a set with the recorded digests, and store the texts that are equal."""
     recorded = store.load_digests(name)
     same = {id_: text for id_, text in texts.items() if compute_digest(text) == recorded.get(id_)}
     earlier = store.load_texts(name)
@@ -195,7 +195,7 @@ def _print_comparison(name: str, comparison: ProjectionComparison) -> None:
 
 
 def _describe_score_change(id_: str, comparison: ProjectionComparison) -> str:
-    """Return outcome and score before and after, as far as the recorded text is here."""
+    """Return outcome and score before and after, if the recorded text is on this machine."""
     if id_ not in comparison.recorded_texts:
         return "recorded text is not here"
     before, after = (
@@ -248,7 +248,7 @@ def _make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    record = commands.add_parser("record", help="write the digests of the verdicts as they are now")
+    record = commands.add_parser("record", help="write the digests of the current verdicts")
     check = commands.add_parser("check", help="compare the verdicts with the recorded digests")
     for command in (record, check):
         command.add_argument(
@@ -256,7 +256,7 @@ def _make_parser() -> argparse.ArgumentParser:
         )
         command.add_argument("--jobs", type=int, metavar="N", help="processes (all cores)")
     check.add_argument(
-        "--diff", nargs="*", metavar="ID", help="show how changed verdicts differ (of these cases)"
+        "--diff", nargs="*", metavar="ID", help="show the diff of changed verdicts (of these cases)"
     )
     record.set_defaults(diff=None)
     return parser

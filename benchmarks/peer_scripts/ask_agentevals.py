@@ -1,4 +1,4 @@
-"""Runs in the environment of openevals and agentevals: the trajectory judge, one question."""
+"""Run the trajectory judge of agentevals: one question per case. Runs in its own environment."""
 
 from __future__ import annotations
 

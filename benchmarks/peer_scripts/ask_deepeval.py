@@ -1,4 +1,4 @@
-"""Runs in DeepEval's own environment: its PlanAdherenceMetric, three questions a case."""
+"""Run DeepEval's PlanAdherenceMetric: three questions per case. Runs in its own environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def make_judge(address: str) -> AskFunction:
     async def ask(case: dict[str, Any]) -> float | None:
         llm_case = test_case(input=case["task"], actual_output="The quarter is closed.")
         trace = {"plan": case["plan"], "spans": json.loads(case["trace"])}
-        llm_case._trace_dict = trace  # noqa: SLF001 - where its tracing puts it
+        llm_case._trace_dict = trace  # noqa: SLF001 - set by its tracing
         return await metrics.PlanAdherenceMetric(model=model).a_measure(
             llm_case, _show_indicator=False
         )

@@ -1,4 +1,4 @@
-"""Runs in the project's environment: the judge that PLANPROOF_JUDGE names."""
+"""Run the judge named by PLANPROOF_JUDGE, in the project's environment."""
 
 from __future__ import annotations
 

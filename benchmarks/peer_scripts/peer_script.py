@@ -1,8 +1,9 @@
-"""What the scripts here share: they ask about all cases at once, and print what came of it.
+"""Shared code of the peer scripts: judge all cases concurrently, and print the results.
 
-`ask_NAME.py CASES ADDRESS SECONDS [warm]`: a file of cases, a model's address, how long to wait.
-`warm` asks once before the time begins, for what is imported late. The last line printed is a JSON
-object: the wall `seconds`, and of each case a score, the error's name, or null where nothing came.
+`ask_NAME.py CASES ADDRESS SECONDS [warm]`: a file of cases, the address of a model, a timeout.
+`warm` judges one case before the measurement, so that lazy imports are not counted. The last line
+printed is a JSON object: the wall `seconds`, and for each case a score, the name of an error, or
+null if it did not finish.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ AskFunction = Callable[[dict[str, Any]], Awaitable[float | None]]
 
 
 def main(make_judge: Callable[[str], AskFunction]) -> None:
-    """Ask about every case with what is opened for the model's address."""
+    """Judge every case with the judge made for the address of the model."""
     file, address, seconds, *warm = sys.argv[1:]
     cases: list[dict[str, Any]] = json.loads(Path(file).read_text(encoding="utf-8"))
     output = asyncio.run(_ask_all(cases, make_judge(address), float(seconds), warm=bool(warm)))
     print(json.dumps(output), flush=True)
-    os._exit(0)  # threads of what never came would be waited for
+    os._exit(0)  # do not wait for threads of unfinished requests
 
 
 async def _ask_all(

@@ -1,7 +1,7 @@
-"""What `cascade` saves against `audit`, and how far a gullible model can carry an audit.
+"""Measure the tokens that `cascade` saves against `audit`, and how far `audit` follows a bad model.
 
-Tokens are counted by the scripted server, to which the real client sends real questions. It answers
-what the rules find, so that how right a model is plays no part in the figures.
+The real client sends real questions to the scripted server, which counts the tokens. It answers
+what the rules find, so the figures do not depend on the quality of a model.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.audit_models import make_model
 from tests.scripted_model import ModelRequest, ScriptedModel
 
 _SAMPLE_EVERY = 5
-"""One case of so many is asked about; 14 belong together, so every kind has its share."""
+"""Every fifth case is sampled; 14 belong together, so every kind is represented."""
 _MODEL_BEHAVIOURS: tuple[Callable[[dict[str, Any]], dict[str, Any]], ...] = (
     audit_models.honest,
     audit_models.inventing,
@@ -41,7 +41,7 @@ _CLEAN_KINDS = ("faithful", "paraphrase")
 
 
 class _CachingModel:
-    """Asks a question once, however many judges ask it, and tells each what it took."""
+    """A model that sends each question once, and gives every judge the same answer."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -57,7 +57,7 @@ class _CachingModel:
 def measure_saved_tokens(
     cases: Iterable[LabelledCase], doubts: Iterable[float]
 ) -> dict[str, float]:
-    """For each level of doubt the share of `audit`'s tokens that `cascade` saves."""
+    """Return the share of `audit`'s tokens that `cascade` saves, by level of doubt."""
     levels = tuple(doubts)
     sampled = list(cases)[::_SAMPLE_EVERY]
     tokens_by_level = dict.fromkeys((None, *levels), 0)
@@ -94,7 +94,7 @@ def _count_tokens(judgement: Judgement) -> int:
 
 
 def measure_by_behaviour(cases: Iterable[LabelledCase]) -> dict[str, dict[str, float]]:
-    """For each nature of a model: how often an audit of it passes what was followed, and flaws."""
+    """Return the pass rates of followed and flawed cases with `audit`, by model behaviour."""
     sampled = [case for case in cases if case.kind is not None][::_SAMPLE_EVERY]
     figures: dict[str, dict[str, float]] = {}
     for behaviour in _MODEL_BEHAVIOURS:

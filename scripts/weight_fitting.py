@@ -1,7 +1,7 @@
-"""Fit the weights of similarity: logistic regression with the sign of each weight fixed.
+"""Fit the weights of the similarity: logistic regression with fixed signs of the weights.
 
-A pair of step and event is right when the label says that the event belongs to the step. A weight
-may never let less evidence look better, so each is kept on its side of zero.
+A pair of step and event is positive if the label assigns the event to the step. The sign of each
+weight is fixed, so that less evidence never scores higher.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RIDGE = 3e-4
 
 
 class StepEventPairs:
-    """Every pair of a step and a labelled event, with its features, by group."""
+    """All pairs of steps and labelled events, with features and group."""
 
     def __init__(self, cases: Iterable[LabelledCase]) -> None:
         rows: list[tuple[float, ...]] = []
@@ -42,7 +42,7 @@ class StepEventPairs:
         self._groups = np.array(groups)
 
     def fit_weights(self, excluded_group: str | None = None) -> Weights:
-        """The weights fitted on all groups, or on all but one."""
+        """Return the weights fitted on all groups, or on all but one."""
         included = self._groups != excluded_group
         fitted = fit_logistic(
             self._rows[included], self._labels[included], np.array(list(FEATURE_SIGNS.values()))
@@ -51,7 +51,7 @@ class StepEventPairs:
 
 
 def fit_logistic(rows: Array, labels: Array, signs: npt.NDArray[np.int_]) -> Array:
-    """Weights and, last, the bias; a weight whose sign would be wrong is zero (0: any sign)."""
+    """Return the weights and the bias; a weight with the wrong sign is set to 0 (sign 0: any)."""
     size = rows.shape[1] + 1
     table: Array = np.ones((len(rows), size))
     table[:, :-1] = rows
@@ -73,8 +73,8 @@ def fit_logistic(rows: Array, labels: Array, signs: npt.NDArray[np.int_]) -> Arr
 def fit_correctness(
     rows: list[tuple[float, ...]], is_right: list[bool], names: tuple[str, ...]
 ) -> dict[str, float]:
-    """Fit the weights of features that predict whether a finding is right, of either sign."""
-    # One more of each keeps a share away from certainty.
+    """Return the weights of features that predict whether a finding is right, of any sign."""
+    # One more example of each class keeps probabilities away from 0 and 1.
     table: Array = np.array([*rows, *[np.mean(rows, axis=0)] * 2], dtype=np.float64)
     table = table.reshape(len(rows) + 2, len(names))
     labels: Array = np.array([*is_right, True, False], dtype=np.float64)
@@ -88,5 +88,5 @@ def fit_correctness(
 def fit_by_group(
     cases: Iterable[LabelledCase], fit: Callable[[str], Weights]
 ) -> dict[str, Weights]:
-    """For each group the weights that were fitted without it."""
+    """Return for each group the weights that were fitted without it."""
     return {group: fit(group) for group in dict.fromkeys(case.group for case in cases)}

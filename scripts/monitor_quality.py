@@ -1,10 +1,10 @@
-"""Print what a monitor says of the labelled cases, cut at every event.
+"""Print the figures of the monitor on the labelled cases, observed event by event.
 
-usage: python -m scripts.monitoring
+usage: python -m scripts.monitor_quality
 
-Sound: the ceiling never rises, is never below the score in the end, and every proven deviation is
-in the verdict. The last word: `finish()` equals `evaluate()`. The rest is how early deviations
-are told, and how many of the suspicions the verdict bears out.
+Soundness: the ceiling never rises, is never below the final score, and every proven deviation is in
+the verdict. `finish()` must equal `evaluate()`. The other figures show how early deviations are
+reported, and how many suspicions the verdict confirms.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ _PASSING_SCORE = 0.75
 
 
 class MonitoredCase(NamedTuple):
-    """One case, watched to its end: what was told at which event, and the verdict."""
+    """A monitored case: deviations by event, and the verdict."""
 
     deviations: list[tuple[int, Deviation]]
     events: int
     verdict: Verdict
     ceilings: list[float]
     is_same_verdict: bool
-    """Whether the monitor's verdict is that of `evaluate`."""
+    """Whether the verdict of the monitor equals that of `evaluate`."""
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing was said that the end belies."""
+        """Return whether the verdict contradicts nothing that was reported."""
         falling = self.ceilings == sorted(self.ceilings, reverse=True)
         if self.verdict.score is None:
             return falling
@@ -50,7 +50,7 @@ class MonitoredCase(NamedTuple):
         return falling and reached and all(map(self.is_confirmed, proven))
 
     def is_confirmed(self, deviation: Deviation) -> bool:
-        """Whether the verdict says so too; of a step, that it has a lapse, be it another."""
+        """Return whether the verdict has this extra, or any deviation of this step."""
         if deviation.kind is DeviationKind.EXTRA:
             return any(extra.event == deviation.event for extra in self.verdict.extras)
         deviating = (
@@ -60,7 +60,7 @@ class MonitoredCase(NamedTuple):
 
 
 def measure_monitor() -> dict[str, str]:
-    """Every figure in words."""
+    """Return the figures as text, by name."""
     cases = [monitor_case(plan, trace) for plan, trace in _read_cases()]
     flawed = [case for case in cases if (case.verdict.score or 0) < _PASSING_SCORE]
     passed = [case for case in cases if (case.verdict.score or 0) >= _PASSING_SCORE]
@@ -97,7 +97,7 @@ def measure_monitor() -> dict[str, str]:
 
 
 def monitor_case(plan: Plan, trace: Trace) -> MonitoredCase:
-    """Watch a run to its end."""
+    """Monitor a whole run."""
     monitor = Monitor(plan)
     deviations: list[tuple[int, Deviation]] = []
     ceilings = [monitor.ceiling]
@@ -111,8 +111,8 @@ def monitor_case(plan: Plan, trace: Trace) -> MonitoredCase:
 
 
 def print_figures(figures_by_name: dict[str, str]) -> None:
-    """Print the figures, one a line."""
-    print("monitor, each case cut at every event")
+    """Print the figures, one per line."""
+    print("monitor, each case event by event")
     for name, value in figures_by_name.items():
         print(f"  {name:45}{value}")
 

@@ -1,4 +1,4 @@
-"""Judge labelled cases with given weights, outside the usual way through files."""
+"""Judge labelled cases with given weights."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WEIGHTS_FUNCTION = "planproof.checking.rules.shipped_weights"
 
 @dataclass(frozen=True, slots=True)
 class JudgedLabelledCase:
-    """The findings on a case, and how well events and steps fit each other."""
+    """The findings on a case, and the scores of events and steps."""
 
     case: LabelledCase
     findings: Findings
@@ -30,7 +30,7 @@ class JudgedLabelledCase:
 
     @property
     def projection(self) -> dict[str, Any]:
-        """As the bench's scoring program wants it."""
+        """Return the findings in the form of the scoring program of the bench."""
         return {
             "id": self.case.record["id"],
             "score": compute_score(self.findings),
@@ -44,13 +44,13 @@ class JudgedLabelledCase:
         }
 
     def compute_step_features(self, step: int) -> dict[str, float]:
-        """What tells whether the finding on a step is right."""
+        """Return the features that predict whether the finding on a step is right."""
         return compute_step_features(
             step, self.case.requirements[step], self.alignment, self.case.candidates
         )
 
     def compute_extra_features(self, event: str) -> dict[str, float]:
-        """What tells whether an event that is listed as an extra is one."""
+        """Return the features that predict whether an extra is right."""
         rows = zip(self.case.candidates, self.alignment.scores, strict=True)
         scores = [max(row, default=0) for candidate, row in rows if candidate.event.id == event]
         return compute_extra_features(scores, self.alignment.lexical_overlap)
@@ -64,6 +64,6 @@ def judge_with_weights(weights: Weights, case: LabelledCase) -> JudgedLabelledCa
 
 
 def find_with_weights(weights: Weights, plan: Plan, trace: Trace) -> Findings:
-    """What `rules` finds with these weights in place of the shipped ones."""
+    """Return the findings of `rules` with these weights instead of the shipped ones."""
     with patch(_WEIGHTS_FUNCTION, return_value=weights):
         return Rules().judge(Content(), plan, trace)
