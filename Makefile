@@ -41,6 +41,7 @@ check: $(READY) ## formatting, lint, import rules, banned words, types, recorded
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python -m scripts.check_words
 	$(BIN)/pyright
 	$(BIN)/python -m scripts.verdict_projection check
 

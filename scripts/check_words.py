@@ -2,9 +2,10 @@
 
     python -m scripts.check_words [PATH ...]
 
-scripts/banned_words.txt has one entry a line: a word or phrase, and what to write instead. Word
-lists, regular expressions, prompts, knowledge files, fixtures, the changelog and superseded
-decisions may use any word, because they hold what users and traces say.
+A PATH is a file or a folder; without one, the whole repository is checked. banned_words.txt has one
+entry per line: a word or phrase, and what to write instead. Word lists, regular expressions,
+prompts, knowledge files, fixtures, the changelog and superseded decisions may use any word, because
+they have the words of users and traces. So may a line with the comment `words: exempt`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import sys
 import tokenize
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from scripts.doc_blocks import ROOT
 
@@ -37,6 +38,8 @@ _EXEMPT = (
 _SUPERSEDED = re.compile(r"^Status: superseded", re.MULTILINE | re.IGNORECASE)
 _EXEMPT_LINE = "words: exempt"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
+_Position: TypeAlias = tuple[int, int]
+"""A line, from 1, and a column in bytes, as in ast."""
 _PATTERN_FUNCTIONS = frozenset({"compile", "search", "match", "fullmatch", "sub", "finditer"})
 
 
@@ -88,37 +91,41 @@ def find_hits(paths: Iterable[Path], banned: BannedWords) -> Iterator[Hit]:
 
 def _iter_python(text: str) -> Iterator[tuple[int, str]]:
     """Yield the first line and the text of names, comments and strings that are prose."""
-    skipped = _collect_data_strings(ast.parse(text))
+    lines = text.splitlines()
+    data = _find_data_strings(ast.parse(text))
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.NAME:
             yield token.start[0], _HUMP.sub(" ", token.string)
         elif token.type == tokenize.COMMENT:
             yield token.start[0], token.string
-        elif token.type in _STRING_TOKENS and token.start not in skipped:
-            yield token.start[0], token.string.replace("_", " ")
+        elif token.type in _STRING_TOKENS:
+            line, column = token.start
+            position = (line, len(lines[line - 1][:column].encode()))
+            if not any(first <= position < end for first, end in data):
+                yield line, token.string.replace("_", " ")
 
 
 _STRING_TOKENS = {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 
 
-def _collect_data_strings(tree: ast.AST) -> set[tuple[int, int]]:
-    """Return where the strings start that are patterns or word lists, not prose."""
-    starts: set[tuple[int, int]] = set()
+def _find_data_strings(tree: ast.AST) -> list[tuple[_Position, _Position]]:
+    """Return start and end of the strings that are patterns or word lists, not prose."""
+    found: list[tuple[_Position, _Position]] = []
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         is_list = node.func.attr == "split" and isinstance(node.func.value, ast.Constant)
         if is_list or node.func.attr in _PATTERN_FUNCTIONS:
-            starts |= {
-                (part.lineno, part.col_offset)
+            found += [
+                ((part.lineno, part.col_offset), (part.end_lineno or 0, part.end_col_offset or 0))
                 for part in ast.walk(node)
                 if isinstance(part, ast.Constant | ast.JoinedStr)
-            }
-    return starts
+            ]
+    return found
 
 
 def list_files(root: Path = ROOT) -> list[Path]:
-    """Return the files to check."""
+    """Return the files of the repository to check."""
     files = [
         path
         for folder in _FOLDERS
@@ -136,11 +143,11 @@ def list_files(root: Path = ROOT) -> list[Path]:
 
 def main(arguments: list[str]) -> int:
     """Print every hit; return 1 if there is one."""
-    banned = BannedWords.load()
-    hits = list(find_hits([Path(name) for name in arguments] or list_files(), banned))
+    paths = [Path(name).resolve() for name in arguments] or [ROOT]
+    files = [file for file in list_files() if any(file.is_relative_to(path) for path in paths)]
+    hits = list(find_hits(files, BannedWords.load()))
     for hit in hits:
-        path = hit.path.relative_to(ROOT) if hit.path.is_relative_to(ROOT) else hit.path
-        print(f"{path}:{hit.line}: {hit.word!r}: write {hit.instead}")
+        print(f"{hit.path.relative_to(ROOT)}:{hit.line}: {hit.word!r}: write {hit.instead}")
     print(f"{len(hits)} banned words")
     return int(bool(hits))
 
