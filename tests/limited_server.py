@@ -11,7 +11,7 @@ from tests.server_processes import make_settings
 
 
 def _announce(address: str) -> None:
-    print(f"planproof: serving on {address}; Ctrl-C ends it", file=sys.stderr, flush=True)
+    print(f"planproof: serving on {address}; press Ctrl-C to stop", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -201,7 +201,7 @@ def test_a_reader_of_another_package_is_listed_with_its_package(outside: dict[st
     assert code == 0
     assert "tabs Reads lines of a time, an actor and a text, with tabs between them." in told
     assert told.count("(from tab-traces 1.2)") == 3
-    assert "gone Left out: the reader `gone` can't be loaded from `tab_traces:NoSuch`" in told
+    assert "gone Not available: the reader `gone` can't be loaded from `tab_traces:NoSuch`" in told
 
 
 def test_a_reader_of_another_package_is_found_and_used(outside: dict[str, str]) -> None:

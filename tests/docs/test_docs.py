@@ -132,7 +132,9 @@ def test_commands_run(page: Path, tmp_path: Path, model: dict[str, str]) -> None
             ran = shell.run(command)
             # A score that is too low, a gate that does not open, or a run in which a case
             # could not be judged: these are what may be shown.
-            ended = ran.exit_code in (0, 1) or (ran.exit_code == 3 and "kept as run" in ran.output)
+            ended = ran.exit_code in (0, 1) or (
+                ran.exit_code == 3 and "stored as run" in ran.output
+            )
             assert ended, f"{block.location}: {command}\n{ran.output}"
 
 

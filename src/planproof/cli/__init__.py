@@ -11,7 +11,7 @@ def main() -> None:
     from planproof.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):
-        # Print a question mark for characters the terminal can't show, instead of a traceback.
+        # Print a question mark for characters the terminal can't encode, instead of a traceback.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     app(prog_name="planproof")

@@ -29,7 +29,7 @@ from planproof.cli.watch import watch
 
 app = typer.Typer(
     no_args_is_help=True,
-    # Plain help: importing rich markup takes longer than everything else here together.
+    # Plain help: importing rich's markup would take longer than all other imports together.
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["--help", "-h"]},
@@ -48,31 +48,33 @@ def _show_version(is_requested: bool) -> None:
 def planproof(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Prove, or refute, that an AI agent did what its plan said.
 
     \b
-    planproof demo                            three short cases, judged
+    planproof demo                            judge three example cases
     planproof judge CASE.json                 judge one case
-    planproof run CASES.jsonl -o OUT.jsonl    judge many
-    planproof runs                            the runs that are kept
-    planproof show RUN [CASE]                 what a run comes to, or one case of it
-    planproof report RUN -o report.html       a run as a page, with all of its cases
-    planproof compare BASE NEW                what changed from one run to another
+    planproof run CASES.jsonl -o OUT.jsonl    judge many cases
+    planproof runs                            list runs
+    planproof show RUN [CASE]                 show a run, or one of its cases
+    planproof report RUN -o report.html       write an HTML report of a run
+    planproof compare BASE NEW                compare two runs
     planproof gate RUN --min-mean 0.8         pass or fail a run
-    planproof export RUN -o OUT.parquet       its results, for other programs
-    planproof serve                           an HTTP API, traces as they end, and pages
-    planproof keys add NAME                   who may ask a server
+    planproof export RUN -o OUT.parquet       export the results of a run
+    planproof serve                           serve the HTTP API and web pages
+    planproof keys add NAME                   manage the API keys of a server
     planproof watch TRACE                     follow a trace while it is written
-    planproof plan TRACE                      the plan that was declared in a trace
+    planproof plan TRACE                      show the plan declared in a trace
     planproof verify VERDICT.json TRACE       check a verdict without a judge
-    planproof inspect TRACE                   see what is understood of a trace
-    planproof calibrate                       how far a judge can be trusted
-    planproof hook claude-code                a hook: judges sessions when they stop
-    planproof mcp                             tools for agents and editors
-    planproof cache info                      answers of models that are kept
+    planproof inspect TRACE                   show how a trace is read
+    planproof calibrate                       measure how reliable a judge is
+    planproof hook claude-code                judge Claude Code sessions
+    planproof mcp                             serve tools to MCP clients
+    planproof cache info                      show the cache of model answers
     """
 
 

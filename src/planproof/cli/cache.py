@@ -9,14 +9,14 @@ from planproof.cli.exit_codes import handle_errors
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Show or remove the answers of models that are kept.\n\n"
-    "They stand in one SQLite file, so that nothing is paid for twice; $PLANPROOF_CACHE names "
-    "another file.",
+    help="Show or clear the cache of model answers.\n\n"
+    "Answers are cached in a SQLite file, so that no request is paid for twice. Set "
+    "$PLANPROOF_CACHE to use another file.",
 )
 
 
 def info() -> None:
-    """Say where the answers are kept, and how many of which models."""
+    """Show the path, the size and the number of answers of the cache."""
     from planproof.llm import answer_cache as cache
 
     cache_info = cache.read_cache_info(cache.get_default_cache_path())
@@ -29,7 +29,7 @@ def info() -> None:
 
 
 def clear() -> None:
-    """Remove all answers that are kept."""
+    """Remove all cached answers."""
     from planproof.llm import answer_cache as cache
 
     path = cache.get_default_cache_path()

@@ -50,7 +50,7 @@ def calibrate(
         list[str] | None,
         typer.Argument(
             metavar="[DATA...]",
-            help="Cases whose plans were followed exactly; without any, built-in ones.",
+            help="Cases whose plans were followed exactly; default: the built-in cases.",
         ),
     ] = None,
     *,
@@ -60,47 +60,48 @@ def calibrate(
         typer.Option(
             "--callable",
             metavar="MODULE:NAME",
-            help="Function to measure instead of a judge: it is given user_task, agent_plan and "
-            "execution_trace, and gives a score or an object with score and reason.",
+            help="Function to measure instead of a judge. It is called with user_task, agent_plan "
+            "and execution_trace, and returns a score, or an object with score and reason.",
         ),
     ] = None,
     repeat: Annotated[
-        int, typer.Option("--repeat", metavar="N", min=1, help="Judge everything so many times.")
+        int, typer.Option("--repeat", metavar="N", min=1, help="Judge every variant N times.")
     ] = 1,
     labels: Annotated[
         Path | None,
         typer.Option(
             "--labels",
             metavar="FILE",
-            help="Scores that people gave the cases, one {id, score} a line; those with 1.0 are "
-            "the ones that were followed.",
+            help="Human scores as JSON Lines of {id, score}; cases with 1.0 count as followed.",
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option("--seed", metavar="N", help="Another seed makes other flaws.")
+        int, typer.Option("--seed", metavar="N", help="Seed for generating the flaws.")
     ] = 0,
-    form: Annotated[CalibrationFormat, typer.Option("--format", "-f")] = CalibrationFormat.TERMINAL,
+    form: Annotated[
+        CalibrationFormat, typer.Option("--format", "-f", help="Output format.")
+    ] = CalibrationFormat.TERMINAL,
     output: OutputOption = None,
     reader: ReaderOption = None,
     config: ConfigOption = None,
     no_redact: NoRedactOption = False,
     judge_options: ModelJudgeOptions,
 ) -> None:
-    """Measure how far a judge can be trusted.
+    """Measure how reliable a judge is.
 
-    Makes versions of followed cases with one known flaw each, versions that are only worded
-    otherwise, and versions whose text claims more than was done; then counts what the judge passes,
-    catches, locates and is fooled by. planproof was developed with the built-in cases, so that
-    figures on your own say more.
+    Generates variants of followed cases: some with one known flaw, some only reworded, some with
+    text that claims more than was done. Then counts how many the judge passes, catches, locates, or
+    is fooled by. planproof was developed with the built-in cases, so figures on your own cases are
+    more meaningful.
 
     \b
     planproof calibrate
-    planproof calibrate followed.jsonl --judge audit --model openai:NAME --repeat 3
-    planproof calibrate cases.jsonl --labels labels.jsonl --format json -o figures.json
+    planproof calibrate cases.jsonl --judge audit --model openai:NAME --repeat 3
+    planproof calibrate cases.jsonl --labels labels.jsonl -f json -o figures.json
     planproof calibrate --callable my_metrics:plan_adherence
     planproof calibrate --format html -o calibration.html
 
-    With --repeat, answers of models are not taken from the cache.
+    With --repeat, cached model answers are not used.
 
     Exit code: 0 measured, 2 bad usage or input.
     """
@@ -116,7 +117,7 @@ def calibrate(
     from planproof.runs.engines.case_judging import CaseEvaluator
 
     if callable_ is not None and (judge_name is not None or judge_options.models):
-        raise typer.BadParameter("--callable stands in the place of --judge and --model.")
+        raise typer.BadParameter("--callable can't be combined with --judge or --model.")
     configuration = load_config(config)
     score_by_case = None
     if labels is not None:
@@ -134,9 +135,9 @@ def calibrate(
     variants = _make_variants(cases, score_by_case, seed)
     if not variants:
         raise InvalidInput(
-            "none of the cases has a label.",
+            "no case has a label.",
             where=str(labels),
-            advice="A label names a case by its id.",
+            advice="Use the id of a case in each label.",
         )
     rows = measure(variants, evaluator, repeats=repeat, concurrency=judge_options.concurrency)
     figures = compute_figures(_show_progress_bar(rows, len(variants) * repeat), score_by_case)
@@ -179,20 +180,20 @@ def _load_cases(
         case = build_followed_case(line.case, judge, reading, f"case {position}")
         if case.id in case_by_id:
             raise InvalidInput(
-                f"there is another case with the id `{case.id}`.",
+                f"duplicate case id `{case.id}`.",
                 where=line.where,
-                advice="Variants and labels belong to a case by its id: give each its own.",
+                advice="Give each case a unique id; variants and labels refer to it.",
             )
         case_by_id[case.id] = case
     if not case_by_id:
-        raise InvalidInput("there are no cases.", where=", ".join(paths))
+        raise InvalidInput("no cases found.", where=", ".join(paths), advice="Check the paths.")
     return list(case_by_id.values())
 
 
 def _make_variants(
     cases: list[FollowedCase], labels: dict[str, float] | None, seed: int
 ) -> list[Variant]:
-    """Generate the variants of followed cases; keep labelled cases that were not followed as is."""
+    """Generate variants of followed cases; keep labelled cases that were not followed as is."""
     from planproof.calibration.figures import is_followed
     from planproof.calibration.flaws import copy_unchanged
     from planproof.calibration.variant_set import generate_variants

@@ -33,7 +33,7 @@ class ReportFormat(StrEnum):
 
 ReportFormatOption: TypeAlias = Annotated[
     ReportFormat,
-    typer.Option("--format", "-f", help="`markdown` is fit for a comment on a pull request."),
+    typer.Option("--format", "-f", help="Output format; use `markdown` for pull request comments."),
 ]
 
 
@@ -42,12 +42,12 @@ def compare(
         str,
         typer.Argument(
             metavar="BASE",
-            help="Id of a run or the beginning of it; `previous`: the last finished run of the "
-            "same data before NEW; NAME=VALUE: the last with this tag.",
+            help="Run id or prefix, NAME=VALUE for the latest run with this tag, or `previous` for "
+            "the last finished run on the same data before NEW.",
         ),
     ],
     new: Annotated[
-        str, typer.Argument(metavar="NEW", help="A run, by id, `latest` or NAME=VALUE.")
+        str, typer.Argument(metavar="NEW", help="Run id or prefix, `latest`, or NAME=VALUE.")
     ],
     *,
     form: ReportFormatOption = ReportFormat.TERMINAL,
@@ -57,11 +57,11 @@ def compare(
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
 ) -> None:
-    """Say what changed from one run to another, case by case.
+    """Compare two runs case by case.
 
-    Better, worse and the same; which steps broke; the change of the mean with a bootstrap
-    interval; McNemar's exact test on how many pass. Cases are paired by id, and by content where
-    they have none.
+    Shows which cases are better, worse or the same, which steps broke, the change of the mean with
+    a bootstrap interval, and McNemar's exact test on the pass rates. Cases are paired by id, or by
+    content if they have no id.
 
     \b
     planproof compare previous latest
@@ -70,14 +70,14 @@ def compare(
 
     Exit code: 0 compared, 2 bad usage or input.
     """
-    from planproof.runs.compare import compare as compared
+    from planproof.runs.compare import compare as compare_results
     from planproof.runs.run_names import find_base_run, find_run_by_name
 
     configuration = load_config(config)
     with open_existing_store(store, configuration) as run_store:
         new_run = find_run_by_name(run_store, new)
         old_run = find_base_run(run_store, base, new_run)
-        comparison = compared(
+        comparison = compare_results(
             run_store.iter_results(old_run.id),
             run_store.iter_results(new_run.id),
             min_score=resolve_passing_score(min_score, configuration),

@@ -8,8 +8,8 @@ import typer
 
 _CASES = {
     "followed": "The plan was followed.",
-    "claimed": "One step was skipped, and the agent claims that it was done.",
-    "reordered": "Every step was done, in another order.",
+    "claimed": "One step was skipped, but the agent claims it was done.",
+    "reordered": "Every step was done, but in a different order.",
 }
 
 
@@ -19,8 +19,8 @@ def demo() -> None:
     \b
     planproof demo
 
-    One plan was followed, in one a step was skipped but claimed, one was carried out in another
-    order. No key, no network.
+    In the first case the plan was followed, in the second a step was skipped but claimed, in the
+    third the order is different. Needs no API key and no network.
     """
     from importlib.resources import files
 
@@ -37,4 +37,4 @@ def demo() -> None:
         verdict = evaluate_case(read_case(data, name=f"{name}.json"))
         title = Text(f"{number} of {len(_CASES)}. {story}", "bold")
         sys.stdout.write(render_rich(Group(title, render_verdict(verdict)), sys.stdout))
-    typer.echo("Your own: planproof judge CASE.json, or --task, --plan and --trace.")
+    typer.echo("To judge your own: planproof judge CASE.json, or use --task, --plan and --trace.")

@@ -52,7 +52,7 @@ def handle_errors(command: Callable[_P, _T]) -> Callable[_P, _T]:
             typer.echo(
                 f"planproof: internal error: {type(error).__name__}: {error} "
                 f"({Path(last.filename).name}, line {last.lineno})\n"
-                "  This is a fault in planproof; please report it with what you ran.",
+                "  This is a bug in planproof; please report it with the command you ran.",
                 err=True,
             )
             raise typer.Exit(NOT_JUDGED) from error

@@ -20,22 +20,22 @@ def export(
         typer.Option(
             "--format",
             "-f",
-            help="Form of the results; without it, what the name of the file says, or jsonl.",
+            help="File format; default: by the suffix of the output file, or jsonl.",
         ),
     ] = None,
     output: OutputOption = None,
     store: StoreOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Write the results of a run for other programs.
+    """Export the results of a run for other programs.
 
     \b
     planproof export latest -o results.parquet
     planproof export latest -o results.csv
     planproof export 20260102 > verdicts.jsonl
 
-    JSON Lines hold the whole verdicts, as `planproof run` writes them; Parquet and CSV have a row a
-    case. Nothing is masked.
+    JSON Lines contain the full verdicts, as written by `planproof run`; Parquet and CSV have one
+    row per case. Secrets are not redacted.
 
     Exit code: 0 written, 2 bad usage or input.
     """

@@ -31,7 +31,7 @@ def gate(
     *,
     min_mean: Annotated[
         float | None,
-        typer.Option("--min-mean", metavar="X", min=0, max=1, help="Least mean of the scores."),
+        typer.Option("--min-mean", metavar="X", min=0, max=1, help="Minimum mean score."),
     ] = None,
     min_pass_rate: Annotated[
         float | None,
@@ -40,26 +40,28 @@ def gate(
             metavar="X",
             min=0,
             max=1,
-            help="Least share of the scored cases that pass.",
+            help="Minimum share of scored cases that pass.",
         ),
     ] = None,
     min_score: MinPassOption = None,
     max_unscored: Annotated[
         int,
-        typer.Option("--max-unscored", metavar="N", min=0, help="How many may be without a score."),
+        typer.Option(
+            "--max-unscored", metavar="N", min=0, help="Maximum number of cases without a score."
+        ),
     ] = 0,
     no_worse_than: Annotated[
         str | None,
         typer.Option(
             "--no-worse-than",
             metavar="BASE",
-            help="A run, as for `planproof compare`: the mean of the cases that both scored must "
-            "not be lower now.",
+            help="Base run, as for `planproof compare`: the mean over the cases scored in both "
+            "runs must not fall.",
         ),
     ] = None,
     tolerance: Annotated[
         float,
-        typer.Option("--tolerance", metavar="X", min=0, max=1, help="How far that mean may fall."),
+        typer.Option("--tolerance", metavar="X", min=0, max=1, help="How much that mean may fall."),
     ] = 0.0,
     max_worse: Annotated[
         int | None,
@@ -67,7 +69,7 @@ def gate(
             "--max-worse",
             metavar="N",
             min=0,
-            help="How many cases may have a lower score than in BASE.",
+            help="Maximum number of cases with a lower score than in BASE.",
         ),
     ] = None,
     form: ReportFormatOption = ReportFormat.TERMINAL,
@@ -76,10 +78,10 @@ def gate(
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
 ) -> None:
-    """Pass or fail a run, and say why.
+    """Pass or fail a run, and explain why.
 
-    A run that is empty or not finished fails. So does one with cases that could not be judged,
-    unless --max-unscored allows for them: they are in no mean and in no pass rate.
+    An empty or unfinished run fails. So does a run with cases that could not be judged, unless
+    --max-unscored allows them: the mean and the pass rate don't include them.
 
     \b
     planproof gate latest --min-mean 0.8
@@ -88,13 +90,13 @@ def gate(
 
     Exit code: 0 passed, 1 failed, 2 bad usage or input.
     """
-    from planproof.runs.compare import compare as compared
+    from planproof.runs.compare import compare as compare_results
     from planproof.runs.gate import GateConditions, check_gate
     from planproof.runs.run_names import find_base_run, find_run_by_name
     from planproof.runs.summary import summarize
 
     if no_worse_than is None and (max_worse is not None or tolerance):
-        raise typer.BadParameter("--max-worse and --tolerance go with --no-worse-than.")
+        raise typer.BadParameter("--max-worse and --tolerance require --no-worse-than.")
     configuration = load_config(config)
     passing = resolve_passing_score(min_score, configuration)
     conditions = GateConditions(
@@ -110,7 +112,7 @@ def gate(
         comparison = None
         if no_worse_than is not None:
             base = find_base_run(run_store, no_worse_than, run_record)
-            comparison = compared(
+            comparison = compare_results(
                 run_store.iter_results(base.id),
                 run_store.iter_results(run_record.id),
                 min_score=passing,

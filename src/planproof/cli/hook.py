@@ -62,27 +62,28 @@ def claude_code(
             metavar="X",
             min=0,
             max=1,
-            help="Below this score let the agent go on, once a turn, with the reason.",
+            help="Below this score, make the agent continue with the reason, once per turn.",
         ),
     ] = None,
     plan_in_force: InForceOption = "latest",
     config: ConfigOption = None,
     print_settings: Annotated[
         bool,
-        typer.Option("--print-settings", help="Print what to put into .claude/settings.json."),
+        typer.Option("--print-settings", help="Print the settings for .claude/settings.json."),
     ] = False,
 ) -> None:
-    """Judge a session of Claude Code against its own to-do list or plan when it stops.
+    """Judge a Claude Code session when it stops.
 
-    Claude Code runs this as a hook on Stop, and shows what it says to the user. It does not keep
-    the agent from stopping unless --min-score is given, and then only once a turn. Of a session
-    that declares no plan it says nothing.
+    The session is judged against its own to-do list or plan. Claude Code runs this as a Stop hook
+    and shows its output to the user. The hook does not keep the agent from stopping unless
+    --min-score is given, and then only once per turn. It prints nothing for a session without a
+    plan.
 
     \b
     planproof hook claude-code --print-settings
     planproof hook claude-code --min-score 0.75 --print-settings
 
-    Exit code: 0 told, or nothing to tell; 1 or 3 failed. Never 2, which would block.
+    Exit code: 0 judged or nothing to judge, 1 or 3 failed. Never 2, which would block the stop.
     """
     from planproof.integrations.claude_code_hook import (
         build_hook_response,

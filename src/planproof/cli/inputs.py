@@ -22,31 +22,29 @@ ConfigOption: TypeAlias = Annotated[
     typer.Option(
         "--config",
         metavar="FILE",
-        help="Configuration file, instead of the nearest planproof.toml or pyproject.toml.",
+        help="Configuration file; default: the nearest planproof.toml or pyproject.toml.",
     ),
 ]
 JudgeOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--judge", metavar="NAME", help="Judge by name; `planproof judges` lists them."),
+    typer.Option("--judge", metavar="NAME", help="Judge to use; `planproof judges` lists them."),
 ]
 ReaderOption: TypeAlias = Annotated[
     str | None,
     typer.Option(
         "--reader",
         metavar="NAME",
-        help="Reader of the trace, instead of finding out; `planproof readers` lists them.",
+        help="Trace reader; default: detect it. `planproof readers` lists them.",
     ),
 ]
 TaskOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option(
-        "--task", metavar="FILE", help="The user task; else the first message of the user."
-    ),
+    typer.Option("--task", metavar="FILE", help="The user task; default: the first user message."),
 ]
 PlanOption: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        "--plan", metavar="FILE", help="The agent's plan; else the one declared in the trace."
+        "--plan", metavar="FILE", help="The agent's plan; default: the plan declared in the trace."
     ),
 ]
 PickOption: TypeAlias = Annotated[
@@ -54,19 +52,21 @@ PickOption: TypeAlias = Annotated[
     typer.Option(
         "--pick",
         metavar="ID",
-        help="Trace of a file that holds several, by id or number; `planproof inspect` lists them.",
+        help="Id or number of a trace in a file with several; `planproof inspect` lists them.",
     ),
 ]
 InForceOption: TypeAlias = Annotated[
     Literal["first", "latest"],
     typer.Option(
         "--plan-in-force",
-        help="Of several plans in a trace: the first throughout, or each until the next.",
+        help="If a trace has several plans: judge by the first, or by each until the next.",
     ),
 ]
 MinScoreOption: TypeAlias = Annotated[
     float | None,
-    typer.Option("--min-score", metavar="X", min=0, max=1, help="Exit with 1 below this score."),
+    typer.Option(
+        "--min-score", metavar="X", min=0, max=1, help="Exit with code 1 below this score."
+    ),
 ]
 MinPassOption: TypeAlias = Annotated[
     float | None,
@@ -75,8 +75,7 @@ MinPassOption: TypeAlias = Annotated[
         metavar="X",
         min=0,
         max=1,
-        help="A case passes with this score. Without it: `min_score` of the configuration, or "
-        "0.75.",
+        help="Minimum score to pass; default: `min_score` of the configuration, or 0.75.",
     ),
 ]
 
@@ -102,7 +101,7 @@ def read_bytes(path: Path, limits: Limits) -> bytes:
         raise InvalidInput(
             f"has more than {limits.bytes:,} bytes.",
             where=format_input_name(path),
-            advice="Raise `max_bytes` under `limits` in the configuration, or split it.",
+            advice="Increase `max_bytes` under `limits` in the configuration, or split the file.",
         )
     return data
 
@@ -129,7 +128,7 @@ def read_text(path: Path, limits: Limits) -> str:
         raise InvalidInput(
             f"byte {error.start} is not valid UTF-8.",
             where=format_input_name(path),
-            advice="Save it as UTF-8 text.",
+            advice="Save the file as UTF-8 text.",
         ) from error
 
 
@@ -150,7 +149,9 @@ def open_input(path: Path) -> Generator[BinaryIO, None, None]:
 def _make_read_error(path: Path, error: OSError) -> InvalidInput:
     """Return the error for a file that can't be opened or read."""
     return InvalidInput(
-        f"can't be read: {error.strerror}.", where=format_input_name(path), advice="Check the path."
+        f"can't be read: {error.strerror}.",
+        where=format_input_name(path),
+        advice="Check the path.",
     )
 
 
@@ -174,5 +175,5 @@ def resolve_passing_score(min_score: float | None, configuration: Configuration)
     """Return the passing score: the option, the configured value, or the default."""
     from planproof.runs.summary import PASSING_SCORE
 
-    least = configuration.min_score if min_score is None else min_score
-    return PASSING_SCORE if least is None else least
+    score = configuration.min_score if min_score is None else min_score
+    return PASSING_SCORE if score is None else score

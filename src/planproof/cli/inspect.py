@@ -45,23 +45,25 @@ class InspectFormat(StrEnum):
 
 def inspect(
     trace: Annotated[
-        Path, typer.Argument(metavar="TRACE", help="Trace, or a case; - reads standard input.")
+        Path, typer.Argument(metavar="TRACE", help="Trace or case file; - reads standard input.")
     ],
     *,
     pick: PickOption = None,
     form: Annotated[
         InspectFormat,
-        typer.Option("--format", "-f", help="A picture; `json`: the trace in the native form."),
+        typer.Option(
+            "--format", "-f", help="Output format; `json` prints the trace in the native format."
+        ),
     ] = InspectFormat.TERMINAL,
     reader: ReaderOption = None,
     config: ConfigOption = None,
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
 ) -> None:
-    """Show what is understood of a trace.
+    """Show how a trace is read.
 
-    Which reader knows its format, the events, the plan that was found and where, and what was
-    skipped and why. A file that holds several traces is listed.
+    Prints the reader, the events, the plan and where it was found, and skipped parts with the
+    reason. For a file with several traces, lists them.
 
     \b
     planproof inspect run.jsonl
@@ -70,28 +72,23 @@ def inspect(
 
     Exit code: 0 read, 2 bad usage or input.
     """
-    from planproof.readers.decoding.split_traces import select_trace as picked
-    from planproof.readers.decoding.split_traces import split_traces
+    from planproof.readers.decoding.split_traces import select_trace, split_traces
 
     configuration = load_config(config)
     source = read_source(trace, configuration.limits)
     vocabulary = configuration.vocabulary
     with open_text_output(output) as stream:
-        members_found = (
-            split_traces(source) if pick is None and form is InspectFormat.TERMINAL else ()
-        )
-        if len(members_found) > 1:
-            for line in _render_listing(
-                source.name, members_found, reader, vocabulary, secrets=no_redact
-            ):
+        traces = split_traces(source) if pick is None and form is InspectFormat.TERMINAL else ()
+        if len(traces) > 1:
+            for line in _render_listing(source.name, traces, reader, vocabulary, secrets=no_redact):
                 stream.write(f"{line}\n")
             return
-        source = picked(source, pick)
-        read = _read_trace(source, reader, vocabulary)
+        source = select_trace(source, pick)
+        parsed = _read_trace(source, reader, vocabulary)
         if form is InspectFormat.JSON:
-            stream.write(_render_native(read))
+            stream.write(_render_native(parsed))
         else:
-            stream.write(_render_picture(source.name, read, stream, secrets=no_redact))
+            stream.write(_render_terminal(source.name, parsed, stream, secrets=no_redact))
 
 
 def _read_trace(source: Source, reader: str | None, vocabulary: Vocabulary) -> Trace:
@@ -106,17 +103,17 @@ def _render_native(trace: Trace) -> str:
     return json.dumps(serialize_trace(trace), indent=1) + "\n"
 
 
-def _render_picture(name: str, trace: Trace, stream: TextIO, *, secrets: bool) -> str:
+def _render_terminal(name: str, trace: Trace, stream: TextIO, *, secrets: bool) -> str:
     from planproof.planning.find_plan import find_declared_plan
     from planproof.reports.terminal.trace_lines import render_trace
 
-    shown = render_trace(name, trace, find_declared_plan(trace), secrets=secrets)
-    return render_rich(shown, stream if stream is sys.stdout else make_plain_stream())
+    rendered = render_trace(name, trace, find_declared_plan(trace), secrets=secrets)
+    return render_rich(rendered, stream if stream is sys.stdout else make_plain_stream())
 
 
 def _render_listing(
     name: str,
-    traces_found: Sequence[ContainedTrace],
+    traces: Sequence[ContainedTrace],
     reader: str | None,
     vocabulary: Vocabulary,
     *,
@@ -124,8 +121,8 @@ def _render_listing(
 ) -> Iterator[str]:
     from planproof.reports.terminal.trace_lines import format_trace_list
 
-    traces = (_summarize_trace(member, reader, vocabulary) for member in traces_found)
-    return format_trace_list(name, traces, secrets=secrets)
+    entries = (_summarize_trace(member, reader, vocabulary) for member in traces)
+    return format_trace_list(name, entries, secrets=secrets)
 
 
 def _summarize_trace(

@@ -60,7 +60,7 @@ def judge(
     plan: PlanOption = None,
     trace: Annotated[
         Path | None,
-        typer.Option("--trace", metavar="FILE", help="The execution trace, instead of a case."),
+        typer.Option("--trace", metavar="FILE", help="Execution trace, instead of a case file."),
     ] = None,
     pick: PickOption = None,
     form: Annotated[
@@ -68,8 +68,8 @@ def judge(
         typer.Option(
             "--format",
             "-f",
-            help="A picture; `json`: score and reason; `full`: the whole verdict; `markdown`; "
-            "`html`: a page that draws it.",
+            help="Output format; `json`: score and reason; `full`: the full verdict as JSON; "
+            "`html`: a page.",
         ),
     ] = Format.TERMINAL,
     min_score: MinScoreOption = None,
@@ -81,7 +81,8 @@ def judge(
     no_redact: NoRedactOption = False,
     judge_options: ModelJudgeOptions,
     show_prompt: Annotated[
-        bool, typer.Option("--show-prompt", help="Print what a model would be asked; ask nobody.")
+        bool,
+        typer.Option("--show-prompt", help="Print the prompt for the model, and don't send it."),
     ] = False,
 ) -> None:
     """Judge one case.
@@ -100,7 +101,7 @@ def judge(
     """
     _check_usage(case, task, plan, trace)
     if pick is not None and trace is None:
-        raise typer.BadParameter("--pick goes with --trace.")
+        raise typer.BadParameter("--pick requires --trace.")
     configuration = load_config(config)
     judge_input = _load_input(
         case, (task, plan, trace), pick, (reader, plan_in_force), configuration
@@ -122,8 +123,8 @@ def judge(
             stream.write(format_verdict(verdict, form, secrets=no_redact, stream=render_stream))
     if verdict.score is None:
         raise typer.Exit(NOT_JUDGED)
-    least = configuration.min_score if min_score is None else min_score
-    if least is not None and verdict.score < least:
+    threshold = configuration.min_score if min_score is None else min_score
+    if threshold is not None and verdict.score < threshold:
         raise typer.Exit(BELOW_MINIMUM)
 
 
@@ -132,7 +133,7 @@ def _check_usage(case: Path | None, *parts: Path | None) -> None:
     *_, trace = parts
     given_files = [file for file in parts if file is not None]
     if (case is None) == (trace is None) or (case is not None and given_files):
-        raise typer.BadParameter("give a case file, or --trace, with --task and --plan or without.")
+        raise typer.BadParameter("pass a case file, or --trace with optional --task and --plan.")
     if sum(map(is_standard_input, given_files)) > 1:
         raise typer.BadParameter("only one of --task, --plan and --trace can be `-`.")
 

@@ -6,9 +6,9 @@ import typer
 
 
 def judges() -> None:
-    """List the judges, for --judge.
+    """List the judges for --judge.
 
-    More can be registered by other packages, as entry points in the group `planproof.judges`.
+    Other packages can register judges as entry points in the group `planproof.judges`.
     """
     from planproof.extensions import list_names
 

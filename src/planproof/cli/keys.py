@@ -15,13 +15,16 @@ from planproof.cli.options import StoreOption
 if TYPE_CHECKING:
     from planproof.server.guard.api_keys import Keys
 
-NameArgument: TypeAlias = Annotated[str, typer.Argument(metavar="NAME", help="Whose key it is.")]
+NameArgument: TypeAlias = Annotated[
+    str, typer.Argument(metavar="NAME", help="Name of the key, for example its user.")
+]
 
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Make, list and remove the keys of a server.\n\n"
-    "They stand in the store of the server, hashed: a key is shown once, when it is made.",
+    help="Create, list and remove the API keys of a server.\n\n"
+    "Keys are stored as hashes in the store of the server: a key is shown only once, when it is "
+    "created.",
 )
 
 
@@ -30,29 +33,29 @@ def add(
     *,
     role: Annotated[
         Literal["read", "write"],
-        typer.Option("--role", help="read is good for looking, write for everything."),
+        typer.Option("--role", help="`read` allows viewing, `write` allows everything."),
     ] = "read",
     store: StoreOption = None,
     config: ConfigOption = None,
 ) -> None:
-    """Make a key, and show it this once.
+    """Create a key and print it. It is not shown again.
 
     \b
     planproof keys add ci --role write
     planproof keys add dashboard --store postgresql://eval@db/planproof
 
-    Exit code: 0 made, 2 bad usage or input.
+    Exit code: 0 created, 2 bad usage or input.
     """
     from planproof.server.guard.api_keys import Role
 
     with _open_keys(store, config) as keys:
         key = keys.add(name, Role(role))
     typer.echo(key)
-    typer.echo("planproof: keep it now, it is not shown again", err=True)
+    typer.echo("planproof: store this key now, it is not shown again", err=True)
 
 
 def list_(*, store: StoreOption = None, config: ConfigOption = None) -> None:
-    """List the keys: name, role, and when they were made (UTC).
+    """List the keys: name, role, and time of creation (UTC).
 
     \b
     planproof keys list
@@ -69,7 +72,7 @@ def list_(*, store: StoreOption = None, config: ConfigOption = None) -> None:
 
 
 def remove(name: NameArgument, *, store: StoreOption = None, config: ConfigOption = None) -> None:
-    """Remove a key. Servers that run take notice within seconds.
+    """Remove a key. Running servers reject it within seconds.
 
     \b
     planproof keys remove ci

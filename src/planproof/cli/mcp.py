@@ -17,33 +17,34 @@ def mcp(
     *,
     folder: Annotated[
         Path,
-        typer.Option("--folder", metavar="DIR", help="Read files below this folder only."),
+        typer.Option("--folder", metavar="DIR", help="Read only files in this folder."),
     ] = Path(),
     judge_name: JudgeOption = None,
     config: ConfigOption = None,
     judge_options: ModelJudgeOptions,
 ) -> None:
-    """Serve the tools `judge`, `inspect` and `expected_next` to MCP clients.
+    """Serve tools to MCP clients.
 
-    It speaks the Model Context Protocol on standard input and output, so that an agent or an
-    editor that starts it can ask. It reads no file but those that a tool is asked for by path,
-    below the folder, and writes none. Needs the extra: pip install 'planproof[mcp]'.
+    The tools are `judge`, `inspect` and `expected_next`. The server speaks the Model Context
+    Protocol on standard input and output, for agents and editors that start it as a subprocess. It
+    reads only files in the folder that are passed to a tool by path, and writes no files. It needs
+    an extra: pip install 'planproof[mcp]'.
 
     \b
     planproof mcp
     planproof mcp --folder ~/agent-runs
     planproof mcp --judge audit --model openai:NAME
 
-    Exit code: 0 the client has gone, 2 bad usage or input.
+    Exit code: 0 client disconnected, 2 bad usage or input.
     """
     if not folder.is_dir():
-        raise InvalidInput("is no folder.", where=str(folder), advice="Check --folder.")
+        raise InvalidInput("not a folder.", where=str(folder), advice="Check --folder.")
     try:
         from planproof.integrations.mcp.mcp_server import make_server
     except ImportError as error:
         raise InvalidConfiguration(
-            f"the MCP server needs a package that is missing: {error}.",
-            advice="pip install 'planproof[mcp]'",
+            f"the MCP server needs a package that is not installed: {error}.",
+            advice="Install it: pip install 'planproof[mcp]'.",
         ) from error
     configuration = load_config(config)
     make_server(folder, configuration, judge_options.make_judge(judge_name, configuration)).run()

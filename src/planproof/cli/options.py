@@ -50,26 +50,26 @@ ModelOption: TypeAlias = Annotated[
     typer.Option(
         "--model",
         metavar="PROVIDER:NAME",
-        help="Model to ask, such as openai:NAME, anthropic:NAME or ollama:NAME; of several the "
-        "lower verdict stands. Keys come from the environment.",
+        help="Model, for example openai:NAME, anthropic:NAME or ollama:NAME; can be repeated, then "
+        "the lowest verdict counts. API keys come from the environment.",
     ),
 ]
 BaseUrlOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--base-url", metavar="URL", help="Address of a server that is like OpenAI's."),
+    typer.Option("--base-url", metavar="URL", help="Base URL of an OpenAI-compatible server."),
 ]
 SamplesOption: TypeAlias = Annotated[
     int,
     typer.Option(
-        "--samples", metavar="N", min=1, max=25, help="Ask so many times; disagreement is doubt."
+        "--samples", metavar="N", min=1, max=25, help="Ask N times and combine the answers."
     ),
 ]
 BudgetOption: TypeAlias = Annotated[
     int,
-    typer.Option("--budget", metavar="N", min=4_000, help="Characters of a request, at the most."),
+    typer.Option("--budget", metavar="N", min=4_000, help="Maximum characters per request."),
 ]
 DeadlineOption: TypeAlias = Annotated[
-    float, typer.Option("--deadline", metavar="S", min=1, help="Seconds for a case, at the most.")
+    float, typer.Option("--deadline", metavar="S", min=1, help="Maximum seconds per case.")
 ]
 ConcurrencyOption: TypeAlias = Annotated[
     int | None,
@@ -77,39 +77,44 @@ ConcurrencyOption: TypeAlias = Annotated[
         "--concurrency",
         metavar="N",
         min=1,
-        help="Questions to a model at once (8); with `rules`, processes (one a core).",
+        help="Concurrent model requests (8); with `rules`, processes (one per core).",
     ),
 ]
 RpmOption: TypeAlias = Annotated[
-    float | None, typer.Option("--rpm", metavar="N", min=0.1, help="Questions a minute.")
+    float | None, typer.Option("--rpm", metavar="N", min=0.1, help="Maximum requests per minute.")
 ]
 TpmOption: TypeAlias = Annotated[
-    float | None, typer.Option("--tpm", metavar="N", min=1, help="Tokens a minute.")
+    float | None, typer.Option("--tpm", metavar="N", min=1, help="Maximum tokens per minute.")
 ]
 NoCacheOption: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--no-cache",
-        help="Judge anew: take no answer from the cache and no verdict from the store.",
+        help="Judge again: don't use cached answers or stored verdicts.",
     ),
 ]
 MaxCostOption: TypeAlias = Annotated[
     float | None,
-    typer.Option("--max-cost", metavar="USD", min=0, help="Ask no further beyond this price."),
+    typer.Option("--max-cost", metavar="USD", min=0, help="Send no request beyond this cost."),
 ]
 DoubtOption: TypeAlias = Annotated[
     float,
     typer.Option(
-        "--doubt", metavar="X", min=0, help="How much doubt `cascade` leaves without asking."
+        "--doubt",
+        metavar="X",
+        min=0,
+        help="Maximum doubt that `cascade` accepts without asking a model.",
     ),
 ]
 ImageUrlsOption: TypeAlias = Annotated[
     bool,
-    typer.Option("--allow-image-urls", help="Pass on addresses of images; they are not fetched."),
+    typer.Option(
+        "--allow-image-urls", help="Send image URLs to the model; planproof does not fetch them."
+    ),
 ]
 TemplateOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--template", metavar="FILE", help="Template of your own, for `prompt`."),
+    typer.Option("--template", metavar="FILE", help="Custom template for the `prompt` judge."),
 ]
 
 
@@ -166,7 +171,7 @@ class ModelJudgeOptions:
 
         chosen = self._resolve_judge_name(name, configuration)
         if not asks_model(chosen):
-            raise typer.BadParameter(f"the judge `{chosen}` asks no model.")
+            raise typer.BadParameter(f"the judge `{chosen}` does not use a model.")
         models = [UnopenedModel(model) for model in self.models or ("none",)]
         return open_judge(
             chosen,
@@ -193,7 +198,7 @@ class ModelJudgeOptions:
         if self.template is None:
             return options
         if judge != "prompt":
-            raise typer.BadParameter("--template goes with --judge prompt.")
+            raise typer.BadParameter("--template requires --judge prompt.")
         return replace(options, template=read_text(self.template, configuration.limits))
 
     def _make_model_settings(self) -> ModelSettings:
@@ -259,19 +264,19 @@ StoreOption: TypeAlias = Annotated[
         "--store",
         metavar="URL",
         envvar="PLANPROOF_STORE",
-        help="Where runs are kept: a file, postgresql://USER@HOST/NAME, or `none`. "
-        "Without it: `store` of the configuration, or .planproof/planproof.db.",
+        help="Where runs are stored: a file, postgresql://USER@HOST/NAME, or `none`; default: "
+        "`store` of the configuration, or .planproof/planproof.db.",
     ),
 ]
 TagOption: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option("--tag", metavar="NAME=VALUE", help="Tag of a run; can be given several times."),
+    typer.Option("--tag", metavar="NAME=VALUE", help="Tag of a run; can be repeated."),
 ]
 RunArgument: TypeAlias = Annotated[
     str,
     typer.Argument(
         metavar="RUN",
-        help="Id of a run, the beginning of it, `latest`, or NAME=VALUE: the last with this tag.",
+        help="Run id or prefix, `latest`, or NAME=VALUE for the latest run with this tag.",
     ),
 ]
 
@@ -300,9 +305,9 @@ def open_existing_store(
     file = resolve_store_file(url or configuration.store)
     if file is not None and not file.exists():
         raise InvalidInput(
-            "there is no store.",
+            "store not found.",
             where=str(file),
-            advice="`planproof run DATA` makes one; --store names another.",
+            advice="Create one with `planproof run DATA`, or name another with --store.",
         )
     with open_or_create_store(url, configuration) as store:
         yield store
@@ -320,7 +325,7 @@ MapOption: TypeAlias = Annotated[
     typer.Option(
         "--map",
         metavar="FIELD=POINTER",
-        help="Where task, plan, trace, id or metadata stand in a record, as plan=/meta/plan.",
+        help="JSON Pointer to task, plan, trace, id or metadata in a record: plan=/meta/plan.",
     ),
 ]
 WhereOption: TypeAlias = Annotated[
@@ -328,21 +333,24 @@ WhereOption: TypeAlias = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        help="Only records like this: team=search, /meta/turns>=10, task~refund, /meta/label.",
+        help="Only matching records: team=search, /meta/turns>=10, task~refund, /meta/label.",
     ),
 ]
 SampleOption: TypeAlias = Annotated[
-    int | None, typer.Option("--sample", metavar="N", min=1, help="So many of them, by chance.")
+    int | None,
+    typer.Option("--sample", metavar="N", min=1, help="Judge a random sample of N cases."),
 ]
 SeedOption: TypeAlias = Annotated[
-    int, typer.Option("--seed", metavar="N", help="Another seed draws another sample.")
+    int, typer.Option("--seed", metavar="N", help="Seed of the random sample.")
 ]
 LimitOption: TypeAlias = Annotated[
-    int | None, typer.Option("--limit", metavar="N", min=0, help="The first so many.")
+    int | None, typer.Option("--limit", metavar="N", min=0, help="Judge only the first N cases.")
 ]
 ShardOption: TypeAlias = Annotated[
     str | None,
-    typer.Option("--shard", metavar="I/N", help="The I-th of N shares, for several machines."),
+    typer.Option(
+        "--shard", metavar="I/N", help="Judge part I of N, to split the data over several machines."
+    ),
 ]
 
 
@@ -420,7 +428,7 @@ class Engine(StrEnum):
 
 
 EngineOption: TypeAlias = Annotated[
-    Engine, typer.Option("--engine", help="Where cases are judged: here, or on a Ray cluster.")
+    Engine, typer.Option("--engine", help="Judge on this machine or on a Ray cluster.")
 ]
 RayAddressOption: TypeAlias = Annotated[
     str | None,
@@ -429,7 +437,7 @@ RayAddressOption: TypeAlias = Annotated[
         metavar="ADDRESS",
         envvar="RAY_ADDRESS",
         show_envvar=False,
-        help="A cluster that is running, as HOST:6379 or auto; without it, one is started here.",
+        help="Running Ray cluster, HOST:6379 or auto; default: start a local one.",
     ),
 ]
 
@@ -449,13 +457,13 @@ class EngineOptions:
             return None
         if evaluator_factory.judge_options.max_cost is not None:
             raise typer.BadParameter(
-                "--max-cost can't be held over several workers: use --engine local."
+                "--max-cost can't be enforced across workers; use --engine local."
             )
         from planproof.evaluation import is_async_judge
         from planproof.runs.engines.ray import RayJob, judge_on_ray
 
-        asks = is_async_judge(evaluator_factory().judge)
-        at_once = evaluator_factory.judge_options.concurrency
+        uses_model = is_async_judge(evaluator_factory().judge)
+        concurrency = evaluator_factory.judge_options.concurrency
         job = RayJob(
             data=cases,
             make_evaluator=evaluator_factory,
@@ -465,8 +473,8 @@ class EngineOptions:
             else self._find_shared_store(store),
             fingerprint=run.fingerprint,
             address=self.ray_address,
-            workers=None if asks else at_once,
-            concurrency=at_once if asks else 1,
+            workers=None if uses_model else concurrency,
+            concurrency=concurrency if uses_model else 1,
         )
         return partial(judge_on_ray, job)
 

@@ -25,15 +25,15 @@ _MAX_WIDTH = 100
 
 OutputOption: TypeAlias = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write to a file; it appears when whole."),
+    typer.Option("--output", "-o", metavar="FILE", help="Output file, written atomically."),
 ]
 
 NoRedactOption: TypeAlias = Annotated[
     bool,
     typer.Option(
         "--no-redact",
-        help="Show what looks like a secret. Formats for programs never mask: what they say must "
-        "stay what the trace says.",
+        help="Don't redact secrets. Machine-readable formats are never redacted, so that quotes "
+        "match the trace.",
     ),
 ]
 
@@ -67,14 +67,14 @@ def format_verdict(verdict: Verdict, form: Format, *, secrets: bool, stream: Tex
     ) + "\n"
 
 
-def render_rich(picture: RenderableType, stream: TextIO) -> str:
+def render_rich(renderable: RenderableType, stream: TextIO) -> str:
     """Render to text of limited width, with colour only if the stream is a terminal."""
     from rich.console import Console
 
     console = Console(file=stream)
     console.width = min(console.width, _MAX_WIDTH)
     with console.capture() as captured:
-        console.print(picture)
+        console.print(renderable)
     text = captured.get()
     if console.is_terminal:
         return text

@@ -40,14 +40,12 @@ class PlanFormat(StrEnum):
 
 def plan(
     trace: Annotated[
-        Path, typer.Argument(metavar="TRACE", help="The trace; - reads standard input.")
+        Path, typer.Argument(metavar="TRACE", help="Trace file; - reads standard input.")
     ],
     *,
     form: Annotated[
         PlanFormat,
-        typer.Option(
-            "--format", "-f", help="Lines for people, or `json`, in which nothing is cut."
-        ),
+        typer.Option("--format", "-f", help="Output format; `json` truncates nothing."),
     ] = PlanFormat.TERMINAL,
     pick: PickOption = None,
     reader: ReaderOption = None,
@@ -59,7 +57,7 @@ def plan(
         typer.Option(
             "--model",
             metavar="PROVIDER:NAME",
-            help="Model that draws a plan from the trace if none was declared.",
+            help="Model that infers a plan if the trace declares none.",
         ),
     ] = None,
     base_url: BaseUrlOption = None,
@@ -68,24 +66,24 @@ def plan(
     no_cache: NoCacheOption = False,
     max_cost: MaxCostOption = None,
 ) -> None:
-    """Show the plan that was declared in a trace.
+    """Show the plan declared in a trace.
 
-    Its steps with the numbers printed there, where it stands, who declared it and whether before
-    acting; the later plans with what they change; and plans that the user rejected.
+    Prints its steps with their numbers, where it was found, who declared it and whether before
+    acting, later plans with their changes, and plans that the user rejected.
 
     \b
     planproof plan run.jsonl
     planproof plan run.jsonl --format json
     planproof plan run.jsonl --model openai:NAME
 
-    With --model, a trace in which no plan was declared is read by a model, which says what plan
-    the agent seems to have followed. Every step comes with a quote that was looked up. Such a plan
-    is marked `inferred`, for to judge the same trace by it goes in a circle.
+    With --model, if the trace declares no plan, a model infers the plan that the agent seems to
+    have followed. Every step has a quote that was verified in the trace. Such a plan is marked
+    `inferred`: judging the same trace by it would be circular.
 
-    Exit code: 0 found, 2 bad usage or input, 3 no plan was found, or the model failed.
+    Exit code: 0 found, 2 bad usage or input, 3 no plan found or the model failed.
     """
     from planproof.planning.find_plan import find_declared_plan
-    from planproof.readers.decoding.split_traces import select_trace as picked
+    from planproof.readers.decoding.split_traces import select_trace
     from planproof.readers.detect import read_trace
     from planproof.reports.terminal.plan_lines import (
         format_inferred_plan,
@@ -96,10 +94,10 @@ def plan(
     from planproof.reports.wording import make_sanitizer
 
     configuration = load_config(config)
-    source = picked(read_source(trace, configuration.limits), pick)
-    read = read_trace(source, reader=reader, vocabulary=configuration.vocabulary)
-    located = find_declared_plan(read)
-    if model is not None and located.plan is None and read.events:
+    source = select_trace(read_source(trace, configuration.limits), pick)
+    parsed = read_trace(source, reader=reader, vocabulary=configuration.vocabulary)
+    located = find_declared_plan(parsed)
+    if model is not None and located.plan is None and parsed.events:
         judge_options = ModelJudgeOptions(
             model=[model],
             base_url=base_url,
@@ -108,7 +106,7 @@ def plan(
             no_cache=no_cache,
             max_cost=max_cost,
         )
-        inferred = _infer_plan(read, judge_options)
+        inferred = _infer_plan(parsed, judge_options)
         with open_text_output(output) as stream:
             if form is PlanFormat.JSON:
                 stream.write(inferred_plan_to_json(inferred) + "\n")

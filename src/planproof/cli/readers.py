@@ -8,10 +8,10 @@ _WIDTH = 80
 
 
 def readers() -> None:
-    """List the readers, for --reader, and what each of them reads.
+    """List the readers for --reader, and the formats they read.
 
-    More can be registered by other packages, as entry points in the group `planproof.readers`;
-    they are asked before the built-in ones.
+    Other packages can register readers as entry points in the group `planproof.readers`; those are
+    tried before the built-in ones.
     """
     from textwrap import wrap
 
@@ -37,5 +37,5 @@ def _describe_reader(name: str) -> str:
     try:
         summary = (load_reader(name).__doc__ or "").strip().partition("\n")[0]
     except UnknownName as error:
-        summary = f"Left out: {error.what}"
+        summary = f"Not available: {error.what}"
     return to_one_line(f"{summary} (from {package})" if package else summary)

@@ -18,7 +18,7 @@ def report(
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="The page; it appears when whole. - prints it."
+            "--output", "-o", metavar="FILE", help="Output file; - writes to standard output."
         ),
     ] = Path("report.html"),
     min_score: MinPassOption = None,
@@ -26,17 +26,19 @@ def report(
     config: ConfigOption = None,
     no_redact: NoRedactOption = False,
 ) -> None:
-    """Draw a run as a page: its scores, what broke most, and every case with its evidence.
+    """Write an HTML report of a run.
 
-    The page is one file. It fetches nothing, and can be sent or kept beside a build.
+    The page shows the scores, the steps that failed most often, and every case with its evidence.
+    It is a single file that loads nothing from the network, so it can be sent by mail or stored as
+    a build artifact.
 
     \b
     planproof report
     planproof report latest -o report.html
     planproof report branch=main -o main.html
-    planproof report 20260102 --no-redact -o whole.html
+    planproof report 20260102 --no-redact -o full.html
 
-    Exit code: 0 drawn, 2 bad usage or input.
+    Exit code: 0 written, 2 bad usage or input.
     """
     from planproof.evaluation import ReadOptions
     from planproof.reports.html.report_page import render_run_page
@@ -45,12 +47,14 @@ def report(
 
     configuration = load_config(config)
     reading = ReadOptions(None, configuration.vocabulary, configuration.limits)
-    least = resolve_passing_score(min_score, configuration)
+    passing_score = resolve_passing_score(min_score, configuration)
     with open_existing_store(store, configuration) as run_store:
         run_record = find_run_by_name(run_store, run)
         with open_text_output(output) as stream:
             stream.writelines(
-                render_run_page(run_record, run_store, reading, min_score=least, secrets=no_redact)
+                render_run_page(
+                    run_record, run_store, reading, min_score=passing_score, secrets=no_redact
+                )
             )
     if str(output) != "-":
         typer.echo(f"{output}: {pluralize(run_record.cases, 'case')} of {run_record.id}", err=True)

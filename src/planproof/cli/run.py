@@ -70,7 +70,7 @@ def run(
     tag: TagOption = None,
     resume: Annotated[
         bool,
-        typer.Option("--resume", help="Go on with the run over the same data that was broken off."),
+        typer.Option("--resume", help="Resume the interrupted run over the same data."),
     ] = False,
     data_options: DataOptions,
     engine_options: EngineOptions,
@@ -81,7 +81,7 @@ def run(
     judge_options: ModelJudgeOptions,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Say how much would be asked of a model; ask nobody."),
+        typer.Option("--dry-run", help="Estimate the model requests, and don't send them."),
     ] = False,
 ) -> None:
     """Judge many cases.
@@ -95,16 +95,16 @@ def run(
     planproof run cases.jsonl --resume
     planproof run cases/ --engine ray --ray-address head:6379
 
-    DATA is cases or traces: JSON Lines, an array, Parquet, CSV, a log, a folder. A trace by itself
-    is judged by the plan that is declared in it.
+    DATA contains cases or traces: JSON Lines, a JSON array, Parquet, CSV, a log, or a folder. A
+    trace without a case is judged by the plan declared in it.
 
-    Results are kept in the store, in the order of the cases; `--store none` keeps nothing. -o
-    writes them out as well: whole verdicts as JSON Lines, or rows as Parquet or CSV, by the name of
-    the file. Without -o, whole verdicts go to standard output where that is no terminal.
+    Results are stored in the order of the cases; `--store none` stores nothing. -o also writes them
+    to a file: full verdicts as JSON Lines, or rows as Parquet or CSV, by the suffix of the file.
+    Without -o, full verdicts are written to standard output unless it is a terminal.
 
-    A case that was judged before, in the same way, is not judged again. Ctrl-C ends a run, and
-    --resume goes on with it. A line that holds no case gives a verdict with the outcome
-    `invalid_input`. Nothing is masked: quotes must stay what the trace says.
+    A case that was already judged with the same settings is not judged again. Ctrl-C interrupts a
+    run, and --resume continues it. An invalid line gets a verdict with the outcome
+    `invalid_input`. Secrets are not redacted, so that quotes match the trace.
 
     Exit code: 0 all judged, 1 some below --min-score, 2 bad usage or input, 3 some could not be
     judged, 130 interrupted.
@@ -113,7 +113,9 @@ def run(
 
     if output is not None and any(_is_same_file(output, Path(path)) for path in paths):
         raise InvalidInput(
-            "is the file that the cases are read from.", where=str(output), advice="Name another."
+            "the output file is also an input file.",
+            where=str(output),
+            advice="Use another output file.",
         )
     configuration = load_config(config)
     cases = data_options.make_data_set(paths, configuration.limits)
@@ -166,16 +168,16 @@ def run(
                 if not tally.cases:
                     # An empty file must not look like a run in which everything passed.
                     raise InvalidInput(
-                        "there are no cases.",
+                        "no cases found.",
                         where=", ".join(paths),
-                        advice="Look into the data, and at --where if it was given.",
+                        advice="Check the data, and --where if it was given.",
                     )
         except KeyboardInterrupt:
             _print_interrupted(tally, run_store, output)
             raise typer.Exit(INTERRUPTED) from None
     _print_summary(tally, monotonic() - began)
     if run_store.is_persistent:
-        typer.echo(f"kept as run {run_record.id} in {run_store.url}", err=True)
+        typer.echo(f"stored as run {run_record.id} in {run_store.url}", err=True)
     has_min_score = min_score is not None or configuration.min_score is not None
     if has_min_score and tally.passed < tally.scored:
         raise typer.Exit(BELOW_MINIMUM)
@@ -238,21 +240,25 @@ def _print_summary(tally: SummaryBuilder, seconds: float) -> None:
 
 
 def _print_resumed(run_record: Run) -> None:
+    from planproof.reports.wording import pluralize
+
     if run_record.cases:
         typer.echo(
-            f"planproof: going on with run {run_record.id} after {run_record.cases:,} cases",
+            f"planproof: resuming run {run_record.id} after {pluralize(run_record.cases, 'case')}",
             err=True,
         )
     else:
-        typer.echo("planproof: no run over this data was broken off; this is a new one", err=True)
+        typer.echo("planproof: no interrupted run over this data; starting a new run", err=True)
 
 
 def _print_interrupted(tally: SummaryBuilder, run_store: Store, output: Path | None) -> None:
-    message = f"planproof: interrupted after {tally.cases:,} cases"
+    from planproof.reports.wording import pluralize
+
+    message = f"planproof: interrupted after {pluralize(tally.cases, 'case')}"
     if run_store.is_persistent:
         arguments = [word for word in sys.argv[1:] if word != "--resume"]
         command = _PASSWORD.sub(r"\1:***@", shlex.join(["planproof", *arguments, "--resume"]))
-        typer.echo(f"{message}, which are kept; go on with\n  {command}", err=True)
+        typer.echo(f"{message}; resume with\n  {command}", err=True)
     elif output is None:
         typer.echo(message, err=True)
     else:
@@ -263,14 +269,14 @@ def _is_same_file(output: Path, path: Path) -> bool:
     return output.exists() and path.exists() and output.samefile(path)
 
 
-_CHARACTERS_A_TOKEN = 4
+_CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(slots=True)
 class Estimate:
     """Number and length of the questions to a model, for `--dry-run`.
 
-    `without_questions` counts cases that are settled without asking.
+    `without_questions` counts cases that need no request.
     """
 
     cases: int = 0
@@ -305,10 +311,12 @@ class Estimate:
 
     def format_lines(self) -> Iterator[str]:
         """Yield the estimate as lines of text."""
-        tokens = self.characters // _CHARACTERS_A_TOKEN
-        yield f"{self.cases:,} cases, {self.calls:,} calls"
-        yield f"{self.characters:,} characters, about {tokens:,} tokens in"
+        from planproof.reports.wording import pluralize
+
+        tokens = self.characters // _CHARACTERS_PER_TOKEN
+        yield f"{pluralize(self.cases, 'case')}, {pluralize(self.calls, 'call')}"
+        yield f"{self.characters:,} characters, about {tokens:,} input tokens"
         if self.without_questions:
-            yield f"{self.without_questions:,} cases are settled without asking"
+            yield f"no request for {pluralize(self.without_questions, 'case')}"
         if self.unreadable:
-            yield f"{self.unreadable:,} cases can't be judged"
+            yield f"{pluralize(self.unreadable, 'case')} can't be judged"

@@ -24,18 +24,19 @@ def runs(
     *,
     tag: TagOption = None,
     limit: Annotated[
-        int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most so many.")
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="Maximum number of runs.")
     ] = 20,
     form: Annotated[
-        RunsFormat, typer.Option("--format", "-f", help="A line each, or JSON.")
+        RunsFormat, typer.Option("--format", "-f", help="Output format.")
     ] = RunsFormat.TERMINAL,
     store: StoreOption = None,
     config: ConfigOption = None,
     no_redact: NoRedactOption = False,
 ) -> None:
-    """List runs, the newest first.
+    """List runs, newest first.
 
-    Id, time (UTC), state, number of results, judge, data set and tags.
+    Prints id, state, number of results, judge, data set and tags. The id starts with the time
+    (UTC).
 
     \b
     planproof runs
@@ -61,4 +62,4 @@ def runs(
             )
         )
     else:
-        typer.echo("planproof: no such run", err=True)
+        typer.echo("planproof: no runs found", err=True)

@@ -43,7 +43,7 @@ class TraceOptions:
         typer.Option(
             "--quiet-seconds",
             min=0,
-            help="A trace is judged when its root has ended and nothing came for so long.",
+            help="Judge a trace this long after its root span ended and its last span arrived.",
         ),
     ] = 1.0
     oldest_seconds: Annotated[
@@ -51,7 +51,7 @@ class TraceOptions:
         typer.Option(
             "--oldest-seconds",
             min=0,
-            help="A trace whose root does not come is judged when nothing came for so long.",
+            help="Judge a trace without a root span this long after its last span arrived.",
         ),
     ] = 600.0
     otlp_endpoint: Annotated[
@@ -59,8 +59,8 @@ class TraceOptions:
         typer.Option(
             "--otlp-endpoint",
             metavar="URL",
-            help="Send verdicts on traces there, as events of OTLP/HTTP, with the headers in "
-            "OTEL_EXPORTER_OTLP_HEADERS.",
+            help="Send verdicts on traces to this OTLP/HTTP endpoint as log records, with the "
+            "headers in OTEL_EXPORTER_OTLP_HEADERS.",
         ),
     ] = None
 
@@ -68,9 +68,9 @@ class TraceOptions:
         """Return the endpoint that verdicts are sent to; raise if it is not an HTTP address."""
         if self.otlp_endpoint is not None and not _is_http(self.otlp_endpoint):
             raise InvalidConfiguration(
-                "is no address of HTTP.",
+                "not an HTTP URL.",
                 where="--otlp-endpoint",
-                advice="Write http://HOST:4318, without /v1/logs.",
+                advice="Use http://HOST:4318, without /v1/logs.",
             )
         return self.otlp_endpoint
 
@@ -84,9 +84,9 @@ class TraceOptions:
             for name, value in headers.items()
         ):
             raise InvalidConfiguration(
-                "holds something else than headers.",
+                "invalid HTTP headers.",
                 where=_HEADERS_VARIABLE,
-                advice="Write NAME=VALUE, and a comma between two of them.",
+                advice="Use NAME=VALUE, separated by commas.",
             )
         return headers
 
@@ -98,23 +98,25 @@ class LimitOptions:
     max_body: Annotated[
         int,
         typer.Option(
-            "--max-body", metavar="MB", min=1, help="Size of a request, unpacked, at the most."
+            "--max-body", metavar="MB", min=1, help="Maximum size of a request, decompressed."
         ),
     ] = 32
     max_data_set: Annotated[
         int,
         typer.Option(
-            "--max-data-set", metavar="MB", min=1, help="The same of a data set for a run."
+            "--max-data-set", metavar="MB", min=1, help="Maximum size of a data set for a run."
         ),
     ] = 256
     max_waiting: Annotated[
         int,
-        typer.Option("--max-waiting", metavar="N", min=1, help="Cases that may wait; then 503."),
+        typer.Option(
+            "--max-waiting", metavar="N", min=1, help="Maximum number of queued cases; then 503."
+        ),
     ] = 256
     max_rate: Annotated[
         float,
         typer.Option(
-            "--max-rate", metavar="N", min=1, help="Requests a second from one client; then 429."
+            "--max-rate", metavar="N", min=1, help="Requests per second and client; then 429."
         ),
     ] = 1_000
 
@@ -124,7 +126,7 @@ class LimitOptions:
             "--max-backlog",
             metavar="N",
             min=1,
-            help="Spans that may wait for the verdict on their trace; then 503.",
+            help="Maximum number of spans of traces not yet judged; then 503.",
         ),
     ] = 1_000_000
 
@@ -132,12 +134,12 @@ class LimitOptions:
         """Build the server limits; a case has to be judged within the deadline."""
         from planproof.server.server_settings import ServerLimits
 
-        usual, body = ServerLimits(), self.max_body * _MEGABYTE
+        default, body = ServerLimits(), self.max_body * _MEGABYTE
         return ServerLimits(
             body_bytes=body,
             data_set_bytes=self.max_data_set * _MEGABYTE,
             values=configured.values,
-            in_flight=max(usual.in_flight, 2 * body),
+            in_flight=max(default.in_flight, 2 * body),
             waiting_cases=self.max_waiting,
             rate=self.max_rate,
             backlog=self.max_backlog,
@@ -151,13 +153,13 @@ class LimitOptions:
 def serve(
     *,
     host: Annotated[
-        str, typer.Option("--host", help="Where to listen; other than loopback, keys are demanded.")
+        str, typer.Option("--host", help="Host to bind; other than loopback, keys are required.")
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="0 takes any that is free.")
+        int, typer.Option("--port", min=0, max=65535, help="Port; 0 picks a free one.")
     ] = 7526,
     require_keys: Annotated[
-        bool, typer.Option("--demand-keys", help="Demand keys on loopback, too.")
+        bool, typer.Option("--demand-keys", help="Require keys on loopback, too.")
     ] = False,
     store: StoreOption = None,
     judge_name: JudgeOption = None,
@@ -169,7 +171,7 @@ def serve(
     limit_options: LimitOptions,
     judge_options: ModelJudgeOptions,
 ) -> None:
-    """Serve the API, take traces from OpenTelemetry, and show it all on pages.
+    """Serve the HTTP API, OpenTelemetry receiver and web pages.
 
     \b
     planproof serve
@@ -178,13 +180,13 @@ def serve(
     planproof serve --otlp-endpoint http://collector:4318
     planproof keys add ci --role write && planproof serve --host 0.0.0.0
 
-    On loopback no key is needed, unless --demand-keys. Ctrl-C, or SIGTERM, ends it once what is
-    under way is done.
+    On loopback, no key is needed unless --demand-keys is given. Ctrl-C or SIGTERM stops the server
+    after running requests have finished.
 
-    Exit code: 0 ended, 2 bad usage or input.
+    Exit code: 0 stopped, 2 bad usage or input.
     """
     try:
-        from planproof.server.lifecycle import serve as serve_until_ended
+        from planproof.server.lifecycle import serve as run_server
         from planproof.server.server_settings import ServerSettings
     except ModuleNotFoundError as error:
         raise InvalidConfiguration(
@@ -195,7 +197,7 @@ def serve(
     evaluator_factory = EvaluatorFactory(
         judge_options, judge_name, reader, plan_in_force, configuration
     )
-    at_once = "model_concurrency" if judge_options.models else "processes"
+    concurrency_field = "model_concurrency" if judge_options.models else "processes"
     settings = ServerSettings(
         store=store or configuration.store,
         evaluator=evaluator_factory(),
@@ -211,9 +213,13 @@ def serve(
         otlp_headers=trace_options.read_headers(),
         limits=limit_options.make_limits(judge_options.deadline, configuration.limits),
         rejudge=judge_options.no_cache,
-        **({} if judge_options.concurrency is None else {at_once: judge_options.concurrency}),
+        **(
+            {}
+            if judge_options.concurrency is None
+            else {concurrency_field: judge_options.concurrency}
+        ),
     )
-    serve_until_ended(settings, _print_address)
+    run_server(settings, _print_address)
 
 
 def _make_other_evaluators(evaluator_factory: EvaluatorFactory) -> dict[str, CaseEvaluator]:
@@ -222,9 +228,9 @@ def _make_other_evaluators(evaluator_factory: EvaluatorFactory) -> dict[str, Cas
 
     from planproof.llm.judge_registry import DEFAULT_JUDGE
 
-    plain = replace(evaluator_factory, judge_options=ModelJudgeOptions(), name=DEFAULT_JUDGE)
-    usual = evaluator_factory().judge.name
-    return {} if usual == DEFAULT_JUDGE else {DEFAULT_JUDGE: plain()}
+    make_rules = replace(evaluator_factory, judge_options=ModelJudgeOptions(), name=DEFAULT_JUDGE)
+    judge = evaluator_factory().judge.name
+    return {} if judge == DEFAULT_JUDGE else {DEFAULT_JUDGE: make_rules()}
 
 
 def _is_http(address: str) -> bool:
@@ -236,4 +242,4 @@ def _is_http(address: str) -> bool:
 
 
 def _print_address(address: str) -> None:
-    typer.echo(f"planproof: serving on {address}; Ctrl-C ends it", err=True)
+    typer.echo(f"planproof: serving on {address}; press Ctrl-C to stop", err=True)

@@ -47,7 +47,7 @@ def show(
     run: RunArgument,
     case: Annotated[
         str | None,
-        typer.Argument(metavar="CASE", help="Id of a case, or its position from 0 up."),
+        typer.Argument(metavar="CASE", help="Case id, or its position counted from 0."),
     ] = None,
     *,
     form: Annotated[
@@ -55,8 +55,8 @@ def show(
         typer.Option(
             "--format",
             "-f",
-            help="Of a run, `json` is the summary; of a case, the whole verdict. `junit` has a "
-            "test case for every case.",
+            help="Output format; `json` is the summary of a run, or the full verdict on a case; "
+            "`junit` has a test case for every case.",
         ),
     ] = ShowFormat.TERMINAL,
     min_score: MinPassOption = None,
@@ -65,7 +65,7 @@ def show(
     output: OutputOption = None,
     no_redact: NoRedactOption = False,
 ) -> None:
-    """Show what a run comes to, or the verdict on one of its cases.
+    """Show the summary of a run, or the verdict on one of its cases.
 
     \b
     planproof show latest
@@ -79,14 +79,16 @@ def show(
 
     configuration = load_config(config)
     if case is not None and form not in _CASE_FORMATS:
-        raise typer.BadParameter(f"--format {form.value} goes with a run, not with one case.")
+        raise typer.BadParameter(f"--format {form.value} is for runs, not for a single case.")
     with open_existing_store(store, configuration) as run_store, open_text_output(output) as stream:
         run_record = find_run_by_name(run_store, run)
         render_stream = stream if stream is sys.stdout else make_plain_stream()
         if case is None:
-            least = resolve_passing_score(min_score, configuration)
+            passing_score = resolve_passing_score(min_score, configuration)
             stream.writelines(
-                _render_run(run_store, run_record, form, least, render_stream, secrets=no_redact)
+                _render_run(
+                    run_store, run_record, form, passing_score, render_stream, secrets=no_redact
+                )
             )
         else:
             verdict = run_store.get_result(run_record.id, case).verdict

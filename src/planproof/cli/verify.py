@@ -30,11 +30,12 @@ if TYPE_CHECKING:
 
 def verify(
     verdict: Annotated[
-        Path, typer.Argument(metavar="VERDICT", help="A full verdict, or a file with one a line.")
+        Path,
+        typer.Argument(metavar="VERDICT", help="Full verdict, or JSON Lines of full verdicts."),
     ],
     trace: Annotated[
         Path,
-        typer.Argument(metavar="TRACE", help="The trace or the case; for many, what was run."),
+        typer.Argument(metavar="TRACE", help="Trace or case; for several verdicts, the data set."),
     ],
     *,
     pick: PickOption = None,
@@ -42,15 +43,16 @@ def verify(
 ) -> None:
     """Check verdicts without a judge.
 
-    Looks at the digests of the inputs, every pointer and quote, the order, and computes the score
-    again from the findings.
+    Checks the digests of the inputs, every pointer and quote, and the order, and recomputes the
+    score from the findings.
 
     \b
     planproof judge case.json --format full -o verdict.json
     planproof verify verdict.json case.json
     planproof verify verdicts.jsonl cases.jsonl
 
-    Either file can be - for standard input.
+    Either file can be `-` for standard input.
+
     Exit code: 0 accepted, 1 rejected, 2 bad usage or input.
     """
     configuration = load_config(config)
@@ -58,7 +60,7 @@ def verify(
     verdicts = list(
         _read_verdicts(read_bytes(verdict, configuration.limits), format_input_name(verdict))
     )
-    _warn_of_old_schema(verdicts)
+    _warn_about_old_schema(verdicts)
     for where, problems in _check_verdicts(verdicts, trace, pick, configuration):
         checked += 1
         if problems:
@@ -74,7 +76,7 @@ def verify(
         raise typer.Exit(REJECTED)
 
 
-def _warn_of_old_schema(verdicts: Sequence[_VerdictLine]) -> None:
+def _warn_about_old_schema(verdicts: Sequence[_VerdictLine]) -> None:
     from planproof.core.verdict import SCHEMA_VERSION
 
     old = sum("schema" not in line.value for line in verdicts)
@@ -97,16 +99,16 @@ def _check_verdicts(
         yield verdicts[0].where, _check_one(verdicts[0].value, trace, trace_id, configuration)
         return
     if trace_id is not None:
-        raise typer.BadParameter("--pick goes with a single verdict.")
+        raise typer.BadParameter("--pick requires a single verdict.")
     from planproof.readers.decoding.trace_files import read_cases
 
     with open_input(trace) as lines:
         cases = read_cases(lines, name=format_input_name(trace), limits=configuration.limits)
         for verdict_line, line in zip_longest(verdicts, cases):
             if verdict_line is None:
-                yield line.where, ("there is no verdict on this case",)
+                yield line.where, ("no verdict for this case",)
             elif line is None:
-                yield verdict_line.where, ("there is no case to this verdict",)
+                yield verdict_line.where, ("no case for this verdict",)
             elif line.case is None:
                 yield verdict_line.where, _check_unreadable(verdict_line.value, str(line.error))
             else:
@@ -148,13 +150,13 @@ def _is_one_document(data: bytes) -> bool:
 def _parse_verdict(data: bytes, where: str) -> Json:
     from planproof.core.json_values import is_object
 
-    advice = "Give what `--format full` prints or `planproof run` writes."
+    advice = "Pass the output of `planproof judge --format full` or `planproof run`."
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"is not JSON: {error}.", where=where, advice=advice) from error
+        raise InvalidInput(f"invalid JSON: {error}.", where=where, advice=advice) from error
     if not is_object(value) or "outcome" not in value:
-        raise InvalidInput("is no full verdict.", where=where, advice=advice)
+        raise InvalidInput("not a full verdict.", where=where, advice=advice)
     return value
 
 
@@ -165,14 +167,16 @@ def _check_one(
     from planproof.readers.decoding.case_files import parse_case
     from planproof.readers.decoding.source import Source
     from planproof.readers.decoding.split_traces import select_trace
-    from planproof.verification import verify as problems_of
+    from planproof.verification import verify as find_problems
 
     name, limits = format_input_name(trace), configuration.limits
     source = Source.from_bytes(read_bytes(trace, limits), name=name, limits=limits)
     if is_object(source.document) and "execution_trace" in source.document:
         case = parse_case(source.document, name=name)
         return _check_case(verdict, case, f"{name}, execution_trace", configuration)
-    return problems_of(verdict, select_trace(source, trace_id), vocabulary=configuration.vocabulary)
+    return find_problems(
+        verdict, select_trace(source, trace_id), vocabulary=configuration.vocabulary
+    )
 
 
 def _check_case(
@@ -181,7 +185,7 @@ def _check_case(
     from planproof.planning.plan_parser import parse_given_plan
     from planproof.readers.decoding.source import Source
     from planproof.readers.detect import read_trace
-    from planproof.verification import verify as problems_of
+    from planproof.verification import verify as find_problems
 
     try:
         source = case.trace
@@ -193,7 +197,7 @@ def _check_case(
             return ("the outcome is invalid_input, but the case can be read",)
     except InvalidInput as error:
         return _check_unreadable(verdict, str(error))
-    problems = problems_of(verdict, source, plan=plan, vocabulary=configuration.vocabulary)
+    problems = find_problems(verdict, source, plan=plan, vocabulary=configuration.vocabulary)
     return (*_find_input_mismatches(verdict, case), *problems)
 
 
@@ -202,12 +206,12 @@ def _find_input_mismatches(verdict: Json, case: Case) -> Iterator[str]:
     from planproof.core.json_values import is_object
 
     if verdict.get("id") != case.id:
-        yield f"the verdict is on {verdict.get('id')!r}, the case is {case.id!r}"
+        yield f"case id mismatch: verdict {verdict.get('id')!r}, case {case.id!r}"
     if is_object(inputs := verdict.get("inputs")):
         if case.task is not None and inputs.get("task") != task_digest(case.task):
-            yield "the task is another one than the verdict is on"
+            yield "the task differs from the one that was judged"
         if inputs.get("plan") != plan_digest(case.plan):
-            yield "the plan is another one than the verdict is on"
+            yield "the plan differs from the one that was judged"
 
 
 def _check_unreadable(verdict: Json, error: str) -> tuple[str, ...]:

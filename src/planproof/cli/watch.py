@@ -36,7 +36,7 @@ _REST_FACTOR = 9
 
 def watch(
     trace: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The trace; it need not be there yet.")
+        Path, typer.Argument(metavar="FILE", help="Trace file; it does not have to exist yet.")
     ],
     *,
     plan: PlanOption = None,
@@ -47,7 +47,7 @@ def watch(
             "--until-quiet",
             metavar="SECONDS",
             min=0,
-            help="End when nothing was written for so long; else with Ctrl-C.",
+            help="Stop when nothing was written for this long; default: stop with Ctrl-C.",
         ),
     ] = None,
     min_score: Annotated[
@@ -57,18 +57,18 @@ def watch(
             metavar="X",
             min=0,
             max=1,
-            help="Exit with 1 below this score, as soon as no continuation can reach it.",
+            help="Exit with code 1 below this score, as soon as it can't be reached any more.",
         ),
     ] = None,
     reader: ReaderOption = None,
     config: ConfigOption = None,
     no_redact: NoRedactOption = False,
 ) -> None:
-    """Follow a trace while it is written, and tick off its plan.
+    """Follow a trace while it is written.
 
-    JSON Lines (Claude Code, Codex and others) are read as they grow; any other format is read
-    again when it has changed. Deviations are shown when they are proven or suspected, and the
-    verdict at the end.
+    Shows the progress of the plan, deviations when they are proven or suspected, and the verdict at
+    the end. JSON Lines (Claude Code, Codex and others) are read incrementally; files in other
+    formats are read again when they change.
 
     \b
     planproof watch session.jsonl
@@ -86,14 +86,14 @@ def watch(
     configuration = load_config(config)
     vocabulary = configuration.vocabulary
     if not trace.resolve().parent.is_dir():
-        raise InvalidInput("its folder does not exist.", where=str(trace), advice="Check the path.")
+        raise InvalidInput("folder does not exist.", where=str(trace), advice="Check the path.")
     plan_text = None if plan is None else read_json_or_text(plan)
-    least = configuration.min_score if min_score is None else min_score
+    threshold = configuration.min_score if min_score is None else min_score
     growing = GrowingFile(trace, configuration.limits)
     follower = TraceFollower(plan_text, reader=reader, vocabulary=vocabulary)
     try:
         with _open_display(trace, no_redact) as report:
-            _follow(growing, follower, report, until_quiet, least)
+            _follow(growing, follower, report, until_quiet, threshold)
     except KeyboardInterrupt:
         # Ctrl-C is the normal way to stop watching.
         pass
@@ -105,7 +105,7 @@ def watch(
     sys.stdout.write(text)
     if verdict.score is None:
         raise typer.Exit(NOT_JUDGED)
-    if least is not None and verdict.score < least:
+    if threshold is not None and verdict.score < threshold:
         raise typer.Exit(BELOW_MINIMUM)
 
 
@@ -114,7 +114,7 @@ def _follow(
     follower: TraceFollower,
     report: ProgressReporter,
     until_quiet: float | None,
-    least: float | None,
+    threshold: float | None,
 ) -> None:
     """Follow the file until it is quiet or the minimum score is out of reach."""
     from planproof.reports.plain_text import to_one_line
@@ -132,12 +132,14 @@ def _follow(
                 # An incomplete file may become readable once more of it is written.
                 if str(error) != problem:
                     problem = str(error)
-                    typer.echo(f"planproof: not yet readable: {to_one_line(problem)}", err=True)
+                    typer.echo(
+                        f"planproof: can't read the trace yet: {to_one_line(problem)}", err=True
+                    )
             # The first read is dominated by importing the reader, so don't count it.
             took = 0.0 if last == start else time.process_time() - began
             last = time.monotonic()
         ceiling = follower.monitor.ceiling if follower.monitor else 1.0
-        if least is not None and ceiling < least:
+        if threshold is not None and ceiling < threshold:
             return
         rest = max(_POLL_SECONDS, _REST_FACTOR * took)
         if until_quiet is not None:
@@ -158,7 +160,7 @@ def _open_display(trace: Path, no_redact: bool) -> Generator[ProgressReporter, N
 
     show = make_sanitizer(secrets=no_redact)
     console = Console()
-    typer.echo(f"planproof: watching {trace}; Ctrl-C ends it", err=True)
+    typer.echo(f"planproof: watching {trace}; press Ctrl-C to stop", err=True)
     if not console.is_terminal:
         lines = ProgressLines(show)
 
@@ -178,7 +180,7 @@ def _open_display(trace: Path, no_redact: bool) -> Generator[ProgressReporter, N
             if follower.monitor is None:
                 live.update(f"{follower.events} events, no plan yet", refresh=True)
                 return
-            heading = f"{follower.events} events of {trace}"
+            heading = f"{follower.events} events in {trace}"
             live.update(render_progress(follower.monitor, heading, show), refresh=True)
 
         yield draw_progress

@@ -103,8 +103,8 @@ def test_what_would_be_asked_is_shown_and_nobody_asked(
     [
         (("--judge", "audit"), "needs a model"),
         (("--judge", "rules", "--model", "openai:x"), "uses no model"),
-        (("--judge", "rules", "--show-prompt"), "asks no model"),
-        (("--judge", "audit", "--show-prompt", "--template", "case.json"), "goes with --judge"),
+        (("--judge", "rules", "--show-prompt"), "does not use a model"),
+        (("--judge", "audit", "--show-prompt", "--template", "case.json"), "requires --judge"),
     ],
 )
 def test_what_does_not_go_together(
@@ -122,8 +122,8 @@ def test_a_dry_run_counts_and_asks_nobody(
     data.write_text("\n".join(map(json.dumps, (FOLLOWED, IDLE, PLANLESS))), encoding="utf-8")
     done = planproof("run", data, "--judge", "audit", "--model", "openai:x", "--dry-run")
     assert done.out.startswith("3 cases, 2 calls\n")
-    assert "tokens in" in done.out
-    assert "1 cases can't be judged" in done.out
+    assert "input tokens" in done.out
+    assert "1 case can't be judged" in done.out
     assert server.calls == []
 
 

@@ -81,4 +81,4 @@ def test_an_extra_that_is_missing_is_named(
     assert done.code == 2
     assert "pip install 'planproof[mcp]'" in done.err
     nowhere = planproof("mcp", "--folder", "nowhere")
-    assert (nowhere.code, "is no folder" in nowhere.err) == (2, True)
+    assert (nowhere.code, "not a folder" in nowhere.err) == (2, True)

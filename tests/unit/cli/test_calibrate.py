@@ -81,11 +81,11 @@ def test_labels_say_which_cases_were_followed_and_what_agrees(
 def test_labels_belong_to_cases_by_id(planproof: CommandLine, tmp_path: Path) -> None:
     alike = planproof("calibrate", saved(tmp_path, [*FOLLOWED, FOLLOWED[0]], "alike.jsonl"))
     assert alike.code == 2
-    assert "another case with the id `case-0`" in alike.err
+    assert "duplicate case id `case-0`" in alike.err
     labels = saved(tmp_path, [{"id": "case-99", "score": 1}], "labels.jsonl")
     strange = planproof("calibrate", saved(tmp_path, FOLLOWED), "--labels", labels)
     assert strange.code == 2
-    assert "none of the cases has a label" in strange.err
+    assert "no case has a label" in strange.err
 
 
 def test_the_page_has_every_variant(planproof: CommandLine, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_callable_that_fails_says_why_and_ends_nobody_else(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--callable", "a:b", "--judge", "rules"], "stands in the place of"),
+        (["--callable", "a:b", "--judge", "rules"], "can't be combined with --judge or --model"),
         (["--callable", "nowhere"], "is not a valid function name"),
         (["--callable", ":b"], "is not a valid function name"),
         (["--callable", "nowhere:b"], "can't be imported: ModuleNotFoundError"),

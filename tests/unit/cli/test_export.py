@@ -63,5 +63,5 @@ def test_a_missing_run_is_an_error_that_says_what_to_do_next(
 ) -> None:
     done = planproof("export", "latest")
     assert done.code == 2
-    assert "there is no store" in done.err
+    assert "store not found" in done.err
     assert not (folder / ".planproof").exists()

@@ -155,7 +155,7 @@ def test_one_of_several_is_judged_and_verified(
 def test_pick_goes_with_a_trace(planproof: CommandLine) -> None:
     done = planproof("judge", "case.json", "--pick", "1")
     assert done.code == 2
-    assert "--pick goes with --trace" in done.err
+    assert "--pick requires --trace" in done.err
 
 
 @pytest.mark.parametrize("form", ["lines", "array"])
@@ -178,6 +178,6 @@ def test_all_traces_of_a_file_are_run_and_verified(
     assert verdicts[0]["score"] == 1.0 > verdicts[1]["score"]
     assert planproof("verify", "verdicts.jsonl", "traces").out == "3 of 3 accepted\n"
     picked = planproof("verify", "verdicts.jsonl", "traces", "--pick", "a")
-    assert "--pick goes with a single verdict" in picked.err
+    assert "--pick requires a single verdict" in picked.err
     alone = planproof("judge", "--trace", "traces", "--pick", "b", "-f", "full")
     assert json.loads(alone.out)["score"] == verdicts[1]["score"]

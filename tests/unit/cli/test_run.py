@@ -68,7 +68,7 @@ def test_the_summary_goes_to_standard_error(planproof: CommandLine, folder: Path
         "  1 of 3  Read file report-12.txt                   1 missing",
         lines[-1],
     ]
-    assert lines[-1].startswith("kept as run ")
+    assert lines[-1].startswith("stored as run ")
 
 
 @pytest.mark.parametrize(
@@ -145,10 +145,10 @@ def test_a_fault_in_reading_one_case_does_not_cost_the_others(
     [
         (("run", "nowhere.jsonl"), "nowhere.jsonl: can't be read: No such file"),
         (("run", "other.json"), "is a single JSON document, but neither a case nor a trace"),
-        (("run", "case.json", "-o", "case.json"), "is the file that the cases are read from"),
+        (("run", "case.json", "-o", "case.json"), "the output file is also an input file"),
         (("run", "case.json", "--reader", "genral"), "Did you mean `general`?"),
-        (("run", "empty.jsonl"), "empty.jsonl: there are no cases."),
-        (("run", "case.json", "--where", "team=nobody"), "there are no cases."),
+        (("run", "empty.jsonl"), "empty.jsonl: no cases found."),
+        (("run", "case.json", "--where", "team=nobody"), "no cases found."),
         (("run",), "Missing argument"),
     ],
     ids=["nowhere", "other", "same", "reader", "empty", "none of them", "nothing"],
@@ -193,9 +193,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     done = planproof(*options)
     assert done.code == 130
     told = "planproof run cases.jsonl -o verdicts.jsonl --tag 'n=1 2' --resume"
-    assert done.err.endswith(
-        f"planproof: interrupted after 2 cases, which are kept; go on with\n  {told}\n"
-    )
+    assert done.err.endswith(f"planproof: interrupted after 2 cases; resume with\n  {told}\n")
     assert not (folder / "verdicts.jsonl").exists()
     with closing(open_store()) as store:
         assert [(run.state, run.cases, run.tags) for run in store.list_runs()] == [
@@ -204,7 +202,7 @@ def test_an_interrupted_run_says_how_to_go_on(
     monkeypatch.undo()
     monkeypatch.chdir(folder)
     again = planproof(*options, "--resume")
-    assert "going on with run" in again.err
+    assert "resuming run" in again.err
     assert "after 2 cases" in again.err
     verdicts = _verdicts((folder / "verdicts.jsonl").read_text())
     assert [verdict["id"] for verdict in verdicts] == ["followed", "planless", "idle", "followed"]
@@ -258,7 +256,7 @@ def test_only_the_same_data_judged_in_the_same_way_is_gone_on_with(
     monkeypatch.undo()
     monkeypatch.chdir(folder)
     for option in (("--limit", "2"), ("--reader", "general")):
-        assert "this is a new one" in planproof("run", "cases.jsonl", "--resume", *option).err
+        assert "starting a new run" in planproof("run", "cases.jsonl", "--resume", *option).err
 
 
 def test_a_case_is_judged_once_unless_asked_otherwise(planproof: CommandLine, folder: Path) -> None:
@@ -324,7 +322,7 @@ def test_each_plan_can_be_in_force_until_the_next(planproof: CommandLine, folder
     assert refused.code == 2
     assert "Use `rules`, `audit` or `cascade`" in refused.err
     dry = planproof("run", "cases.jsonl", *latest, "--judge", "audit", "--dry-run")
-    assert dry.out.startswith("1 cases, 1 calls")
+    assert dry.out.startswith("1 case, 1 call")
 
 
 def test_where_nothing_can_be_written_no_run_is_begun(planproof: CommandLine, folder: Path) -> None:

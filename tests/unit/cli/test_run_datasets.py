@@ -71,7 +71,7 @@ def test_cases_are_chosen(
         (("--where", "=x"), "`=x` is not a valid condition"),
         (("--shard", "3/2"), "`3/2` is not a valid shard"),
         (("--engine", "ray"), "pip install 'planproof[ray]'"),
-        (("--engine", "ray", "--max-cost", "1"), "--max-cost can't be held over several workers"),
+        (("--engine", "ray", "--max-cost", "1"), "--max-cost can't be enforced across workers"),
     ],
 )
 def test_errors_say_what_to_do_next(

@@ -74,7 +74,7 @@ def test_runs_are_listed_newest_first(planproof: CommandLine) -> None:
         (FIRST, 4, {"branch": "main"})
     ]
     none = planproof("runs", "--tag", "branch=other")
-    assert (none.code, none.out, none.err) == (0, "", "planproof: no such run\n")
+    assert (none.code, none.out, none.err) == (0, "", "planproof: no runs found\n")
     assert planproof("runs", "--tag", "branch").code == 2
 
 
@@ -204,7 +204,7 @@ def test_runs_that_are_empty_or_have_nothing_in_common(planproof: CommandLine) -
 def test_what_needs_a_base_says_so(planproof: CommandLine, option: tuple[str, str]) -> None:
     done = planproof("gate", "latest", *option)
     assert done.code == 2
-    assert "go with --no-worse-than" in done.err
+    assert "require --no-worse-than" in done.err
 
 
 def test_the_minimum_is_that_of_the_configuration(
@@ -223,7 +223,7 @@ def test_the_store_is_named_by_option_environment_or_configuration(
     monkeypatch.chdir(elsewhere)
     absent = planproof("runs")
     assert absent.code == 2
-    assert "there is no store" in absent.err
+    assert "store not found" in absent.err
     assert not (elsewhere / ".planproof").exists()
     there = "../../.planproof/planproof.db"
     assert planproof("runs", "--store", there).code == 0

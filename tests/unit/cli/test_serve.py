@@ -36,4 +36,4 @@ def test_an_invalid_endpoint_is_refused(
 ) -> None:
     ran = CommandLine(monkeypatch, capsys)("serve", "--otlp-endpoint", given)
     assert ran.code == 2
-    assert "--otlp-endpoint: is no address of HTTP." in ran.err
+    assert "--otlp-endpoint: not an HTTP URL." in ran.err

@@ -45,9 +45,9 @@ def test_either_file_can_be_standard_input(
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"agent_plan": ["Something else"]}, "the plan is another one than the verdict is on"),
-        ({"user_task": "Another"}, "the task is another one than the verdict is on"),
-        ({"id": "other"}, "the verdict is on 'followed', the case is 'other'"),
+        ({"agent_plan": ["Something else"]}, "the plan differs from the one that was judged"),
+        ({"user_task": "Another"}, "the task differs from the one that was judged"),
+        ({"id": "other"}, "case id mismatch: verdict 'followed', case 'other'"),
         ({"execution_trace": IDLE["execution_trace"]}, "trace"),
         ({"execution_trace": "\n"}, "the case can't be read: "),
     ],
@@ -91,9 +91,9 @@ def test_verdicts_and_cases_must_be_as_many(planproof: CommandLine, folder: Path
     cases = _write(folder / "cases.jsonl", FOLLOWED, IDLE, PLANLESS)
     planproof("run", cases, "-o", "verdicts.jsonl")
     fewer = _write(folder / "fewer.jsonl", FOLLOWED, IDLE)
-    assert "there is no case to this verdict" in planproof("verify", "verdicts.jsonl", fewer).out
+    assert "no case for this verdict" in planproof("verify", "verdicts.jsonl", fewer).out
     more = _write(folder / "more.jsonl", FOLLOWED, IDLE, PLANLESS, IDLE)
-    assert "there is no verdict on this case" in planproof("verify", "verdicts.jsonl", more).out
+    assert "no verdict for this case" in planproof("verify", "verdicts.jsonl", more).out
 
 
 def test_a_score_on_a_line_without_a_case_is_rejected(
@@ -118,10 +118,10 @@ def test_a_readable_case_is_not_invalid_input(planproof: CommandLine, folder: Pa
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "is not JSON"),
-        ("{", "is not JSON"),
-        ('{"score": 1.0, "reason": "x"}', "is no full verdict"),
-        ("[]\n[]", "line 1: is no full verdict"),
+        ("", "invalid JSON"),
+        ("{", "invalid JSON"),
+        ('{"score": 1.0, "reason": "x"}', "not a full verdict"),
+        ("[]\n[]", "line 1: not a full verdict"),
     ],
 )
 def test_an_invalid_verdict_exits_with_2(

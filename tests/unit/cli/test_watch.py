@@ -120,7 +120,7 @@ def test_what_can_not_be_read_yet_is_said_and_waited_for(
     trace.write_text(encode_lines({**READ, "kind": "action", "nonsense": 1}), "utf-8")
     done = planproof("watch", trace, "--plan", plan, "--until-quiet", "0.5")
     assert done.code == 2
-    assert done.err.count("not yet readable") == 1
+    assert done.err.count("can't read the trace yet") == 1
     assert "is not a field of an event" in done.err
 
 
