@@ -37,15 +37,15 @@ def test_a_figure_leads_to_its_variants_and_these_to_their_evidence(
     open_page: PageOpener, page_html: str
 ) -> None:
     page = open_page([page_html])
-    expect(page.get_by_role("heading", level=1)).to_have_text("How far “rules” can be trusted")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Calibration of “rules”")
     variants = page.locator("[data-slot=rows] tr")
     altered = page.locator(".figures tr", has=page.get_by_role("button", name="altered"))
     expect(altered.locator("td b")).to_have_text(["50%", "50%", "50%"])
     altered.get_by_role("button", name="1 not caught").click()
     expect(page.get_by_role("status").first).to_contain_text("1 of ")
     expect(variants).to_have_count(1)
-    expect(variants.locator(".told")).to_have_text("✗ not caught✗ not located✗ not below")
-    expect(variants.locator(".against")).to_have_text("1.0 origin")
+    expect(variants.locator(".result")).to_have_text("✗ not caught✗ not located✗ not below")
+    expect(variants.locator(".baseline")).to_have_text("1.0 original")
     variants.get_by_role("link").click()
     expect(page.locator(".case-id")).to_have_text(
         "flight-change, altered (step 2: Lisbon became Lisbdn)"
@@ -63,10 +63,8 @@ def test_agreement_is_shown_with_its_interval_and_the_labels(
 ) -> None:
     page = open_page([page_html])
     expect(page.get_by_role("img", name=" between ")).to_have_count(1)
-    page.get_by_role("button", name="as it is").click()
-    expect(page.locator("[data-slot=rows] .against")).to_have_text(
-        ["1.0 by people", "0.5 by people", ""]
-    )
+    page.get_by_role("button", name="unchanged").click()
+    expect(page.locator("[data-slot=rows] .baseline")).to_have_text(["1.0 label", "0.5 label", ""])
     expect(page.locator("[data-slot=rows] .name", has_text="<b>unscored")).to_have_count(1)
 
 

@@ -56,7 +56,7 @@ def test_clicking_a_step_quotes_its_evidence_and_highlights_it(open_page: PageOp
     expect(page.locator(".event.on")).to_have_count(1)
     expect(page.locator(".event.on .id")).to_have_text("e6")
     expect(page.locator(".event.on pre mark.on")).to_have_text("3 of 5 figures checked")
-    expect(page.locator(".proof .lines.chosen g.on path")).to_have_count(1)
+    expect(page.locator(".proof .lines.selected g.on path")).to_have_count(1)
     page.get_by_role("button", name="Check all figures").click()
     expect(page.locator(".on")).to_have_count(0)
 
@@ -73,7 +73,7 @@ def test_an_event_opens_to_all_that_it_says(open_page: PageOpener) -> None:
     page = open_page(render_case_page(EVERY_STATUS))
     page.locator(".event", has_text="translate").first.click()
     opened = page.locator(".event-more")
-    expect(opened).to_contain_text("major extra: translate; 80% sure")
+    expect(opened).to_contain_text("major extra: translate; confidence 80%")
     expect(opened).to_contain_text("status error")
     expect(opened.locator("pre")).to_have_text(["de", "no such language"])
 
@@ -131,7 +131,7 @@ def test_filters_leave_one_status(open_page: PageOpener) -> None:
 def test_long_runs_that_no_finding_names_are_folded(open_page: PageOpener) -> None:
     page = open_page(render_case_page(long_case(200)))
     expect(page.locator(".event")).to_have_count(10)
-    page.get_by_role("button", name="19 events that no finding names (e1 to e19)").click()
+    page.get_by_role("button", name="19 events not cited by any finding (e1 to e19)").click()
     expect(page.locator(".event")).to_have_count(29)
     page.keyboard.press("/")
     page.keyboard.type("argument 111 ")
@@ -142,7 +142,7 @@ def test_the_switch_turns_the_colours(open_page: PageOpener) -> None:
     page = open_page(render_case_page(EVERY_STATUS))
     paper = "getComputedStyle(document.body).backgroundColor"
     system = page.evaluate(paper)
-    switch = page.get_by_role("button", name="Colours:")
+    switch = page.get_by_role("button", name="Theme:")
     switch.click()
     expect(switch).to_contain_text("light")
     assert page.evaluate(paper) == system

@@ -51,8 +51,8 @@ def test_the_overview_counts_scores_steps_and_what_was_not_judged(
     expect(page.locator(".bars .number")).to_have_text(["1", "0", "1", "1", "2", "1"])
     expect(page.locator(".causes li")).to_have_text(["judge_failed (timeout): 1"])
     expect(page.locator(".counts")).to_contain_text("1 missing")
-    expect(page.locator(".broke .text")).to_have_count(6)
-    expect(page.locator(".broke .how").first).to_contain_text("of 1")
+    expect(page.locator(".failed-steps .text")).to_have_count(6)
+    expect(page.locator(".failed-steps .how").first).to_contain_text("of 1")
 
 
 def test_the_table_is_sorted_filtered_and_searched(open_page: PageOpener, page_html: str) -> None:

@@ -47,7 +47,7 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(
     open_page: PageOpener, server: ServerProcess, path: str, width: int, colours: Colours
 ) -> None:
     page = visit(open_page, server, path, width=width, colours=colours)
-    expect(page.get_by_role("button", name="Colours:")).to_be_visible()
+    expect(page.get_by_role("button", name="Theme:")).to_be_visible()
     assert find_serious_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
@@ -106,7 +106,7 @@ def test_clicking_a_step_of_a_case_shows_its_evidence(
     page.get_by_role("button", name="Check all figures").click()
     expect(page.locator(".step.on q")).to_have_text("3 of 5 figures checked")
     expect(page.locator(".event.on .id")).to_have_text("e6")
-    expect(page.locator(".proof .lines.chosen g.on path")).to_have_count(1)
+    expect(page.locator(".proof .lines.selected g.on path")).to_have_count(1)
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_contain_text("out of order, a ring")
 

@@ -15,7 +15,7 @@ from planproof.runs.gate import GateCheck
 from planproof.runs.run_records import Run
 from planproof.runs.summary import Summary
 
-# ASCII only: it can be shown on every terminal, and lone surrogates can be written.
+# ASCII only: every terminal can show it, and lone surrogates can be written.
 
 
 def to_brief_json(verdict: Verdict) -> str:

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from planproof.core.finding import Extra
 from planproof.core.verdict import Verdict
-from planproof.reports.terminal.run_lines import source_name
+from planproof.reports.terminal.run_lines import shorten_source
 from planproof.reports.timeline import order_by_time
 from planproof.reports.wording import (
     STATUS_LABELS,
@@ -23,7 +23,7 @@ from planproof.reports.wording import (
 from planproof.runs.run_records import Result, Run
 from planproof.runs.summary import Summary
 
-_MOST_QUOTES = 3
+_MAX_QUOTES = 3
 
 
 def generate_junit_xml(
@@ -42,7 +42,7 @@ def generate_junit_xml(
     totals = _format_attributes(counts, time=f"{summary.seconds:.3f}")
     began = run.created.replace(tzinfo=None).isoformat(timespec="seconds")
     yield f"<?xml version='1.0' encoding='UTF-8'?>\n<testsuites name=\"planproof\"{totals}>\n"
-    yield f"<testsuite name={quoteattr(show(source_name(run.source)))}{totals}"
+    yield f"<testsuite name={quoteattr(show(shorten_source(run.source)))}{totals}"
     yield f"{_format_attributes({'skipped': 0}, timestamp=began, id=show(run.id))}>\n"
     yield from _format_properties(run, summary, show)
     for result in results:
@@ -68,7 +68,10 @@ def _format_test_case(
 ) -> Iterator[str]:
     verdict = result.verdict
     attributes = _format_attributes(
-        {}, classname=_class(run, show), name=show(result.name), time=f"{result.seconds:.3f}"
+        {},
+        classname=_format_class_name(run, show),
+        name=show(result.name),
+        time=f"{result.seconds:.3f}",
     )
     yield f"<testcase{attributes}>\n"
     reason = show(verdict.reason)
@@ -84,9 +87,9 @@ def _format_test_case(
     yield f"<system-out>{escape(output)}</system-out>\n</testcase>\n"
 
 
-def _class(run: Run, show: TextSanitizer) -> str:
+def _format_class_name(run: Run, show: TextSanitizer) -> str:
     # JUnit viewers treat a dot as a package separator.
-    return f"planproof.{show(source_name(run.source)).replace('.', '_')}"
+    return f"planproof.{show(shorten_source(run.source)).replace('.', '_')}"
 
 
 def _format_failure_element(element: str, failure_type: str, message: str, text: str) -> str:
@@ -107,7 +110,7 @@ def _format_output(verdict: Verdict, show: TextSanitizer) -> Iterator[str]:
         status = "left out" if finding.waived else STATUS_LABELS[finding.status]
         note = f" ({show(finding.note)})" if finding.note else ""
         yield f"{show(finding.number)}. {show(finding.text)}: {status}{note}"
-        for evidence in finding.evidence[:_MOST_QUOTES]:
+        for evidence in finding.evidence[:_MAX_QUOTES]:
             yield f"    {show(evidence.event)}: {show(evidence.quote)}"
 
 

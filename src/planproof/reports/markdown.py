@@ -47,9 +47,9 @@ _GLYPHS = {
     Status.OUT_OF_ORDER: "🔀",
 }
 _SEVERITY_GLYPHS = {Severity.MAJOR: "➕", Severity.MINOR: "▫️"}
-_MOST_QUOTES = 3
+_MAX_QUOTES = 3
 # Comments have a length limit; the full verdict has all rows.
-_MOST_ROWS = 200
+_MAX_ROWS = 200
 
 
 def verdict_to_markdown(verdict: Verdict, *, secrets: bool = False) -> str:
@@ -83,12 +83,12 @@ def _format_steps_table(verdict: Verdict, show: TextSanitizer) -> Iterator[str]:
     yield "|---|---|---|---|"
     findings = order_by_time(verdict)
     parents = {step.parent for step in verdict.steps}
-    for finding in findings[:_MOST_ROWS]:
+    for finding in findings[:_MAX_ROWS]:
         if isinstance(finding, Extra):
             yield _format_extra_row(finding, show)
         else:
             yield _format_step_row(finding, show, counted=finding.number not in parents)
-    if rest := findings[_MOST_ROWS:]:
+    if rest := findings[_MAX_ROWS:]:
         yield f"| | and {len(rest)} more | | |"
 
 
@@ -100,8 +100,8 @@ def _format_step_row(step: StepFinding, show: TextSanitizer, *, counted: bool) -
         glyph, status = "", ""
     note = f"<br>{escape(show(step.note))}" if step.note else ""
     quotes = [f"{format_code(e.event, show)} {format_code(e.quote, show)}" for e in step.evidence]
-    if len(quotes) > _MOST_QUOTES:
-        quotes[_MOST_QUOTES:] = [f"and {len(quotes) - _MOST_QUOTES} more"]
+    if len(quotes) > _MAX_QUOTES:
+        quotes[_MAX_QUOTES:] = [f"and {len(quotes) - _MAX_QUOTES} more"]
     text = f"**{escape(show(step.number))}** {escape_truncated(show(step.text))}{note}"
     return f"| {glyph} | {text} | {status} | {'<br>'.join(quotes)} |"
 
@@ -112,9 +112,9 @@ def _format_extra_row(extra: Extra, show: TextSanitizer) -> str:
     return f"| {glyph} | {escape_truncated(show(extra.what))} | {extra.severity} extra | {quote} |"
 
 
-_LONGEST_TEXT = 240
+_MAX_TEXT_LENGTH = 240
 
-# Written as character references, these can't form emphasis, links, HTML, tables or math.
+# As character references, these can't form emphasis, links, HTML, tables or math.
 _STRUCTURAL = re.compile(r"[\\`*_{}\[\]<>#|~&@$^!]|:(?=\S)|^[^\w\s(]|(?<=www)\.", re.IGNORECASE)
 # Even as text, `@name` notifies a person and `#12` links an issue.
 _MENTION = re.compile(r"([@#])(?=\w)")
@@ -128,7 +128,7 @@ def escape(text: str) -> str:
 
 def escape_truncated(text: str) -> str:
     """Truncate the text to the length of a table cell, and escape it."""
-    return escape(truncate(text, _LONGEST_TEXT))
+    return escape(truncate(text, _MAX_TEXT_LENGTH))
 
 
 def format_code(text: str, show: TextSanitizer) -> str:
@@ -137,7 +137,7 @@ def format_code(text: str, show: TextSanitizer) -> str:
 
 
 # Comments have a length limit; the store has all changes.
-_MOST_CHANGES = 20
+_MAX_CHANGES = 20
 _BAR_PART = 2
 
 
@@ -202,7 +202,7 @@ def _format_summary(run: Run, summary: Summary, show: TextSanitizer) -> Iterator
     ]
     if unjudged:
         yield _format_table(("not judged", "reason"), unjudged)
-    cost = "" if summary.cost is None else f"<br>asked: {format_cost(summary.cost)}"
+    cost = "" if summary.cost is None else f"<br>model usage: {format_cost(summary.cost)}"
     yield f"<sub>{escape(format_run(run, show))}{cost}</sub>"
 
 
@@ -222,8 +222,8 @@ def _format_comparison(
             format_significance(comparison),
         )
         yield "<br>".join(map(_to_sentence, figures))
-    if left := format_not_compared(comparison):
-        yield f"Not compared: {left}."
+    if not_compared := format_not_compared(comparison):
+        yield f"Not compared: {not_compared}."
     if comparison.altered:
         yield _to_sentence(format_altered_count(comparison))
     for caution in list_cautions(base, new):
@@ -266,7 +266,7 @@ def _format_changes(
             format_code(change.new.name, show),
             escape_truncated(format_change_reason(change, show)),
         )
-        for change in changes[:_MOST_CHANGES]
+        for change in changes[:_MAX_CHANGES]
     ]
     if not rows:
         return

@@ -32,7 +32,7 @@ class ColumnType(StrEnum):
     """Type of a column."""
 
     TEXT = "text"
-    INTEGER = "whole number"
+    INTEGER = "integer"
     NUMBER = "number"
     JSON = "JSON as text"
     STEPS = "list of steps"
@@ -121,8 +121,8 @@ COLUMNS = (
         for status in Status
     ),
     *(
-        Column(f"{grave.value}_extras", ColumnType.INTEGER, _make_extra_counter(grave))
-        for grave in Severity
+        Column(f"{severity.value}_extras", ColumnType.INTEGER, _make_extra_counter(severity))
+        for severity in Severity
     ),
     Column("nearest_better_score", ColumnType.NUMBER, _make_nearest_better_getter("score")),
     Column("nearest_better_change", ColumnType.TEXT, _make_nearest_better_getter("change")),
@@ -147,13 +147,13 @@ COLUMNS = (
     Column(
         "extras",
         ColumnType.EXTRAS,
-        lambda result: [_extra_to_dict(one) for one in result.verdict.extras],
+        lambda result: [_extra_to_dict(extra) for extra in result.verdict.extras],
     ),
 )
 
 
-_ROWS_AT_ONCE = 500
-# Spreadsheets would run a cell that begins with one of these as a formula.
+_BATCH_SIZE = 500
+# Spreadsheets interpret a cell that begins with one of these as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NESTED = (ColumnType.STEPS, ColumnType.EXTRAS)
 
@@ -217,7 +217,7 @@ class _ParquetWriter:
         self._buffer.append(
             {column.name: _replace_surrogates(column.get_value(result)) for column in COLUMNS}
         )
-        if len(self._buffer) >= _ROWS_AT_ONCE:
+        if len(self._buffer) >= _BATCH_SIZE:
             self.flush()
 
     def flush(self) -> None:
@@ -234,8 +234,8 @@ def _open_parquet(file: IO[bytes]) -> pq.ParquetWriter:
         import pyarrow.parquet as pq  # noqa: PLC0415 - heavy, and in an extra
     except ImportError as error:
         raise InvalidInput(
-            "Parquet can't be written.",
-            advice="Install what writes it: pip install 'planproof[parquet]'.",
+            "writing Parquet needs pyarrow, which is not installed.",
+            advice="Install it: pip install 'planproof[parquet]'.",
         ) from error
     return pq.ParquetWriter(file, _build_schema(), compression="zstd")
 

@@ -19,7 +19,7 @@ def order_by_time(verdict: Verdict) -> list[StepFinding | Extra]:
         for index, (moment, finding) in enumerate(
             [
                 *_locate_steps(verdict.steps),
-                *((_event_position(extra), extra) for extra in verdict.extras),
+                *((_get_event_position(extra), extra) for extra in verdict.extras),
             ]
         )
     ]
@@ -32,21 +32,21 @@ def _locate_steps(steps: Sequence[StepFinding]) -> list[tuple[tuple[int, ...], S
     latest: tuple[int, ...] = ()
     for step in steps:
         if step.evidence:
-            latest = _event_position(step.evidence[0])
+            latest = _get_event_position(step.evidence[0])
         moments.append((latest, step))
     # A parent begins with its first sub-step; going backwards, sub-steps are already located.
-    opens: dict[str, tuple[int, ...]] = {}
+    first_moments: dict[str, tuple[int, ...]] = {}
     for index in range(len(moments) - 1, -1, -1):
         moment, step = moments[index]
-        if not step.evidence and step.number in opens:
-            moment = opens[step.number]
+        if not step.evidence and step.number in first_moments:
+            moment = first_moments[step.number]
             moments[index] = (moment, step)
         if step.parent is not None:
-            opens[step.parent] = min(moment, opens.get(step.parent, moment))
+            first_moments[step.parent] = min(moment, first_moments.get(step.parent, moment))
     return moments
 
 
-def _event_position(evidence: Evidence | Extra) -> tuple[int, ...]:
+def _get_event_position(evidence: Evidence | Extra) -> tuple[int, ...]:
     # Ids assigned by planproof count the events; for other ids, use the position in the source.
     match = _ID.fullmatch(evidence.event)
     return tuple(map(int, match.groups() if match else _NUMBERS.findall(evidence.pointer)))

@@ -43,7 +43,7 @@ OUTCOME_LABELS = {
 
 DECLARATION_LABELS = {
     "todo_list": "to-do list",
-    "plan_mode": "plan put before the user",
+    "plan_mode": "plan presented to the user",
     "planning_step": "planning step",
     "json_plan": "plan in JSON",
     "checklist": "checklist",
@@ -54,7 +54,7 @@ DECLARATION_LABELS = {
 
 # Far more than any report shows. Truncate before the other work: a text may be megabytes.
 _MAX_TEXT_LENGTH = 20_000
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 TextSanitizer: TypeAlias = Callable[[str], str]
 """Makes text from a case safe to show."""
@@ -104,26 +104,24 @@ def format_coverage(coverage: Coverage) -> str:
         f"{coverage.events:,} of {pluralize(coverage.events, 'event')} read by {coverage.reader}"
     )
     if coverage.reader == "general":
-        events += " (which guesses: it knows no format)"
+        events += " (heuristic: unknown format)"
     if not coverage.skipped:
         return events
-    return f"{events}, {pluralize(coverage.skipped, 'part')} of the trace left out"
+    return f"{events}, {pluralize(coverage.skipped, 'part')} of the trace skipped"
 
 
 def format_plan_origin(plan: PlanSummary) -> str | None:
     """Describe where the plan was found, with cautions; return None for a plan that was given."""
     parts: list[str] = []
     if plan.origin == Origin.INFERRED:
-        parts.append("inferred from a trace: to judge that trace by it goes in a circle")
+        parts.append("inferred from a trace, so judging that trace by it is circular")
     if plan.event is not None:
         label = DECLARATION_LABELS.get(plan.sort or "", "plan")
-        when = (
-            "" if plan.before_acting else ", after acting had begun: what came before is not judged"
-        )
+        when = "" if plan.before_acting else ", after acting began: earlier events are not judged"
         parts.append(f"{label} of the {plan.declared_by} at {plan.event}{when}")
     if plan.replans:
         until = ", each plan in force until the next" if plan.in_force == "latest" else ""
-        parts.append(f"planned anew at {_join_first(plan.replans)}{until}")
+        parts.append(f"replanned at {_join_first(plan.replans)}{until}")
     if plan.rejected:
         parts.append(f"rejected by the user: the plan at {_join_first(plan.rejected)}")
     return "; ".join(parts) or None
@@ -133,11 +131,11 @@ def format_cost(cost: Usage) -> str:
     """Format the number of calls to a model, and their cost if the price is known."""
     parts = [pluralize(cost.calls, "call")]
     if cost.from_cache:
-        parts.append(f"{pluralize(cost.from_cache, 'answer')} kept from before")
+        parts.append(f"{pluralize(cost.from_cache, 'answer')} from the cache")
     if cost.calls:
         cached = f" ({cost.cached_tokens:,} cached)" if cost.cached_tokens else ""
-        parts.append(f"{cost.tokens_in:,} tokens in{cached}, {cost.tokens_out:,} out")
-        parts.append("price not known" if cost.cost is None else f"{cost.cost:.4f} dollars")
+        parts.append(f"{cost.tokens_in:,} input tokens{cached}, {cost.tokens_out:,} output tokens")
+        parts.append("price unknown" if cost.cost is None else f"{cost.cost:.4f} dollars")
     return ", ".join(parts)
 
 
@@ -156,20 +154,20 @@ def format_model_notes(verdict: Verdict) -> Iterator[str]:
     if samples := verdict.samples:
         scores = ", ".join(map(format_score, samples.scores))
         yield f"samples: {scores}; {samples.agreement:.0%} agree"
-    for rejection in verdict.rejected[:_MOST_NAMED]:
+    for rejection in verdict.rejected[:_MAX_NAMED]:
         subject = "extra" if rejection.step is None else f"step {rejection.step}"
         yield (
-            f"not accepted for {subject}: {rejection.event} {quote_text(rejection.quote)}: "
+            f"evidence rejected for {subject}: {rejection.event} {quote_text(rejection.quote)}: "
             f"{rejection.why}"
         )
-    if len(verdict.rejected) > _MOST_NAMED:
-        yield f"and {len(verdict.rejected) - _MOST_NAMED} more not accepted"
+    if len(verdict.rejected) > _MAX_NAMED:
+        yield f"and {len(verdict.rejected) - _MAX_NAMED} more rejected"
     yield from verdict.warnings
 
 
 def _join_first(events: tuple[str, ...]) -> str:
-    more = "" if len(events) <= _MOST_NAMED else f" and {len(events) - _MOST_NAMED} more"
-    return ", ".join(events[:_MOST_NAMED]) + more
+    more = "" if len(events) <= _MAX_NAMED else f" and {len(events) - _MAX_NAMED} more"
+    return ", ".join(events[:_MAX_NAMED]) + more
 
 
 def pluralize(count: int, noun: str) -> str:

@@ -41,7 +41,7 @@ def _count_by_hand(made: list[Variant]) -> dict[str, list[tuple[int, int]]]:
     scores = {id_: verdict.score or 0.0 for id_, verdict in verdicts.items()}
     hits: dict[str, list[list[bool]]] = {}
     for each in made:
-        score, name = scores[each.id], each.attack or each.change or "as they are"
+        score, name = scores[each.id], each.attack or each.change or "unchanged"
         if each.attack is not None:
             asked_of = [score > scores[f"{each.origin}::{each.change}"]]
         elif isinstance(each.change, Flaw):

@@ -137,10 +137,10 @@ def test_a_run_says_what_was_asked(
     done = planproof("run", data, *options)
     verdicts = [json.loads(line) for line in done.out.splitlines()]
     assert [verdict["id"] for verdict in verdicts] == [*map(str, range(12)), None]
-    assert "asked: 12 calls" in done.err
+    assert "model usage: 12 calls" in done.err
     assert server.most_at_once <= 3
     again = planproof("run", data, *options)
-    assert "12 judged before" in again.err
+    assert "12 already judged" in again.err
     elsewhere = planproof("run", data, *options, "--store", "none")
-    assert "asked: 0 calls, 12 answers kept from before" in elsewhere.err
+    assert "model usage: 0 calls, 12 answers from the cache" in elsewhere.err
     assert len(server.calls) == 12

@@ -57,7 +57,7 @@ def test_cases_of_ones_own_are_measured_with(planproof: CommandLine, tmp_path: P
     done = planproof("calibrate", saved(tmp_path, FOLLOWED), "--repeat", "2")
     assert done.code == 0
     assert "rules on 3 followed cases" in done.out
-    assert "the same score each time: 100%, mean spread 0.00" in done.out
+    assert "same score in every repeat: 100%, mean spread 0.00" in done.out
 
 
 def test_labels_say_which_cases_were_followed_and_what_agrees(
@@ -74,7 +74,7 @@ def test_labels_say_which_cases_were_followed_and_what_agrees(
     assert found["agreement"]["cases"] == 2
     assert {row["origin"] for row in found["rows"]} == {"case-0", "case-1"}
     told = planproof("calibrate", saved(tmp_path, FOLLOWED), "--labels", labels).out
-    assert "agrees with the labels of 2 cases at kappa" in " ".join(told.split())
+    assert "agreement with the labels of 2 cases: kappa" in " ".join(told.split())
     assert told.startswith("rules on 1 followed case, ")
 
 

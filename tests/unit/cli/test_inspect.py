@@ -65,7 +65,7 @@ def test_a_long_trace_shows_its_head_and_its_tail(planproof: CommandLine, folder
     done = planproof("inspect", write_file(folder, events))
     assert "e14" in done.out
     assert "e15" not in done.out
-    assert "78 events between, 78 errors in them" in done.out
+    assert "78 more events, 78 errors" in done.out
     assert "e93" in done.out
     assert len(done.out.splitlines()) < 40
 
@@ -79,7 +79,7 @@ def test_skipped_records_are_listed_with_reasons(planproof: CommandLine, folder:
 
 def test_an_unknown_format_is_said_to_be_one(planproof: CommandLine, folder: Path) -> None:
     done = planproof("inspect", write_file(folder, {"a": [{"b": 1}]}))
-    assert "read by general, which guesses: it knows no format: 0 events" in done.out
+    assert "read by general (heuristic: unknown format): 0 events" in done.out
 
 
 def test_secrets_are_masked_unless_asked_for(planproof: CommandLine, folder: Path) -> None:
@@ -106,7 +106,7 @@ def test_the_native_form_gives_the_same_verdict(planproof: CommandLine, folder: 
 def test_several_traces_are_listed(planproof: CommandLine, log: Path) -> None:
     done = planproof("inspect", log.name)
     head, *rows = done.out.splitlines()
-    assert head == "log.eval holds 3 traces; take one with --pick"
+    assert head == "log.eval contains 3 traces; select one with --pick"
     assert [row.split()[:2] for row in rows] == [[str(n), f"task-{n}_epoch_1"] for n in (1, 2, 3)]
     assert rows[2].endswith("Find flag 3.")
     assert all(len(row) <= 80 for row in rows)

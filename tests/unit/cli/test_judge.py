@@ -290,7 +290,7 @@ def test_each_plan_can_be_in_force_until_the_next(planproof: CommandLine, folder
     assert json.loads(first.out)["score"] == 0.5
     latest = ("judge", "--trace", str(trace), "--plan-in-force", "latest")
     assert json.loads(planproof(*latest, "-f", "json").out)["score"] == 1.0
-    assert "planned anew at e2, each plan in force until the next" in " ".join(
+    assert "replanned at e2, each plan in force until the next" in " ".join(
         planproof(*latest).out.split()
     )
     planned = planproof(*latest, "--plan", str(_write(folder / "plan.json", PLAN)))

@@ -31,7 +31,7 @@ def test_the_plan_is_shown(planproof: CommandLine, folder: Path) -> None:
         "/events/2",
         "  1  Read a.txt",
         "  2  Delete b.txt",
-        "planned anew at e5",
+        "replanned at e5",
         "  added    Mail Ann",
         "  dropped  Delete b.txt",
         "  renamed  Read a.txt",
@@ -61,7 +61,7 @@ def test_a_trace_alone_can_be_judged_and_verified(planproof: CommandLine, folder
     path = _write(folder, asked("Tidy up."), READ, TODOS, READ, DELETE)
     picture = planproof("judge", "--trace", path)
     assert picture.code == 0
-    assert "plan: to-do list of the agent at e3, after acting had begun" in picture.out
+    assert "plan: to-do list of the agent at e3, after acting began" in picture.out
     planproof("judge", "--trace", path, "-f", "full", "-o", "verdict.json")
     assert planproof("verify", "verdict.json", path).code == 0
 

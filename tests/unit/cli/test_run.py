@@ -60,7 +60,7 @@ def test_the_summary_goes_to_standard_error(planproof: CommandLine, folder: Path
     assert lines[7:] == [
         "steps: 6 executed, 3 missing",
         "not scored: 1 no_plan",
-        "1 judged before",
+        "1 already judged",
         "",
         "steps most often missed",
         "  1 of 3  Copy report-12.txt to the folder archive  1 missing",
@@ -97,7 +97,7 @@ def test_what_is_not_understood_is_counted_and_not_judged_again(
     assert [verdict["outcome"] for verdict in _verdicts(done.out)] == ["scored", "not_understood"]
     assert done.code == 3
     assert "not scored: 1 not_understood" in done.err
-    assert "2 judged before" in planproof("run", "cases.jsonl").err
+    assert "2 already judged" in planproof("run", "cases.jsonl").err
     gate = planproof("gate", "latest")
     assert gate.code == 1
     assert "at most 0 unscored: 1 of 2; 1 not_understood" in gate.out
@@ -264,10 +264,12 @@ def test_a_case_is_judged_once_unless_asked_otherwise(planproof: CommandLine, fo
     first = planproof("run", "cases.jsonl")
     again = planproof("run", "cases.jsonl")
     assert again.out == first.out
-    assert "judged before" not in first.err
-    assert "\n3 judged before\n" in again.err
-    assert "judged before" not in planproof("run", "cases.jsonl", "--no-cache").err
-    assert "judged before" not in planproof("run", "cases.jsonl", "--reader", "openai-messages").err
+    assert "already judged" not in first.err
+    assert "\n3 already judged\n" in again.err
+    assert "already judged" not in planproof("run", "cases.jsonl", "--no-cache").err
+    assert (
+        "already judged" not in planproof("run", "cases.jsonl", "--reader", "openai-messages").err
+    )
 
 
 def test_a_bar_shows_the_progress_on_a_terminal(

@@ -65,7 +65,7 @@ def test_the_plan_is_ticked_off_while_the_trace_is_written(
         "plan: 2 steps",
         "e1: step 1 executed: Read the file report-12.txt",
         "e2: proven, major: no step can cover the call of bake_cake",
-        "best score still in reach: 0.5",
+        "best score still possible: 0.5",
         "e3: step 2 executed: Delete the file draft-7.txt",
     } <= set(done.out.splitlines())
     assert "partial adherence" in done.out
@@ -102,7 +102,7 @@ def test_on_a_terminal_the_plan_is_drawn(
     trace.write_text(encode_lines(READ, CAKE), "utf-8")
     done = planproof("watch", trace, "--plan", plan, "--until-quiet", "0")
     assert "next" in done.out
-    assert "best score still in reach" in done.out
+    assert "best score still possible" in done.out
     assert "\x1b[" in done.out
 
 

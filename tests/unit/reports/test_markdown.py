@@ -31,7 +31,7 @@ def test_everything_that_was_found_is_shown() -> None:
         ["**4** Tell the customer", "ambiguous"],
     ]
     assert "**0.5** if step 2 had been executed" in text
-    assert "9 of 9 events read by openai-messages, 1 part of the trace left out" in text
+    assert "9 of 9 events read by openai-messages, 1 part of the trace skipped" in text
     assert "L12: truncated or invalid JSON" in text
 
 

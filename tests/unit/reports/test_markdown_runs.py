@@ -51,7 +51,7 @@ def test_a_run() -> None:
     assert "| Do thing 2 | 1 of 2 | 1 missing |" in text
     assert "| 0.5 | <code>b</code> | It scores 0.5. |" in text
     assert "| <code>c</code> | It could not be judged. |" in text
-    assert "asked: 1 call, 10 tokens in, 2 out, price not known</sub>" in text
+    assert "model usage: 1 call, 10 input tokens, 2 output tokens, price unknown</sub>" in text
     assert _RENDERER.render(text).count("<table>") == 5
 
 
@@ -74,7 +74,7 @@ def test_a_comparison() -> None:
         "### planproof: 1 better, 1 worse, 0 the same\n\n"
         "Mean 0.750 → 0.750, change +0.000, 95 % interval -0.500 to +0.500.<br>"
         "At 0.75 or above: 0 in both, 1 no longer, 1 newly, 0 in neither.<br>"
-        "By chance alone such a split has p = 1 (McNemar, exact).\n\n"
+        "Change of the pass rate: not significant (McNemar's exact test, p = 1).\n\n"
         "Not compared: 1 no longer scored, 1 only in the base, 1 only in the new run.\n\n"
     )
     assert "| Do thing 2 | 1 of 1 | 1 missing |" in text
@@ -88,7 +88,7 @@ def test_a_comparison() -> None:
 def test_a_comparison_of_what_was_judged_differently_warns() -> None:
     text = comparison_to_markdown(RUN, replace(OTHER, fingerprint="g"), compare([], []))
     assert "No case has a score in both runs." in text
-    assert "⚠️ The runs were judged differently" in text
+    assert "⚠️ The runs were judged with different settings" in text
 
 
 def test_many_changes_still_make_a_comment() -> None:

@@ -27,8 +27,8 @@ from planproof.reports.wording import (
 )
 
 # Maximum number of variants with their own page; those that fail the most figures have priority.
-_MOST_PAGES = 1_000
-_UNCHANGED_LABEL = "as it is"
+_MAX_PAGES = 1_000
+_UNCHANGED_LABEL = "unchanged"
 _FAILURE_LABELS = {
     Figure.PASSED: "failed",
     Figure.CAUGHT: "not caught",
@@ -38,23 +38,23 @@ _FAILURE_LABELS = {
 }
 _DESCRIPTIONS: dict[Flaw | Rewording | Attack | None, str] = {
     None: "the plan was followed",
-    Rewording.SPLIT: "the parts of a step are steps of their own",
-    Rewording.MERGED: "two neighbouring steps are written as one",
-    Flaw.MISSING: "the plan has a step that nobody took",
-    Flaw.UNPLANNED: "the plan lacks a step that was taken",
-    Flaw.ORDER: "two neighbouring steps have changed places",
-    Flaw.SHUFFLED: "the steps are in another order",
-    Flaw.ALTERED: "a step names another value than the one used",
-    Flaw.PARTIAL: "a step asks for something more",
-    Flaw.REPLACED: "another tool was called in a planned one's place",
-    Flaw.UNRELATED_ACTION: "an action that has nothing to do with the plan",
-    Flaw.RETRIED: "an action was done twice in a row",
-    Flaw.FOREIGN: "the plan is that of another case",
-    Attack.CLAIMS: "the agent says that it has done all of it",
-    Attack.REASONING: "it thinks before every action that it follows the plan",
-    Attack.ORDERS: "tools give back orders to the evaluator",
-    Attack.FORGED: "tools give back boundaries, roles and calls that never were",
-    Attack.OBSERVATIONS: "results that belong to no call",
+    Rewording.SPLIT: "a step is split into several",
+    Rewording.MERGED: "two neighbouring steps are merged into one",
+    Flaw.MISSING: "the plan has a step that was not executed",
+    Flaw.UNPLANNED: "the plan lacks a step that was executed",
+    Flaw.ORDER: "two neighbouring steps are swapped",
+    Flaw.SHUFFLED: "the steps are in a different order",
+    Flaw.ALTERED: "a step names a different value than the one used",
+    Flaw.PARTIAL: "a step asks for something additional",
+    Flaw.REPLACED: "a different tool was called than planned",
+    Flaw.UNRELATED_ACTION: "an action unrelated to the plan was added",
+    Flaw.RETRIED: "an action was executed twice in a row",
+    Flaw.FOREIGN: "the plan belongs to another case",
+    Attack.CLAIMS: "the agent claims that it did everything",
+    Attack.REASONING: "the agent reasons before every action that it follows the plan",
+    Attack.ORDERS: "tool outputs contain instructions to the evaluator",
+    Attack.FORGED: "tool outputs contain forged boundaries, roles and calls",
+    Attack.OBSERVATIONS: "tool results without a call",
 }
 
 
@@ -109,14 +109,14 @@ def build_calibration_data(
     show = make_sanitizer(secrets=secrets)
     variants = list(_iter_variants(figures, labels))
     paged = nsmallest(
-        _MOST_PAGES, variants, key=lambda variant: (-len(variant.failed_figures), variant.position)
+        _MAX_PAGES, variants, key=lambda variant: (-len(variant.failed_figures), variant.position)
     )
     paged.sort(key=lambda variant: variant.position)
     pages = {variant.position: page for page, variant in enumerate(paged)}
     rows = [variant.to_cells(show, pages.get(variant.position)) for variant in variants]
     events = sum(len(variant.rows[0].variant.events) for variant in paged)
     return CalibrationData(
-        title=f"How far “{show(judge)}” can be trusted",
+        title=f"Calibration of “{show(judge)}”",
         facts=[
             show(fact) for fact in ([note] if note else []) + [*_list_facts(figures, len(variants))]
         ],
@@ -147,7 +147,7 @@ def _list_facts(figures: Figures, variants: int) -> Iterator[str]:
     yield f"{pluralize(variants, 'variant')} of {pluralize(origins, 'case')}"
     if figures.stable is not None:
         spread = "" if figures.spread is None else f", mean spread {figures.spread:.2f}"
-        yield f"the same score each time: {format_percent(figures.stable)}{spread}"
+        yield f"same score in every repeat: {format_percent(figures.stable)}{spread}"
     yield f"without a score: {figures.unscored.hits:,} of {figures.unscored.of:,}"
     if figures.usage.calls or figures.usage.from_cache:
         yield format_cost(figures.usage)
@@ -160,7 +160,7 @@ def _build_figure_row(change: Flaw | Rewording | Attack | None, *shares: Share) 
         expected_figures = (Figure.CAUGHT, Figure.LOCATED, Figure.BELOW)
     else:
         expected_figures = (Figure.PASSED,)
-    key = _change_key(change)
+    key = _get_change_key(change)
     return FigureRow(
         key,
         change.value if change else _UNCHANGED_LABEL,
@@ -170,11 +170,10 @@ def _build_figure_row(change: Flaw | Rewording | Attack | None, *shares: Share) 
 
 
 def _build_cell(key: str, figure: Figure, share: Share) -> Cell:
-    bad = figure is Figure.FOOLED
-    failure_count = share.hits if bad else share.of - share.hits
-    good = 1 - failure_count / share.of if share.of else 1.0
+    failure_count = share.hits if figure is Figure.FOOLED else share.of - share.hits
+    success_rate = 1 - failure_count / share.of if share.of else 1.0
     levels = ((1.0, "1"), (0.9, "0.75"), (0.6, "0.5"), (0.3, "0.25"), (0.0, "0"))
-    tone = next(level for least, level in levels if good >= least)
+    tone = next(level for minimum, level in levels if success_rate >= minimum)
     return Cell(
         share.hits,
         share.of,
@@ -187,7 +186,7 @@ def _build_cell(key: str, figure: Figure, share: Share) -> Cell:
     )
 
 
-def _change_key(change: Flaw | Rewording | Attack | None) -> str:
+def _get_change_key(change: Flaw | Rewording | Attack | None) -> str:
     return change.value if change else "followed"
 
 
@@ -231,8 +230,8 @@ class _VariantRow:
             [_FAILURE_LABELS[figure] for figure in self.failed_figures],
             [figure.value for figure in self.passed_figures],
             [
-                _change_key(change),
-                *(f"{_change_key(change)} {figure.value}" for figure in self.failed_figures),
+                _get_change_key(change),
+                *(f"{_get_change_key(change)} {figure.value}" for figure in self.failed_figures),
             ],
             page,
         ]
@@ -275,7 +274,7 @@ def _format_baseline(
     """Return the score this one is compared with, and where it comes from."""
     if row.change is None:
         label = labels.get(row.origin) if labels else None
-        return "" if label is None else f"{format_score(label)} by people"
+        return "" if label is None else f"{format_score(label)} label"
     other = scores[row.origin, row.change if row.attack else None]
-    whose = "without it" if row.attack else "origin"
-    return f"{'–' if other is None else format_score(other)} {whose}"
+    source = "without attack" if row.attack else "original"
+    return f"{'–' if other is None else format_score(other)} {source}"

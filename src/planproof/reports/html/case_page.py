@@ -36,7 +36,7 @@ from planproof.reports.wording import (
 )
 
 # Longer arguments are spread over several lines.
-_LONGEST_LINE = 100
+_MAX_LINE_LENGTH = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +105,7 @@ def _build_steps(
             else "",
             "note": show(step.note),
             "confidence": round(step.confidence, 2) if is_counted else None,
-            "depth": _depth(step.number, parent_by_number),
+            "depth": _count_ancestors(step.number, parent_by_number),
             "evidence": [_build_evidence(cited, finding, events, show) for cited in step.evidence],
             "covers": _merge_ranges(
                 events.index_by_event[cited]
@@ -115,7 +115,7 @@ def _build_steps(
         }
 
 
-def _depth(number: str, parent_by_number: dict[str, str | None]) -> int:
+def _count_ancestors(number: str, parent_by_number: dict[str, str | None]) -> int:
     depth = 0
     while depth < 3 and (parent := parent_by_number.get(number)) is not None:
         number, depth = parent, depth + 1
@@ -233,7 +233,7 @@ def _iter_texts(event: Event) -> Iterator[tuple[str, str]]:
         yield "", event.text
     if event.arguments not in (None, {}, []):
         text = json.dumps(event.arguments, ensure_ascii=False)
-        if len(text) > _LONGEST_LINE:
+        if len(text) > _MAX_LINE_LENGTH:
             text = json.dumps(event.arguments, ensure_ascii=False, indent=2)
         yield "arguments", text
     if event.output:
@@ -248,7 +248,7 @@ TextSegment: TypeAlias = "str | int | list[str | list[str]]"
 Span: TypeAlias = tuple[int, int]
 
 # No secret that is masked is longer, so truncation never reveals the end of one.
-_LONGEST_SECRET = 8_000
+_MAX_SECRET_LENGTH = 8_000
 # White space, quotation marks and escapes, which are ignored when comparing quotes.
 _LOOSE = re.compile(r'\\+[nrtbf]?|[\s"]+')
 
@@ -274,7 +274,7 @@ def mark_quotes(
     text: str, quotes: Sequence[FindingQuote], *, max_characters: int, secrets: bool
 ) -> MarkedText:
     """Mark quotes in a text of limited length; quoted parts are always shown."""
-    searched = text if quotes else text[: max_characters + _LONGEST_SECRET]
+    searched = text if quotes else text[: max_characters + _MAX_SECRET_LENGTH]
     masked = searched if secrets else redact(searched)
     marks: list[tuple[Span, str]] = []
     secret: set[str] = set()
@@ -284,9 +284,9 @@ def mark_quotes(
             marks += [(span, quote.finding) for span in spans]
         elif masked is not searched and find_quote_spans(quote.words, searched):
             secret.add(quote.finding)
-    left_out = len(text) - len(searched)
+    omitted = len(text) - len(searched)
     segments = list(
-        _split_segments(masked, marks, _select_spans(masked, marks, max_characters), left_out)
+        _split_segments(masked, marks, _select_spans(masked, marks, max_characters), omitted)
     )
     return MarkedText(segments, {finding for _, finding in marks}, secret)
 
@@ -343,7 +343,7 @@ def _select_spans(text: str, marks: Sequence[tuple[Span, str]], max_characters: 
 
 
 def _split_segments(
-    text: str, marks: Sequence[tuple[Span, str]], spans: Sequence[Span], left_out: int
+    text: str, marks: Sequence[tuple[Span, str]], spans: Sequence[Span], omitted: int
 ) -> Iterator[TextSegment]:
     reached = 0
     for start, end in spans:
@@ -351,8 +351,8 @@ def _split_segments(
             yield start - reached
         yield from _split_at_marks(text, marks, start, end)
         reached = end
-    if left_out := left_out + len(text) - reached:
-        yield left_out
+    if omitted := omitted + len(text) - reached:
+        yield omitted
 
 
 def _split_at_marks(

@@ -11,7 +11,7 @@ from planproof.core.content import Json
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_HERE = "planproof.reports.html"
+_PACKAGE = "planproof.reports.html"
 
 
 @cache
@@ -25,7 +25,7 @@ def get_environment(*packages: str) -> Environment:
     )
 
     templates = Environment(
-        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, _HERE)]),
+        loader=ChoiceLoader([PackageLoader(package) for package in (*packages, _PACKAGE)]),
         undefined=StrictUndefined,
         autoescape=True,
         trim_blocks=True,

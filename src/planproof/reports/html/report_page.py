@@ -149,7 +149,7 @@ def _join_assets(names: tuple[str, ...]) -> str:
 
 
 # Maximum number of cases with their own page; the lowest scores have priority.
-_MOST_PAGES = 1_000
+_MAX_PAGES = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +186,7 @@ def build_run_data(
         rank = -1.0 if result.verdict.score is None else result.verdict.score
         rows.append(_RankedRow((rank, result.position), row.events, [*row.to_cells(), None]))
     paged = sorted(
-        nsmallest(_MOST_PAGES, rows, key=lambda row: row.rank), key=lambda row: row.rank[1]
+        nsmallest(_MAX_PAGES, rows, key=lambda row: row.rank), key=lambda row: row.rank[1]
     )
     for page, row in enumerate(paged):
         row.cells[-1] = page

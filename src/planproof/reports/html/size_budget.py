@@ -9,7 +9,7 @@ from planproof.core.trace import Event
 
 # Characters of all texts on a page together; and the minimum and maximum per text.
 _MAX_PAGE_CHARACTERS = 32_000_000
-_MIN_TEXT_LENGTH, _MOST_TEXT = 160, 8_000
+_MIN_TEXT_LENGTH, _MAX_TEXT_LENGTH = 160, 8_000
 # Events of all cases together, and the minimum per case.
 _MAX_PAGE_EVENTS = 200_000
 _MIN_EVENTS = 100
@@ -19,13 +19,15 @@ _MIN_EVENTS = 100
 class SizeBudget:
     """Maximum length of one text of an event, and the share of events that is shown."""
 
-    max_characters: int = _MOST_TEXT
+    max_characters: int = _MAX_TEXT_LENGTH
     event_share: float = 1.0
 
     @classmethod
     def for_event_count(cls, events: int) -> SizeBudget:
         """Return the budget for a page with this many events."""
-        characters = min(max(_MAX_PAGE_CHARACTERS // max(events, 1), _MIN_TEXT_LENGTH), _MOST_TEXT)
+        characters = min(
+            max(_MAX_PAGE_CHARACTERS // max(events, 1), _MIN_TEXT_LENGTH), _MAX_TEXT_LENGTH
+        )
         return cls(characters, min(_MAX_PAGE_EVENTS / max(events, 1), 1.0))
 
     def select_events(self, events: Sequence[Event], cited: set[str]) -> Iterator[Event | int]:

@@ -1,4 +1,4 @@
-"""View of a run summary for the template `boards.html.jinja`."""
+"""View of a run summary for the template `run_summary.html.jinja`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from planproof.reports.wording import (
 from planproof.runs.run_records import Result, Run
 from planproof.runs.summary import StepCount, Summary
 
-_MOST_STEPS = 6
+_MAX_STEPS = 6
 _EXTRA_MARK = "+"
 UNSCORED = "none"
 """Key for cases without a score, in addition to the levels."""
@@ -91,20 +91,20 @@ def build_summary_view(summary: Summary, show: TextSanitizer) -> RunSummaryView:
         steps=sum(summary.statuses.values()),
         status_segments=build_segments(summary.statuses),
         counts=(*count_statuses(summary.statuses), *_count_extras(summary.extras)),
-        failed_steps=build_failed_steps(summary.missed[:_MOST_STEPS], show),
+        failed_steps=build_failed_steps(summary.missed[:_MAX_STEPS], show),
     )
 
 
 def build_bars(levels: Mapping[float, int], unscored: int) -> tuple[Bar, ...]:
     """Build one bar per level, and one for cases without a score if there are any."""
     largest = max(1, unscored, *levels.values())
-    bar_list = [
+    bars = [
         Bar(f"{level:g}", format_score(level), LEVEL_LABELS[level], count, 100 * count / largest)
         for level, count in levels.items()
     ]
     if unscored:
-        bar_list.append(Bar(UNSCORED, "–", "not judged", unscored, 100 * unscored / largest))
-    return tuple(bar_list)
+        bars.append(Bar(UNSCORED, "–", "not judged", unscored, 100 * unscored / largest))
+    return tuple(bars)
 
 
 def build_segments(counts: Mapping[str, int]) -> tuple[BarSegment, ...]:
@@ -132,7 +132,7 @@ def build_failed_steps(steps: tuple[StepCount, ...], show: TextSanitizer) -> tup
     """Build the failed steps, each with its total and its deviations by status."""
     return tuple(
         FailedStep(
-            step_key(step.text),
+            hash_step(step.text),
             show(step.text),
             step.total,
             count_statuses(_count_deviations(step)),
@@ -141,7 +141,7 @@ def build_failed_steps(steps: tuple[StepCount, ...], show: TextSanitizer) -> tup
     )
 
 
-def step_key(text: str) -> str:
+def hash_step(text: str) -> str:
     """Return a key for a step that does not reveal its text."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
@@ -183,8 +183,8 @@ STATUS_LETTERS = {
     Status.AMBIGUOUS: "a",
     Status.OUT_OF_ORDER: "o",
 }
-_MOST_MARKS = 40
-_LONGEST_NAME = 200
+_MAX_MARKS = 40
+_MAX_NAME_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,11 +220,11 @@ class CaseRow:
         statuses = tuple(step.status for step in verdict.findings.counted_steps)
         return CaseRow(
             position=result.position,
-            name=show(result.name)[:_LONGEST_NAME],
+            name=show(result.name)[:_MAX_NAME_LENGTH],
             score=None if verdict.score is None else format_score(verdict.score),
             level=verdict.level,
             label=show(label),
-            statuses=statuses[:_MOST_MARKS],
+            statuses=statuses[:_MAX_MARKS],
             steps=len(statuses),
             major=severities.count(Severity.MAJOR),
             minor=severities.count(Severity.MINOR),

@@ -26,11 +26,11 @@ def format_calibration(
         yield ()
     variant_count = pluralize(len({row.id for row in figures.rows}), "variant")
     yield ((f"{judge} on {pluralize(cases, 'followed case')}, {variant_count}", "bold"),)
-    passed = [_format_row("as they are", figures.passed)]
+    passed = [_format_row("unchanged", figures.passed)]
     passed += [_format_row(kind.value, share) for kind, share in figures.reworded.items()]
     yield from format_section("followed plans that pass (0.75 or more)", passed)
     yield from format_section(
-        "flawed plans: caught (0.5 or less), located, and below their origin",
+        "flawed plans: caught (0.5 or less), located, and below the original",
         [
             (
                 flaw.value,
@@ -55,7 +55,7 @@ def format_calibration(
 def _format_remaining_figures(figures: Figures) -> Iterator[str]:
     if figures.stable is not None:
         spread = "" if figures.spread is None else f", mean spread {figures.spread:.2f}"
-        yield f"the same score each time: {format_percent(figures.stable)}{spread}"
+        yield f"same score in every repeat: {format_percent(figures.stable)}{spread}"
     if figures.agreement is not None:
         yield _format_agreement(figures.agreement)
     yield (
@@ -74,7 +74,7 @@ def _find_main_reason(figures: Figures) -> str:
 
 def _format_agreement(agreement: Agreement) -> str:
     return (
-        f"agrees with the labels of {pluralize(agreement.cases, 'case')} at kappa "
+        f"agreement with the labels of {pluralize(agreement.cases, 'case')}: kappa "
         f"{agreement.kappa:.2f} "
         f"({agreement.low:.2f} to {agreement.high:.2f})"
     )

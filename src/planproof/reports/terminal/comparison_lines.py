@@ -18,7 +18,8 @@ from planproof.runs.compare import Comparison, ScoreChange
 from planproof.runs.gate import GateCheck
 from planproof.runs.run_records import Run
 
-_MOST_CHANGES = 10
+_MAX_CHANGES = 10
+_SIGNIFICANCE_LEVEL = 0.05
 _WIDEST_NAME = 30
 
 
@@ -45,8 +46,8 @@ def format_comparison(
             format_significance(comparison),
         ):
             yield from wrap_lines(text)
-    if left := format_not_compared(comparison):
-        yield from wrap_lines(f"not compared: {left}")
+    if not_compared := format_not_compared(comparison):
+        yield from wrap_lines(f"not compared: {not_compared}")
     if comparison.altered:
         yield (format_altered_count(comparison),)
     yield from format_step_counts("steps that broke", comparison.broken, show)
@@ -60,7 +61,7 @@ def format_comparison(
         ("only in the base", comparison.only_base_names, comparison.only_base),
         ("only in the new run", comparison.only_new_names, comparison.only_new),
     ):
-        shown = names[:_MOST_CHANGES]
+        shown = names[:_MAX_CHANGES]
         yield from format_section(
             _format_title(title, len(shown), count), [(show(name),) for name in shown]
         )
@@ -99,8 +100,10 @@ def format_pass_counts(comparison: Comparison) -> str:
 
 
 def format_significance(comparison: Comparison) -> str:
-    """Format the p-value of McNemar's exact test on the pairs that pass in only one run."""
-    return f"by chance alone such a split has p = {comparison.passing.p:.3g} (McNemar, exact)"
+    """Format the result of McNemar's exact test on the pairs that pass in only one run."""
+    p = comparison.passing.p
+    result = "significant" if p < _SIGNIFICANCE_LEVEL else "not significant"
+    return f"change of the pass rate: {result} (McNemar's exact test, p = {p:.3g})"
 
 
 def format_not_compared(comparison: Comparison) -> str:
@@ -117,16 +120,16 @@ def format_not_compared(comparison: Comparison) -> str:
 
 def format_altered_count(comparison: Comparison) -> str:
     """Format the number of pairs whose task, plan or trace differs."""
-    return f"task, plan or trace are others now in {pluralize(comparison.altered, 'pair')}"
+    return f"task, plan or trace changed in {pluralize(comparison.altered, 'pair')}"
 
 
 def list_cautions(base: Run, new: Run) -> Iterator[str]:
     """Yield warnings about the comparability of two runs."""
     if base.fingerprint != new.fingerprint:
-        yield "The runs were judged differently: a change may come from the judge."
+        yield "The runs were judged with different settings: changes may come from the judge."
     for name, run in (("base", base), ("new run", new)):
         if run.state.value != "finished":
-            yield f"The {name} is {run.state.value}: not all of its cases are here."
+            yield f"The {name} is {run.state.value}: some of its cases are missing."
 
 
 def format_score_change(change: ScoreChange) -> str:
@@ -145,7 +148,7 @@ def format_change_reason(change: ScoreChange, show: TextSanitizer) -> str:
 def _format_changes(
     title: str, changes: Sequence[ScoreChange], count: int, show: TextSanitizer
 ) -> Iterator[Line]:
-    shown = changes[:_MOST_CHANGES]
+    shown = changes[:_MAX_CHANGES]
     rows = [
         (
             format_score_change(change),

@@ -14,7 +14,7 @@ Part: TypeAlias = str | tuple[str, str]
 Line: TypeAlias = tuple[Part, ...]
 
 WIDTH = 80
-_WIDEST_BAR = 40
+_MAX_BAR_WIDTH = 40
 _FILLER = "\0"
 """Placed before each wide character while wrapping; sanitized text never contains it."""
 
@@ -48,7 +48,7 @@ def wrap_text(
 
 def draw_bar(count: int, largest: int) -> str:
     """Draw a bar in proportion to the largest count; at least one character for counts above 0."""
-    return "█" * max(1, round(_WIDEST_BAR * count / largest)) if count else ""
+    return "█" * max(1, round(_MAX_BAR_WIDTH * count / largest)) if count else ""
 
 
 def wrap_lines(text: str, style: str = "") -> Iterator[Line]:
@@ -70,5 +70,5 @@ def format_columns(rows: Iterable[Sequence[Part]], indent: int = 0) -> Iterator[
     widths = [max(len(text) for text, _ in column) for column in zip(*cells, strict=True)][:-1]
     remaining_width = WIDTH - indent - sum(width + 2 for width in widths)
     for *first, (text, style) in cells:
-        padded = [(f"{part:<{w}}  ", look) for (part, look), w in zip(first, widths, strict=True)]
+        padded = [(f"{part:<{w}}  ", kind) for (part, kind), w in zip(first, widths, strict=True)]
         yield (" " * indent, *padded, (truncate(text, remaining_width), style))

@@ -23,7 +23,7 @@ from planproof.reports.wording import DECLARATION_LABELS, TextSanitizer, format_
 if TYPE_CHECKING:
     from planproof.llm.infer_plan import InferredPlan
 
-_LONGEST_TEXT = 240
+_MAX_TEXT_LENGTH = 240
 
 
 def format_located_plan(located: PlanSearch, show: TextSanitizer) -> Iterator[str]:
@@ -33,7 +33,7 @@ def format_located_plan(located: PlanSearch, show: TextSanitizer) -> Iterator[st
     else:
         yield from _format_declaration(located.declaration, show)
     for replan in located.replans:
-        yield f"planned anew at {show(replan.event)}"
+        yield f"replanned at {show(replan.event)}"
         yield from _format_replan_changes(replan, show)
     for rejection in located.rejected:
         declaration = rejection.declaration
@@ -69,19 +69,19 @@ def located_plan_to_json(located: PlanSearch) -> str:
 
 def format_inferred_plan(inferred: InferredPlan, show: TextSanitizer) -> Iterator[str]:
     """Format the steps of a plan that a model inferred from the trace, each with its quote."""
-    yield f"inferred by {show(inferred.model)} from what the trace shows; no plan was declared"
+    yield f"inferred by {show(inferred.model)} from the trace; no plan was declared"
     if inferred.task is not None:
         yield f"task, at {show(inferred.task.event)}: {_format_quote(inferred.task, show)}"
     widest = len(str(len(inferred.evidence)))
     for step, evidence in zip(inferred.plan.steps, inferred.evidence, strict=True):
-        yield f"  {step.number:>{widest}}  {truncate(show(step.text), _LONGEST_TEXT)}"
+        yield f"  {step.number:>{widest}}  {truncate(show(step.text), _MAX_TEXT_LENGTH)}"
         yield f"  {'':>{widest}}  {show(evidence.event)} {_format_quote(evidence, show)}"
     for rejection in inferred.rejected:
         subject = (
-            "task" if rejection.step is None else truncate(show(rejection.step), _LONGEST_TEXT)
+            "task" if rejection.step is None else truncate(show(rejection.step), _MAX_TEXT_LENGTH)
         )
         yield f"left out: {subject}: {show(rejection.event)} {rejection.why}"
-    yield f"asked: {format_cost(inferred.usage)}"
+    yield f"model usage: {format_cost(inferred.usage)}"
 
 
 def inferred_plan_to_json(inferred: InferredPlan) -> str:
@@ -105,13 +105,13 @@ def _evidence_to_dict(evidence: Evidence) -> dict[str, Json]:
 
 
 def _format_quote(evidence: Evidence, show: TextSanitizer) -> str:
-    return f"“{truncate(show(evidence.quote), _LONGEST_TEXT)}”"
+    return f"“{truncate(show(evidence.quote), _MAX_TEXT_LENGTH)}”"
 
 
 def _format_declaration(declaration: Declaration, show: TextSanitizer) -> Iterator[str]:
     source = f"{DECLARATION_LABELS[declaration.sort]} of the {declaration.declared_by}"
     actor = f" ({show(declaration.actor)})" if declaration.actor else ""
-    when = "before acting" if declaration.before_acting else "after acting had begun"
+    when = "before acting" if declaration.before_acting else "after acting began"
     yield f"{source}{actor} at {show(declaration.event)}, {when}"
     yield show(declaration.pointer)
     yield from _format_steps(declaration.plan, show)
@@ -120,17 +120,17 @@ def _format_declaration(declaration: Declaration, show: TextSanitizer) -> Iterat
 def _format_steps(plan: Plan, show: TextSanitizer) -> Iterator[str]:
     widest = max(len(step.number) for step in plan.steps)
     for step in plan.steps:
-        yield f"  {show(step.number):>{widest}}  {truncate(show(step.text), _LONGEST_TEXT)}"
+        yield f"  {show(step.number):>{widest}}  {truncate(show(step.text), _MAX_TEXT_LENGTH)}"
 
 
 def _format_replan_changes(replan: Replan, show: TextSanitizer) -> Iterator[str]:
-    yield from (f"  added    {truncate(show(text), _LONGEST_TEXT)}" for text in replan.added)
-    yield from (f"  dropped  {truncate(show(text), _LONGEST_TEXT)}" for text in replan.dropped)
+    yield from (f"  added    {truncate(show(text), _MAX_TEXT_LENGTH)}" for text in replan.added)
+    yield from (f"  dropped  {truncate(show(text), _MAX_TEXT_LENGTH)}" for text in replan.dropped)
     for old, new in replan.renamed:
-        yield f"  renamed  {truncate(show(old), _LONGEST_TEXT)}"
-        yield f"       to  {truncate(show(new), _LONGEST_TEXT)}"
+        yield f"  renamed  {truncate(show(old), _MAX_TEXT_LENGTH)}"
+        yield f"       to  {truncate(show(new), _MAX_TEXT_LENGTH)}"
     if replan.reordered:
-        yield "  in another order"
+        yield "  reordered"
 
 
 def _declaration_to_dict(declaration: Declaration) -> dict[str, Json]:

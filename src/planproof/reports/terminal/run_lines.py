@@ -30,10 +30,10 @@ LEVEL_STYLES = {1.0: "bright_green", 0.75: "green", 0.5: "yellow", 0.25: "dark_o
 STATE_STYLES = {RunState.RUNNING: "cyan", RunState.FINISHED: "green", RunState.INTERRUPTED: "red"}
 # Linear time, since a folder name can't contain the slash that ends it.
 _FOLDERS = re.compile(r"(?<!\S)/(?:[^\s/]+/)*(?=[^\s/])")
-_WIDEST_NAME = 30
-_WIDEST_STEP = 40
-_WIDEST_JUDGE = 12
-_MOST_SLOW = 5
+_MAX_WIDTH_NAME = 30
+_MAX_WIDTH_STEP = 40
+_MAX_WIDTH_JUDGE = 12
+_MAX_SLOWEST = 5
 
 
 def format_run_list(runs: Iterable[Run], show: TextSanitizer) -> Iterator[Line]:
@@ -43,8 +43,8 @@ def format_run_list(runs: Iterable[Run], show: TextSanitizer) -> Iterator[Line]:
             run.id,
             (run.state.value, STATE_STYLES[run.state]),
             f"{run.cases:,}",
-            truncate(show(run.judge.name), _WIDEST_JUDGE),
-            show("  ".join((source_name(run.source), *_format_tags(run)))),
+            truncate(show(run.judge.name), _MAX_WIDTH_JUDGE),
+            show("  ".join((shorten_source(run.source), *_format_tags(run)))),
         )
         for run in runs
     )
@@ -52,11 +52,17 @@ def format_run_list(runs: Iterable[Run], show: TextSanitizer) -> Iterator[Line]:
 
 def format_run(run: Run, show: TextSanitizer) -> str:
     """Format a run on one line: id, state, judge, source and tags."""
-    parts = (run.id, run.state.value, run.judge.name, source_name(run.source), *_format_tags(run))
+    parts = (
+        run.id,
+        run.state.value,
+        run.judge.name,
+        shorten_source(run.source),
+        *_format_tags(run),
+    )
     return "  ".join(map(show, parts))
 
 
-def source_name(source: str) -> str:
+def shorten_source(source: str) -> str:
     """Return the name of a data set without its folders."""
     return _FOLDERS.sub("", source)
 
@@ -77,7 +83,7 @@ def format_summary(summary: Summary, show: TextSanitizer) -> Iterator[Line]:
     rows = [(case.outcome.value, *_format_case(case, show)) for case in summary.unjudged]
     yield from format_section("not judged", rows)
     slow = [(f"{case.seconds:.2f} s", show(case.name)) for case in summary.slowest if case.seconds]
-    yield from format_section("slowest", slow[:_MOST_SLOW])
+    yield from format_section("slowest", slow[:_MAX_SLOWEST])
 
 
 def format_scores(summary: Summary, show: TextSanitizer) -> Iterator[Line]:
@@ -104,9 +110,9 @@ def format_scores(summary: Summary, show: TextSanitizer) -> Iterator[Line]:
     if unscored:
         yield from wrap_lines(f"not scored: {show(_format_counts(summary.unscored))}", "magenta")
     if summary.known:
-        yield (f"{summary.known:,} judged before",)
+        yield (f"{summary.known:,} already judged",)
     if summary.cost is not None:
-        yield from wrap_lines(f"asked: {format_cost(summary.cost)}")
+        yield from wrap_lines(f"model usage: {format_cost(summary.cost)}")
 
 
 def format_step_counts(
@@ -116,7 +122,7 @@ def format_step_counts(
     rows = [
         (
             f"{step.deviations:,} of {step.total:,}",
-            truncate(show(step.text), _WIDEST_STEP),
+            truncate(show(step.text), _MAX_WIDTH_STEP),
             (format_deviation_counts(step), "dim"),
         )
         for step in steps
@@ -137,7 +143,7 @@ def _format_counts(counts: dict[str, int]) -> str:
 
 
 def _format_case(case: CaseSummary, show: TextSanitizer) -> tuple[Part, Part]:
-    return truncate(show(case.name), _WIDEST_NAME), (show(case.reason), "dim")
+    return truncate(show(case.name), _MAX_WIDTH_NAME), (show(case.reason), "dim")
 
 
 def _format_case_score(case: CaseSummary) -> Part:

@@ -21,10 +21,10 @@ from planproof.reports.terminal.plan_lines import format_located_plan
 from planproof.reports.wording import TextSanitizer, make_sanitizer, pluralize
 
 _HEAD, _TAIL = 14, 8
-_MOST_LINES = 20
-_MOST_REASONS = 6
-_DEEPEST = 3
-_LONGEST_ACTOR = 14
+_MAX_PLAN_LINES = 20
+_MAX_REASONS = 6
+_MAX_DEPTH = 3
+_MAX_ACTOR_WIDTH = 14
 _DIM_STYLE = "dim"
 _COUNTABLE = frozenset({Kind.ACTION, Kind.MESSAGE, Kind.OBSERVATION})
 _KIND_STYLES = {Kind.ACTION: "cyan", Kind.BOOKKEEPING: "magenta", Kind.MESSAGE: "green"}
@@ -52,7 +52,7 @@ def render_trace(
 def format_reader(trace: Trace) -> str:
     """Return the reader of a trace, and a note if it is the general reader."""
     if trace.reader == "general":
-        return "read by general, which guesses: it knows no format"
+        return "read by general (heuristic: unknown format)"
     return f"read by {trace.reader}"
 
 
@@ -69,7 +69,7 @@ def _format_kind_count(count: int, kind: Kind) -> str:
 def _render_timeline(trace: Trace, show: TextSanitizer) -> RenderableType:
     rows = Table.grid(padding=(0, 1), expand=True)
     rows.add_column(justify="right", style=_DIM_STYLE, no_wrap=True)
-    rows.add_column(no_wrap=True, max_width=_LONGEST_ACTOR, overflow="ellipsis")
+    rows.add_column(no_wrap=True, max_width=_MAX_ACTOR_WIDTH, overflow="ellipsis")
     rows.add_column(no_wrap=True)
     rows.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
     events = trace.events
@@ -82,15 +82,15 @@ def _render_timeline(trace: Trace, show: TextSanitizer) -> RenderableType:
         _add_event_row(rows, event, trace, show)
     if tail:
         failed = sum(event.status is EventStatus.ERROR for event in events[_HEAD:-_TAIL])
-        errors = f", {pluralize(failed, 'error')} in them" if failed else ""
-        rows.add_row("…", "", "", Text(f"{between:,} events between{errors}", _DIM_STYLE))
+        errors = f", {pluralize(failed, 'error')}" if failed else ""
+        rows.add_row("…", "", "", Text(f"{between:,} more events{errors}", _DIM_STYLE))
     for event in tail:
         _add_event_row(rows, event, trace, show)
     return rows
 
 
 def _add_event_row(rows: Table, event: Event, trace: Trace, show: TextSanitizer) -> None:
-    text = Text("  " * _depth(event, trace))
+    text = Text("  " * _count_ancestors(event, trace))
     if event.status is EventStatus.ERROR:
         text.append("✗ ", "bold red")
     if event.name:
@@ -100,9 +100,9 @@ def _add_event_row(rows: Table, event: Event, trace: Trace, show: TextSanitizer)
     rows.add_row(show(event.id), show(event.actor or ""), kind, text)
 
 
-def _depth(event: Event, trace: Trace) -> int:
+def _count_ancestors(event: Event, trace: Trace) -> int:
     depth = 0
-    while depth < _DEEPEST and event.parent is not None:
+    while depth < _MAX_DEPTH and event.parent is not None:
         event = trace.by_id[event.parent]
         depth += 1
     return depth
@@ -112,11 +112,11 @@ def _render_plan(located: PlanSearch, show: TextSanitizer) -> Iterator[Renderabl
     title, *rest = format_located_plan(located, show)
     bold = "bold" if located.declaration else "bold yellow"
     yield Text(f"plan: {title}" if located.declaration else title, bold)
-    for line in rest[:_MOST_LINES]:
+    for line in rest[:_MAX_PLAN_LINES]:
         yield Text(line, no_wrap=True, overflow="ellipsis")
-    if more := rest[_MOST_LINES:]:
+    if more := rest[_MAX_PLAN_LINES:]:
         yield Text(
-            f"  … {pluralize(len(more), 'more line')}; planproof plan shows them", _DIM_STYLE
+            f"  … {pluralize(len(more), 'more line')}; run planproof plan to see them", _DIM_STYLE
         )
 
 
@@ -129,16 +129,16 @@ def _render_skipped(
     rows = Table.grid(padding=(0, 1), expand=True)
     rows.add_column(justify="right", no_wrap=True)
     rows.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
-    for why, count in reasons[:_MOST_REASONS]:
+    for why, count in reasons[:_MAX_REASONS]:
         location = f", first at {first[why]}" if count > 1 else f", at {first[why]}"
         rows.add_row(f"{count:,}", show(f"{why}{location if first[why] else ''}"))
-    if rest := reasons[_MOST_REASONS:]:
+    if rest := reasons[_MAX_REASONS:]:
         count = sum(count for _, count in rest)
         rows.add_row(f"{count:,}", Text(f"for {pluralize(len(rest), 'other reason')}", _DIM_STYLE))
     yield Padding(rows, (0, 0, 0, 2))
 
 
-_WIDEST_ID = 32
+_MAX_ID_WIDTH = 32
 _TAG = re.compile(r"<[^<>]{1,80}>")
 
 
@@ -159,10 +159,10 @@ def format_trace_list(
     """Format lines of at most 80 columns: number, id, reader, events, first line of the task."""
     show = make_sanitizer(secrets=secrets)
     rows = [_format_cells(number, trace) for number, trace in enumerate(traces, 1)]
-    suffix = f" holds {pluralize(len(rows), 'trace')}; take one with --pick"
+    suffix = f" contains {pluralize(len(rows), 'trace')}; select one with --pick"
     yield f"{_truncate_start(show(name), WIDTH - len(suffix))}{suffix}"
     widths = [max(map(len, column), default=0) for column in zip(*rows, strict=True)]
-    widths[1] = min(widths[1], _WIDEST_ID)
+    widths[1] = min(widths[1], _MAX_ID_WIDTH)
     for number, id_, reader, events, rest in rows:
         head = (
             f"{number:>{widths[0]}}  {truncate(show(id_), widths[1]):<{widths[1]}}  "

@@ -43,9 +43,9 @@ _STYLES = {
 GLYPHS = {status: (STATUS_MARKS[status], style) for status, style in _STYLES.items()}
 SEVERITY_STYLES = {Severity.MAJOR: "red", Severity.MINOR: "yellow"}
 _DIM_STYLE = "dim"
-_LONGEST_TEXT = 240
-_MOST_QUOTES = 3
-_MOST_EXTRAS_IN_A_ROW = 5
+_MAX_TEXT_LENGTH = 240
+_MAX_QUOTES = 3
+_MAX_CONSECUTIVE_EXTRAS = 5
 _LOW_CONFIDENCE = 0.6
 
 
@@ -114,17 +114,17 @@ def _add_step(rows: Table, step: StepFinding, show: TextSanitizer, *, counted: b
     )
     note = show(step.note)
     if counted and step.confidence < _LOW_CONFIDENCE:
-        note = f"{note}{'; ' if note else ''}{step.confidence:.0%} sure"
+        note = f"{note}{'; ' if note else ''}confidence {step.confidence:.0%}"
     if note:
         rows.add_row("", "", "", Text(note, "italic"), "")
-    for evidence in step.evidence[:_MOST_QUOTES]:
+    for evidence in step.evidence[:_MAX_QUOTES]:
         rows.add_row(show(evidence.event), "", "", _format_quote(evidence.quote, show), "")
-    if rest := step.evidence[_MOST_QUOTES:]:
+    if rest := step.evidence[_MAX_QUOTES:]:
         rows.add_row("…", "", "", Text(f"and {len(rest)} more", _DIM_STYLE), "")
 
 
 def _add_extras(rows: Table, extras: list[Extra], show: TextSanitizer) -> None:
-    for extra in extras[:_MOST_EXTRAS_IN_A_ROW]:
+    for extra in extras[:_MAX_CONSECUTIVE_EXTRAS]:
         style = SEVERITY_STYLES[extra.severity]
         rows.add_row(
             show(extra.event),
@@ -134,7 +134,7 @@ def _add_extras(rows: Table, extras: list[Extra], show: TextSanitizer) -> None:
             Text(f"{extra.severity} extra", style),
         )
         rows.add_row("", "", "", _format_quote(extra.quote, show), "")
-    if rest := extras[_MOST_EXTRAS_IN_A_ROW:]:
+    if rest := extras[_MAX_CONSECUTIVE_EXTRAS:]:
         span = f"and {len(rest)} more extras, up to {show(rest[-1].event)}"
         rows.add_row("…", "", "", Text(span, _DIM_STYLE), "")
 
@@ -158,11 +158,11 @@ def _format_quote(quote: str, show: TextSanitizer) -> Text:
 
 
 def _truncate_no_wrap(text: str, style: str) -> Text:
-    return Text(text[:_LONGEST_TEXT], style, no_wrap=True, overflow="ellipsis")
+    return Text(text[:_MAX_TEXT_LENGTH], style, no_wrap=True, overflow="ellipsis")
 
 
 def _truncate_text(text: str) -> Text:
-    return Text(text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 1]}…")
+    return Text(text if len(text) <= _MAX_TEXT_LENGTH else f"{text[: _MAX_TEXT_LENGTH - 1]}…")
 
 
 _DIGITS = {

@@ -14,7 +14,7 @@ from planproof.monitor import Certainty, Deviation, Monitor
 from planproof.reports.terminal.verdict_lines import GLYPHS, SEVERITY_STYLES
 from planproof.reports.wording import STATUS_LABELS, TextSanitizer, format_score, pluralize
 
-_MOST_DEVIATIONS = 8
+_MAX_DEVIATIONS = 8
 _MAX_TEXT_LENGTH = 200
 _PENDING_STATUSES = frozenset({Status.MISSING, Status.AMBIGUOUS})
 
@@ -32,10 +32,10 @@ def render_progress(monitor: Monitor, heading: str, show: TextSanitizer) -> Rend
         glyph, style, word = _format_step_state(step, expected)
         text = Text(show(step.text)[:_MAX_TEXT_LENGTH], no_wrap=True, overflow="ellipsis")
         rows.add_row(Text(glyph, style), Text(show(step.number), "bold"), text, Text(word, style))
-    footer = [_format_deviation(deviation, show) for deviation in deviations[-_MOST_DEVIATIONS:]]
-    if len(deviations) > _MOST_DEVIATIONS:
-        footer.insert(0, Text(f"{len(deviations) - _MOST_DEVIATIONS} more before these", "dim"))
-    best = Text.assemble("best score still in reach: ", (format_score(monitor.ceiling), "bold"))
+    footer = [_format_deviation(deviation, show) for deviation in deviations[-_MAX_DEVIATIONS:]]
+    if len(deviations) > _MAX_DEVIATIONS:
+        footer.insert(0, Text(f"{len(deviations) - _MAX_DEVIATIONS} earlier deviations", "dim"))
+    best = Text.assemble("best score still possible: ", (format_score(monitor.ceiling), "bold"))
     return Group(Text(show(heading), "dim"), rows, *footer, best)
 
 
@@ -63,7 +63,7 @@ class ProgressLines:
         yield from (self._show(str(deviation)) for deviation in deviations)
         if monitor.ceiling < self._ceiling:
             self._ceiling = monitor.ceiling
-            yield f"best score still in reach: {format_score(self._ceiling)}"
+            yield f"best score still possible: {format_score(self._ceiling)}"
 
 
 def _format_step_state(step: StepFinding, expected: set[str]) -> tuple[str, str, str]:

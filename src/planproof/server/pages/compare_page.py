@@ -18,7 +18,7 @@ from planproof.reports.terminal.comparison_lines import (
     format_significance,
     list_cautions,
 )
-from planproof.reports.terminal.run_lines import source_name
+from planproof.reports.terminal.run_lines import shorten_source
 from planproof.runs.compare import Comparison, ScoreChange
 from planproof.runs.run_names import find_previous_run
 from planproof.runs.run_records import Run
@@ -120,7 +120,7 @@ def _build_choice(run: Run) -> RunChoice:
     cases = f"{run.cases:,}"
     return RunChoice(
         run.id,
-        mask_text(f"{run.created:%Y-%m-%d %H:%M}  {source_name(run.source)}  ({cases}){tags}")[
+        mask_text(f"{run.created:%Y-%m-%d %H:%M}  {shorten_source(run.source)}  ({cases}){tags}")[
             :120
         ],
     )

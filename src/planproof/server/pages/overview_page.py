@@ -17,7 +17,7 @@ from planproof.reports.html.summary_view import (
     build_bars,
     build_segments,
 )
-from planproof.reports.terminal.run_lines import source_name
+from planproof.reports.terminal.run_lines import shorten_source
 from planproof.runs.run_names import find_previous_run, parse_tags
 from planproof.runs.run_records import Run
 from planproof.runs.store.queries import RunTally
@@ -151,7 +151,7 @@ def _build_run_row(run: Run, before: Run | None, tallies: dict[str, RunTally]) -
     tags = [f"{name}={value}" for name, value in sorted(run.tags.items())]
     return RunRow(
         id=run.id,
-        source=mask_text(source_name(run.source)),
+        source=mask_text(shorten_source(run.source)),
         judge=mask_text(run.judge.name),
         # Masked text must not appear in a URL either.
         tags=[
@@ -182,7 +182,7 @@ def _build_source_filters(
         return []
     return [
         SourceFilter(
-            mask_text(source_name(source)),
+            mask_text(shorten_source(source)),
             count,
             overview_filter.to_query(
                 source="" if source == overview_filter.source else source, first=0

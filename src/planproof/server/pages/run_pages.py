@@ -16,9 +16,9 @@ from planproof.reports.html.summary_view import (
     CaseRow,
     build_summary_view,
     describe_run,
-    step_key,
+    hash_step,
 )
-from planproof.reports.terminal.run_lines import source_name
+from planproof.reports.terminal.run_lines import shorten_source
 from planproof.runs.run_names import find_previous_run
 from planproof.runs.run_records import Run
 from planproof.runs.store.queries import ResultFilter, ResultOrder
@@ -80,7 +80,7 @@ class CaseFilter:
     def _find_step_text(self, summary: Summary) -> str:
         """Return the text of the step, if it is one of those that failed most often."""
         texts = (step.text for step in summary.missed)
-        return next((text for text in texts if step_key(text) == self.step), "")
+        return next((text for text in texts if hash_step(text) == self.step), "")
 
     def to_query(self, **changes: Any) -> str:
         """Return the query string for this filter, with changes."""
@@ -125,7 +125,7 @@ def render_run_response(queries: RunQueries, run: Run, case_filter: CaseFilter) 
     return render_page(
         "run",
         RUN,
-        title=mask_text(source_name(run.source)),
+        title=mask_text(shorten_source(run.source)),
         run=run,
         facts=[mask_text(fact) for fact in describe_run(run, summary)],
         boards=build_summary_view(summary, mask_text),
@@ -164,7 +164,7 @@ def render_case_response(
         CASE,
         title=data["id"] or data["headline"],
         run=run,
-        source=mask_text(source_name(run.source)),
+        source=mask_text(shorten_source(run.source)),
         position=result.position,
         data=data,
         up=case_filter.to_query(first=case_filter.first - case_filter.first % _CASES_PER_PAGE),

@@ -56,20 +56,25 @@ def test_of_repeats_the_worst_is_shown() -> None:
     rows = [*ROWS, row("a", 0.25, repeat=1), *again]
     data = build_calibration_data("x", compute_figures(rows), {"a": 1.0, "b": 0.5}, secrets=False)
     shown: Any = data.table["rows"]
-    (first,) = (each for each in shown if each[1] == "a" and each[2] == "as it is")
+    (first,) = (each for each in shown if each[1] == "a" and each[2] == "unchanged")
     assert first[3:9] == [
         "1.0 0.25",
         0.25,
-        "1.0 by people",
+        "1.0 label",
         ["failed"],
         [],
         ["followed", "followed passed"],
     ]
     (fooled,) = (each for each in shown if each[1] == "a" and each[2] == "missing with claims")
-    assert fooled[3:8] == ["1.0", 1.0, "0.5 without it", ["fooled"], []]
+    assert fooled[3:8] == ["1.0", 1.0, "0.5 without attack", ["fooled"], []]
     (failed,) = (each for each in shown if each[1] == "c" and each[2] == "missing")
-    assert failed[3:7] == ["– 0.5", None, "0.5 origin", ["not caught", "not located", "not below"]]
-    assert "the same score each time: 77%, mean spread 0.06" in data.facts
+    assert failed[3:7] == [
+        "– 0.5",
+        None,
+        "0.5 original",
+        ["not caught", "not located", "not below"],
+    ]
+    assert "same score in every repeat: 77%, mean spread 0.06" in data.facts
 
 
 def test_text_of_cases_and_names_of_judges_are_shown_as_text(figures: Figures) -> None:

@@ -46,7 +46,7 @@ def test_the_verdict_uses_the_words_of_every_report() -> None:
     assert (data["score"], data["level"], data["headline"]) == ("0.0", 0.0, "no adherence")
     assert data["better"] == ["0.25", "if step 4 had been executed"]
     assert data["notes"] == [
-        "7 of 7 events read by native, 1 part of the trace left out, judged by rules",
+        "7 of 7 events read by native, 1 part of the trace skipped, judged by rules",
         "/8: not a JSON object or array",
     ]
 

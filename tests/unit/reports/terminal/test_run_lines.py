@@ -21,7 +21,7 @@ from planproof.reports.terminal.lines import (
 from planproof.reports.terminal.run_lines import (
     format_run_list,
     format_run_summary,
-    source_name,
+    shorten_source,
 )
 from planproof.reports.wording import make_sanitizer
 from planproof.runs.compare import compare
@@ -69,8 +69,8 @@ def test_a_run_shows_all_that_it_comes_to() -> None:
         "steps: 8 executed, 1 missing",
         "extras: 1 major",
         "not scored: 1 judge_failed (timeout), 1 no_plan",
-        "3 judged before",
-        "asked: 2 calls, 300 tokens in, 20 out, 0.0100 dollars",
+        "3 already judged",
+        "model usage: 2 calls, 300 input tokens, 20 output tokens, 0.0100 dollars",
         "",
         "steps most often missed",
         "  1 of 3  Do thing 2  1 missing",
@@ -117,7 +117,7 @@ def test_runs_are_listed_in_columns() -> None:
     ],
 )
 def test_a_data_set_is_called_by_its_name(source: str, name: str) -> None:
-    assert source_name(source) == name
+    assert shorten_source(source) == name
 
 
 def test_a_comparison_shows_all_that_changed() -> None:
@@ -146,15 +146,15 @@ def test_a_comparison_shows_all_that_changed() -> None:
     assert told == [
         "base  20260101-030000-abc123  finished  rules  cases.jsonl  branch=main",
         "new   20260102-030000-def456  finished  rules  cases.jsonl  branch=main",
-        "The runs were judged differently: a change may come from the judge.",
+        "The runs were judged with different settings: changes may come from the judge.",
         "",
         "3 pairs: 1 better, 1 worse, 1 the same",
         "mean 0.833 → 0.667, change -0.167, 95 % interval -1.000 to +0.500",
         "at 0.75 or above: 1 in both, 1 no longer, 1 newly, 0 in neither",
-        "by chance alone such a split has p = 1 (McNemar, exact)",
+        "change of the pass rate: not significant (McNemar's exact test, p = 1)",
         "not compared: 1 no longer scored, 1 scored in neither, 1 only in the base, 1",
         "only in the new run",
-        "task, plan or trace are others now in 1 pair",
+        "task, plan or trace changed in 1 pair",
         "",
         "steps that broke",
         "  1 of 3  Do thing 2  1 missing",
@@ -181,7 +181,7 @@ def test_a_comparison_of_nothing_says_so() -> None:
     running = replace(RUN, state=RunState.RUNNING)
     told = _render_lines(format_comparison(running, RUN, compare([], []), SHOW))
     assert told[2:] == [
-        "The base is running: not all of its cases are here.",
+        "The base is running: some of its cases are missing.",
         "",
         "0 pairs: 0 better, 0 worse, 0 the same",
     ]

@@ -11,7 +11,7 @@ def test_a_line_says_number_id_reader_events_and_task() -> None:
         TraceEntry("bb", error="is empty."),
     ]
     assert list(format_trace_list("runs.jsonl", traces)) == [
-        "runs.jsonl holds 2 traces; take one with --pick",
+        "runs.jsonl contains 2 traces; select one with --pick",
         "1  a   codex  1,200  Tidy up.",
         "2  bb                ✗ is empty.",
     ]
@@ -24,7 +24,7 @@ def test_no_line_is_wider_than_a_terminal() -> None:
     head, row = list(lines)
     assert (len(head), len(row)) == (80, 80)
     assert head.startswith("…")
-    assert head.endswith("folder/runs.jsonl holds 1 trace; take one with --pick")
+    assert head.endswith("folder/runs.jsonl contains 1 trace; select one with --pick")
 
 
 def test_a_tag_around_a_task_is_not_its_title() -> None:

@@ -1,37 +1,37 @@
-// The page of a calibration: the table of variants, and the figures that they spoil.
+// The page of a calibration: the table of variants, and the figures that each of them fails.
 "use strict";
 
 planproof.Calibration = class extends planproof.Overview {
   static columns = [
     ["name", "case", ([, name]) => name.toLowerCase()],
-    ["made", "what was made of it", ([, , made]) => made],
+    ["change", "change", ([, , change]) => change],
     ["score", "score", ([, , , , lowest]) => lowest ?? -1],
-    ["against", "against", ([, , , , , against]) => against],
-    ["told", "found", ([, , , , , , wrong]) => -wrong.length],
+    ["baseline", "baseline", ([, , , , , baseline]) => baseline],
+    ["result", "result", ([, , , , , , failed]) => -failed.length],
   ];
 
-  static first = "told";
+  static first = "result";
   static noun = "variant";
 
-  keeps([, name, made, , , , wrong, right, keys], query) {
+  matches([, name, change, , , , failed, passed, keys], query) {
     if (this.filters.size && !keys.some((key) => this.filters.has(key))) return false;
-    return !query || [name, made, ...wrong, ...right].join(" ").toLowerCase().includes(query);
+    return !query || [name, change, ...failed, ...passed].join(" ").toLowerCase().includes(query);
   }
 
-  row([, name, made, scores, , against, wrong, right, , page]) {
+  row([, name, change, scores, , baseline, failed, passed, , page]) {
     const { element } = planproof;
-    const named = page === null ? name : element("a", { href: `#case-${page}` }, name);
-    const told = [...wrong.map((word) => ["missing", "✗", word]), ...right.map((word) => ["executed", "✓", word])];
+    const caseName = page === null ? name : element("a", { href: `#case-${page}` }, name);
+    const results = [...failed.map((label) => ["missing", "✗", label]), ...passed.map((label) => ["executed", "✓", label])];
     return element("tr", {},
-      element("th", { scope: "row", class: "name" }, named),
-      element("td", { class: "made" }, made),
+      element("th", { scope: "row", class: "name" }, caseName),
+      element("td", { class: "change" }, change),
       element("td", { class: "level" }, element("b", {}, scores)),
-      element("td", { class: "against" }, against),
-      element("td", { class: "told" }, ...told.map(([status, mark, word]) => element("span", { class: "counted", "data-status": status },
-        element("span", { class: "mark", "aria-hidden": "true" }, mark), ` ${word}`))));
+      element("td", { class: "baseline" }, baseline),
+      element("td", { class: "result" }, ...results.map(([status, mark, label]) => element("span", { class: "status-count", "data-status": status },
+        element("span", { class: "mark", "aria-hidden": "true" }, mark), ` ${label}`))));
   }
 
-  /** Whoever asks for the cases behind a figure wants to see them. */
+  /** Scroll to the table after a figure was selected. */
   onBar(event) {
     super.onBar(event);
     if (this.filters.size && event.target.closest("[data-filter]")) this.slot("rows").closest("section").scrollIntoView();

@@ -1,4 +1,4 @@
-// The page of a case: fills the template `case_view` with the data of a case, and answers to it.
+// The page of a case: fills the template `case_view` with data, and handles clicks and keys.
 "use strict";
 
 planproof.CaseView = class {
@@ -11,17 +11,17 @@ planproof.CaseView = class {
     this.slot("steps").addEventListener("keydown", (event) => this.onArrow(event));
     this.slot("events").addEventListener("click", (event) => this.onEvent(event));
     this.slot("filters").addEventListener("click", (event) => this.onFilter(event));
-    this.slot("search").addEventListener("input", planproof.settled(() => this.refresh()));
+    this.slot("search").addEventListener("input", planproof.debounce(() => this.refresh()));
   }
 
   /** Show a case. */
   show(data) {
     this.data = data;
-    this.chosen = null;
+    this.selected = null;
     this.filters = new Set();
     this.open = new Set();
     this.unfolded = new Set();
-    this.roles = planproof.rolesOf(data);
+    this.roles = planproof.computeRoles(data);
     this.slot("search").value = "";
     this.fillVerdict();
     this.fillFilters();
@@ -35,7 +35,7 @@ planproof.CaseView = class {
     slot("verdict").dataset.level = level;
     slot("score").textContent = data.score ?? "–";
     slot("levels").replaceChildren(...[0, 0.25, 0.5, 0.75, 1].map(
-      (each) => element("i", { class: data.level !== null && each <= data.level ? "reached" : "" }),
+      (level) => element("i", { class: data.level !== null && level <= data.level ? "reached" : "" }),
     ));
     slot("id").textContent = data.id ?? "";
     slot("headline").replaceChildren(data.headline, data.tally ? element("small", {}, data.tally) : "");
@@ -43,7 +43,7 @@ planproof.CaseView = class {
     slot("better").replaceChildren(...(data.better ? ["→ ", element("b", {}, data.better[0]), ` ${data.better[1]}`] : []));
     slot("task").hidden = !data.task.length;
     slot("task").open = false;
-    slot("task-text").replaceChildren(...planproof.pieces(data.task, this));
+    slot("task-text").replaceChildren(...planproof.renderSegments(data.task, this));
     slot("step-count").textContent = many(data.steps.filter((step) => step.status !== "parent").length, "step");
     const events = data.events.reduce((sum, event) => sum + (typeof event === "number" ? event : 1), 0);
     slot("event-count").textContent = many(events, "event");
@@ -78,33 +78,33 @@ planproof.CaseView = class {
     return list[Number(finding.slice(1))].evidence;
   }
 
-  /** Build the rows anew: those that the search and the filters let through. */
+  /** Rebuild the rows that match the search and the filters. */
   refresh() {
     const query = this.slot("search").value.trim().toLowerCase();
-    const wanted = planproof.wanted(this.data, this.roles, this.filters, query);
-    this.stepRows = new Map(wanted.steps.map((index) => [index, planproof.stepRow(this, index)]));
+    const matching = planproof.filterRows(this.data, this.roles, this.filters, query);
+    this.stepRows = new Map(matching.steps.map((index) => [index, planproof.stepRow(this, index)]));
     this.slot("steps").replaceChildren(...(this.stepRows.size ? this.stepRows.values() : [this.nothing("no steps")]));
     this.eventRows = new Map();
     const rows = [];
-    for (const item of planproof.folded(this, wanted)) {
+    for (const item of planproof.foldEvents(this, matching)) {
       if (item.fold) {
         rows.push(planproof.foldRow(item));
       } else if (typeof this.data.events[item.index] === "number") {
-        const passed = planproof.many(this.data.events[item.index], "event");
-        rows.push(planproof.element("li", { class: "gap" }, `${passed} not shown: this report holds too many`));
+        const omitted = planproof.many(this.data.events[item.index], "event");
+        rows.push(planproof.element("li", { class: "gap" }, `${omitted} not shown, to limit the size of the report`));
       } else {
         const row = planproof.eventRow(this, item.index);
         this.eventRows.set(item.index, row);
         rows.push(row);
       }
     }
-    this.slot("events").replaceChildren(...planproof.chunked(rows.length ? rows : [this.nothing("no events")]));
+    this.slot("events").replaceChildren(...planproof.chunkRows(rows.length ? rows : [this.nothing("no events")]));
     for (const index of this.open) this.expand(index);
-    const narrowed = query || this.filters.size;
-    const [steps, events] = [wanted.steps.length, wanted.events.length];
-    this.slot("found").textContent = narrowed
+    const isFiltered = query || this.filters.size;
+    const [steps, events] = [matching.steps.length, matching.events.length];
+    this.slot("found").textContent = isFiltered
       ? `${planproof.many(steps, "step")} and ${planproof.many(events, "event")} of ${this.data.events.length.toLocaleString("en")}` : "";
-    this.emphasise();
+    this.highlight();
     this.lines.watch(this.slot("events").children);
   }
 
@@ -112,50 +112,50 @@ planproof.CaseView = class {
     return planproof.element("li", { class: "nothing" }, what);
   }
 
-  /** Choose a finding: its evidence is opened and brought into view; choosing it again lets go. */
-  choose(finding) {
+  /** Select a finding, and open and show its evidence; selecting it again deselects it. */
+  select(finding) {
     for (const index of this.openedFor ?? []) this.collapse(index);
     this.openedFor = [];
-    this.chosen = this.chosen === finding ? null : finding;
+    this.selected = this.selected === finding ? null : finding;
     this.turn = 0;
-    if (this.chosen) {
-      const places = this.evidenceOf(this.chosen).map(([place]) => place);
-      for (const place of places.slice(0, 12)) {
-        if (this.eventRows.has(place) && !this.open.has(place)) {
-          this.expand(place);
-          this.openedFor.push(place);
+    if (this.selected) {
+      const indexes = this.evidenceOf(this.selected).map(([index]) => index);
+      for (const index of indexes.slice(0, 12)) {
+        if (this.eventRows.has(index) && !this.open.has(index)) {
+          this.expand(index);
+          this.openedFor.push(index);
         }
       }
     }
-    this.emphasise();
-    if (this.chosen) {
-      this.stepRows.get(Number(this.chosen.slice(1)))?.scrollIntoView({ block: "nearest" });
+    this.highlight();
+    if (this.selected) {
+      this.stepRows.get(Number(this.selected.slice(1)))?.scrollIntoView({ block: "nearest" });
       this.reveal(0);
     }
     this.lines.draw();
   }
 
   reveal(turn, block = "nearest") {
-    const [place] = this.evidenceOf(this.chosen)[turn] ?? [];
-    const row = this.eventRows.get(place);
+    const [index] = this.evidenceOf(this.selected)[turn] ?? [];
+    const row = this.eventRows.get(index);
     row?.scrollIntoView({ block });
     return row;
   }
 
-  /** Which rows and marks belong to what is chosen. */
-  emphasise() {
-    const { chosen } = this;
-    this.slot("proof").classList.toggle("chosen", chosen !== null);
-    const cited = new Set(chosen ? this.evidenceOf(chosen).map(([place]) => place) : []);
+  /** Highlight the rows and marks of the selected finding. */
+  highlight() {
+    const { selected } = this;
+    this.slot("proof").classList.toggle("selected", selected !== null);
+    const cited = new Set(selected ? this.evidenceOf(selected).map(([index]) => index) : []);
     for (const [index, row] of this.stepRows) {
-      const on = chosen === `s${index}`;
+      const on = selected === `s${index}`;
       row.classList.toggle("on", on);
       row.firstChild.setAttribute("aria-expanded", String(on));
       row.lastChild.hidden = !on;
     }
     for (const [index, row] of this.eventRows) row.classList.toggle("on", cited.has(index));
     for (const mark of this.slot("events").querySelectorAll("mark")) {
-      mark.classList.toggle("on", chosen !== null && mark.dataset.by.split(" ").includes(chosen));
+      mark.classList.toggle("on", selected !== null && mark.dataset.by.split(" ").includes(selected));
     }
   }
 
@@ -181,15 +181,15 @@ planproof.CaseView = class {
     if (cite) {
       this.reveal(Number(cite.dataset.turn), "center")?.firstChild.focus({ preventScroll: true });
     } else if (event.target.closest(".step-head")) {
-      this.choose(`s${event.target.closest(".step").dataset.index}`);
+      this.select(`s${event.target.closest(".step").dataset.index}`);
     }
   }
 
   onArrow(event) {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!by || !event.target.matches(".step-head")) return;
+    const offset = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!offset || !event.target.matches(".step-head")) return;
     event.preventDefault();
-    this.move(by);
+    this.move(offset);
   }
 
   onEvent(event) {
@@ -205,7 +205,7 @@ planproof.CaseView = class {
     const index = Number(head.parentNode.dataset.index);
     if (this.open.has(index)) this.collapse(index);
     else this.expand(index);
-    this.emphasise();
+    this.highlight();
     this.lines.draw();
   }
 
@@ -219,32 +219,32 @@ planproof.CaseView = class {
     this.refresh();
   }
 
-  /** Go to the next or the previous step. */
-  move(by) {
-    const places = [...this.stepRows.keys()];
-    if (!places.length) return;
-    const at = this.chosen?.[0] === "s" ? places.indexOf(Number(this.chosen.slice(1))) : by > 0 ? -1 : places.length;
-    const next = places[Math.min(Math.max(at + by, 0), places.length - 1)];
-    if (`s${next}` !== this.chosen) this.choose(`s${next}`);
+  /** Select the next or the previous step. */
+  move(offset) {
+    const indexes = [...this.stepRows.keys()];
+    if (!indexes.length) return;
+    const current = this.selected?.[0] === "s" ? indexes.indexOf(Number(this.selected.slice(1))) : offset > 0 ? -1 : indexes.length;
+    const next = indexes[Math.min(Math.max(current + offset, 0), indexes.length - 1)];
+    if (`s${next}` !== this.selected) this.select(`s${next}`);
     this.stepRows.get(next).firstChild.focus({ preventScroll: true });
   }
 
-  /** Go to the next extra. */
+  /** Select the next extra. */
   moveToExtra() {
     const extras = this.data.extras.map((_, index) => `x${index}`).filter((name) => this.eventRows.has(this.evidenceOf(name)[0][0]));
     if (!extras.length) return;
-    const next = extras[(extras.indexOf(this.chosen) + 1) % extras.length];
-    if (next !== this.chosen) this.choose(next);
+    const next = extras[(extras.indexOf(this.selected) + 1) % extras.length];
+    if (next !== this.selected) this.select(next);
     this.reveal(0, "center")?.firstChild.focus({ preventScroll: true });
   }
 
-  /** Answer to a key; whether it was one of ours. */
+  /** Handle a key; return whether it was handled. */
   key(key) {
     if (key === "j") this.move(1);
     else if (key === "k") this.move(-1);
     else if (key === "x") this.moveToExtra();
-    else if (key === "n" && this.chosen) {
-      this.turn = (this.turn + 1) % Math.max(this.evidenceOf(this.chosen).length, 1);
+    else if (key === "n" && this.selected) {
+      this.turn = (this.turn + 1) % Math.max(this.evidenceOf(this.selected).length, 1);
       this.reveal(this.turn, "center")?.firstChild.focus({ preventScroll: true });
     } else if (key === "Escape") return this.back();
     else return false;
@@ -255,7 +255,7 @@ planproof.CaseView = class {
     if (this.slot("search").value) {
       this.slot("search").value = "";
       this.refresh();
-    } else if (this.chosen) this.choose(this.chosen);
+    } else if (this.selected) this.select(this.selected);
     else return false;
     return true;
   }

@@ -1,4 +1,4 @@
-// What the scripts of a page share. All text from a case goes in as text, never as HTML.
+// Functions shared by the scripts of a page. Text from a case is inserted as text, never as HTML.
 "use strict";
 
 const planproof = {
@@ -7,44 +7,45 @@ const planproof = {
     left_out: "○", parent: "", major: "+", minor: "+", extra: "+",
   },
 
-  /** An element with attributes and children; strings become text. */
+  /** Create an element with attributes and children; strings become text. */
   element(tag, attributes = {}, ...children) {
-    const made = document.createElement(tag);
+    const node = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) {
-      if (value !== null && value !== false) made.setAttribute(name, value);
+      if (value !== null && value !== false) node.setAttribute(name, value);
     }
-    made.append(...children.filter((child) => child !== null && child !== ""));
-    return made;
+    node.append(...children.filter((child) => child !== null && child !== ""));
+    return node;
   },
 
-  /** The same for a picture. */
-  drawn(tag, attributes = {}, text = "") {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    if (text) made.textContent = text;
-    return made;
+  /** Create an SVG element. */
+  createSvg(tag, attributes = {}, text = "") {
+    const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
+    if (text) node.textContent = text;
+    return node;
   },
 
-  /** Finds the places that a template left to be filled, by name. */
+  /** Return a function that finds the slots of a template by name. */
   slots(root) {
     return (name) => root.querySelector(`[data-slot="${name}"]`);
   },
 
-  /** What stands in one of the embedded data elements. */
+  /** Return the data of an embedded JSON element. */
   embedded(name) {
     return JSON.parse(document.getElementById(name).textContent);
   },
 
-  /** A mark before a word, so that colour is never alone. */
+  /** Create the mark of a status, so that it is not shown by colour alone. */
   mark(status) {
     return planproof.element("span", { class: "mark", "aria-hidden": "true" }, planproof.marks[status]);
   },
 
+  /** Format a count with its noun: `1 event`, `2 events`. */
   many(count, noun) {
     return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
   },
 
-  /** A button that switches a filter on and off. */
+  /** Create a button that toggles a filter. */
   chip(key, status, label, count) {
     const { element, mark } = planproof;
     return element(
@@ -53,19 +54,19 @@ const planproof = {
     );
   },
 
-  /** Calls a function at most once a frame. */
-  framed(work) {
-    let asked = false;
+  /** Limit calls of a function to one per animation frame. */
+  throttleToFrame(callback) {
+    let isScheduled = false;
     return () => {
-      if (asked) return;
-      asked = true;
-      requestAnimationFrame(() => { asked = false; work(); });
+      if (isScheduled) return;
+      isScheduled = true;
+      requestAnimationFrame(() => { isScheduled = false; callback(); });
     };
   },
 
-  /** Calls a function when nothing more has come for a moment. */
-  settled(work, pause = 120) {
+  /** Call a function once no further call has followed for `delay` milliseconds. */
+  debounce(callback, delay = 120) {
     let timer = 0;
-    return () => { clearTimeout(timer); timer = setTimeout(work, pause); };
+    return () => { clearTimeout(timer); timer = setTimeout(callback, delay); };
   },
 };

@@ -1,14 +1,14 @@
-// The lines between steps and their evidence. Only those in view are drawn.
+// The lines between steps and their evidence. Only visible ones are drawn.
 "use strict";
 
 planproof.Lines = class {
-  /** `view` tells the rows of steps and events that stand there now. */
+  /** `view` has the rows of steps and events that are shown. */
   constructor(svg, proof, view) {
     this.svg = svg;
     this.proof = proof;
     this.view = view;
     this.seen = new Set();
-    this.draw = planproof.framed(() => this.redraw());
+    this.draw = planproof.throttleToFrame(() => this.redraw());
     this.watcher = new IntersectionObserver((changes) => {
       for (const { target, isIntersecting } of changes) {
         if (isIntersecting) this.seen.add(target);
@@ -21,7 +21,7 @@ planproof.Lines = class {
     new ResizeObserver(this.draw).observe(proof);
   }
 
-  /** The chunks of rows in which lines may end, after they were made anew. */
+  /** Observe the chunks of rows in which lines may end, after the rows were rebuilt. */
   watch(chunks) {
     this.watcher.disconnect();
     this.seen.clear();
@@ -42,17 +42,17 @@ planproof.Lines = class {
     this.width = width;
     this.top = box.top + from;
     this.plan = plan;
-    svg.classList.toggle("chosen", view.chosen !== null);
+    svg.classList.toggle("selected", view.selected !== null);
     const lines = [...this.steps(), ...this.extras()];
     svg.replaceChildren(...lines, ...this.crossings());
   }
 
-  /** Where a line leaves a step; a step that is scrolled away keeps to the edge of the plan. */
+  /** Return where a line leaves a step; a step scrolled out of view uses the edge of the plan. */
   start(row) {
     const rect = row.getBoundingClientRect();
     const middle = rect.top + Math.min(rect.height / 2, 21);
     const y = Math.min(Math.max(middle, this.plan.top), this.plan.bottom);
-    return { y: y - this.top, away: y !== middle };
+    return { y: y - this.top, offscreen: y !== middle };
   }
 
   end(row) {
@@ -61,19 +61,19 @@ planproof.Lines = class {
   }
 
   *steps() {
-    this.begun = [];
+    this.firstCurves = [];
     for (const [index, row] of this.view.stepRows) {
       const step = this.view.data.steps[index];
-      const { y, away } = this.start(row);
-      const on = this.view.chosen === `s${index}`;
-      if (away && !on) continue;
+      const { y, offscreen } = this.start(row);
+      const on = this.view.selected === `s${index}`;
+      if (offscreen && !on) continue;
       if (step.status === "missing" && !step.evidence.length) yield this.stub(y, step.status, on);
       let first = true;
       for (const [place] of step.evidence.slice(0, on ? 500 : 30)) {
         const target = this.view.eventRows.get(place);
         if (!target) continue;
-        const curve = { status: step.status, y0: y, y1: this.end(target), on, away: away || !this.seen.has(target.parentNode) };
-        if (first && step.status !== "left_out") this.begun.push(curve);
+        const curve = { status: step.status, y0: y, y1: this.end(target), on, offscreen: offscreen || !this.seen.has(target.parentNode) };
+        if (first && step.status !== "left_out") this.firstCurves.push(curve);
         yield this.curve(curve, first);
         first = false;
       }
@@ -82,65 +82,65 @@ planproof.Lines = class {
 
   *extras() {
     for (const row of [...this.seen].flatMap((chunk) => [...chunk.querySelectorAll(".extra")])) {
-      const on = row.dataset.finding === this.view.chosen;
+      const on = row.dataset.finding === this.view.selected;
       const y = this.end(row);
       const end = this.width - 9;
       const from = Math.max(this.width - 46, 6);
-      // Where there is no width to spare, the label in the row has to do.
-      const mark = this.width > 60 ? [planproof.drawn("circle", { cx: from, cy: y, r: 8 }), planproof.drawn("text", { x: from, y }, "+")] : [];
-      yield this.group(row.dataset.status, on, false, [planproof.drawn("path", { d: `M${from + 9},${y}H${end}` }), ...mark]);
+      // On narrow screens there is only the label in the row.
+      const mark = this.width > 60 ? [planproof.createSvg("circle", { cx: from, cy: y, r: 8 }), planproof.createSvg("text", { x: from, y }, "+")] : [];
+      yield this.group(row.dataset.status, on, false, [planproof.createSvg("path", { d: `M${from + 9},${y}H${end}` }), ...mark]);
     }
   }
 
-  /** A step that leads nowhere. */
+  /** Draw the line of a step without evidence. */
   stub(y, status, on) {
     const reach = Math.min(this.width - 10, 34);
     return this.group(status, on, false, [
-      planproof.drawn("path", { d: `M2,${y}H${reach - 9}` }),
-      planproof.drawn("text", { x: reach, y }, planproof.marks[status]),
+      planproof.createSvg("path", { d: `M2,${y}H${reach - 9}` }),
+      planproof.createSvg("text", { x: reach, y }, planproof.marks[status]),
     ]);
   }
 
-  curve({ status, y0, y1, on, away }, first) {
-    const { drawn } = planproof;
+  curve({ status, y0, y1, on, offscreen }, first) {
+    const { createSvg } = planproof;
     const bend = this.width / 2;
     const parts = [
-      drawn("path", { d: `M1,${y0}C${bend},${y0} ${bend},${y1} ${this.width - 2},${y1}` }),
-      drawn("circle", { class: "end", cx: this.width - 4, cy: y1, r: 3.5 }),
+      createSvg("path", { d: `M1,${y0}C${bend},${y0} ${bend},${y1} ${this.width - 2},${y1}` }),
+      createSvg("circle", { class: "end", cx: this.width - 4, cy: y1, r: 3.5 }),
     ];
-    // Not by colour alone: what is not simply executed carries its mark along.
+    // Don't rely on colour alone: a line that is not `executed` also has its mark.
     if (first && status !== "executed" && this.width > 60) {
       parts.push(...this.badge(this.width * 0.16, y0 + (y1 - y0) * planproof.Lines.rise(0.16), planproof.marks[status]));
     }
-    return this.group(status, on, away, parts);
+    return this.group(status, on, offscreen, parts);
   }
 
   badge(x, y, mark) {
-    const { drawn } = planproof;
-    return [drawn("circle", { cx: x, cy: y, r: 9 }), drawn("text", { x, y }, mark)];
+    const { createSvg } = planproof;
+    return [createSvg("circle", { cx: x, cy: y, r: 9 }), createSvg("text", { x, y }, mark)];
   }
 
-  /** Rings where a step that is out of order crosses the line of another. */
+  /** Draw rings where the line of an out-of-order step crosses another line. */
   *crossings() {
-    for (const moved of this.begun) {
+    for (const moved of this.firstCurves) {
       if (moved.status !== "out_of_order") continue;
-      for (const other of this.begun) {
+      for (const other of this.firstCurves) {
         const share = (other.y0 - moved.y0) / (moved.y1 - moved.y0 - (other.y1 - other.y0));
-        if (other === moved || other.away || !(share > 0 && share < 1)) continue;
+        if (other === moved || other.offscreen || !(share > 0 && share < 1)) continue;
         const x = this.width * planproof.Lines.reach(share);
         const y = moved.y0 + (moved.y1 - moved.y0) * share;
-        yield this.group("out_of_order", moved.on || other.on, false, [planproof.drawn("circle", { class: "crossing", cx: x, cy: y, r: 5 })]);
+        yield this.group("out_of_order", moved.on || other.on, false, [planproof.createSvg("circle", { class: "crossing", cx: x, cy: y, r: 5 })]);
       }
     }
   }
 
-  group(status, on, away, parts) {
-    const group = planproof.drawn("g", { "data-status": status, class: `${on ? "on" : ""} ${away ? "away" : ""}` });
+  group(status, on, offscreen, parts) {
+    const group = planproof.createSvg("g", { "data-status": status, class: `${on ? "on" : ""} ${offscreen ? "offscreen" : ""}` });
     group.append(...parts);
     return group;
   }
 
-  /** How far along its rise a curve is at a share of the width, and the other way about. */
+  /** Return the relative height of a curve at a relative width; `reach` is the inverse. */
   static rise(share) {
     let [low, high] = [0, 1];
     for (let turn = 0; turn < 20; turn += 1) {

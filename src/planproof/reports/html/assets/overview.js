@@ -10,10 +10,10 @@ planproof.Overview = class {
     this.fillColumns();
     this.slot("distribution").addEventListener("click", (event) => this.onBar(event));
     this.slot("columns").addEventListener("click", (event) => this.onColumn(event));
-    this.slot("case-search").addEventListener("input", planproof.settled(() => this.refresh()));
-    this.slot("more").addEventListener("click", () => this.grow());
-    new IntersectionObserver(([end]) => { if (end.isIntersecting) this.grow(); }, { rootMargin: "600px" }).observe(this.slot("more"));
-    addEventListener("beforeprint", () => this.grow(1000));
+    this.slot("case-search").addEventListener("input", planproof.debounce(() => this.refresh()));
+    this.slot("more").addEventListener("click", () => this.appendRows());
+    new IntersectionObserver(([end]) => { if (end.isIntersecting) this.appendRows(); }, { rootMargin: "600px" }).observe(this.slot("more"));
+    addEventListener("beforeprint", () => this.appendRows(1000));
     this.refresh();
   }
 
@@ -36,16 +36,16 @@ planproof.Overview = class {
       element("button", { type: "button" }, label, element("span", { "aria-hidden": "true" })))));
   }
 
-  /** The rows that are wanted, in the order that is wanted. */
+  /** Filter and sort the rows, and show them. */
   refresh() {
     const query = this.slot("case-search").value.trim().toLowerCase();
     const { sorted } = this;
     const [, , value] = this.constructor.columns.find(([key]) => key === sorted.column);
     const keyed = this.data.rows
-      .filter((row) => this.keeps(row, query))
+      .filter((row) => this.matches(row, query))
       .map((row) => [value(row), row]);
-    const way = sorted.down ? -1 : 1;
-    keyed.sort(([one, first], [other, second]) => (one < other ? -way : one > other ? way : first[0] - second[0]));
+    const direction = sorted.down ? -1 : 1;
+    keyed.sort(([one, first], [other, second]) => (one < other ? -direction : one > other ? direction : first[0] - second[0]));
     this.rows = keyed.map(([, row]) => row);
     this.order = this.rows.map((row) => row.at(-1)).filter((page) => page !== null);
     for (const head of this.slot("columns").children) {
@@ -56,36 +56,36 @@ planproof.Overview = class {
     const [shown, all] = [this.rows.length, this.data.rows.length];
     this.slot("case-count").textContent = shown === all ? all.toLocaleString("en") : `${shown.toLocaleString("en")} of ${all.toLocaleString("en")}`;
     this.slot("rows").replaceChildren();
-    this.grow();
+    this.appendRows();
   }
 
-  /** Whether a row is wanted. */
-  keeps([, name, , level, called], query) {
+  /** Return true if a row matches the filters and the search. */
+  matches([, name, , level, label], query) {
     return (!this.filters.size || this.filters.has(level === null ? "none" : String(level)))
-      && (!query || `${name} ${called}`.toLowerCase().includes(query));
+      && (!query || `${name} ${label}`.toLowerCase().includes(query));
   }
 
-  /** More rows at the end of the table. */
-  grow(by = 100) {
+  /** Append more rows to the table. */
+  appendRows(count = 100) {
     const body = this.slot("rows");
     const from = body.children.length;
-    body.append(...this.rows.slice(from, from + by).map((row) => this.row(row)));
-    const left = this.rows.length - body.children.length;
-    this.slot("more").hidden = left <= 0;
-    this.slot("more").textContent = `${planproof.many(left, `more ${this.constructor.noun}`)}`;
+    body.append(...this.rows.slice(from, from + count).map((row) => this.row(row)));
+    const remaining = this.rows.length - body.children.length;
+    this.slot("more").hidden = remaining <= 0;
+    this.slot("more").textContent = `${planproof.many(remaining, `more ${this.constructor.noun}`)}`;
   }
 
-  row([position, name, score, level, called, marks, steps, major, minor, events, seconds, page]) {
+  row([position, name, score, level, label, marks, steps, major, minor, events, seconds, page]) {
     const { element } = planproof;
-    const named = page === null ? name : element("a", { href: `#case-${page}` }, name);
+    const caseName = page === null ? name : element("a", { href: `#case-${page}` }, name);
     const tone = level === null ? { "data-status": "unscored" } : { "data-level": String(level) };
     const extras = [["major", major], ["minor", minor]].filter(([, count]) => count).map(
       ([severity, count]) => element("span", {}, `+${count}`, element("span", { class: "word" }, ` ${severity}`)),
     );
     return element("tr", {},
       element("td", { class: "position" }, String(position)),
-      element("th", { scope: "row", class: "name" }, named),
-      element("td", { class: "level", ...tone }, element("b", {}, score ?? "–"), element("span", {}, called)),
+      element("th", { scope: "row", class: "name" }, caseName),
+      element("td", { class: "level", ...tone }, element("b", {}, score ?? "–"), element("span", {}, label)),
       element("td", { class: "steps" }, ...this.marks(marks), steps > marks.length ? `+${steps - marks.length}` : null),
       element("td", { class: "extras", "data-status": "extra" }, ...extras),
       element("td", { class: "events" }, events.toLocaleString("en")),
@@ -93,13 +93,13 @@ planproof.Overview = class {
   }
 
   *marks(letters) {
-    const told = new Map();
+    const counts = new Map();
     for (const letter of letters) {
-      const [, status, label] = this.data.statuses.find(([each]) => each === letter);
-      told.set(label, (told.get(label) ?? 0) + 1);
+      const [, status, label] = this.data.statuses.find(([key]) => key === letter);
+      counts.set(label, (counts.get(label) ?? 0) + 1);
       yield planproof.element("span", { class: "mark", "data-status": status, "aria-hidden": "true" }, planproof.marks[status]);
     }
-    yield planproof.element("span", { class: "unseen" }, [...told].map(([label, count]) => `${count} ${label}`).join(", "));
+    yield planproof.element("span", { class: "unseen" }, [...counts].map(([label, count]) => `${count} ${label}`).join(", "));
   }
 
   onBar(event) {
@@ -119,10 +119,10 @@ planproof.Overview = class {
     this.refresh();
   }
 
-  /** The case that stands so far from this one in the table as it is sorted now. */
-  beside(page, by) {
-    const at = this.order.indexOf(page);
-    return at < 0 ? undefined : this.order[at + by];
+  /** Return the page at an offset from this one, in the current order of the table. */
+  getNeighbour(page, offset) {
+    const index = this.order.indexOf(page);
+    return index < 0 ? undefined : this.order[index + offset];
   }
 
   key(key) {

@@ -1,4 +1,4 @@
-// The report in one file: the way between the run and its cases.
+// Self-contained report: navigation between the run and its cases.
 "use strict";
 
 (() => {
@@ -8,24 +8,24 @@
   const run = slot("overview") ? new Table(slot("overview")) : null;
   let shown = null;
 
-  const follow = () => {
-    const wanted = /^#case-(\d+)$/.exec(location.hash);
-    const page = wanted ? Number(wanted[1]) : run ? null : 0;
+  const showHash = () => {
+    const match = /^#case-(\d+)$/.exec(location.hash);
+    const page = match ? Number(match[1]) : run ? null : 0;
     shown = page !== null && document.getElementById(`case-${page}`) ? page : run ? null : 0;
     slot("case").hidden = shown === null;
     if (run) {
       slot("overview").hidden = shown !== null;
       slot("nav").hidden = shown === null;
-      slot("previous").disabled = run.beside(shown, -1) === undefined;
-      slot("next").disabled = run.beside(shown, 1) === undefined;
+      slot("previous").disabled = run.getNeighbour(shown, -1) === undefined;
+      slot("next").disabled = run.getNeighbour(shown, 1) === undefined;
     }
     if (shown !== null) view.show(planproof.embedded(`case-${shown}`));
     scrollTo(0, 0);
   };
-  const step = (by) => { location.hash = `#case-${run.beside(shown, by)}`; };
-  slot("previous")?.addEventListener("click", () => step(-1));
-  slot("next")?.addEventListener("click", () => step(1));
-  addEventListener("hashchange", follow);
+  const goTo = (offset) => { location.hash = `#case-${run.getNeighbour(shown, offset)}`; };
+  slot("previous")?.addEventListener("click", () => goTo(-1));
+  slot("next")?.addEventListener("click", () => goTo(1));
+  addEventListener("hashchange", showHash);
   planproof.frame(() => (shown === null ? run : view));
-  follow();
+  showHash();
 })();
