@@ -32,7 +32,7 @@ class ColumnType(StrEnum):
     """Type of a column."""
 
     TEXT = "text"
-    INTEGER = "integer"
+    INTEGER = "whole number"
     NUMBER = "number"
     JSON = "JSON as text"
     STEPS = "list of steps"
