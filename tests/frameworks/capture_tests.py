@@ -22,7 +22,7 @@ from scripts.doc_blocks import DocBlock
 from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, TOOLS, Call
 
 OFF_PLAN: list[Call] = [FOLLOWED[0], ("delete_account", {"name": "Ann"}), *FOLLOWED[1:]]
-"""The second call has an action type that no step has: a deviation is proven before the call."""
+"""The second call has an action type that no step has: a deviation plans: proven before the call."""
 
 
 class Accounts:
@@ -100,7 +100,7 @@ class CaptureTests(ABC):
 
     def test_a_run_that_leaves_its_plan_is_stopped(self, tmp_path: Path) -> None:
         accounts = Accounts()
-        with pytest.raises(self.stopped, match="left its plan"):
+        with pytest.raises(self.stopped, match="deviated from its plan"):
             self.captured(OFF_PLAN, accounts, tmp_path)
         assert accounts.deleted == [*self.made]
         kept = evaluate(plan=PLAN, trace=tmp_path / "trace.json")

@@ -91,9 +91,9 @@ class DeviationProver:
     def ceiling(self) -> float:
         """The best score that the table can still give."""
         counts = self._tally
-        grave = counts.major + counts.has_displaced_step
-        if grave:
-            return 0.5 if grave == 1 else 0.25
+        serious = counts.major + counts.has_displaced_step
+        if serious:
+            return 0.5 if serious == 1 else 0.25
         return (1.0, 0.75)[counts.minor] if counts.minor < 2 else 0.5
 
     def observe(self, event: Event, *, pending: bool) -> list[Deviation]:
@@ -144,10 +144,10 @@ class DeviationProver:
         """Return the extra for an action that no step can cover."""
         event, severity = call.event, Severity.MAJOR if call.is_certainly_major else Severity.MINOR
         if event.parent is not None:
-            handed_over = self._extras.get(event.parent)
-            if handed_over is None:
+            parent_severity = self._extras.get(event.parent)
+            if parent_severity is None:
                 return []
-            severity = Severity.MINOR if Severity.MINOR in (handed_over, severity) else severity
+            severity = Severity.MINOR if Severity.MINOR in (parent_severity, severity) else severity
         self._extras[event.id] = severity
         if severity is Severity.MAJOR:
             self._tally.major += 1
@@ -160,7 +160,7 @@ class DeviationProver:
                 severity=severity,
                 event=event.id,
                 step=None,
-                why=f"no step can cover the call of {_format_tool_name(event)}",
+                why=f"no step can cover the call to {_format_tool_name(event)}",
             )
         ]
 
@@ -187,7 +187,7 @@ class DeviationProver:
                 severity=Severity.MAJOR,
                 event=call.event.id,
                 step=number,
-                why=f"the call of {_format_tool_name(call.event)} comes before {due}: it is an "
+                why=f"the call to {_format_tool_name(call.event)} comes before {due}: it is an "
                 f"extra, or {due} is missing, or one of them is out of order",
             )
         ]
@@ -200,4 +200,4 @@ def _is_binding(requirement: Requirement) -> bool:
 
 
 def _format_tool_name(event: Event) -> str:
-    return event.name or "no named tool"
+    return event.name or "an unnamed tool"

@@ -75,9 +75,9 @@ class OffPlan(PlanproofError):
         first = deviations[0]
         more = f" (and {len(deviations) - 1} more)" if len(deviations) > 1 else ""
         super().__init__(
-            f"the agent has left its plan: {first.why}{more}.",
+            f"the agent deviated from its plan: {first.why}{more}.",
             where=first.event,
-            advice="Stop here, or plan anew.",
+            advice="Stop here, or make a new plan.",
         )
         self.deviations = tuple(deviations)
 

@@ -17,9 +17,9 @@ from planproof.monitor.deviation import Certainty, Deviation, DeviationKind
 
 _WINDOW = 64
 _STATUS_PHRASES = {
-    Status.PARTIAL: "was executed in part",
-    Status.MISSING: "was passed over",
-    Status.AMBIGUOUS: "was passed over, or is only spoken of",
+    Status.PARTIAL: "was only partly executed",
+    Status.MISSING: "was skipped",
+    Status.AMBIGUOUS: "was skipped, or is only claimed",
     Status.OUT_OF_ORDER: "is out of order",
 }
 
@@ -110,10 +110,10 @@ class IncrementalJudge:
         leaf_findings = [step for step in self.findings.steps if step.number not in parents]
         last = _find_last_started(leaf_findings)
         for index, step in enumerate(leaf_findings):
-            passed_over = index < last and not step.waived and not step.free_order
+            is_skipped = index < last and not step.waived and not step.free_order
             if step.status is Status.EXECUTED:
                 continue
-            if passed_over or step.status is Status.OUT_OF_ORDER:
+            if is_skipped or step.status is Status.OUT_OF_ORDER:
                 note = f" ({step.note})" if step.note else ""
                 yield Deviation(
                     certainty=Certainty.SUSPECTED,

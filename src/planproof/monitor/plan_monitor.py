@@ -48,7 +48,7 @@ class Monitor:
         self.plan = parse_given_plan(self._raw_plan)
         if not self.plan.steps:
             raise InvalidInput(
-                "the plan has no steps.", where="plan", advice="Give a plan with steps to hold to."
+                "the plan has no steps.", where="plan", advice="Pass a plan with at least one step."
             )
         self._events: list[Json] = []
         self._event_indices: dict[str, int] = {}
@@ -129,17 +129,17 @@ class Monitor:
         issued = self._pending.get(event.id)
         if issued is None:
             raise InvalidInput(
-                f"the event {event.id!r} was observed before.",
+                f"the event {event.id!r} was already observed.",
                 where=event.id,
-                advice="Give each event an id of its own; say `pending` of a call whose result "
-                "is yet to come.",
+                advice="Give each event a unique id; pass `pending=True` for a call that has no "
+                "result yet.",
             )
         bare = {"output": "", "output_pointer": None, "status": EventStatus.UNKNOWN, "images": ()}
         if replace(event, time=issued.time, **bare) != replace(issued, **bare):
             raise InvalidInput(
-                "a result may add output, status, time and images to its call, nothing else.",
+                "a result may only add output, status, time and images to its call.",
                 where=event.id,
-                advice="Observe what differs as an event of its own.",
+                advice="Observe other changes as a separate event.",
             )
 
     def _report(self, proven: list[Deviation]) -> tuple[Deviation, ...]:

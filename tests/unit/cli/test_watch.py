@@ -64,7 +64,7 @@ def test_the_plan_is_ticked_off_while_the_trace_is_written(
     assert {
         "plan: 2 steps",
         "e1: step 1 executed: Read the file report-12.txt",
-        "e2: proven, major: no step can cover the call of bake_cake",
+        "e2: proven, major: no step can cover the call to bake_cake",
         "best score still possible: 0.5",
         "e3: step 2 executed: Delete the file draft-7.txt",
     } <= set(done.out.splitlines())

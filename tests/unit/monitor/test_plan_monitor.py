@@ -70,7 +70,7 @@ def test_a_call_that_no_step_can_cover_is_proven_at_once() -> None:
             severity=Severity.MAJOR,
             event="e2",
             step=None,
-            why="no step can cover the call of order_pizza",
+            why="no step can cover the call to order_pizza",
         )
     ]
     assert (monitor.ceiling, monitor.deviations) == (0.5, tuple(told))
@@ -172,8 +172,8 @@ def test_what_its_result_can_not_change_is_proven_before_it_comes(
 @pytest.mark.parametrize(
     ("again", "message"),
     [
-        ({**READ, "id": "e1"}, "was observed before"),
-        ({**READ, "id": "p", "name": "other"}, "nothing else"),
+        ({**READ, "id": "e1"}, "was already observed"),
+        ({**READ, "id": "p", "name": "other"}, "may only add"),
         ({"kind": "nonsense"}, "must be one of"),
         ("text", "must be an object"),
     ],
