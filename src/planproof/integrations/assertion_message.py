@@ -19,20 +19,20 @@ from planproof.reports.wording import (
 )
 
 _WIDTH = 71
-"""What pytest leaves of 80 columns."""
+"""The width that pytest leaves of 80 columns."""
 _MAX_FINDINGS = 12
-"""Lapses that are shown in full; a plan can have thousands of steps."""
+"""Maximum number of steps and of extras shown in full; a plan can have thousands of steps."""
 _MAX_TEXT_LENGTH = 60
 _EXPECTED = {
-    Status.PARTIAL: "the step as written, whole",
+    Status.PARTIAL: "the whole step, as written",
     Status.MISSING: "an event that executes it",
     Status.AMBIGUOUS: "evidence that it was executed",
-    Status.OUT_OF_ORDER: "the step in its place in the plan",
+    Status.OUT_OF_ORDER: "the step in plan order",
 }
 
 
 def format_failure(verdict: Verdict, min_score: float) -> str:
-    """Why a verdict is not good enough, in lines that fit a terminal; secrets are masked."""
+    """Return why a verdict fails, in lines that fit a terminal; secrets are masked."""
     show = make_sanitizer(secrets=False)
     return "\n".join(_format_lines(verdict, min_score, show))
 
@@ -74,10 +74,10 @@ def _format_step(step: StepFinding, show: TextSanitizer) -> Iterator[str]:
     yield from wrap_text(f"expected: {_EXPECTED[step.status]}", _WIDTH, "    ", "      ")
     note = f" ({show(step.note)})" if step.note else ""
     if not step.evidence:
-        yield from wrap_text(f"shown: nothing{note}", _WIDTH, "    ", "      ")
+        yield from wrap_text(f"found: nothing{note}", _WIDTH, "    ", "      ")
     for evidence in step.evidence:
         yield from wrap_text(
-            f"shown: {_format_evidence(evidence, show)}{note}", _WIDTH, "    ", "      "
+            f"found: {_format_evidence(evidence, show)}{note}", _WIDTH, "    ", "      "
         )
 
 
@@ -85,7 +85,7 @@ def _format_extra(extra: Extra, show: TextSanitizer) -> Iterator[str]:
     yield from wrap_text(f"{extra.severity} extra: {show(extra.what)}", _WIDTH, "  ")
     yield from wrap_text("+ no step covers it", _WIDTH, "  ", "    ")
     cited = Evidence(extra.event, extra.pointer, extra.quote)
-    yield from wrap_text(f"shown: {_format_evidence(cited, show)}", _WIDTH, "    ", "      ")
+    yield from wrap_text(f"found: {_format_evidence(cited, show)}", _WIDTH, "    ", "      ")
 
 
 def _format_evidence(evidence: Evidence, show: TextSanitizer) -> str:

@@ -24,8 +24,8 @@ _MAX_LAG_SECONDS = 1.0
 _POLL_SECONDS = 0.1
 _MAX_REASON_LENGTH = 4_000
 _CONTINUE_INSTRUCTION = (
-    "Do what the plan still asks for. If it no longer holds, or you wait for an answer, say so "
-    "to the user and stop."
+    "Complete what the plan still requires. If the plan no longer applies, or you are waiting for "
+    "an answer, tell the user and stop."
 )
 
 
@@ -49,16 +49,16 @@ def parse_stop_event(data: bytes) -> StopEvent | None:
         payload: Json = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise InvalidInput(
-            "is no JSON.",
+            "is not valid JSON.",
             where="standard input",
-            advice="This is to be run by Claude Code; see --print-settings.",
+            advice="Run this command as a Claude Code hook; see --print-settings.",
         ) from error
     session = text_at(payload, "transcript_path") if is_object(payload) else None
     if session is None:
         raise InvalidInput(
             "`transcript_path` is missing.",
             where="standard input",
-            advice="This is to be run by Claude Code; see --print-settings.",
+            advice="Run this command as a Claude Code hook; see --print-settings.",
         )
     if payload.get("hook_event_name", "Stop") != "Stop":
         return None
@@ -104,7 +104,7 @@ def build_hook_response(
         message += f"\n{show(verdict.reason)[:_MAX_REASON_LENGTH]}"
     if min_score is None or verdict.score >= min_score or stop.already_blocked:
         return {"systemMessage": message}
-    least = f"Held against its own plan, this session scores less than {format_score(min_score)}."
+    least = f"Judged by its own plan, this session scores less than {format_score(min_score)}."
     return {
         "decision": "block",
         "reason": f"{least}\n{message}\n{_CONTINUE_INSTRUCTION}",

@@ -28,7 +28,9 @@ def resolve_judge(judge: str | AnyJudge | None, model: str | Model | None) -> st
     if model is None:
         return judge
     if judge is not None and not isinstance(judge, str):
-        raise InvalidInput("a judge that is open already takes no model.", advice="Name it.")
+        raise InvalidInput(
+            "a judge object can't be combined with a model.", advice="Pass the judge by name."
+        )
     from planproof.llm.open_judge import open_judge  # noqa: PLC0415 - only if a model is used
 
     return open_judge(judge or "audit", [model])
@@ -42,8 +44,8 @@ def to_json_value(value: object) -> Json:
         return to_jsonable_python(value, fallback=str, bytes_mode="base64")
     except ValueError as error:
         raise InvalidInput(
-            f"what the framework recorded can't be written as JSON: {error}.",
-            advice="Give the trace as JSON values.",
+            f"the recorded values can't be converted to JSON: {error}.",
+            advice="Pass the trace as JSON values.",
         ) from error
 
 
@@ -73,7 +75,7 @@ def import_framework(module: str, package: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise InvalidConfiguration(
-            f"{package} can't be used: {error}.", advice=f"pip install {package}"
+            f"{package} can't be imported: {error}.", advice=f"pip install {package}"
         ) from error
 
 

@@ -31,10 +31,10 @@ def plan_adherence(
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
 ) -> Callable[[Any, Any], Awaitable[Any]]:
-    """A scorer that holds a sample's transcript to a plan, with the reason as its explanation.
+    """Make a scorer for whether an agent followed its plan, with the reason as explanation.
 
-    Without a plan it is `metadata["plan"]` of the sample, or the one that the agent declared. A
-    sample that could not be judged is unscored: kept, and left out of the metrics.
+    Without `plan`, the plan is `metadata["plan"]` of the sample, or the one the agent declared. A
+    sample that could not be judged is unscored: it stays in the log and is left out of the metrics.
     """
     chosen = resolve_judge(judge, model)
 

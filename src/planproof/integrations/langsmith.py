@@ -1,6 +1,6 @@
-"""Evaluators for LangSmith, and for openevals and agentevals, whose evaluators are called alike.
+"""Evaluators for LangSmith, openevals and agentevals, which call evaluators in the same way.
 
-They need nothing of them: what comes in are values, and so is what goes out.
+This module imports none of these packages: it takes plain values and returns plain values.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _Feedback_co = TypeVar("_Feedback_co", covariant=True)
 
 
 class Evaluator(Protocol[_Feedback_co]):
-    """What LangSmith calls for each example, or awaits."""
+    """The function that LangSmith calls, or awaits, for each example."""
 
     def __call__(
         self,
@@ -42,7 +42,7 @@ class Evaluator(Protocol[_Feedback_co]):
         reference_outputs: Any = None,
         run: Any = None,
     ) -> _Feedback_co:
-        """The feedback on one example."""
+        """Return the feedback on one example."""
         ...
 
 
@@ -52,13 +52,13 @@ def plan_adherence(
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
 ) -> Evaluator[dict[str, Any]]:
-    """An evaluator that holds outputs to a plan: `{"key": ..., "score": ..., "comment": ...}`.
+    """Make an evaluator that returns `{"key": ..., "score": ..., "comment": ...}`.
 
-    Without a plan it is `reference_outputs["plan"]`, or the one that the agent declared. The trace
-    is `outputs["trace"]`, or all of the outputs: messages, or a state that holds them. Where these
-    are an answer only, it is what LangSmith has traced within the run.
+    Without `plan`, the plan is `reference_outputs["plan"]`, or the one the agent declared. The
+    trace is `outputs["trace"]`, or all outputs: messages, or a state that contains them. If the
+    outputs are only an answer, the trace is what LangSmith recorded inside the run.
     """
-    from planproof.evaluation import evaluate_case  # noqa: PLC0415 - not before it is used
+    from planproof.evaluation import evaluate_case  # noqa: PLC0415 - deferred until used
 
     chosen = resolve_judge(judge, model)
 
@@ -78,8 +78,8 @@ def async_plan_adherence(
     judge: str | AnyJudge | None = None,
     model: str | Model | None = None,
 ) -> Evaluator[Awaitable[dict[str, Any]]]:
-    """The same, to be awaited."""
-    from planproof.evaluation import aevaluate_case  # noqa: PLC0415 - not before it is used
+    """Make an async evaluator; see `plan_adherence`."""
+    from planproof.evaluation import aevaluate_case  # noqa: PLC0415 - deferred until used
 
     chosen = resolve_judge(judge, model)
 
@@ -94,7 +94,7 @@ def async_plan_adherence(
 
 
 def _build_case(inputs: Any, trace: Json, reference_outputs: Any, plan: PlanInput) -> Case:
-    from planproof.evaluation import build_case  # noqa: PLC0415 - not before it is used
+    from planproof.evaluation import build_case  # noqa: PLC0415 - deferred until used
 
     reference_plan = extract_plan(reference_outputs) if plan is None else plan
     return build_case(extract_task(inputs), reference_plan, trace)
@@ -102,14 +102,14 @@ def _build_case(inputs: Any, trace: Json, reference_outputs: Any, plan: PlanInpu
 
 def _select_trace(outputs: Any, run: Any) -> Json:
     trace = extract_trace(outputs)
-    # What holds no list of anything is an answer.
+    # A value without any list is an answer, not a trace.
     if is_list(trace) or (is_object(trace) and any(map(is_list, trace.values()))):
         return trace
     return _export_run(run) if getattr(run, "child_runs", None) else trace
 
 
 def _export_run(run: Any) -> Json:
-    """A run and the runs within it, as LangSmith exports them."""
+    """Return a run and the runs inside it, in LangSmith's export format."""
     top: dict[str, Json] = {}
     stack = [(run, top)]
     while stack:

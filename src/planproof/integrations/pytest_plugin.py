@@ -1,6 +1,6 @@
-"""The pytest plugin: assert in a test that an agent followed its plan.
+"""Pytest plugin: assert in a test that an agent followed its plan.
 
-It is loaded with every run of pytest, so it imports nothing of planproof until it is used.
+It is loaded in every pytest run, so it imports nothing else of planproof until it is used.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 DEFAULT_MIN_SCORE = 0.75
 _running_items: list[pytest.Item] = []
-"""The test that is running: one at a time in a process, whatever thread or loop it judges in."""
+"""The running test: one at a time per process, whichever thread or loop it judges in."""
 _PROPERTY_PREFIX = "planproof_"
 _REPORT_OPTION = "--planproof-report"
 _RECORDS_KEY = pytest.StashKey[list[Any]]()
 
 
 class PlanNotFollowed(AssertionError):
-    """The verdict is below what the test asks for, or there is no score; it holds the verdict."""
+    """The score is below the minimum, or there is none; `verdict` has the details."""
 
-    # As it is told in the head of a traceback, which has little room.
+    # Shortens the name in the first line of a traceback.
     __module__ = "planproof"
 
     def __init__(self, message: str, verdict: Verdict) -> None:
@@ -54,7 +54,7 @@ def assert_follows_plan(
 ) -> Verdict:
     """Judge a case as `planproof.evaluate` does, and fail below `min_score` or without a score.
 
-    The verdict becomes part of the test's properties, in JUnit reports too.
+    The verdict is added to the test's properties, which JUnit reports include.
     """
     __tracebackhide__ = True
     from planproof.evaluation import build_case, evaluate  # noqa: PLC0415
@@ -63,7 +63,11 @@ def assert_follows_plan(
     if not 0 <= min_score <= 1:
         from planproof.errors import InvalidInput  # noqa: PLC0415
 
-        raise InvalidInput(f"{min_score} is no score.", where="min_score", advice="Give 0 to 1.")
+        raise InvalidInput(
+            f"{min_score} is not a valid score.",
+            where="min_score",
+            advice="Use a number from 0 to 1.",
+        )
     began = perf_counter()
     chosen = resolve_judge(judge, model)
     case = build_case(task, plan, trace)
@@ -77,7 +81,7 @@ def assert_follows_plan(
 
 
 def _record_verdict(case: Case, verdict: Verdict, seconds: float) -> None:
-    """Let the test that is running carry the verdict in its properties, and for the report."""
+    """Attach the verdict to the running test: to its properties, and for the report."""
     if not _running_items:
         return
     item = _running_items[-1]
@@ -94,19 +98,19 @@ def _record_verdict(case: Case, verdict: Verdict, seconds: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class PlanProof:
-    """What the fixture gives: `assert_follows_plan` with the options of the test's marker."""
+    """Value of the fixture: `assert_follows_plan` with the options of the test's marker."""
 
     options: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def assert_follows_plan(self, **arguments: Any) -> Verdict:
-        """As the function of this name; what is given here outweighs the marker."""
+        """Call the function of this name; arguments override the options of the marker."""
         __tracebackhide__ = True
         return assert_follows_plan(**{**self.options, **arguments})
 
 
 @pytest.fixture
 def planproof(request: pytest.FixtureRequest) -> PlanProof:
-    """Judges whether an agent followed its plan: `planproof.assert_follows_plan(...)`."""
+    """Assert that an agent followed its plan: `planproof.assert_follows_plan(...)`."""
     options: dict[str, Any] = {}
     for marker in request.node.iter_markers("planproof"):
         if marker.args:
@@ -122,36 +126,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         _REPORT_OPTION,
         metavar="FILE.html",
         type=Path,
-        help="Draw all verdicts of `assert_follows_plan` as one page.",
+        help="Write all verdicts of `assert_follows_plan` to an HTML report.",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, and gather verdicts where they all come together."""
+    """Register the marker, and in the controller process the report collector."""
     config.addinivalue_line(
         "markers",
-        "planproof(judge=, model=, min_score=): how the fixture `planproof` judges in this test.",
+        "planproof(judge=, model=, min_score=): options of the fixture `planproof` in this test.",
     )
     file = config.getoption(_REPORT_OPTION)
-    # A worker of pytest-xdist hands on what it has noted, and writes nothing itself.
+    # A pytest-xdist worker sends its records to the controller, which writes the report.
     if file is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_ReportCollector(_check_writable(file.absolute())))
 
 
 def _check_writable(file: Path) -> Path:
-    """The file, in a folder that is there; to find out in the end would be a run for nothing."""
+    """Return the file after creating its folder; fail before the tests run, not after."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise pytest.UsageError(f"{_REPORT_OPTION} {file}: {error.strerror}") from error
     if file.is_dir() or not os.access(file.parent, os.W_OK):
-        raise pytest.UsageError(f"{_REPORT_OPTION} {file}: can't be written")
+        raise pytest.UsageError(f"{_REPORT_OPTION} {file}: not writable")
     return file
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Know which test is running, with its fixtures, so that a verdict can be noted with it."""
+    """Track the running test, including its fixtures, to attach verdicts to it."""
     _running_items.append(item)
     try:
         return (yield)
@@ -161,7 +165,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Let the report of a test carry what was noted, from worker to controller too."""
+    """Attach the records to the test report, which xdist sends to the controller."""
     report = yield
     if records := item.stash.get(_RECORDS_KEY, None):
         report.planproof = records
@@ -170,24 +174,26 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 class _ReportCollector:
-    """Gathers what all tests have noted, and draws it in the end."""
+    """Collects the records of all tests, and writes the report at the end."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
         self._records: list[tuple[str, Any]] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take what a test has noted."""
+        """Collect the records of a test."""
         self._records += [(report.nodeid, record) for record in getattr(report, "planproof", ())]
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Write the page, and say where it is."""
+        """Write the report, and print its path."""
         if not self._records:
-            terminalreporter.write_line("planproof: no test asserted that a plan was followed")
+            terminalreporter.write_line("planproof: no test called assert_follows_plan")
             return
         from planproof.integrations.pytest_report import write_report  # noqa: PLC0415 - heavy
 
-        # Workers come in any order; the page shall not depend on it.
+        # Workers report in any order; the page must not depend on it.
         self._records.sort(key=lambda record: record[0])
         write_report(self._records, self._file, min_score=DEFAULT_MIN_SCORE)
-        terminalreporter.write_line(f"planproof: {len(self._records)} verdicts in {self._file}")
+        terminalreporter.write_line(
+            f"planproof: wrote {len(self._records)} verdicts to {self._file}"
+        )

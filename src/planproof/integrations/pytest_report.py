@@ -1,4 +1,4 @@
-"""The verdicts of a run of pytest as a page."""
+"""HTML report of the verdicts of a pytest run."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from planproof.runs.store.open_store import open_store
 
 
 def serialize_result(case: Case, verdict: Verdict, seconds: float) -> Json:
-    """A case and its verdict as JSON values, so that they can go from a worker to whoever reports.
+    """Return a case and its verdict as JSON values, to send them from a worker to the controller.
 
-    What is planproof's own in the case is written as JSON, too.
+    `Plan` and `Trace` objects in the case are converted to JSON, too.
     """
     raw = replace(
         case,
@@ -40,7 +40,7 @@ def serialize_result(case: Case, verdict: Verdict, seconds: float) -> Json:
 
 
 def write_report(records: Sequence[tuple[str, Json]], file: Path, *, min_score: float) -> None:
-    """Write the page of all cases that were noted, each with the id of its test."""
+    """Write the report of all recorded cases, each named by the id of its test."""
     verdicts = [replace(parse_verdict(record["verdict"]), id=test) for test, record in records]
     judges = [verdict.judge for verdict in verdicts if verdict.judge is not None]
     summary = judges[0] if judges else JudgeSummary(name="rules", fingerprint="")

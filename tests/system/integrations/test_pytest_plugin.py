@@ -155,7 +155,7 @@ def test_the_marker_gives_the_options_and_the_test_outweighs_them(
 
     @pytest.mark.parametrize("least", [75, -1, float("nan")])
     def test_no_score(planproof, least):
-        with pytest.raises(Exception, match="is no score. Give 0 to 1"):
+        with pytest.raises(Exception, match="is not a valid score. Use a number from 0 to 1"):
             planproof.assert_follows_plan(plan=PLAN, trace=FOLLOWED, min_score=least)
 
     @pytest.mark.planproof("audit")
@@ -269,7 +269,7 @@ def test_all_verdicts_are_drawn_as_one_page(pytester: pytest.Pytester, workers: 
         *workers,
     )
     done.assert_outcomes(passed=3, failed=1)
-    done.stdout.fnmatch_lines(["planproof: 4 verdicts in *report.html"])
+    done.stdout.fnmatch_lines(["planproof: wrote 4 verdicts to *report.html"])
     page = (folder / "out" / "report.html").read_text(encoding="utf-8")
     assert "send_certificate" in page
     for test in ("test_one", "test_two", "test_nouns", "test_fixture"):
@@ -280,7 +280,7 @@ def test_all_verdicts_are_drawn_as_one_page(pytester: pytest.Pytester, workers: 
 def test_without_a_verdict_there_is_no_page(pytester: pytest.Pytester) -> None:
     done, folder = run_tests(pytester, "    def test_it(): pass", "--planproof-report=report.html")
     done.assert_outcomes(passed=1)
-    done.stdout.fnmatch_lines(["planproof: no test asserted that a plan was followed"])
+    done.stdout.fnmatch_lines(["planproof: no test called assert_follows_plan"])
     assert not (folder / "report.html").exists()
 
 

@@ -38,7 +38,7 @@ def test_objects_of_a_host_become_json_values() -> None:
 def test_a_circular_value_is_an_error() -> None:
     circle: list[Any] = []
     circle.append(circle)
-    with pytest.raises(InvalidInput, match="can't be written as JSON"):
+    with pytest.raises(InvalidInput, match="can't be converted to JSON"):
         to_json_value(circle)
 
 
@@ -80,7 +80,7 @@ def test_a_model_goes_with_a_judge_by_name_only() -> None:
     assert resolve_judge("rules", None) == "rules"
     chosen = resolve_judge(None, model)
     assert getattr(chosen, "name", None) == "audit"
-    with pytest.raises(InvalidInput, match="takes no model"):
+    with pytest.raises(InvalidInput, match="can't be combined with a model"):
         resolve_judge(Rules(vocabulary=Vocabulary()), model)
 
 

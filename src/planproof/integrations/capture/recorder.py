@@ -48,7 +48,9 @@ class Recorder:
         self._on_deviation = on_deviation
         self._raise_on: RaiseOn | None = raise_on
         if self._file is not None and not self._file.absolute().parent.is_dir():
-            raise InvalidInput("its folder does not exist.", where=str(file), advice="Make it.")
+            raise InvalidInput(
+                "the folder does not exist.", where=str(file), advice="Create the folder first."
+            )
         self._follower = TraceFollower(self._plan, reader=None, vocabulary=self._vocabulary)
         self._source = Source("trace", "json", [])
         self._reader: str | None = None

@@ -27,7 +27,7 @@ from planproof.reports.wording import (
 
 _MAX_ITEMS = 100
 """Maximum number of steps, extras, events or notes in an answer; the rest is only counted."""
-_MOST_QUOTES = 3
+_MAX_QUOTES = 3
 _MAX_TEXT_LENGTH = 300
 _show = make_sanitizer(secrets=False)
 
@@ -36,23 +36,23 @@ class Quote(BaseModel):
     """A quote that the program found in the trace."""
 
     event: str = Field(description="Id of the event, as `inspect` shows it.")
-    pointer: str = Field(description="Where it stands in the source.")
+    pointer: str = Field(description="Location in the source.")
     quote: str
 
 
 class StepAnswer(BaseModel):
-    """What became of a step."""
+    """The status of a step."""
 
     number: str
     text: str
     status: str = Field(description="executed, partial, missing, ambiguous or out_of_order.")
-    confidence: float = Field(description="How often findings of this sort are right, 0 to 1.")
-    note: str = Field(description="Why, where the status alone does not say it.")
+    confidence: float = Field(description="Probability that the finding is right, 0 to 1.")
+    note: str = Field(description="Explanation of the status, if needed.")
     evidence: list[Quote]
 
 
 class ExtraAnswer(BaseModel):
-    """Something done that no step covers."""
+    """An action that no step covers."""
 
     what: str
     severity: str = Field(description="major, or minor: a retry, a repeat, a closing call.")
@@ -60,7 +60,7 @@ class ExtraAnswer(BaseModel):
 
 
 class VerdictAnswer(BaseModel):
-    """A verdict: score, reason, and the findings that they rest on."""
+    """A verdict: score, reason, and the findings that they are based on."""
 
     outcome: str = Field(
         description="scored, no_plan, no_events, not_understood, invalid_input or judge_failed: "
@@ -68,13 +68,13 @@ class VerdictAnswer(BaseModel):
     )
     score: float | None = Field(description="0.0 to 1.0; null means that it could not be judged.")
     reason: str
-    summary: str = Field(description="The score in words, and how many steps were executed.")
+    summary: str = Field(description="The score in words, and the number of executed steps.")
     steps: list[StepAnswer]
     extras: list[ExtraAnswer]
     nearest_better: str | None = Field(description="The smallest change that would score higher.")
     plan: str | None = Field(description="Where the plan was found; null if it was given.")
-    coverage: str | None = Field(description="How much of the trace was read, and by what reader.")
-    left_out: int = Field(description="Steps and extras beyond those that are listed.")
+    coverage: str | None = Field(description="How much of the trace was read, and by which reader.")
+    left_out: int = Field(description="Number of steps and extras not listed.")
 
 
 class PlanAnswer(BaseModel):
@@ -100,9 +100,9 @@ class EventAnswer(BaseModel):
 
 
 class TraceAnswer(BaseModel):
-    """What is understood of a trace, or the ids of several."""
+    """A trace as it was read, or the ids of several traces."""
 
-    traces: list[str] = Field(description="Ids for `pick`, where the source holds several traces.")
+    traces: list[str] = Field(description="Ids for `pick`, if the source contains several traces.")
     reader: str | None
     task: str
     plan: PlanAnswer | None
@@ -110,10 +110,10 @@ class TraceAnswer(BaseModel):
         description="False when less than half of what the agent did was read; such a trace gets "
         "no score."
     )
-    count: int = Field(description="How many events there are, or traces.")
+    count: int = Field(description="Number of all events, or of all traces.")
     events: list[EventAnswer]
-    next_event: int | None = Field(description="Give this as `first_event` to see more.")
-    skipped: list[str] = Field(description="What gave no event, and why.")
+    next_event: int | None = Field(description="Pass this as `first_event` to see more.")
+    skipped: list[str] = Field(description="Parts that were not read as events, and why.")
 
 
 class ExpectedStep(BaseModel):
@@ -124,15 +124,17 @@ class ExpectedStep(BaseModel):
 
 
 class StepProgress(ExpectedStep):
-    """A step of the plan and what has become of it."""
+    """A step of the plan and its status so far."""
 
     status: str = Field(description="As in a verdict, or `not_begun`.")
 
 
 class DeviationAnswer(BaseModel):
-    """Something off the plan."""
+    """A deviation from the plan."""
 
-    certainty: str = Field(description="proven: nothing can undo it; suspected: it may go away.")
+    certainty: str = Field(
+        description="proven: nothing can undo it; suspected: it may be resolved."
+    )
     severity: str
     event: str | None
     step: str | None
@@ -140,13 +142,13 @@ class DeviationAnswer(BaseModel):
 
 
 class OutlookAnswer(BaseModel):
-    """How a run stands to its plan now."""
+    """The progress of a run against its plan."""
 
     expected: list[ExpectedStep] = Field(description="Steps that may come next under the plan.")
-    ceiling: float = Field(description="The best score that is still within reach.")
+    ceiling: float = Field(description="The best score that is still possible.")
     steps: list[StepProgress]
     deviations: list[DeviationAnswer]
-    left_out: int = Field(description="Steps and deviations beyond those that are listed.")
+    left_out: int = Field(description="Number of steps and deviations not listed.")
 
 
 def build_verdict_answer(verdict: Verdict) -> VerdictAnswer:
@@ -229,7 +231,7 @@ def _build_step(step: StepFinding) -> StepAnswer:
         status=step.status.value,
         confidence=step.confidence,
         note=_shorten(step.note),
-        evidence=[_build_quote(evidence) for evidence in step.evidence[:_MOST_QUOTES]],
+        evidence=[_build_quote(evidence) for evidence in step.evidence[:_MAX_QUOTES]],
     )
 
 

@@ -18,8 +18,8 @@ from planproof.readers.task_content import read_task
 
 Inline: TypeAlias = str | list[Any] | dict[str, Any] | None
 
-_LONGEST_PLAN = 1_000_000
-_LONGEST_INLINE = 16 * 1024 * 1024
+_MAX_PLAN_BYTES = 1_000_000
+_MAX_INLINE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,17 +66,17 @@ class InputFolder:
         """Return the plan from the call or from its file, unparsed."""
         path = self._resolve_file("plan", plan, plan_file)
         if path is None:
-            if len(plan if isinstance(plan, str) else format_value(plan)) > _LONGEST_PLAN:
-                raise _make_too_long_error("plan", _LONGEST_PLAN)
+            if len(plan if isinstance(plan, str) else format_value(plan)) > _MAX_PLAN_BYTES:
+                raise _make_too_long_error("plan", _MAX_PLAN_BYTES)
             return plan
-        if path.stat().st_size > _LONGEST_PLAN:
-            raise _make_too_long_error(str(plan_file), _LONGEST_PLAN)
+        if path.stat().st_size > _MAX_PLAN_BYTES:
+            raise _make_too_long_error(str(plan_file), _MAX_PLAN_BYTES)
         return read_json_or_text(path)
 
     def _read_source(self, trace: Inline, trace_file: str | None) -> CaseInput:
         path = self._resolve_file("trace", trace, trace_file)
         if path is None:
-            limits = replace(self.limits, bytes=min(self.limits.bytes, _LONGEST_INLINE))
+            limits = replace(self.limits, bytes=min(self.limits.bytes, _MAX_INLINE_BYTES))
             if isinstance(trace, str) and len(trace) > limits.bytes:
                 raise _make_too_long_error("trace", limits.bytes)
             source = Source.from_value(trace, name="trace", limits=limits)
@@ -92,7 +92,7 @@ class InputFolder:
         """Return the path of the named file; None if the content is in the call itself."""
         if (inline is None) == (file is None):
             raise InvalidInput(
-                f"give either `{name}` or `{name}_file`.",
+                f"pass either `{name}` or `{name}_file`.",
                 where=name,
                 advice=f"`{name}` is the content itself, `{name}_file` a path below {self.path}.",
             )
@@ -105,16 +105,18 @@ class InputFolder:
             path = (root / name).resolve()
             inside, is_file = path.is_relative_to(root), path.is_file()
         except (OSError, ValueError, RuntimeError) as error:
-            raise InvalidInput("is no path of a file.", where=name, advice="Check it.") from error
+            raise InvalidInput(
+                "is not a valid file path.", where=name, advice="Check the path."
+            ) from error
         if not inside:
             raise InvalidInput(
-                f"lies outside the folder {self.path}, and is not read.",
+                f"is outside the folder {self.path}.",
                 where=name,
-                advice="Give its content, or start the server with --folder.",
+                advice="Pass its content, or start the server with another --folder.",
             )
         if not is_file:
             raise InvalidInput(
-                f"there is no such file in {self.path}.", where=name, advice="Check the path."
+                f"file not found in {self.path}.", where=name, advice="Check the path."
             )
         return path
 
@@ -124,12 +126,12 @@ def require_trace(source: Source, name: str | None) -> Source:
     traces = split_traces(source)
     if name is None and len(traces) > 1:
         raise InvalidInput(
-            f"holds {len(traces):,} traces.",
+            f"contains {len(traces):,} traces.",
             where=source.name,
-            advice="Name one with `pick`; `inspect` lists them.",
+            advice="Select one with `pick`; `inspect` lists them.",
         )
     return select_trace(source, name)
 
 
 def _make_too_long_error(name: str, limit: int) -> InvalidInput:
-    return InvalidInput(f"has more than {limit:,} bytes.", where=name, advice="Give less of it.")
+    return InvalidInput(f"has more than {limit:,} bytes.", where=name, advice="Shorten it.")
