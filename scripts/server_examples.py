@@ -29,7 +29,7 @@ _VOLATILE: dict[str, Any] = {
     "fingerprint": "5f0d3c6a1b2e4978",
     "seconds": 0.004,
 }
-_SETUP_OPERATIONS = ("begin_run", "run_events")
+_SETUP_OPERATIONS = ("start_run", "stream_run_events")
 _RUN_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
 _SHOWN_RUN = "20260102-030405-a1b2c3"
 

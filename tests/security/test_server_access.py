@@ -113,7 +113,7 @@ def test_a_read_only_key_is_refused_on_a_page(
     )
     assert page.status_code == 403
     assert page.headers["content-type"].startswith("text/html")
-    assert "the key `reader` may only read." in page.text
+    assert "the key `reader` is read-only." in page.text
     assert 'action="./sign-out"' in page.text
     deeper = guarded_server.ask(
         "POST", "/a/b", guarded_server.read, headers={"Accept": "text/html"}

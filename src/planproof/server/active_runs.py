@@ -79,12 +79,12 @@ class RunManager:
 
     def __post_init__(self) -> None:
         self._threads = ThreadPoolExecutor(self.settings.limits.runs, "run")
-        self.metrics.add_gauge("runs_under_way", "Runs that go on.", lambda: self._running_count)
+        self.metrics.add_gauge("runs_active", "Runs in progress.", lambda: self._running_count)
 
     def reserve_slot(self) -> None:
         """Reserve a slot before receiving a data set; raises `ServerBusy` if none is free."""
         if self._running_count >= self.settings.limits.runs:
-            raise ServerBusy(f"{self._running_count} runs go on already.", retry_after=10)
+            raise ServerBusy(f"{self._running_count} runs are already in progress.", retry_after=10)
         self._running_count += 1
 
     def release_slot(self) -> None:
@@ -103,7 +103,7 @@ class RunManager:
         self._progress_by_run[run.id] = progress
         while len(self._progress_by_run) > _MAX_REMEMBERED_RUNS:
             del self._progress_by_run[next(iter(self._progress_by_run))]
-        log_event("run begun", run=run.id, judge=evaluator.judge.name)
+        log_event("run started", run=run.id, judge=evaluator.judge.name)
         future = loop.run_in_executor(
             self._threads, self._execute_run, progress, lines, (evaluator, worker), request.data
         )
@@ -135,7 +135,9 @@ class RunManager:
         first_lines = list(islice(lines, 2))
         if not first_lines:
             raise InvalidInput(
-                "holds no case.", where=_INPUT_NAME, advice="Send cases or traces as JSON Lines."
+                "contains no cases.",
+                where=_INPUT_NAME,
+                advice="Send cases or traces as JSON Lines.",
             )
         if len(first_lines) == 1 and first_lines[0].error is not None:
             raise first_lines[0].error
@@ -174,7 +176,7 @@ class RunManager:
             log_event("run interrupted", run=progress.run.id, cases=progress.tally.cases)
         except Exception as error:
             expected = isinstance(error, PlanproofError)
-            progress.error = error if expected else RunFailed("something broke here.")
+            progress.error = error if expected else RunFailed("internal server error.")
             log_error("run failed", error, run=progress.run.id)
         else:
             log_event("run finished", run=progress.run.id, cases=progress.tally.cases)

@@ -76,13 +76,13 @@ def _describe_store_failure(error: StoreFailed) -> RequestRefused:
     """Log a store failure, and return a 503 that does not reveal where the store is."""
     from sqlalchemy.exc import OperationalError  # noqa: PLC0415 - already loaded by the raiser
 
-    # Only then is the message about the database, and not about the stored content.
+    # Only then does the message describe the database, and not stored content.
     why = error.what if isinstance(error.__cause__, OperationalError) else None
     log_error("store failed", error, why=why)
     return RequestRefused(
         503,
-        "the store can't be reached, or has no room.",
-        advice="Try again later; the logs of the server say more.",
+        "the store is unavailable or full.",
+        advice="Try again later; see the server log for details.",
         retry_after=_STORE_RETRY_SECONDS,
     )
 

@@ -47,8 +47,8 @@ class JudgeQueue:
         self._pending = 0
         self._metrics = metrics
         metrics.add_gauge(
-            "cases_handed_in",
-            "Cases that are being judged or wait for it, without those of runs.",
+            "cases_pending",
+            "Cases being judged or waiting for a judge, excluding those of runs.",
             lambda: self._pending,
         )
 
@@ -94,7 +94,7 @@ class JudgeQueue:
         name = self._default_judge if judge is None else judge
         if name not in self._evaluators:
             raise UnknownName(
-                f"no judge `{name}` is configured here.",
+                f"no judge `{name}` is configured on this server.",
                 advice=did_you_mean(name, self._evaluators),
             )
         return name

@@ -56,7 +56,7 @@ def serve(settings: ServerSettings, announce: Callable[[str], None]) -> None:
     with _open_listener(settings) as listener:
         address = _format_address(listener)
         _UvicornServer(config, app, lambda: announce(address)).run(sockets=[listener])
-    log_event("ended")
+    log_event("server stopped")
 
 
 class _UvicornServer(uvicorn.Server):
@@ -91,9 +91,9 @@ def _check_settings(settings: ServerSettings) -> None:
     try:
         if settings.requires_keys and not Keys(store.database).list_all():
             raise InvalidConfiguration(
-                "keys are demanded, and there are none.",
+                "API keys are required, but none exist.",
                 where=store.url,
-                advice="Make one: planproof keys add NAME --role write.",
+                advice="Create one: planproof keys add NAME --role write.",
             )
     finally:
         store.close()
@@ -105,9 +105,9 @@ def _open_listener(settings: ServerSettings) -> socket.socket:
         addresses = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        family, sort, protocol, _, address = addresses[0]
+        family, socket_type, protocol, _, address = addresses[0]
         # Pass the protocol, or asyncio does not set TCP_NODELAY: 40 ms per small response.
-        listener = socket.socket(family, sort, protocol)
+        listener = socket.socket(family, socket_type, protocol)
         try:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
@@ -118,9 +118,9 @@ def _open_listener(settings: ServerSettings) -> socket.socket:
         return listener
     except OSError as error:
         raise InvalidInput(
-            f"can't be listened on: {error.strerror}.",
+            f"can't listen on this address: {error.strerror}.",
             where=f"{settings.host}:{settings.port}",
-            advice="Another program may have the port: name another with --port; 0 takes any.",
+            advice="The port may be in use: choose another with --port; 0 picks a free one.",
         ) from error
 
 

@@ -119,7 +119,7 @@ class LiveTraces:
                 try:
                     self._snapshot.views = await asyncio.to_thread(self._read_traces)
                 except StoreFailed as error:
-                    log_error("looking at traces failed", error)
+                    log_error("reading live traces failed", error)
                 self._snapshot.taken_at = monotonic()
             return self._snapshot.views
 

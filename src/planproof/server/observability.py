@@ -25,34 +25,34 @@ class Metrics:
         self.registry = CollectorRegistry()
         self.requests = Counter(
             "planproof_requests",
-            "Requests that were answered.",
+            "Requests answered.",
             ("method", "route", "status"),
             registry=self.registry,
         )
         self.request_seconds = Histogram(
             "planproof_request_seconds",
-            "Seconds from a request to the end of its answer.",
+            "Seconds from a request to the end of its response.",
             ("route",),
             buckets=_SECONDS_BUCKETS,
             registry=self.registry,
         )
         self.verdicts = Counter(
             "planproof_verdicts",
-            "Cases that were judged.",
+            "Cases judged.",
             ("judge", "outcome"),
             registry=self.registry,
         )
         self.verdict_seconds = Histogram(
             "planproof_verdict_seconds",
-            "Seconds that it took to judge a case.",
+            "Seconds to judge a case.",
             ("judge",),
             buckets=_SECONDS_BUCKETS,
             registry=self.registry,
         )
 
-    def add_gauge(self, name: str, about: str, value: Callable[[], float]) -> None:
+    def add_gauge(self, name: str, description: str, value: Callable[[], float]) -> None:
         """Add a gauge whose value is computed whenever it is scraped."""
-        Gauge(f"planproof_{name}", about, registry=self.registry).set_function(value)
+        Gauge(f"planproof_{name}", description, registry=self.registry).set_function(value)
 
     def record_verdict(self, judge: str, verdict: Verdict, seconds: float) -> None:
         """Count a verdict."""

@@ -109,13 +109,11 @@ async def run_ingestion(
     )
     endpoint = settings.otlp_endpoint
     trace_judge = TraceJudge(settings, store, judge_queue, inbox)
-    metrics.add_gauge("spans_taken", "Spans that were taken in.", lambda: inbox.accepted_spans)
+    metrics.add_gauge("spans_accepted", "Spans accepted so far.", lambda: inbox.accepted_spans)
     metrics.add_gauge(
-        "spans_waiting", "Spans whose trace is to be judged.", lambda: inbox.backlog_spans
+        "spans_waiting", "Spans whose trace is not judged yet.", lambda: inbox.backlog_spans
     )
-    metrics.add_gauge(
-        "traces_judged", "Traces that were judged.", lambda: trace_judge.verdict_count
-    )
+    metrics.add_gauge("traces_judged", "Traces judged so far.", lambda: trace_judge.verdict_count)
     sender_task: asyncio.Task[None] | None = None
     try:
         async with trace_judge.run():

@@ -107,12 +107,12 @@ class ProcessPool:
             why = f"it took longer than {self._deadline:g} seconds."
             cause = Cause.TIMEOUT
         except ProcessEnded:
-            why = "its process was killed, perhaps for want of memory."
+            why = "its process was killed, possibly out of memory."
         finally:
             if not future.done():
                 await self._kill_process(worker, future)
         if not lines:
-            raise RunFailed("the processes that judge do not start.")
+            raise RunFailed("the judge processes could not be started.")
         if len(lines) == 1:
             return [
                 (

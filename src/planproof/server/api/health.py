@@ -18,12 +18,12 @@ router = APIRouter(tags=["health"])
 
 @router.get(
     "/metrics",
-    summary="Figures, as Prometheus collects them.",
+    summary="Get Prometheus metrics.",
     response_class=PlainTextResponse,
     responses=describe_errors(()),
 )
-async def figures(services: ServicesDep) -> Response:
-    """All figures of this server."""
+async def get_metrics(services: ServicesDep) -> Response:
+    """Return all metrics of this server in the Prometheus text format."""
     return Response(services.metrics.render(), media_type=CONTENT_TYPE_LATEST)
 
 
@@ -32,24 +32,24 @@ _WITHOUT_KEY: dict[str, Json] = {"security": []}
 
 @router.get(
     "/healthz",
-    summary="The process lives.",
-    responses=describe_responses("healthz", Health, "It does.", ()),
+    summary="Check liveness.",
+    responses=describe_responses("healthz", Health, "The process is alive.", ()),
     openapi_extra=_WITHOUT_KEY,
 )
 async def healthz() -> Response:
-    """It answers."""
+    """Respond with `ok` as long as the process is alive."""
     return make_json_response({"status": "ok"})
 
 
 @router.get(
     "/readyz",
-    summary="The store can be reached, and cases can be handed in.",
-    responses=describe_responses("readyz", Health, "They can.", (503,)),
+    summary="Check readiness.",
+    responses=describe_responses("readyz", Health, "The server can accept cases.", (503,)),
     openapi_extra=_WITHOUT_KEY,
 )
 async def readyz(services: ServicesDep) -> Response:
-    """It can work; 503 where it can't, or is about to end."""
+    """Respond with 503 if the store can't be reached or the server is shutting down."""
     if services.closing.is_set():
-        raise ServerBusy("the server is about to end.")
+        raise ServerBusy("the server is shutting down.")
     await asyncio.to_thread(services.store.list_runs, 1)
     return make_json_response({"status": "ok"})

@@ -32,15 +32,15 @@ def _parse_result_filter(
     *,
     outcome: Annotated[list[Outcome] | None, Query(description="Only these outcomes.")] = None,
     level: Annotated[
-        list[float] | None, Query(description="Only scores of these levels, as 0.25.")
+        list[float] | None, Query(description="Only these score levels, such as 0.25.")
     ] = None,
     words: Annotated[
-        str, Query(max_length=200, description="Words in the id or in the reason.")
+        str, Query(max_length=200, description="Only cases with these words in their id or reason.")
     ] = "",
     order: Annotated[
-        ResultOrder, Query(description="What they are put in order by.")
+        ResultOrder, Query(description="The field to sort by.")
     ] = ResultOrder.POSITION,
-    descending: Annotated[bool, Query(description="The other way round.")] = False,
+    descending: Annotated[bool, Query(description="Sort in descending order.")] = False,
 ) -> ResultFilter:
     return ResultFilter(
         levels=frozenset(level or ()),
@@ -56,17 +56,17 @@ _ResultFilterDep = Annotated[ResultFilter, Depends(_parse_result_filter)]
 
 @router.get(
     "/cases",
-    summary="The cases of a run at a glance.",
-    responses=describe_responses("list_cases", CasesPage, "Some cases.", READ_ERRORS),
+    summary="List the cases of a run.",
+    responses=describe_responses("list_cases", CasesPage, "A page of cases.", READ_ERRORS),
 )
 async def list_cases(
     services: ServicesDep,
     run: RunDep,
     result_filter: _ResultFilterDep,
     first: FirstQuery = 0,
-    most: Annotated[int, Query(ge=1, le=500, description="How many, at the most.")] = 50,
+    most: Annotated[int, Query(ge=1, le=500, description="Maximum number of results.")] = 50,
 ) -> Response:
-    """List cases of a run, each in a line."""
+    """List cases of a run with a short summary of each."""
     results, total = await _load_page(services, run.id, result_filter, first, most)
     cases = [to_json_values(CaseSummary.from_result(result)) for result in results]
     return make_json_response({"cases": cases, "total": total})
@@ -74,11 +74,11 @@ async def list_cases(
 
 @router.get(
     "/cases/{case:path}",
-    summary="A case of a run as it was given.",
+    summary="Get a case of a run.",
     responses=describe_responses("show_case", RunCase, "The case.", READ_ERRORS),
 )
 async def show_case(services: ServicesDep, run: RunDep, case: CasePath) -> Response:
-    """Show task, plan and trace of a case: they can be handed in again."""
+    """Return task, plan and trace of a case, as they can be submitted again."""
 
     def load_case() -> dict[str, Json]:
         result = services.store.get_result(run.id, case)
@@ -98,17 +98,17 @@ async def show_case(services: ServicesDep, run: RunDep, case: CasePath) -> Respo
 
 @router.get(
     "/verdicts",
-    summary="The verdicts of a run in full.",
-    responses=describe_responses("list_verdicts", VerdictsPage, "Some verdicts.", READ_ERRORS),
+    summary="List the full verdicts of a run.",
+    responses=describe_responses("list_verdicts", VerdictsPage, "A page of verdicts.", READ_ERRORS),
 )
 async def list_verdicts(
     services: ServicesDep,
     run: RunDep,
     result_filter: _ResultFilterDep,
     first: FirstQuery = 0,
-    most: Annotated[int, Query(ge=1, le=100, description="How many, at the most.")] = 20,
+    most: Annotated[int, Query(ge=1, le=100, description="Maximum number of results.")] = 20,
 ) -> Response:
-    """List verdicts of a run with everything that they rest on."""
+    """List verdicts of a run with all findings and evidence."""
     results, total = await _load_page(services, run.id, result_filter, first, most)
     verdicts = [result.verdict.full() for result in results]
     return make_json_response({"verdicts": verdicts, "total": total})
@@ -116,11 +116,11 @@ async def list_verdicts(
 
 @router.get(
     "/verdicts/{case:path}",
-    summary="The verdict on a case of a run.",
-    responses=describe_responses("show_verdict", Verdict, "The whole verdict.", READ_ERRORS),
+    summary="Get the verdict on a case of a run.",
+    responses=describe_responses("show_verdict", Verdict, "The full verdict.", READ_ERRORS),
 )
 async def show_verdict(services: ServicesDep, run: RunDep, case: CasePath) -> Response:
-    """Show a whole verdict, as `planproof verify` takes it."""
+    """Return a full verdict, which `planproof verify` accepts."""
     result = await find_or_404("case", lambda: services.store.get_result(run.id, case))
     return make_json_response(result.verdict.full())
 

@@ -42,13 +42,15 @@ _T = TypeVar("_T")
 _MAX_INT32 = 2**31 - 1
 
 FirstQuery = Annotated[
-    int, Query(ge=0, le=_MAX_INT32, description="How many are left out before.", examples=[0])
+    int, Query(ge=0, le=_MAX_INT32, description="Number of results to skip.", examples=[0])
 ]
 TagQuery = Annotated[
     list[Annotated[str, StringConstraints(pattern="^[^=]+=")]] | None,
-    Query(description="A tag, as NAME=VALUE; several all have to fit."),
+    Query(description="A tag, as NAME=VALUE. Several tags must all match."),
 ]
-CasePath = Annotated[str, Path(description="Its id, or its position from 0 up.", examples=["0"])]
+CasePath = Annotated[
+    str, Path(description="Its id, or its position, starting at 0.", examples=["0"])
+]
 
 
 async def find_or_404(where: str, find: Callable[[], _T]) -> _T:
@@ -64,7 +66,7 @@ async def _find_run(
     run: Annotated[
         str,
         Path(
-            description="An id, the beginning of one, `latest`, or NAME=VALUE: the last with it.",
+            description="An id or its beginning, `latest`, or NAME=VALUE: the latest with it.",
             examples=["latest"],
         ),
     ],
@@ -77,9 +79,9 @@ RunDep = Annotated[Run, Depends(_find_run)]
 
 @router.get(
     "/compare",
-    summary="What changed from one run to another.",
+    summary="Compare two runs.",
     responses=describe_responses(
-        "compare_runs", RunComparison, "Two runs, and what changed.", READ_ERRORS
+        "compare_runs", RunComparison, "The two runs, and what changed.", READ_ERRORS
     ),
 )
 async def compare_runs(
@@ -87,7 +89,7 @@ async def compare_runs(
     base: Annotated[
         str,
         Query(
-            description="A run as in `/v1/runs/{run}`, or `previous`: the last over the same data.",
+            description="A run as in `/v1/runs/{run}`, or `previous`: the last one over its data.",
             examples=["previous"],
         ),
     ],
@@ -95,7 +97,7 @@ async def compare_runs(
         str, Query(description="A run as in `/v1/runs/{run}`.", examples=["latest"])
     ] = "latest",
 ) -> Response:
-    """Pair the cases of two runs, and say what became better, what worse, and if it is chance."""
+    """Compare two runs case by case: what improved, what regressed, and is it significant."""
     store = services.store
 
     def render_comparison() -> str:
@@ -115,12 +117,12 @@ _DEMO_CASES = [load_demo_case(name) for name in ("followed", "claimed", "reorder
 def _describe_run_responses() -> dict[int | str, dict[str, Any]]:
     """Return the OpenAPI responses to a data set, with links to the routes of the run."""
     responses = describe_responses(
-        "begin_run", StartedRun, "The run has begun.", WRITE_ERRORS, status=202
+        "start_run", StartedRun, "The run was started.", WRITE_ERRORS, status=202
     )
     run_parameters = {"run": "$response.body#/run/id"}
     responses[202]["links"] = {
         name: {"operationId": name, "parameters": run_parameters}
-        for name in ("show_run", "run_events", "list_cases", "list_verdicts")
+        for name in ("show_run", "stream_run_events", "list_cases", "list_verdicts")
     }
     return responses
 
@@ -131,28 +133,28 @@ def _describe_run_responses() -> dict[int | str, dict[str, Any]]:
     summary="Judge a data set.",
     responses=_describe_run_responses(),
     openapi_extra=describe_body(
-        "Cases or traces: an array, or JSON Lines; whatever `planproof run` reads of that sort.",
+        "Cases or traces, as a JSON array or JSON Lines, in any form that `planproof run` reads.",
         build_openapi_schema(Annotated[list[PostedCase], Field(min_length=1)]),
         _DEMO_CASES,
     ),
 )
-async def begin_run(
+async def start_run(
     request: Request,
     services: ServicesDep,
     *,
     name: Annotated[
-        str, Query(max_length=1_000, description="What the data set is called.", examples=["demo"])
+        str, Query(max_length=1_000, description="Name of the data set.", examples=["demo"])
     ] = "api",
     tag: TagQuery = None,
     judge: JudgeQuery = None,
     resume: Annotated[
         bool,
-        Query(description="Go on with the run over a data set of this name that was broken off."),
+        Query(description="Resume the interrupted run over the data set of this name."),
     ] = False,
 ) -> Response:
-    """Begin a run, and answer at once; its results are kept as they come.
+    """Start a run and respond at once; results are stored as they become available.
 
-    What was judged before, in the same way, is not judged again.
+    Cases that were judged before in the same way are not judged again.
     """
     tags = parse_tags(tag or ())
     services.runs.reserve_slot()
@@ -177,16 +179,16 @@ async def begin_run(
 
 @router.get(
     "/runs",
-    summary="Runs, the newest first.",
-    responses=describe_responses("list_runs", RunsPage, "Some runs.", (422, 503)),
+    summary="List runs, newest first.",
+    responses=describe_responses("list_runs", RunsPage, "A page of runs.", (422, 503)),
 )
 async def list_runs(
     services: ServicesDep,
     first: FirstQuery = 0,
-    most: Annotated[int, Query(ge=1, le=500, description="How many, at the most.")] = 50,
+    most: Annotated[int, Query(ge=1, le=500, description="Maximum number of runs.")] = 50,
     tag: TagQuery = None,
 ) -> Response:
-    """List runs, the newest first, with these tags."""
+    """List the runs with these tags, newest first."""
     tags = parse_tags(tag or ())
     runs = await asyncio.to_thread(services.store.list_runs, first + most + 1, tags)
     page = runs[first : first + most]
@@ -196,25 +198,27 @@ async def list_runs(
 
 @router.get(
     "/runs/{run}",
-    summary="A run, and what it comes to.",
+    summary="Get a run and its summary.",
     responses=describe_responses(
         "show_run", RunWithSummary, "The run and its summary.", READ_ERRORS
     ),
 )
 async def show_run(services: ServicesDep, run: RunDep) -> Response:
-    """Sum up a run: scores, statuses, what was missed, what was slow, what could not be judged."""
+    """Summarize a run: scores, statuses, missed steps, slow cases, cases without a score."""
     text = await asyncio.to_thread(lambda: summary_to_json(run, services.queries.get_summary(run)))
     return Response(text.encode("ascii"), media_type="application/json")
 
 
 @router.get(
     "/runs/{run}/events",
-    summary="The progress of a run, as server-sent events.",
+    summary="Stream the progress of a run, as server-sent events.",
     response_class=StreamingResponse,
-    responses=describe_responses("run_events", None, "Events until the run is over.", READ_ERRORS),
+    responses=describe_responses(
+        "stream_run_events", None, "Events until the run is finished.", READ_ERRORS
+    ),
 )
-async def run_events(services: ServicesDep, run: RunDep) -> StreamingResponse:
-    """Tell of progress (`progress`) until the run is over (`over`)."""
+async def stream_run_events(services: ServicesDep, run: RunDep) -> StreamingResponse:
+    """Send `progress` events while the run is in progress, and `over` when it is finished."""
     headers = {"X-Accel-Buffering": "no"}
     events = _stream_progress(services, run)
     return StreamingResponse(events, media_type=EVENT_STREAM, headers=headers)
@@ -236,7 +240,7 @@ async def _stream_progress(services: Services, run: Run) -> AsyncIterator[bytes]
             yield _encode_event("over" if figures["over"] else "progress", figures)
             last, idle_seconds = figures, 0.0
         elif idle_seconds >= _KEEP_ALIVE_SECONDS:
-            yield b": still at it\n\n"
+            yield b": keep-alive\n\n"
             idle_seconds = 0.0
         if figures["over"]:
             return

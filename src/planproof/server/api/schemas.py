@@ -22,47 +22,47 @@ _Task = TypeVar("_Task")
 
 class _CaseForm(BaseModel, Generic[_Task]):
     user_task: _Task | None = Field(
-        description="Text, or content parts, among which may be images. "
-        "If it is null, what the user says first in the trace is meant."
+        description="Text, or content parts, which may include images. "
+        "If it is null, the task is the first user message in the trace."
     )
     agent_plan: str | list[Any] | dict[str, Any] | None = Field(
-        None, description="Text, a list of steps, or JSON of a common shape."
+        None, description="Text, a list of steps, or JSON in a common form."
     )
     execution_trace: str | list[Any] | dict[str, Any] = Field(
-        description="A raw trace as its tool wrote it, as JSON or as text."
+        description="The raw trace, as JSON or text, in the format that its framework wrote."
     )
-    id: str | int | None = Field(None, description="Handed on to the verdict.")
+    id: str | int | None = Field(None, description="Copied to the verdict.")
     metadata: dict[str, Any] | None = Field(
-        None, description="Handed on to the verdict, never judged."
+        None, description="Copied to the verdict, never judged."
     )
 
 
 class CaseFile(_CaseForm[str | list[str | dict[str, Any]]]):
-    """One case. Fields beside these are left alone."""
+    """One case. Other fields are ignored."""
 
 
 class TextPart(BaseModel):
-    """A part of a task that is text."""
+    """A text part of a task."""
 
     type: Literal["text"] = "text"
     text: str
 
 
 class ImageAddress(BaseModel):
-    """Where an image is: an address, or data in it."""
+    """The URL of an image, which may be a data URL."""
 
     url: str = Field(min_length=1)
 
 
 class ImagePart(BaseModel):
-    """A part of a task that is an image; it is never fetched."""
+    """An image part of a task; its URL is never fetched."""
 
     type: Literal["image_url"] = "image_url"
     image_url: ImageAddress | str
 
 
 class PostedCase(_CaseForm[str | list[str | TextPart | ImagePart]]):
-    """One case. Fields beside these are left alone, and other forms of parts are read as well."""
+    """One case. Other fields are ignored, and other forms of content parts are accepted."""
 
 
 class Problem(BaseModel):
@@ -75,7 +75,7 @@ class Problem(BaseModel):
 
 
 class RunForm(BaseModel):
-    """One run over a data set; `cases` is how many results are kept so far."""
+    """One run over a data set; `cases` is the number of results so far."""
 
     id: str
     state: RunState
@@ -89,48 +89,48 @@ class RunForm(BaseModel):
 
 
 class Health(BaseModel):
-    """It is well."""
+    """The health of the server."""
 
     status: str
 
 
 class StartedRun(BaseModel):
-    """A run that was begun, and where its progress is told."""
+    """A started run, and the path of its progress events."""
 
     run: RunForm
     events: str
 
 
 class RunsPage(BaseModel):
-    """Some runs, the newest first; `more` says whether there are older ones."""
+    """A page of runs, newest first; `more` is true if there are older ones."""
 
     runs: list[RunForm]
     more: bool
 
 
 class RunWithSummary(BaseModel):
-    """A run and what it comes to."""
+    """A run and its summary."""
 
     run: RunForm
     summary: Summary
 
 
 class CasesPage(BaseModel):
-    """Some cases of a run; `total` is how many there are of that kind."""
+    """A page of the cases of a run; `total` is the number of all matching cases."""
 
     cases: list[CaseSummary]
     total: int
 
 
 class VerdictsPage(BaseModel):
-    """Some verdicts of a run; `total` is how many there are of that kind."""
+    """A page of the verdicts of a run; `total` is the number of all matching verdicts."""
 
     verdicts: list[Verdict]
     total: int
 
 
 class RunCase(BaseModel):
-    """A case as it was given, which can be handed in again."""
+    """A case as it was submitted; it can be submitted again."""
 
     position: int
     id: str | None
@@ -149,18 +149,18 @@ class RunComparison(BaseModel):
 
 
 _ERROR_DESCRIPTIONS = {
-    400: "The body can't be read.",
-    404: "There is no such thing.",
-    408: "The body came too slowly.",
+    400: "The body is malformed.",
+    404: "Not found.",
+    408: "The body was sent too slowly.",
     413: "The body is too large, or nested too deeply.",
-    415: "The body is packed in a way that is not known.",
-    422: "The body, or a parameter, is not what it should be.",
-    503: "There is too much to do, or the store can't be reached; see Retry-After.",
+    415: "Unsupported content encoding.",
+    422: "The body or a parameter is not valid.",
+    503: "The server is overloaded, or the store can't be reached; see Retry-After.",
 }
 # The middleware may return these for any route.
 _COMMON_ERROR_DESCRIPTIONS = {
-    401: "A key is needed.",
-    403: "The key may not do this, or the request was sent on behalf of another site.",
+    401: "An API key is required.",
+    403: "The key is read-only, or the request was sent on behalf of another site.",
     429: "Too many requests; see Retry-After.",
 }
 EVENT_STREAM = "text/event-stream"

@@ -25,22 +25,22 @@ router = APIRouter(prefix="/v1", tags=["verdicts"])
 
 JudgeQuery = Annotated[
     str | None,
-    Query(description="The judge; without it, the usual one of this server.", examples=["rules"]),
+    Query(description="The judge to use; by default, the server's.", examples=["rules"]),
 ]
 
 
 @router.post(
     "/verdicts",
     summary="Judge one case.",
-    responses=describe_responses("judge_case", Verdict, "The whole verdict.", WRITE_ERRORS),
+    responses=describe_responses("judge_case", Verdict, "The full verdict.", WRITE_ERRORS),
     openapi_extra=describe_body(
         "A case.", build_openapi_schema(PostedCase), load_demo_case("claimed")
     ),
 )
 async def judge_case(request: Request, services: ServicesDep, judge: JudgeQuery = None) -> Response:
-    """Judge a case, and keep nothing of it.
+    """Judge a case without storing it.
 
-    A case that can be read but not judged gets a verdict that says so, without a score.
+    A case that can be read but not judged gets a verdict without a score.
     """
     case = parse_case(await read_json_body(request, services.settings.limits), name="body")
     verdict, _ = await services.judge_queue.submit(CaseLine("body", case, id=case.id), judge)

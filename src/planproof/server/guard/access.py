@@ -81,9 +81,9 @@ class AccessControl:
         if method not in SAFE_METHODS and key.role is not Role.WRITE:
             raise RequestRefused(
                 403,
-                f"the key `{key.name}` may only read.",
+                f"the key `{key.name}` is read-only.",
                 where="Authorization",
-                advice="Use one that was made with --role write.",
+                advice="Use a key created with --role write.",
             )
         return None
 
@@ -92,7 +92,7 @@ class AccessControl:
     ) -> Key | None:
         if bearer_key is not None:
             return await services.keys.find_by_digest(hash_secret(bearer_key))
-        digest = None if session is None else self._sessions.key_digest(session)
+        digest = None if session is None else self._sessions.find_key_digest(session)
         return None if digest is None else await services.keys.find_by_digest(digest)
 
     async def _respond_without_key(
@@ -107,9 +107,9 @@ class AccessControl:
         answer = make_problem_response(
             RequestRefused(
                 401,
-                "a key is needed." if bearer_key is None else "the key is not known.",
+                "an API key is required." if bearer_key is None else "unknown API key.",
                 where="Authorization",
-                advice="Send `Authorization: Bearer KEY`; `planproof keys add` makes one.",
+                advice="Send `Authorization: Bearer KEY`; `planproof keys add` creates one.",
             )
         )
         answer.headers["WWW-Authenticate"] = "Bearer"
@@ -122,7 +122,7 @@ class AccessControl:
         key = await services.keys.find_by_digest(hash_secret(typed)) if typed else None
         if key is None:
             await self._pause_wrong_key(address)
-            return sign_in.render_form(to, message="This key is not known.")
+            return sign_in.render_form(to, message="Unknown key.")
         session = self._sessions.begin(key.digest)
         # A proxy may have terminated TLS; a client that forges the header harms only itself.
         forwarded_proto = Headers(scope=scope).get("x-forwarded-proto")
@@ -149,7 +149,7 @@ class AccessControl:
 
 def _make_rate_error(wait: int) -> RequestRefused:
     return RequestRefused(
-        429, "too many requests.", advice="Ask less often; see Retry-After.", retry_after=wait
+        429, "too many requests.", advice="Send fewer requests; see Retry-After.", retry_after=wait
     )
 
 
@@ -173,9 +173,7 @@ async def _read_form_body(receive: Receive) -> bytes:
         message = await receive()
         body += message.get("body", b"")
         if len(body) > _MAX_FORM_BYTES:
-            raise RequestRefused(
-                413, "is too long.", where="body", advice="Send a key, and nothing else."
-            )
+            raise RequestRefused(413, "is too long.", where="body", advice="Send only a key.")
         if not message.get("more_body", False):
             return body
 
@@ -190,9 +188,9 @@ def check_host(headers: Headers) -> None:
     if not is_loopback(_strip_port(host)):
         raise RequestRefused(
             403,
-            f"the host `{host}` is not loopback.",
+            f"the host `{host}` is not a loopback address.",
             where="Host",
-            advice="Ask http://127.0.0.1 or localhost; with --demand-keys other names do.",
+            advice="Use http://127.0.0.1 or localhost; other hosts require --demand-keys.",
         )
 
 
@@ -204,9 +202,9 @@ def check_origin(method: str, headers: Headers) -> None:
     site = headers.get("sec-fetch-site", "none")
     if site in _OWN_SITES:
         return
-    followed = headers.get("sec-fetch-mode") == "navigate"
+    is_navigation = headers.get("sec-fetch-mode") == "navigate"
     is_document = headers.get("sec-fetch-dest", "document") == "document"
-    if not (followed and is_document and method in SAFE_METHODS):
+    if not (is_navigation and is_document and method in SAFE_METHODS):
         raise _make_origin_error("Sec-Fetch-Site")
 
 
@@ -220,9 +218,9 @@ def _strip_port(host: str) -> str:
 def _make_origin_error(header: str) -> RequestRefused:
     return RequestRefused(
         403,
-        "it is sent on behalf of another site.",
+        "the request was sent on behalf of another site.",
         where=header,
-        advice="Requests from other sites are not served.",
+        advice="Cross-site requests are not allowed.",
     )
 
 
@@ -243,14 +241,14 @@ class ClientRateLimiter:
     def acquire(self, client: str) -> int | None:
         """Count a request and return None, or return the seconds that the client must wait."""
         now = monotonic()
-        left, then = self._clients.get(client, (self._burst, now))
-        left = min(self._burst, left + (now - then) * self._rate)
-        may = left >= 1
-        self._clients[client] = (left - 1 if may else left), now
+        tokens, last = self._clients.get(client, (self._burst, now))
+        tokens = min(self._burst, tokens + (now - last) * self._rate)
+        is_allowed = tokens >= 1
+        self._clients[client] = (tokens - 1 if is_allowed else tokens), now
         self._clients.move_to_end(client)
         if len(self._clients) > _MAX_CLIENTS:
             self._clients.popitem(last=False)
-        return None if may else math.ceil((1 - left) / self._rate)
+        return None if is_allowed else math.ceil((1 - tokens) / self._rate)
 
 
 class WrongKeyBackoff:
@@ -262,8 +260,8 @@ class WrongKeyBackoff:
     def next_delay(self, address: str) -> float:
         """Count a wrong key, and return the seconds to wait before responding to it."""
         now = monotonic()
-        tries, then = self._attempts.get(address, (0, now))
-        if now - then > _RESET_SECONDS:
+        tries, last = self._attempts.get(address, (0, now))
+        if now - last > _RESET_SECONDS:
             tries = 0
         self._attempts[address] = tries + 1, now
         self._attempts.move_to_end(address)

@@ -56,7 +56,7 @@ class Keys:
         """Create a key with this name, and return it; it can't be shown again."""
         if _NAME_PATTERN.fullmatch(name) is None:
             raise InvalidInput(
-                f"`{name}` is no name for a key.",
+                f"`{name}` is not a valid key name.",
                 advice="Use up to 64 letters, digits, dots, dashes and underscores.",
             )
         key = f"{_KEY_PREFIX}{token_urlsafe(_KEY_BYTES)}"
@@ -71,7 +71,7 @@ class Keys:
             query = select(schema.keys.c.digest).where(schema.keys.c.name == name)
             if connection.execute(query).scalar_one() != row["digest"]:
                 raise InvalidInput(
-                    f"there is a key `{name}` already.",
+                    f"a key `{name}` already exists.",
                     where=self._database.url,
                     advice=f"Remove it first: planproof keys remove {name}.",
                 )
@@ -95,7 +95,7 @@ class Keys:
             raise InvalidInput(
                 f"there is no key `{name}`.",
                 where=self._database.url,
-                advice=did_you_mean(name, known) if known else "There are none.",
+                advice=did_you_mean(name, known) if known else "No keys exist.",
             )
 
     async def find_by_digest(self, digest: str) -> Key | None:

@@ -63,7 +63,7 @@ class BodyLimits:
     def reserve(self, count: int) -> None:
         """Count bytes that stay in memory until their request is answered."""
         if self._buffered_bytes + count > self._limits.in_flight:
-            raise ServerBusy("the bodies of other requests take all the room.")
+            raise ServerBusy("the request buffer is full.")
         self._buffered_bytes += count
 
 
@@ -127,9 +127,9 @@ class _LimitedBody:
         if encoding not in ("identity", "gzip"):
             raise RequestRefused(
                 415,
-                f"the encoding `{encoding}` is not known.",
+                f"unsupported encoding `{encoding}`.",
                 where="Content-Encoding",
-                advice="Send gzip, or nothing of the kind.",
+                advice="Send gzip, or no compression.",
             )
         chunks = self._iterate_received()
         total = 0
@@ -152,7 +152,7 @@ class _LimitedBody:
             except TimeoutError as error:
                 raise RequestRefused(
                     408,
-                    "the body comes too slowly.",
+                    "the body was sent too slowly.",
                     where="body",
                     advice=f"Send it within {self._timeout:g} seconds.",
                 ) from error
@@ -176,7 +176,7 @@ class _LimitedBody:
             413,
             f"has more than {self._max_bytes:,} bytes.",
             where="body",
-            advice=f"Split it, or let the server be started with a larger {self._option}.",
+            advice=f"Split it, or start the server with a larger {self._option}.",
         )
 
 
@@ -207,7 +207,12 @@ async def _decompress_gzip(compressed: AsyncIterator[bytes]) -> AsyncIterator[by
 
 
 def _make_gzip_error() -> RequestRefused:
-    return RequestRefused(400, "is no whole gzip.", where="body", advice="Check how it was packed.")
+    return RequestRefused(
+        400,
+        "truncated or invalid gzip stream.",
+        where="body",
+        advice="Check how it was compressed.",
+    )
 
 
 _INLINE_BODY_BYTES = 256 * 1024
@@ -246,8 +251,8 @@ def make_too_many_values_error(limits: ServerLimits) -> RequestRefused:
 
 
 def _make_depth_error(limits: ServerLimits) -> RequestRefused:
-    message = f"is nested more than {limits.depth} times."
-    return RequestRefused(413, message, where="body", advice="Check how it was made.")
+    message = f"is nested more than {limits.depth} levels deep."
+    return RequestRefused(413, message, where="body", advice="Check how it was generated.")
 
 
 def _parse_json(text: str) -> Json:

@@ -42,11 +42,11 @@ class RequestLogger:
         except ClientDisconnect:
             status = _CLIENT_CLOSED_REQUEST
         except Exception as error:
-            log_error("fault", error, route=_route_pattern(scope))
+            log_error("internal error", error, route=_route_pattern(scope))
             if status:
                 raise  # the response has started, and can only be aborted
-            fault = RequestRefused(500, "something broke here.", advice="The logs say where.")
-            await make_problem_response(fault)(scope, receive, send_and_record)
+            refused = RequestRefused(500, "internal server error.", advice="See the server log.")
+            await make_problem_response(refused)(scope, receive, send_and_record)
         finally:
             self._record_request(scope, status, perf_counter() - began)
 

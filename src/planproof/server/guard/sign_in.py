@@ -35,7 +35,7 @@ def render_form(
     style = _load_style()
     template = get_environment("planproof.server.pages").get_template("sign_in.html.jinja")
     page = template.render(
-        style=style, told=message, root=locate_page(path).root, to=to_local_path(next_path)
+        style=style, message=message, root=locate_page(path).root, to=to_local_path(next_path)
     )
     digest = b64encode(sha256(style.encode()).digest()).decode()
     policy = (
@@ -89,7 +89,7 @@ _MAX_SESSIONS = 1_000
 
 
 class Sessions:
-    """Sessions that stand for keys for 12 hours; above the limit, the oldest one ends."""
+    """Sign-in sessions, each valid for 12 hours; above the limit, the oldest one ends."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[str, tuple[str, float]] = OrderedDict()
@@ -102,7 +102,7 @@ class Sessions:
             self._open.popitem(last=False)
         return session
 
-    def key_digest(self, session: str) -> str | None:
+    def find_key_digest(self, session: str) -> str | None:
         """Return the digest of the key of a session, or None if it has ended."""
         key_digest, until = self._open.get(hash_secret(session), (None, 0.0))
         return key_digest if monotonic() < until else None

@@ -34,24 +34,28 @@ SERVER_TIMEOUT_SECONDS = 5.0
 _SERVER_DELETE_SECONDS = 100 * SERVER_TIMEOUT_SECONDS
 _CLAIM_TRACES = (
     update(traces)
-    .where(traces.c.trace == bindparam("own"))
-    .values(server=bindparam("by"), run=bindparam("its_run"), position=bindparam("place"))
+    .where(traces.c.trace == bindparam("trace_id"))
+    .values(
+        server=bindparam("server_id"),
+        run=bindparam("run_id"),
+        position=bindparam("new_position"),
+    )
 )
 _FINISH_TRACES = (
     update(traces)
-    .where(traces.c.trace == bindparam("own"))
+    .where(traces.c.trace == bindparam("trace_id"))
     .values(
         due=None,
         server=None,
         failures=0,
-        spans=bindparam("its_spans"),
-        size=bindparam("its_size"),
-        case=bindparam("its_case"),
+        spans=bindparam("span_count"),
+        size=bindparam("new_size"),
+        case=bindparam("case_hash"),
         # Without a new verdict, a pending export stays pending.
-        export_due=func.coalesce(bindparam("to_tell", type_=Float), traces.c.export_due),
+        export_due=func.coalesce(bindparam("new_export_due", type_=Float), traces.c.export_due),
     )
 )
-_SELECT_SPANS = select(spans).where(spans.c.trace == bindparam("of"))
+_SELECT_SPANS = select(spans).where(spans.c.trace == bindparam("trace_id"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,10 +157,10 @@ class TraceQueue:
                     _CLAIM_TRACES,
                     [
                         {
-                            "own": trace.trace,
-                            "by": self._server_id,
-                            "its_run": trace.run,
-                            "place": trace.position,
+                            "trace_id": trace.trace,
+                            "server_id": self._server_id,
+                            "run_id": trace.run,
+                            "new_position": trace.position,
                         }
                         for trace in claims
                     ],
@@ -183,7 +187,7 @@ class TraceQueue:
     def load_spans(self, trace: str) -> list[ReceivedSpan]:
         """Return the spans of a trace that arrived since it was last judged."""
         with self._database.begin_read() as connection:
-            rows = connection.execute(_SELECT_SPANS, {"of": trace}).all()
+            rows = connection.execute(_SELECT_SPANS, {"trace_id": trace}).all()
         return [span for row in rows for span in read_row(row)]
 
     def postpone(self, claim: ClaimedTrace, seconds: float, *, failed: bool = True) -> None:
@@ -227,11 +231,11 @@ class TraceQueue:
                     _FINISH_TRACES,
                     [
                         {
-                            "own": trace.claim.trace,
-                            "its_spans": trace.spans,
-                            "its_size": trace.size,
-                            "its_case": trace.case,
-                            "to_tell": now
+                            "trace_id": trace.claim.trace,
+                            "span_count": trace.spans,
+                            "new_size": trace.size,
+                            "case_hash": trace.case,
+                            "new_export_due": now
                             if self._send_verdicts and trace.results is not None
                             else None,
                         }

@@ -220,7 +220,7 @@ def _make_invalid_error() -> RequestRefused:
         400,
         "is not a valid OTLP ExportTraceServiceRequest.",
         where="body",
-        advice="Send protocol buffers or JSON, and say which in Content-Type.",
+        advice="Send protocol buffers or JSON, with the matching Content-Type.",
     )
 
 

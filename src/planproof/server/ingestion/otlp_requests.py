@@ -47,7 +47,7 @@ def parse_content_type(content_type: str | None) -> OtlpEncoding:
     if bare not in _ENCODINGS:
         raise RequestRefused(
             415,
-            f"is not taken as `{bare[:100]}`.",
+            f"unsupported media type `{bare[:100]}`.",
             where="Content-Type",
             advice=f"Send {' or '.join(_ENCODINGS)}.",
         )
@@ -188,11 +188,11 @@ def _check_count(count: int) -> None:
     if count > _MAX_SPANS:
         raise RequestRefused(
             413,
-            f"holds more than {_MAX_SPANS:,} spans.",
+            f"contains more than {_MAX_SPANS:,} spans.",
             where="body",
             advice="Send fewer spans at once.",
         )
 
 
 def _make_shape_error(where: str, expected: str) -> RequestRefused:
-    return RequestRefused(400, f"must be {expected}.", where=where, advice="Send OTLP in JSON.")
+    return RequestRefused(400, f"must be {expected}.", where=where, advice="Send OTLP JSON.")

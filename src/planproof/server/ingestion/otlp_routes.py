@@ -30,12 +30,12 @@ _INLINE_BODY_BYTES = 32 * 1024
 """Bodies up to this size are parsed in about a millisecond: not worth another thread."""
 _RESPONSES: dict[int | str, dict[str, Any]] = {
     **describe_errors((408,)),
-    200: {"description": "The spans are kept, or all but those that `partialSuccess` counts."},
-    400: {"description": "The body is no such request. It must not be sent again."},
-    413: {"description": "There is too much in it."},
-    415: {"description": "It is neither protocol buffers nor JSON, or packed otherwise."},
-    429: {"description": "Too many requests. They may be sent again after Retry-After."},
-    503: {"description": "Too much waits. It may be sent again after Retry-After."},
+    200: {"description": "The spans were stored, except those counted in `partialSuccess`."},
+    400: {"description": "The body is not a valid request. Do not retry."},
+    413: {"description": "The body is too large, or contains too many spans or values."},
+    415: {"description": "Neither protocol buffers nor JSON, or unsupported compression."},
+    429: {"description": "Too many requests. Retry after Retry-After seconds."},
+    503: {"description": "The server is overloaded. Retry after Retry-After seconds."},
 }
 _EXAMPLE_REQUEST = {
     "resourceSpans": [
@@ -74,7 +74,7 @@ _EXAMPLE_REQUEST = {
 _REQUEST_BODY = {
     "requestBody": {
         "required": True,
-        "description": "An ExportTraceServiceRequest of OTLP; it may be packed with gzip.",
+        "description": "An OTLP ExportTraceServiceRequest; it may be compressed with gzip.",
         "content": {
             "application/json": {"schema": {"type": "object"}, "example": _EXAMPLE_REQUEST},
             "application/x-protobuf": {"schema": {"type": "string", "format": "binary"}},
@@ -85,23 +85,23 @@ _REQUEST_BODY = {
 
 @router.post(
     "/v1/traces",
-    summary="Take in spans (OTLP/HTTP).",
+    summary="Receive spans (OTLP/HTTP).",
     responses=_RESPONSES,
     openapi_extra=_REQUEST_BODY,
 )
-async def take(request: Request, services: ServicesDep) -> Response:
-    """Keep spans until their trace is done; they are durable before this is answered."""
-    form: OtlpEncoding = "json"
+async def receive_spans(request: Request, services: ServicesDep) -> Response:
+    """Store spans until their trace is complete; they are durable before the response is sent."""
+    encoding: OtlpEncoding = "json"
     try:
-        form = parse_content_type(request.headers.get("content-type"))
-        request_spans = await _parse_body(request, form, services)
+        encoding = parse_content_type(request.headers.get("content-type"))
+        request_spans = await _parse_body(request, encoding, services)
         full = await services.ingestion.inbox.add_spans(request_spans.spans)
     except PlanproofError as error:
-        return make_error_response(form, to_request_refused(error))
+        return make_error_response(encoding, to_request_refused(error))
     why = [*dict.fromkeys(request_spans.rejected)][:3]
     if full:
-        why.append("a trace with more spans than are taken")
-    return make_success_response(form, len(request_spans.rejected) + full, "; ".join(why))
+        why.append("a trace that exceeds the limit on spans or bytes")
+    return make_success_response(encoding, len(request_spans.rejected) + full, "; ".join(why))
 
 
 async def _parse_body(
@@ -117,14 +117,14 @@ async def _parse_body(
 
 @router.get(
     "/live/events",
-    summary="Traces under way, as server-sent events.",
+    summary="Stream running traces, as server-sent events.",
     response_class=StreamingResponse,
     responses=describe_responses(
-        "live_events", None, "Events for as long as somebody listens.", ()
+        "stream_live_traces", None, "Events until the client disconnects.", ()
     ),
 )
-async def live_events(services: ServicesDep) -> StreamingResponse:
-    """All traces that are shown, now and whenever one of them has changed."""
+async def stream_live_traces(services: ServicesDep) -> StreamingResponse:
+    """Send all recent traces now, and again whenever one of them changes."""
     return StreamingResponse(
         _stream_events(services.live.watch_changes(services.closing)),
         media_type="text/event-stream",

@@ -127,7 +127,7 @@ class Inbox:
         """Return the traces that would exceed their limits with these spans."""
         full = {trace for trace in count if self._exceeds_limits(count[trace], size[trace])}
         for names in _split_into_chunks(sorted(count)):
-            for row in connection.execute(_SELECT_TRACE_SIZES, {"some": names}).all():
+            for row in connection.execute(_SELECT_TRACE_SIZES, {"trace_ids": names}).all():
                 added = count[row.trace], size[row.trace]
                 if not self._exceeds_limits(row.spans + added[0], row.size + added[1]):
                     continue
@@ -147,7 +147,7 @@ class Inbox:
 
 
 _SELECT_TRACE_SIZES = select(traces.c.trace, traces.c.spans, traces.c.size, traces.c.case).where(
-    traces.c.trace.in_(bindparam("some", expanding=True))
+    traces.c.trace.in_(bindparam("trace_ids", expanding=True))
 )
 
 

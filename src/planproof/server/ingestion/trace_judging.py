@@ -130,7 +130,7 @@ class TraceJudge:
         try:
             return await asyncio.to_thread(self._claim_traces, limit)
         except Exception as error:
-            log_error("taking traces failed", error)
+            log_error("claiming traces failed", error)
             await asyncio.sleep(_RETRY_DELAYS[0])
             return []
 
@@ -164,7 +164,7 @@ class TraceJudge:
             try:
                 await self._save(await asyncio.to_thread(self._make_failed_trace, claim, error))
             except Exception as second_error:
-                log_error("giving up a trace failed", second_error, trace=claim.trace)
+                log_error("storing a failed verdict failed", second_error, trace=claim.trace)
             else:
                 return
         pause = _RETRY_DELAYS[min(claim.failures, len(_RETRY_DELAYS) - 1)]
@@ -181,8 +181,8 @@ class TraceJudge:
         judge = self._evaluator.judge
         verdict = Verdict(
             outcome=Outcome.JUDGE_FAILED,
-            reason=f"The trace could not be judged in {_MAX_ATTEMPTS} tries "
-            f"({type(error).__name__}). The log of the server says where it failed.",
+            reason=f"The trace could not be judged in {_MAX_ATTEMPTS} attempts "
+            f"({type(error).__name__}). See the server log.",
             judge=JudgeSummary(name=judge.name, fingerprint=judge.fingerprint),
             id=claim.trace,
             metadata=case.metadata,
@@ -275,4 +275,4 @@ async def _try_store(work: Callable[[], None]) -> None:
     try:
         await asyncio.to_thread(work)
     except StoreFailed as error:
-        log_error("the store failed", error)
+        log_error("store failed", error)

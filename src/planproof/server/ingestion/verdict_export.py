@@ -58,7 +58,7 @@ class VerdictSender:
             try:
                 sent = await asyncio.to_thread(self.send)
             except Exception as error:
-                # Catch everything: the loop must go on for later verdicts.
+                # Catch everything: the loop must continue for later verdicts.
                 log_error("sending verdicts failed", error)
                 sent = 0
             if not sent:
@@ -117,7 +117,7 @@ class VerdictSender:
                 return True
         except urllib.error.HTTPError as error:
             error.close()
-            log_event("verdicts were refused", level=ERROR, status=error.code)
+            log_event("verdicts rejected", level=ERROR, status=error.code)
             return error.code not in _RETRYABLE_STATUSES
         except (OSError, HTTPException) as error:
             log_error("sending verdicts failed", error)

@@ -77,13 +77,13 @@ def render_comparison_response(queries: RunQueries, base: str, new: str) -> HTML
     comparison = queries.get_comparison(old_run, new_run)
     values |= {
         "comparison": comparison,
-        "spread": _build_change_interval(comparison),
-        "sides": build_segments(
+        "interval": _build_change_interval(comparison),
+        "change_segments": build_segments(
             {"worse": comparison.worse, "same": comparison.same, "better": comparison.better}
         ),
-        "told": _build_comparison_lines(comparison),
+        "lines": _build_comparison_lines(comparison),
         "cautions": [mask_text(item) for item in list_cautions(old_run, new_run)],
-        "broke": build_failed_steps(comparison.broken[:_MAX_STEPS], mask_text),
+        "newly_failed": build_failed_steps(comparison.broken[:_MAX_STEPS], mask_text),
         "lists": [
             (title, [_build_changed_case(item, old_run, new_run) for item in changes], count)
             for title, changes, count in (

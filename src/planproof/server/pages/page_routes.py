@@ -93,7 +93,7 @@ def add_pages(app: FastAPI) -> None:
 
 
 async def _respond_not_found(request: Request, _: Exception) -> Response:
-    error = RequestRefused(404, "there is nothing of this name.", advice="See /openapi.json.")
+    error = RequestRefused(404, "there is nothing at this URL.", advice="See /openapi.json.")
     return respond_to_error(request.scope, error)
 
 
@@ -127,7 +127,7 @@ async def show_overview(
     tag: Annotated[str, Query(max_length=500)] = "",
     first: OffsetQuery = 0,
 ) -> Response:
-    """Recent runs."""
+    """Show recent runs."""
     overview_filter = OverviewFilter(source=source, tag=tag, first=first)
     return await asyncio.to_thread(
         render_overview_response, queries, overview_filter, _format_otlp_endpoint(request)
@@ -136,7 +136,7 @@ async def show_overview(
 
 @router.get("/runs/{run}")
 async def show_run_page(queries: RunQueriesDep, run: str, case_filter: CaseFilterDep) -> Response:
-    """A run and its cases."""
+    """Show a run and its cases."""
     return await asyncio.to_thread(
         lambda: render_run_response(queries, queries.store.find_run(run), case_filter)
     )
@@ -144,7 +144,7 @@ async def show_run_page(queries: RunQueriesDep, run: str, case_filter: CaseFilte
 
 @router.get("/runs/{run}/case")
 async def redirect_to_case(queries: RunQueriesDep, run: str, id: str) -> Response:  # noqa: A002
-    """The way to the case with this id."""
+    """Redirect to the case with this id."""
     position = await asyncio.to_thread(
         lambda: queries.store.get_result(queries.store.find_run(run).id, id).position
     )
@@ -159,7 +159,7 @@ async def show_case_page(
     position: Position,
     case_filter: CaseFilterDep,
 ) -> Response:
-    """A case of a run."""
+    """Show a case of a run."""
     return await asyncio.to_thread(
         lambda: render_case_response(
             queries,
@@ -173,25 +173,25 @@ async def show_case_page(
 
 @router.get("/compare")
 async def show_comparison(queries: RunQueriesDep, base: str = "", new: str = "") -> Response:
-    """Two runs side by side."""
+    """Show what changed from one run to another."""
     return await asyncio.to_thread(render_comparison_response, queries, base, new)
 
 
 @router.get("/live")
 async def show_live(request: Request) -> Response:
-    """Traces under way; the script of the page listens to them."""
+    """Show running traces; the script of the page listens for changes."""
     return render_page("live", LIVE, title="Live", endpoint=_format_otlp_endpoint(request))
 
 
 @router.get("/try")
 async def show_try_form(services: ServicesDep, case: str = "") -> Response:
-    """The form, empty or filled in with an example."""
+    """Show the form, empty or filled in with an example."""
     return _render_try_page(services, load_example(case))
 
 
 @router.post("/try")
 async def try_case(request: Request, services: ServicesDep) -> Response:
-    """The verdict on what was pasted; nothing of it is kept."""
+    """Show the verdict on the pasted case; nothing is stored."""
     fields = parse_form_fields(await request.body())
     judge = fields["judge"] or None
     try:
@@ -250,7 +250,7 @@ def _format_otlp_endpoint(request: Request) -> str:
 EXAMPLES = {
     "followed": "a plan that was followed",
     "claimed": "a step that is only claimed",
-    "reordered": "another order",
+    "reordered": "steps out of order",
 }
 """Demo cases that the form can be filled in with."""
 _FORM_FIELDS = ("task", "plan", "trace", "judge")
@@ -261,7 +261,7 @@ def parse_form_fields(body: bytes) -> dict[str, str]:
     try:
         form = parse_qs(body.decode("utf-8"), keep_blank_values=True, max_num_fields=10)
     except ValueError as error:
-        raise RequestRefused(400, f"is no form: {error}.", where="body") from error
+        raise RequestRefused(400, f"is not a valid form: {error}.", where="body") from error
     # Browsers submit CRLF line ends.
     return {name: form.get(name, [""])[0].replace("\r\n", "\n") for name in _FORM_FIELDS}
 
@@ -284,7 +284,7 @@ def parse_pasted_case(fields: Mapping[str, str], limits: Limits) -> Case:
     """Return the case in a form: task, plan and trace, or a whole case in the trace field."""
     if not fields["trace"].strip():
         raise InvalidInput(
-            "there is no trace.",
+            "the trace is missing.",
             where="trace",
             advice="Paste what the agent did: messages, spans, a log, or a whole case.",
         )

@@ -70,7 +70,7 @@ def render_page(
         f"{template}.html.jinja"
     )
     text = jinja_template.render(
-        place=location,
+        location=location,
         version=planproof.__version__,
         assets=compute_assets_digest(),
         viewer=viewer.get(),
@@ -104,7 +104,7 @@ def render_problem_page(error: PlanproofError, location: PageLocation) -> HTMLRe
         "problem",
         location,
         status=refused.status,
-        is_lost=refused.status == 404,
+        is_not_found=refused.status == 404,
         what=mask_text(refused.what),
         where=refused.where and mask_text(refused.where),
         advice=refused.advice and mask_text(refused.advice),

@@ -129,7 +129,7 @@ def render_run_response(queries: RunQueries, run: Run, case_filter: CaseFilter) 
         run=run,
         facts=[mask_text(fact) for fact in describe_run(run, summary)],
         boards=build_summary_view(summary, mask_text),
-        asked=case_filter,
+        case_filter=case_filter,
         columns=[_build_column_head(case_filter, *column) for column in _COLUMNS],
         rows=[
             (

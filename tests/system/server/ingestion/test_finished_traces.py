@@ -157,4 +157,7 @@ def test_what_comes_after_the_verdict_replaces_it(store: SqlStore, run: Run) -> 
     assert (late.trace, late.run, late.position) == (first.trace, run.id, first.position)
     assert late.case is not None
     assert finishing.finish([make_finished(store, late, "again")]) == [True]
-    assert [result.verdict.reason for result in store.iter_results(run.id)] == ["again", "judged"]
+    assert [result.verdict.reason for result in store.iter_results(run.id)] == [
+        "again",
+        "judged",
+    ]

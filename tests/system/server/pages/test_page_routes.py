@@ -80,7 +80,7 @@ def test_an_empty_store_says_what_to_do_next(empty_client: TestClient) -> None:
     assert "planproof run cases.jsonl" in page
     assert "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://127.0.0.1/v1/traces" in page
     assert 'href="./try"' in page
-    assert "It takes two runs to compare, and there are none." in get_text(empty_client, "/compare")
+    assert "A comparison needs two runs, and there are none." in get_text(empty_client, "/compare")
     assert "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://127.0.0.1/v1/traces" in get_text(
         empty_client, "/live"
     )
@@ -111,7 +111,7 @@ def test_a_tag_leads_to_the_runs_that_have_it_unless_it_is_masked(client: TestCl
 
 @pytest.mark.parametrize("path", ["/?first=1000", "/?source=nothing", "/?tag=a%3Db"])
 def test_a_list_with_nothing_in_it_leads_back(client: TestClient, path: str) -> None:
-    assert 'No run is like that. <a href="./">Show all</a>' in get_text(client, path)
+    assert 'No runs match. <a href="./">Show all</a>' in get_text(client, path)
 
 
 def test_a_run_that_has_no_case_yet_is_shown(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_run_that_has_no_case_yet_is_shown(tmp_path: Path) -> None:
         assert "running" in get_text(client, "/")
         page = get_text(client, f"/runs/{RUN.id}")
     assert "No case has been judged yet." in page
-    assert "This run goes on" in page
+    assert "This run is in progress" in page
 
 
 def test_a_list_that_is_long_is_paged(client: TestClient) -> None:
@@ -182,7 +182,7 @@ def test_a_case_is_found_by_its_id(client: TestClient) -> None:
 )
 def test_missing_pages_are_404_pages(client: TestClient, path: str) -> None:
     page = get_text(client, path, 404)
-    assert "This can't be shown" in page
+    assert "<h1>Not found</h1>" in page
     back = "../" * (path.partition("?")[0].count("/") - 1) or "./"
     assert f'<a href="{back}">All runs</a>' in page
 

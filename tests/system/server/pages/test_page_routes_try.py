@@ -43,15 +43,15 @@ def test_a_whole_case_may_be_pasted_as_the_trace(client: TestClient) -> None:
 
 def test_nothing_is_kept(client: TestClient) -> None:
     try_case(client, trace=json.dumps(FOLLOWED))
-    assert "There are no runs yet" in client.get("/").text
+    assert "No runs yet" in client.get("/").text
 
 
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"trace": "  "}, "there is no trace"),
+        ({"trace": "  "}, "the trace is missing"),
         ({"trace": '{"execution_trace": 3, "user_task": "x", "agent_plan": []}'}, "must be"),
-        ({"trace": "[]", "judge": "nobody"}, "no judge `nobody` is configured here"),
+        ({"trace": "[]", "judge": "nobody"}, "no judge `nobody` is configured on this server"),
     ],
 )
 def test_errors_are_shown_next_to_the_pasted_text(
@@ -73,7 +73,7 @@ def test_another_site_cannot_have_a_case_judged(client: TestClient) -> None:
 def test_a_body_that_is_not_a_form_is_an_error(client: TestClient) -> None:
     answer = client.post("/try", content=b"\xff", headers=ORIGIN)
     assert answer.status_code == 400
-    assert "is no form" in answer.text
+    assert "is not a valid form" in answer.text
 
 
 def test_lines_of_a_form_end_as_they_were_typed() -> None:

@@ -67,12 +67,12 @@ def test_a_session_expires_or_is_ended(clock: Clock, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(sign_in, "_MAX_SESSIONS", 2)
     held = Sessions()
     first = held.begin("digest")
-    assert held.key_digest(first) == "digest"
-    assert held.key_digest("digest") is None
+    assert held.find_key_digest(first) == "digest"
+    assert held.find_key_digest("digest") is None
     second, third = held.begin("other"), held.begin("another")
-    assert held.key_digest(first) is None
+    assert held.find_key_digest(first) is None
     held.end(second)
-    assert held.key_digest(second) is None
-    assert held.key_digest(third) == "another"
+    assert held.find_key_digest(second) is None
+    assert held.find_key_digest(third) == "another"
     clock.now += 12 * 60 * 60
-    assert held.key_digest(third) is None
+    assert held.find_key_digest(third) is None

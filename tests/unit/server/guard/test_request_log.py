@@ -40,7 +40,7 @@ def test_an_error_is_logged_without_its_message(caplog: pytest.LogCaptureFixture
     with caplog.at_level(logging.INFO, "planproof.server"):
         sent, figures = _send_request(KeyError("words of a case"))
     assert sent[0]["status"] == 500
-    assert json.loads(sent[1]["body"])["what"] == "something broke here."
+    assert json.loads(sent[1]["body"])["what"] == "internal server error."
     assert 'method="other",route="other",status="500"' in figures
     fault, request = [record.__dict__ for record in caplog.records]
     assert fault["fields"]["error"] == "KeyError"

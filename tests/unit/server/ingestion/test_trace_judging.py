@@ -153,7 +153,7 @@ def test_after_three_tries_the_verdict_says_that_a_trace_can_not_be_judged(
     assert len(judge.tried) == 3
     result = _results(store)[1]
     assert result.verdict.outcome is Outcome.JUDGE_FAILED
-    assert "could not be judged in 3 tries (TypeError)" in result.verdict.reason
+    assert "could not be judged in 3 attempts (TypeError)" in result.verdict.reason
     assert result.verdict.metadata == {"service": "desk"}
     assert "look_up" in store.get_case(result.case).text
     assert _count(store, 0) == 1, "should spans come late, it begins again"

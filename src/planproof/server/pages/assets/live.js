@@ -1,4 +1,4 @@
-// Traces under way: the plan ticking off, the best score still in reach, deviations as they come.
+// Running traces: the status of each step, the best score still possible, and deviations.
 "use strict";
 
 planproof.Live = class {
@@ -9,24 +9,24 @@ planproof.Live = class {
     this.ceilings = new Map();
     const stream = new EventSource(root.dataset.events);
     stream.addEventListener("traces", (event) => this.show(JSON.parse(event.data)));
-    stream.addEventListener("open", () => { this.slot("lost").hidden = true; });
-    stream.addEventListener("error", () => { this.slot("lost").hidden = false; });
+    stream.addEventListener("open", () => { this.slot("disconnected").hidden = true; });
+    stream.addEventListener("error", () => { this.slot("disconnected").hidden = false; });
     addEventListener("pagehide", () => stream.close());
   }
 
   show(traces) {
     const judged = traces.filter((trace) => trace.outcome !== null);
-    const going = traces.filter((trace) => trace.outcome === null);
+    const running = traces.filter((trace) => trace.outcome === null);
     for (const { trace, ceiling } of traces) this.remember(trace, ceiling);
-    this.fill(this.slot("under-way"), going, (trace) => this.card(trace));
+    this.fill(this.slot("running"), running, (trace) => this.card(trace));
     this.fill(this.slot("judged"), judged, (trace) => this.line(trace));
-    this.slot("judged-part").hidden = !judged.length;
+    this.slot("judged-section").hidden = !judged.length;
     this.slot("waiting").hidden = traces.length > 0;
-    this.slot("live-count").textContent = `${going.length.toLocaleString("en")} under way`;
+    this.slot("live-count").textContent = `${running.length.toLocaleString("en")} running`;
     this.forget(new Set(traces.map(({ trace }) => trace)));
   }
 
-  /** The ceilings of a trace as they fell while somebody looked. */
+  /** Record the ceilings of a trace as they fall while the page is open. */
   remember(trace, ceiling) {
     if (ceiling === null) return;
     const seen = this.ceilings.get(trace) ?? [1];
@@ -40,37 +40,37 @@ planproof.Live = class {
     }
   }
 
-  /** What has not changed stays as it is, and keeps the focus. */
+  /** Update a list; nodes of unchanged traces stay, and keep the focus. */
   fill(list, traces, draw) {
     const focused = document.activeElement?.closest?.("[data-trace]")?.dataset.trace;
-    const wanted = traces.map((trace) => {
-      const told = JSON.stringify(trace);
+    const nodes = traces.map((trace) => {
+      const json = JSON.stringify(trace);
       const known = this.nodes.get(trace.trace);
-      const node = known?.told === told ? known.node : draw(trace);
-      this.nodes.set(trace.trace, { told, node });
+      const node = known?.json === json ? known.node : draw(trace);
+      this.nodes.set(trace.trace, { json, node });
       return node;
     });
-    if (wanted.length === list.children.length && wanted.every((node, place) => node === list.children[place])) return;
-    list.replaceChildren(...wanted);
+    if (nodes.length === list.children.length && nodes.every((node, index) => node === list.children[index])) return;
+    list.replaceChildren(...nodes);
     if (focused) list.querySelector(`[data-trace="${CSS.escape(focused)}"] a`)?.focus();
   }
 
   card(trace) {
     const { element, many } = planproof;
     const level = planproof.Live.level(trace.ceiling);
-    return element("li", { class: "going", "data-trace": trace.trace, "data-level": level },
+    return element("li", { class: "running-trace", "data-trace": trace.trace, "data-level": level },
       element("header", {},
         element("p", { class: "ceiling" }, element("small", {}, trace.ceiling === null ? "no plan yet" : "at most"), this.fall(trace)),
         element("div", {},
           element("h2", {}, trace.service ?? "a trace"),
           element("p", { class: "about" }, element("code", {}, trace.trace.slice(0, 16)), element("span", {}, planproof.Live.clock(trace.first)),
             element("span", {}, `${many(trace.spans, "span")}, ${many(trace.events, "event")}`),
-            trace.ended ? element("b", {}, "ended, to be judged") : null))),
+            trace.ended ? element("b", {}, "ended, waiting to be judged") : null))),
       element("ol", { class: "ticks" }, ...trace.steps.map((step) => this.step(step))),
       element("ul", { class: "off" }, ...trace.deviations.map((each) => this.deviation(each))));
   }
 
-  /** The best score still in reach, after those that no longer are. */
+  /** The best score still possible, after the earlier ones, struck out. */
   fall(trace) {
     const { element } = planproof;
     const fallen = (this.ceilings.get(trace.trace) ?? []).map((each) => planproof.Live.digits(each));
@@ -106,15 +106,15 @@ planproof.Live = class {
       element("span", { class: "about" }, `${many(trace.events, "event")}, ${planproof.Live.clock(trace.last)}`));
   }
 
-  /** The marks of the steps, and the same in words. */
+  /** The marks of the steps, and the same as text. */
   *strip(steps) {
     const { element } = planproof;
-    const told = new Map();
+    const counts = new Map();
     for (const { status } of steps) {
-      told.set(status, (told.get(status) ?? 0) + 1);
+      counts.set(status, (counts.get(status) ?? 0) + 1);
       yield element("span", { class: "mark", "data-status": status, "aria-hidden": "true" }, planproof.marks[status] ?? "");
     }
-    const words = [...told].map(([status, count]) => `${count} ${status.replaceAll("_", " ")}`);
+    const words = [...counts].map(([status, count]) => `${count} ${status.replaceAll("_", " ")}`);
     yield element("span", { class: "unseen" }, words.join(", "));
   }
 

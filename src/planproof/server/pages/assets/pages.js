@@ -1,4 +1,4 @@
-// What the pages of the server do besides: keys, the case that is shown, the form to try one.
+// Scripts of the server pages: keyboard shortcuts, the case view, and the form to try a case.
 "use strict";
 
 (() => {
@@ -17,7 +17,7 @@
   });
   const judge = form.querySelector("button");
   form.addEventListener("submit", () => { judge.textContent = "Judging …"; });
-  // Whoever comes back finds the form as it was.
+  // Restore the label when the browser returns to the page.
   addEventListener("pageshow", () => { judge.textContent = "Judge"; });
   slot("file").addEventListener("change", async () => {
     const [file] = slot("file").files;
