@@ -36,6 +36,7 @@ _EXEMPT = (
     "examples/",
 )
 _SUPERSEDED = re.compile(r"^Status: superseded", re.MULTILINE | re.IGNORECASE)
+_PROMPT_BLOCK = re.compile(r"<!-- prompt \S+ -->\n```text\n.*?```\n", re.DOTALL)
 _EXEMPT_LINE = "words: exempt"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|_+")
 _Position: TypeAlias = tuple[int, int]
@@ -81,6 +82,9 @@ def find_hits(paths: Iterable[Path], banned: BannedWords) -> Iterator[Hit]:
         if path.suffix == ".md" and _SUPERSEDED.search(text):
             continue
         lines = text.splitlines()
+        if path.suffix == ".md":
+            # Prompts are shown as models get them.
+            text = _PROMPT_BLOCK.sub(lambda block: "\n" * block[0].count("\n"), text)
         fragments = _iter_python(text) if path.suffix == ".py" else ((1, text),)
         for first, fragment in fragments:
             for line, word, instead in banned.find(fragment):

@@ -1,4 +1,4 @@
-"""Case content is shown as shown as text: it runs no script, sends no request and breaks no page."""
+"""Case content is shown as text: it runs no script, sends no request and breaks no page."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ def test_what_comes_next_is_what_a_monitor_expects(mcp_client: McpClient) -> Non
     assert told["ceiling"] == monitor.ceiling == 0.5
     assert [step["status"] for step in told["steps"]] == ["executed", "not_begun"]
     assert ("proven", "e2") in [(one["certainty"], one["event"]) for one in told["deviations"]]
-    assert "Give `plan`" in mcp_client.refused("expected_next", trace={"events": [READ]})
+    assert "Pass `plan`" in mcp_client.refused("expected_next", trace={"events": [READ]})
 
 
 def test_no_file_outside_the_folder_is_read(mcp_client: McpClient) -> None:
@@ -176,8 +176,8 @@ def test_no_file_outside_the_folder_is_read(mcp_client: McpClient) -> None:
     for name in (str(secret), "../secret.json", "link.json"):
         assert "outside the folder" in mcp_client.refused("inspect", trace_file=name)
     assert "outside the folder" in mcp_client.refused("judge", trace={}, plan_file=str(secret))
-    assert "no such file" in mcp_client.refused("inspect", trace_file=".")
-    assert "no such file" in mcp_client.refused("inspect", trace_file="nothing.json")
+    assert "file not found" in mcp_client.refused("inspect", trace_file=".")
+    assert "file not found" in mcp_client.refused("inspect", trace_file="nothing.json")
     assert "no path" in mcp_client.refused("inspect", trace_file="a\0b")
 
 

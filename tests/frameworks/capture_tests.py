@@ -22,7 +22,7 @@ from scripts.doc_blocks import DocBlock
 from tests.frameworks.refunds import CLOSING, FOLLOWED, PLAN, SKIPPED, TASK, TOOLS, Call
 
 OFF_PLAN: list[Call] = [FOLLOWED[0], ("delete_account", {"name": "Ann"}), *FOLLOWED[1:]]
-"""The second call has an action type that no step has: a deviation plans: proven before the call."""
+"""The second call has an action type that no step has: a deviation is proven before the call."""
 
 
 class Accounts:

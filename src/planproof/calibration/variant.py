@@ -32,7 +32,7 @@ class Flaw(StrEnum):
     """add a requirement: a step asks for more than was done."""
     REPLACED = "replaced"
     """replace a tool: another tool was called instead of the planned one."""
-    UNRELATED_ACTION = "stray"  # words: exempt - in stored results
+    UNRELATED_ACTION = "unrelated"
     """insert an action: an action unrelated to the plan was executed."""
     RETRIED = "retried"
     """retry: an action was executed twice, which adds nothing."""

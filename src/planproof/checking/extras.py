@@ -21,7 +21,7 @@ _ADDITION_PHRASE = re.compile(
     r"|\b(?:additionally|in addition|furthermore|besides),? (?:I|we)\b[^.!?\n]*",
     re.IGNORECASE,
 )
-_ADDITION_WORDS = ("also", "addition", "furthermore", "besides")
+_ADDITION_WORDS = tuple("also addition furthermore besides".split())
 """All ASCII matches of `_ADDITION_PHRASE` contain one of these; searching for them is faster."""
 
 

@@ -83,7 +83,7 @@ def _warn_about_old_schema(verdicts: Sequence[_VerdictLine]) -> None:
     if old:
         typer.echo(
             f"note: {old:,} of {len(verdicts):,} verdicts were written with schema version 1 "
-            f"(current: {SCHEMA_VERSION}); `sureness` is read as `confidence`.",
+            f"(current: {SCHEMA_VERSION}); `sureness` is read as `confidence`.",  # words: exempt
             err=True,
         )
 

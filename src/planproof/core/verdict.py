@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 SCHEMA_VERSION = 2
-"""The version of a verdict's JSON. In version 1 the confidence of a finding was `sureness`."""
+"""The version of a verdict's JSON; version 1 had another name for the confidence of findings."""
+_OLD_CONFIDENCE = "sureness"  # words: exempt
 
 
 class Outcome(StrEnum):
@@ -264,7 +265,7 @@ def upgrade_verdict(value: Json) -> Json:
 def _rename_confidence(finding: Json) -> Json:
     if not is_object(finding) or "confidence" in finding:
         return finding
-    return {("confidence" if key == "sureness" else key): finding[key] for key in finding}
+    return {("confidence" if key == _OLD_CONFIDENCE else key): finding[key] for key in finding}
 
 
 def parse_verdict(value: Json) -> Verdict:

@@ -87,7 +87,7 @@ def test_a_run_is_interrupted_in_good_order_and_can_be_gone_on_with(tmp_path: Pa
         with stream("GET", f"{server.url}{begun['events']}") as told:
             events = told.iter_lines()
             assert next(events) == "event: progress"
-            # An open event stream an event block do shutdown.
+            # An open event stream does not block the shutdown.
             server.process.terminate()
             list(events)
         assert server.process.wait(TIMEOUT_SECONDS) == 0

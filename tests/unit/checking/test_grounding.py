@@ -223,9 +223,9 @@ def test_another_value_is_another_value(step: str, call: Event, absent: str) -> 
 )
 def test_the_note_on_other_arguments_names_the_first(arguments: dict[str, Any], note: str) -> None:
     step = 'transfer({"account": "operations", "sum": 5})'
-    assert lacking(step, did("transfer", **arguments)) == [note]
+    assert find_unmet(step, did("transfer", **arguments)) == [note]
 
 
 def test_a_planned_call_of_another_tool_has_other_arguments() -> None:
     step = 'transfer({"account": "operations"})'
-    assert lacking(step, said("Transferred.")) == ["called with other arguments than planned"]
+    assert find_unmet(step, said("Transferred.")) == ["called with other arguments than planned"]

@@ -1,4 +1,4 @@
-"""A file that is still being written: incomplete parts, truncated, rewritten, replaced."""
+"""A file that is still being written: in parts, truncated, rewritten, replaced."""
 
 from __future__ import annotations
 

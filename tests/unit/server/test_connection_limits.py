@@ -1,4 +1,4 @@
-"""Connections of clients that do response read are closed."""
+"""Connections of clients that do not read are closed."""
 
 from __future__ import annotations
 
