@@ -108,7 +108,7 @@ def test_clicking_a_step_of_a_case_shows_its_evidence(
     expect(page.locator(".event.on .id")).to_have_text("e6")
     expect(page.locator(".proof .lines.selected g.on path")).to_have_count(1)
     page.keyboard.press("?")
-    expect(page.get_by_role("dialog")).to_contain_text("out of order, a ring")
+    expect(page.get_by_role("dialog")).to_contain_text("out of order; a ring")
 
 
 def test_two_runs_are_compared(open_page: PageOpener, server: ServerProcess) -> None:
