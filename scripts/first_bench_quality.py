@@ -17,6 +17,8 @@ from math import inf
 from multiprocessing import get_context
 from typing import Any
 
+from msgspec import structs
+
 from planproof.checking.similarity import Weights
 from planproof.core.finding import Status
 from planproof.core.trace import Event, Kind, Trace
@@ -248,7 +250,7 @@ def _make_attacks(case: LabelledCase) -> list[tuple[str, Trace]]:
         turn=last + 1,
     )
     injected = [
-        replace(event, output=f"{event.output}\n{_INJECTED_INSTRUCTION}")
+        structs.replace(event, output=f"{event.output}\n{_INJECTED_INSTRUCTION}")
         if event.kind is Kind.ACTION
         else event
         for event in events

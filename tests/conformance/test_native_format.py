@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from planproof import evaluate
 from planproof.core.content import Json
@@ -24,7 +25,7 @@ PLACES = ("pointer", "inputs", "coverage")
 
 
 def unplaced(trace: Trace) -> list[Event]:
-    return [replace(event, pointer="", output_pointer=None) for event in trace.events]
+    return [structs.replace(event, pointer="", output_pointer=None) for event in trace.events]
 
 
 def judgement(verdict: Verdict) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from benchmarks.prompts import find_event_ids
 from planproof.core.content import Content
@@ -54,7 +53,7 @@ def traces(draw: st.DrawFn) -> Trace:
     )
     drawn = draw(st.lists(st.tuples(kinds, st.integers(1, 12)), min_size=1, max_size=5))
     events = [event for event, times in drawn for _ in range(times)]
-    return Trace(tuple(replace(event, id=f"e{n}") for n, event in enumerate(events, 1)))
+    return Trace(tuple(structs.replace(event, id=f"e{n}") for n, event in enumerate(events, 1)))
 
 
 @given(traces(), TEXT, st.lists(TEXT, min_size=1, max_size=4), st.integers(600, 30_000))

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from planproof.checking.action_types import (
     classify_event,
@@ -78,7 +78,7 @@ def _strip_restatements(event: Event, openings: Sequence[str]) -> Event | None:
     if event.kind is Kind.ACTION:
         if not _restates(event.output, openings):
             return event
-        return replace(event, output=_drop_restating_sentences(event.output, openings))
+        return structs.replace(event, output=_drop_restating_sentences(event.output, openings))
     if (
         event.kind not in _TEXT_KINDS
         or event.actor == "user"
@@ -87,7 +87,7 @@ def _strip_restatements(event: Event, openings: Sequence[str]) -> Event | None:
         return event
     remaining = _drop_restating_sentences(event.text, openings)
     return (
-        replace(event, text=remaining)
+        structs.replace(event, text=remaining)
         if len(remaining) >= _MIN_KEPT_SHARE * len(event.text)
         else None
     )
@@ -228,7 +228,7 @@ def _build_effect_candidates(
 ) -> Iterator[Candidate]:
     """Yield the effective part of a call, and the printed part where a step names it."""
     if not effect.is_idle:
-        effective_event = replace(event, text=effect.text)
+        effective_event = structs.replace(event, text=effect.text)
         signature = signatures.get(event, find_known_commands(effective_event, effect.leaves))
         yield _build_candidate(
             position, event, format_call(effective_event, effect.leaves), signature

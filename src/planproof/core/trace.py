@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
+from msgspec import Struct
+
 from planproof.core.content import Image, Json
 
 
@@ -34,8 +36,8 @@ class EventStatus(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+# A struct: reading a trace creates many, ten times as fast as frozen dataclasses.
+class Event(Struct, frozen=True, kw_only=True):
     """One record of the trace.
 
     `pointer` is the position in the source. `actor` is who did it ("user" for the human side), and

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from planproof.checking.rules import Rules
 from planproof.core.content import Content, Json
@@ -122,7 +123,7 @@ class Monitor:
         source = Source.from_value([written], name="event")
         event = parse_event(source.document[0], "", f"e{len(self._events) + 1}", source.name)
         if event.kind is Kind.ACTION and self._vocabulary.is_bookkeeping(event.name):
-            return replace(event, kind=Kind.BOOKKEEPING)
+            return structs.replace(event, kind=Kind.BOOKKEEPING)
         return event
 
     def _check_completion(self, event: Event) -> None:
@@ -135,7 +136,7 @@ class Monitor:
                 "result yet.",
             )
         bare = {"output": "", "output_pointer": None, "status": EventStatus.UNKNOWN, "images": ()}
-        if replace(event, time=issued.time, **bare) != replace(issued, **bare):
+        if structs.replace(event, time=issued.time, **bare) != structs.replace(issued, **bare):
             raise InvalidInput(
                 "a result may only add output, status, time and images to its call.",
                 where=event.id,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from msgspec import structs
+
 from planproof.core.content import Json
 from planproof.core.json_values import is_list
 from planproof.core.trace import Kind, RecordCounts, SkippedPart, Trace
@@ -47,7 +49,7 @@ def read_trace(
     if not noting:
         return trace
     events = (
-        replace(event, kind=Kind.BOOKKEEPING)
+        structs.replace(event, kind=Kind.BOOKKEEPING)
         if event.kind is _ACTION and event.name in noting
         else event
         for event in trace.events
