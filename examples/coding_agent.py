@@ -1,4 +1,4 @@
-"""Running the command line of a coding agent in a project of its own, with nothing of yours."""
+"""Run the command line of a coding agent in a new project, without the user's settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from settling import APART, BEGAN
+from normalization import APART, BEGAN
 
 _PROGRAMS = Path(__file__).parents[1] / ".venvs" / "npm"
 _SHOWN = "/home/dev/project"
@@ -23,13 +23,13 @@ _REMINDER = re.compile(r"(?:\\n)*<system-reminder>[^<]*</system-reminder>(?:\\n)
 
 @dataclass(frozen=True)
 class Workshop:
-    """A folder for the project and one that the agent takes for its user's home."""
+    """A folder for the project, and one that is the home directory of the agent."""
 
     project: Path
     home: Path
 
     def run(self, command: Sequence[str | Path], **environment: str) -> None:
-        """Run the agent to its end; what it says is in its session files."""
+        """Run the agent; its messages are in its session files."""
         own = {"PATH": os.environ["PATH"], "HOME": str(self.home), "TZ": "UTC", **environment}
         subprocess.run(
             command,
@@ -42,19 +42,18 @@ class Workshop:
         )
 
     def lines(self, pattern: str) -> list[Any]:
-        """The lines of the session files, the shortest path first.
+        """Return the lines of the session files, the shortest path first.
 
-        The project is renamed; how long things took, and what the program reminds the model of,
-        are left out.
+        The project is renamed; durations and system reminders are left out.
         """
         files = sorted(self.home.glob(pattern), key=lambda file: len(file.parts))
         text = "\n".join(file.read_text(encoding="utf-8").strip() for file in files)
         text = _REMINDER.sub("", _DURATION.sub(r"\g<1>0", text.replace(str(self.project), _SHOWN)))
-        return _spaced([json.loads(line) for line in text.split("\n")])
+        return _space_times([json.loads(line) for line in text.split("\n")])
 
 
-def _spaced(lines: list[Any]) -> list[Any]:
-    """The lines with times that differ: what happens in the same millisecond keeps its order."""
+def _space_times(lines: list[Any]) -> list[Any]:
+    """Return the lines with distinct times, in the same order."""
     timed = sorted(
         (line for line in lines if "timestamp" in line), key=lambda line: line["timestamp"]
     )
@@ -65,7 +64,7 @@ def _spaced(lines: list[Any]) -> list[Any]:
 
 @contextmanager
 def workshop(files: Mapping[str, str]) -> Iterator[Workshop]:
-    """A new workshop with these files in the project."""
+    """Create a workshop with these files in the project."""
     with tempfile.TemporaryDirectory() as folder:
         place = Workshop(Path(folder).resolve() / "project", Path(folder).resolve() / "home")
         place.project.mkdir()
@@ -76,7 +75,7 @@ def workshop(files: Mapping[str, str]) -> Iterator[Workshop]:
 
 
 def program(package: str, version: str, name: str) -> Path:
-    """The program of an npm package, which is installed if it is not there."""
+    """Return the program of an npm package; install it if necessary."""
     folder = _PROGRAMS / f"{package.replace('/', '-').lstrip('@')}-{version}"
     found = folder / "node_modules" / ".bin" / name
     if not found.exists():

@@ -1,4 +1,4 @@
-"""A model that plays back a script: a local server that answers as OpenAI's two chat APIs do.
+"""A local server that replays a script, with OpenAI's two chat APIs.
 
 Real frameworks run against it with no key and no network, so what they write is what they would
 write of a real run. Ids and times are counted, never drawn, so that a trace can be made again.
@@ -20,7 +20,7 @@ BEGAN = 1767258000  # 2026-01-01 09:00:00 UTC
 
 @dataclass(frozen=True)
 class Call:
-    """A tool call that the model asks for."""
+    """A tool call of the model."""
 
     name: str
     arguments: dict[str, Any]
@@ -28,7 +28,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Turn:
-    """One answer of the model: what it thinks, says and calls."""
+    """One answer of the model: reasoning, text and calls."""
 
     text: str = ""
     calls: Sequence[Call] = ()
@@ -36,12 +36,12 @@ class Turn:
 
 
 def call(name: str, /, **arguments: Any) -> Call:
-    """A call, written as one."""
+    """Return a tool call."""
     return Call(name, arguments)
 
 
 class Script:
-    """The turns, one a request, as bodies of either API."""
+    """The turns, one per request, as bodies of either API."""
 
     def __init__(self, turns: Sequence[Turn]) -> None:
         self.turns = list(turns)
@@ -50,7 +50,7 @@ class Script:
         self._lock = threading.Lock()
 
     def answer(self, path: str) -> dict[str, Any] | None:
-        """The body of the next answer, or None when the script has run out."""
+        """Return the body of the next answer, or None at the end of the script."""
         with self._lock:
             if self.played == len(self.turns):
                 return None
@@ -141,7 +141,7 @@ class Script:
 
 @contextmanager
 def scripted(*turns: Turn) -> Iterator[str]:
-    """Serve the script and give the base URL; every turn must have been asked for at the end."""
+    """Serve the script and yield the base URL; at the end every turn must have been requested."""
     script = Script(turns)
 
     class Handler(BaseHTTPRequestHandler):
@@ -156,7 +156,7 @@ def scripted(*turns: Turn) -> Iterator[str]:
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as in the base class
-            """Say nothing: the traces are the output."""
+            """Write no log."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)

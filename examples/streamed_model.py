@@ -1,8 +1,8 @@
-"""The scripted model for coding agents, which only listen to streams.
+"""The scripted model for coding agents, which require streaming.
 
-A coding agent asks more often than its user sees: sub-agents ask too, and titles are made. So the
-turns are not counted by the server; which one is due is read off the request: whose conversation
-it is, by words in its first message, and how many answers of the model it already holds.
+A coding agent sends more requests than its user sees, for sub-agents and titles. So the server does
+not count the turns, but selects one by the request: the conversation by words of its first message,
+and the turn by the number of model answers in it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Events = list[dict[str, Any]]
 
 @contextmanager
 def streamed(threads: Mapping[str, Sequence[Turn]]) -> Iterator[str]:
-    """Serve conversations, each under words of its first message, and give the base URL."""
+    """Serve conversations, selected by words of the first message; yield the base URL."""
 
     def respond(path: str, body: dict[str, Any]) -> Events | None:
         if path.startswith("/v1/messages") and "count_tokens" not in path and body.get("tools"):
@@ -31,7 +31,7 @@ def streamed(threads: Mapping[str, Sequence[Turn]]) -> Iterator[str]:
             as_events: Callable[[Turn, str], Events] = _as_messages
         elif path == "/v1/responses":
             asked = [item for item in body["input"] if item.get("role") == "user"]
-            # Results tell how far it is: calls of one answer may stand apart there.
+            # The results show the position; calls of one answer may be separate messages there.
             results = sum(item.get("type", "").endswith("_output") for item in body["input"])
             as_events = _as_responses
         else:
@@ -65,7 +65,7 @@ def streamed(threads: Mapping[str, Sequence[Turn]]) -> Iterator[str]:
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - as in the base class
-            """Say nothing: the traces are the output."""
+            """Write no log."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -77,7 +77,7 @@ def streamed(threads: Mapping[str, Sequence[Turn]]) -> Iterator[str]:
 
 
 def _as_messages(turn: Turn, number: str) -> Events:
-    """The events of Anthropic's stream."""
+    """Return the events of Anthropic's stream."""
     blocks: list[tuple[dict[str, Any], dict[str, Any]]] = []
     if turn.thought:
         delta = {"type": "thinking_delta", "thinking": turn.thought}
@@ -116,7 +116,7 @@ def _as_messages(turn: Turn, number: str) -> Events:
 
 
 def _as_responses(turn: Turn, number: str) -> Events:
-    """The events of OpenAI's Responses stream; a call given bare text is a custom tool's."""
+    """Return the events of OpenAI's Responses stream; plain text is a custom tool call."""
     items: Events = []
     if turn.thought:
         summary = [{"type": "summary_text", "text": turn.thought}]

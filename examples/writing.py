@@ -1,4 +1,4 @@
-"""Writing an example down, beside the script that made it."""
+"""Write an example next to the script that generates it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 def write_example(
     script: str, *, task: str, plan: str, trace: Any, name: str = "trace.json"
 ) -> None:
-    """Write the task, the plan and the trace; a list becomes lines if the name ends so."""
+    """Write the task, the plan and the trace; JSON Lines if the name ends with .jsonl."""
     if name.endswith(".jsonl"):
         text = "\n".join(json.dumps(item, ensure_ascii=False) for item in trace)
     else:

@@ -11,9 +11,9 @@ from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.base import Handoff
 from autogen_agentchat.conditions import TextMentionTermination
 from autogen_agentchat.teams import Swarm
+from normalization import normalize_trace
 from scripted_client import client_of
 from scripted_model import Turn, call, scripted
-from settling import settled
 from writing import write_example
 
 TASK = "The parcel DE-5520 has not arrived. Find it, or send a new one."
@@ -70,7 +70,7 @@ def main() -> None:
         Turn("The parcel DE-5520 is refunded. CLOSED"),
     ) as url:
         result = asyncio.run(run(url))
-    write_example(__file__, task=TASK, plan=PLAN, trace=settled(result))
+    write_example(__file__, task=TASK, plan=PLAN, trace=normalize_trace(result))
 
 
 if __name__ == "__main__":

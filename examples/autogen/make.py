@@ -10,9 +10,9 @@ import asyncio
 from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.conditions import TextMentionTermination
 from autogen_agentchat.teams import RoundRobinGroupChat
+from normalization import normalize_trace
 from scripted_client import client_of
 from scripted_model import Turn, call, scripted
-from settling import settled
 from writing import write_example
 
 TASK = "Book a return flight from Hamburg to Lisbon for Eva Lang, 3 to 7 June, for at most 300 EUR."
@@ -75,7 +75,7 @@ def main() -> None:
         Turn("DONE: Eva Lang flies to Lisbon on 3 June."),
     ) as url:
         messages = asyncio.run(run(url))
-    write_example(__file__, task=TASK, plan=PLAN, trace=settled(messages))
+    write_example(__file__, task=TASK, plan=PLAN, trace=normalize_trace(messages))
 
 
 if __name__ == "__main__":

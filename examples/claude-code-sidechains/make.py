@@ -7,8 +7,8 @@ ticks everything off.
 from __future__ import annotations
 
 from coding_agent import program, workshop
+from normalization import normalize_trace
 from scripted_model import Call, Turn, call
-from settling import settled
 from streamed_model import streamed
 from writing import write_example
 
@@ -62,7 +62,7 @@ def main() -> None:
                 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
             )
         lines = place.lines(".claude/projects/**/*.jsonl")
-    trace = settled(lines)
+    trace = normalize_trace(lines)
     write_example(__file__, task=TASK, plan=PLAN, trace=trace, name="trace.jsonl")
 
 

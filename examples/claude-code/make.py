@@ -7,8 +7,8 @@ which Claude Code lists its own skills and agents are left out.
 from __future__ import annotations
 
 from coding_agent import program, workshop
+from normalization import normalize_trace
 from scripted_model import Turn, call
-from settling import settled
 from streamed_model import streamed
 from writing import write_example
 
@@ -55,7 +55,7 @@ def main() -> None:
             )
         lines = place.lines(".claude/projects/**/*.jsonl")
     kept = [line for line in lines if line["type"] != "attachment"]
-    trace = settled(kept, ids=r"\ba[0-9a-f]{16}\b")
+    trace = normalize_trace(kept, ids=r"\ba[0-9a-f]{16}\b")
     write_example(__file__, task=TASK, plan=PLAN, trace=trace, name="trace.jsonl")
 
 

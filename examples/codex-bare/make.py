@@ -7,7 +7,7 @@ instructions to the model are left out.
 from __future__ import annotations
 
 from coding_agent import program, workshop
-from rollouts import provider, settled_rollout
+from rollouts import normalize_rollout, provider
 from scripted_model import Call, Turn, call
 from streamed_model import streamed
 from writing import write_example
@@ -40,7 +40,7 @@ def main() -> None:
             options = ("--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
             place.run([codex, "exec", *options, *provider(url), TASK])
         lines = place.lines(".codex/sessions/**/*.jsonl")
-    trace = settled_rollout(lines)
+    trace = normalize_rollout(lines)
     write_example(__file__, task=TASK, plan=PLAN, trace=trace, name="trace.jsonl")
 
 

@@ -15,9 +15,9 @@ from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.planners import PlanReActPlanner
 from google.adk.runners import InMemoryRunner
 from google.genai import types
+from normalization import normalize_trace
 from pydantic import SkipValidation
 from scripted_model import MODEL, Turn, call
-from settling import settled
 from writing import write_example
 
 TASK = "Make an offer for 20 desks to the school in Aurich, with 10 % off."
@@ -107,7 +107,7 @@ def main() -> None:
             Turn("/*FINAL_ANSWER*/\nThe offer O-20 over 2520 EUR is on its way to Aurich."),
         )
     )
-    session = settled(session, seconds=("timestamp", "lastUpdateTime"))
+    session = normalize_trace(session, seconds=("timestamp", "lastUpdateTime"))
     write_example(__file__, task=TASK, plan=PLAN, trace=session)
 
 

@@ -26,8 +26,8 @@ from inspect_ai.model import (
 )
 from inspect_ai.scorer import match
 from inspect_ai.tool import Tool, ToolCall, ToolError, tool
+from normalization import normalize_trace
 from scripted_model import Turn, call
-from settling import settled
 
 TASK = "Customer Lena Brandt asks for her money back for order 7731. Please take care of it."
 PLAN = """\
@@ -156,7 +156,7 @@ def main() -> None:
             held = {name: json.loads(archive.read(name)) for name in archive.namelist()}
     here = Path(__file__).resolve().parent
     here.joinpath("trace.eval").write_bytes(
-        packed(settled(_stopped(_without_machine(held)), ids=IDS))
+        packed(normalize_trace(_stopped(_without_machine(held)), ids=IDS))
     )
     here.joinpath("task.txt").write_text(f"{TASK}\n", encoding="utf-8")
     here.joinpath("plan.txt").write_text(PLAN, encoding="utf-8")

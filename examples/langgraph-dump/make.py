@@ -11,8 +11,8 @@ from langchain.agents.middleware import ToolErrorMiddleware
 from langchain_core.load import dumpd
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
+from normalization import normalize_trace
 from scripted_model import MODEL, Turn, call, scripted
-from settling import settled
 from writing import write_example
 
 TASK = "Translate the release notes of version 4.2 to German and put them on the website."
@@ -70,7 +70,7 @@ def main() -> None:
             system_prompt="State your plan, then act.",
         )
         result = graph.invoke({"messages": [{"role": "user", "content": TASK}]})
-    write_example(__file__, task=TASK, plan=PLAN, trace=settled(dumpd(result["messages"])))
+    write_example(__file__, task=TASK, plan=PLAN, trace=normalize_trace(dumpd(result["messages"])))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ from langchain.agents import create_agent
 from langchain_core.messages import SystemMessage, messages_to_dict
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
+from normalization import normalize_trace
 from scripted_model import MODEL, Turn, call, scripted
-from settling import settled
 from writing import write_example
 
 TASK = "Plan a meeting of Ana and Piet on Thursday about the Q1 budget."
@@ -69,7 +69,7 @@ def main() -> None:
             tools=[read_calendar, book_room, send_invitation],
         )
         result = graph.invoke({"messages": [prompt, {"role": "user", "content": TASK}]})
-    trace = settled(messages_to_dict(result["messages"]))
+    trace = normalize_trace(messages_to_dict(result["messages"]))
     write_example(__file__, task=TASK, plan=PLAN, trace=trace)
 
 

@@ -12,8 +12,8 @@ from langchain.agents.middleware import TodoListMiddleware
 from langchain_core.tools import tool
 from langchain_openai import ChatOpenAI
 from langgraph.checkpoint.memory import InMemorySaver
+from normalization import normalize_trace
 from scripted_model import MODEL, Turn, call, scripted
-from settling import settled
 from writing import write_example
 
 TASK = "The checkout service has been slow since noon. Find out why and file an incident report."
@@ -95,7 +95,7 @@ def main() -> None:
         "created_at": snapshot.created_at,
     }
     plan = "\n".join(f"{number}. {step}" for number, step in enumerate(STEPS, 1))
-    write_example(__file__, task=TASK, plan=plan, trace=settled(state))
+    write_example(__file__, task=TASK, plan=plan, trace=normalize_trace(state))
 
 
 if __name__ == "__main__":

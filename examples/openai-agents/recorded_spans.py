@@ -8,7 +8,7 @@ from typing import Any
 from agents.tracing import set_trace_processors
 from agents.tracing.processor_interface import TracingExporter
 from agents.tracing.processors import BatchTraceProcessor
-from settling import settled
+from normalization import normalize_trace
 
 
 class Recorder(TracingExporter):
@@ -33,4 +33,4 @@ def recorded(run: Callable[[], None]) -> list[dict[str, Any]]:
         config = item.get("span_data", {}).get("model_config")
         if config:
             config["base_url"] = "http://localhost/v1/"
-    return settled(recorder.items, ids=r"(?:trace|span)_[0-9a-f]{24,32}")
+    return normalize_trace(recorder.items, ids=r"(?:trace|span)_[0-9a-f]{24,32}")

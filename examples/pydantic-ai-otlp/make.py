@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 
+from normalization import normalize_trace
 from opentelemetry.exporter.otlp.json.file.trace_exporter import FileSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
@@ -18,7 +19,6 @@ from pydantic_ai.models.instrumented import InstrumentationSettings
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from scripted_model import MODEL, Turn, call, scripted
-from settling import settled
 from writing import write_example
 
 TASK = "Which of our two cloud storage offers is cheaper for 8 TB? Write it into ticket T-64."
@@ -81,7 +81,7 @@ def main() -> None:
         desk.run_sync(TASK)
     provider.shutdown()
     lines = [json.loads(line) for line in stream.getvalue().splitlines()]
-    trace = settled(
+    trace = normalize_trace(
         _without_port(lines),
         ids=r"\b(?:[0-9a-f]{32}|[0-9a-f]{16})\b",
         nanoseconds=("startTimeUnixNano", "endTimeUnixNano"),

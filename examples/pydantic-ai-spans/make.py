@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 
+from normalization import normalize_trace
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -17,7 +18,6 @@ from pydantic_ai.models.instrumented import InstrumentationSettings
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from scripted_model import MODEL, Turn, call, scripted
-from settling import settled
 from writing import write_example
 
 TASK = "Set up the test laptop for the new colleague Jonas Weber."
@@ -72,7 +72,10 @@ def main() -> None:
         for event in span["events"]:
             event["attributes"].pop("exception.stacktrace", None)
     write_example(
-        __file__, task=TASK, plan=PLAN, trace=settled(spans, ids=r"0x[0-9a-f]{32}|0x[0-9a-f]{16}")
+        __file__,
+        task=TASK,
+        plan=PLAN,
+        trace=normalize_trace(spans, ids=r"0x[0-9a-f]{32}|0x[0-9a-f]{16}"),
     )
 
 

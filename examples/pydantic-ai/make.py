@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 
+from normalization import normalize_trace
 from pydantic import BaseModel
 from pydantic_ai import Agent, ModelRetry
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from scripted_model import MODEL, Turn, call, scripted
-from settling import settled
 from writing import write_example
 
 TASK = "Move the account of Studio Nord to the yearly team subscription from 1 February."
@@ -80,7 +80,7 @@ def main() -> None:
         # The port of the scripted server is the only thing here that names this machine.
         if message.get("provider_url"):
             message["provider_url"] = "http://localhost/v1/"
-    write_example(__file__, task=TASK, plan=PLAN, trace=settled(messages))
+    write_example(__file__, task=TASK, plan=PLAN, trace=normalize_trace(messages))
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 
+from normalization import normalize_trace
 from openinference.instrumentation.smolagents import SmolagentsInstrumentor
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from scripted_model import MODEL, Turn, call, scripted
-from settling import settled
 from short_prompts import prompts
 from smolagents import LogLevel, OpenAIModel, ToolCallingAgent, tool
 from writing import write_example
@@ -106,7 +106,7 @@ def main() -> None:
         re.sub(r"start_time=[\d.]+", "start_time=0.0", span.to_json())
         for span in exporter.get_finished_spans()
     ]
-    spans = settled([json.loads(text) for text in texts], ids=r"0x[0-9a-f]{8,32}")
+    spans = normalize_trace([json.loads(text) for text in texts], ids=r"0x[0-9a-f]{8,32}")
     write_example(__file__, task=TASK, plan=PLAN, trace=spans)
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 
+from normalization import normalize_trace
 from scripted_model import MODEL, Turn, scripted
-from settling import settled
 from short_prompts import prompts
 from smolagents import CodeAgent, LogLevel, OpenAIModel, tool
 from writing import write_example
@@ -93,7 +93,7 @@ def main() -> None:
         )
         agent.run(TASK)
     steps = json.loads(json.dumps(agent.memory.get_full_steps()))
-    steps = settled(steps, seconds=("start_time", "end_time"))
+    steps = normalize_trace(steps, seconds=("start_time", "end_time"))
     for timing in (item["timing"] for item in steps if "timing" in item):
         timing["duration"] = timing["end_time"] - timing["start_time"]
     write_example(__file__, task=TASK, plan=PLAN, trace=steps)
