@@ -1,9 +1,9 @@
 """`make bench-deepeval`: DeepEval's PlanAdherenceMetric and planproof, same cases, same model.
 
-50 generated cases of 10 steps and 50 events, all asked about at once; a third of them did one step
-with another thing than planned. The model is a script that takes 200 ms an answer and knows the
-right one, then one that misbehaves. Every tool runs in a process of its own, with the settings that
-it comes with. The table is printed as `docs/beside-deepeval.md` shows it.
+50 generated cases of 10 steps and 50 events are judged concurrently; in a third of them one step
+was done with another value than planned. The model is a script: first it gives the right answer
+after 200 ms, then it fails in one way after the other. Every tool runs in a separate process with
+its default settings. The printed table is the one in `docs/beside-deepeval.md`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CASES = 50
 TIMEOUT_SECONDS = 300
 ROUNDS = 3
 CONCURRENT_FAULTS = 4
-"""Faults that are tried at the same time; nearly all of it is waiting."""
+"""The number of faults that are measured concurrently; nearly all of the time is waiting."""
 TOOLS = {
     "DeepEval": PeerTool("deepeval", find_python("deepeval"), timeout_seconds=TIMEOUT_SECONDS),
     **{
@@ -43,7 +43,7 @@ Fault = Callable[[Good], Callable[[ModelRequest], Reply | str]]
 
 
 def fail_every_third(reply: Reply) -> Fault:
-    """A fault that hits every third question, and goes away when it is asked again."""
+    """Return a fault that affects every third request; a retry succeeds."""
     return lambda good: lambda asked: good(asked) if asked.number % 3 else reply
 
 
@@ -86,7 +86,7 @@ def main() -> int:
 
 
 def measure_without_faults(file: Path, good: Good) -> dict[str, list[str]]:
-    """What is asked, and how long it takes, where nothing goes wrong."""
+    """Return calls, characters, scores and wall time with a model that works."""
     rows: dict[str, list[str]] = {"calls": [], "characters sent": [], "scores": [], "wall time": []}
     for tool in TOOLS.values():
         with ScriptedModel(good) as server:
@@ -104,7 +104,7 @@ def measure_without_faults(file: Path, good: Good) -> dict[str, list[str]]:
 
 
 def measure_with_fault(file: Path, good: Good, fault: str, name: str) -> str:
-    """What a tool makes of a model that misbehaves."""
+    """Return the outcomes of a tool with a model that fails."""
     tool = TOOLS[name]
     if tool.environment_variables.get("PLANPROOF_JUDGE") == "rules":
         return "no model calls"
@@ -114,7 +114,7 @@ def measure_with_fault(file: Path, good: Good, fault: str, name: str) -> str:
 
 
 def format_outcomes(peer_output: dict[str, Any]) -> str:
-    """How many cases ended in which way."""
+    """Return the number of cases by outcome, as text."""
     scores: list[float | str | None] = peer_output["found"]
     outcome_counts = Counter(starmap(_classify_outcome, enumerate(scores)))
     return ", ".join(f"{count} {outcome}" for outcome, count in outcome_counts.most_common())
@@ -125,7 +125,7 @@ def _classify_outcome(seed: int, score_or_error: float | str | None) -> str:
         return "unfinished"
     if isinstance(score_or_error, str):
         return f"errors (`{score_or_error}`)"
-    # Of every third case a step was done with another thing than planned, which is worth 0.5.
+    # In every third case a step was done with another value than planned: 0.5.
     right = 0.5 if seed % 3 == 2 else 1.0
     return (
         "right" if score_or_error == right else f"**wrong scores ({json.dumps(score_or_error)})**"
