@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 import typer
+from msgspec import NODEFAULT, Struct, structs
 from sqlalchemy import Table
 
 import planproof
@@ -65,7 +66,8 @@ def _list_names() -> Iterator[str]:
         if not isinstance(value, type):
             yield f"{name}{_format_signature(value)}"
             continue
-        bases = ", ".join(base.__name__ for base in value.__bases__ if base is not object)
+        shown = (base for base in value.__bases__ if base not in (object, Struct))
+        bases = ", ".join(base.__name__ for base in shown)
         yield f"class {name}({bases})" if bases else f"class {name}"
         yield from (f"    {name}.{member}" for member in _list_attributes(value))
 
@@ -81,6 +83,10 @@ def _list_attributes(owner: type[Any]) -> Iterator[str]:
             factory = "" if field.default_factory is MISSING else " = <factory>"
             positional = "" if field.kw_only else ", positional"
             yield f"{field.name}: {field.type}{default}{factory}{positional}"
+    elif issubclass(owner, Struct):
+        for field in structs.fields(owner):
+            default = "" if field.default is NODEFAULT else f" = {_format_default(field.default)}"
+            yield f"{field.name}: {owner.__annotations__[field.name]}{default}"
     else:
         yield f"__init__{_format_signature(owner.__init__)}"
     own = {

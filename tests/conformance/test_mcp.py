@@ -178,7 +178,7 @@ def test_no_file_outside_the_folder_is_read(mcp_client: McpClient) -> None:
     assert "outside the folder" in mcp_client.refused("judge", trace={}, plan_file=str(secret))
     assert "file not found" in mcp_client.refused("inspect", trace_file=".")
     assert "file not found" in mcp_client.refused("inspect", trace_file="nothing.json")
-    assert "no path" in mcp_client.refused("inspect", trace_file="a\0b")
+    assert "not a valid file path" in mcp_client.refused("inspect", trace_file="a\0b")
 
 
 def test_errors_say_what_to_do_and_secrets_are_masked(mcp_client: McpClient) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from planproof.core.content import Json
 from planproof.core.trace import Event, EventStatus, Kind, Trace
@@ -108,6 +109,6 @@ def _is_awaiting_result(event: Event, last: Event) -> bool:
 
 
 def _without_result(event: Event) -> Event:
-    return replace(
+    return structs.replace(
         event, output="", output_pointer=None, status=EventStatus.UNKNOWN, time=None, images=()
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from planproof.checking.action_types import classify_event, classify_message, classify_step_parts
 from planproof.core.plan import Step
 from planproof.core.trace import Event, Kind
+from tests.replacement import replace
 from tests.unit.checking.alignment_cases import call, says, thinks
 
 NONE: frozenset[str] = frozenset()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from planproof.checking.candidates import build_candidates
 from planproof.core.trace import Kind, Trace
 from planproof.core.vocabulary import Vocabulary
+from tests.replacement import replace
 from tests.unit.checking.alignment_cases import call, make_candidates, says, thinks
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from planproof.checking import event_text as calls
 from planproof.checking.event_text import collect_strings, flatten_arguments, format_call
 from planproof.core.trace import Event
+from tests.replacement import replace
 from tests.unit.checking.alignment_cases import call, says
 
 NESTED: dict[str, Any] = {

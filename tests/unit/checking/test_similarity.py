@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from planproof.checking.similarity import (
@@ -14,6 +12,7 @@ from planproof.checking.similarity import (
     load_shipped_weights,
 )
 from planproof.core.trace import Event, Kind
+from tests.replacement import replace
 from tests.unit.checking.alignment_cases import (
     call,
     make_candidates,

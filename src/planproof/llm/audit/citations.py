@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from planproof.checking.candidates import addresses_judge, remove_restatements
 from planproof.checking.effects import analyze_effect, find_idle_names
@@ -132,7 +134,7 @@ class CitationChecker(QuoteResolver):
         if _is_text_only(evidence, cited):
             # Text that a call only prints, notes or comments is treated like a message.
             text = f"{format_call(cited)}\n{cited.output}"
-            cited = replace(cited, kind=Kind.MESSAGE, text=text, arguments=None, output="")
+            cited = structs.replace(cited, kind=Kind.MESSAGE, text=text, arguments=None, output="")
             remaining = next(iter(remove_restatements(Trace((cited,)), self._plan).events), None)
         else:
             remaining = (
@@ -210,7 +212,8 @@ def _is_text_only(evidence: Evidence, cited: Event) -> bool:
     effect = analyze_effect(cited, flatten_arguments(cited.arguments))
     if effect is None or effect.is_idle:
         return effect is not None
-    effective_text = f"{cited.name} {format_call(replace(cited, text=effect.text), effect.leaves)}"
+    effective = structs.replace(cited, text=effect.text)
+    effective_text = f"{cited.name} {format_call(effective, effect.leaves)}"
     return _split_words(evidence.quote).isdisjoint(_split_words(effective_text))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from planproof.core.trace import Event, EventStatus, Kind
 from planproof.llm.prompting.event_lines import DETAIL_LEVELS
+from tests.replacement import replace
 from tests.unit.llm.prompting.event_builders import did, event_writer, said
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from planproof.core.trace import Trace
 from planproof.llm.prompting.case_prompt import CaseWriter
 from planproof.llm.prompting.prompt_images import ImageGallery, ImageRules
 from tests.images import GIF, JPEG, PNG, PNG_BYTES, WEBP
+from tests.replacement import replace
 from tests.unit.llm.prompting.event_builders import PLAN, did, said
 
 SEEN = Image("image/png", data=PNG)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from planproof.core.content import Image
@@ -15,6 +13,7 @@ from planproof.llm.prompting.trace_prompt import (
     write_group_line,
 )
 from tests.images import PNG
+from tests.replacement import replace
 from tests.unit.llm.prompting.event_builders import did, event_writer, said
 
 
