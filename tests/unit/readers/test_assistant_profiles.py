@@ -84,7 +84,7 @@ SAID = ("message", "assistant", "There are two", "")
 USER = ("message", "user", ASKED, "")
 THOUGHT = ("reasoning", "assistant", "I look first", "")
 
-SAMPLES: dict[str, list[tuple[Any, str, list[tuple[str, str, str, str]]]]] = {
+SAMPLES: dict[str, Any] = {
     "codex-exec": [
         (
             _lines(

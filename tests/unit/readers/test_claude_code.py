@@ -275,6 +275,8 @@ def test_times_in_several_forms_leave_the_order_of_the_file() -> None:
         {"type": "response_item", "uuid": "1", "payload": {}},
         {"type": ["user"], "uuid": "1"},
         {"type": "assistant", "content": "a", "id": "1"},
+        {"type": "user", "uuid": "1", "message": {"role": "user", "parts": [{"text": "a"}]}},
+        {"type": "tool_call", "session_id": "s", "toolName": "Shell", "parameters": {}},
     ],
 )
 def test_lines_of_other_formats(record: dict[str, Any]) -> None:

@@ -197,3 +197,31 @@ def test_what_is_left_out_is_said() -> None:
     trace = read([message_item("user", "Go."), 3, failed], reader="codex")
     assert brief(trace) == [("message", None, "Go."), ("system", None, "cut off")]
     assert [part.pointer for part in trace.skipped] == ["/1"]
+
+
+def test_a_message_between_agents_and_an_output_that_is_one_block() -> None:
+    trace = read(
+        lines(
+            call("shell", "c1", command=["ls"]),
+            back("c1", {"type": "input_text", "text": "a.txt"}),
+            item(
+                "agent_message",
+                author="/root/reviewer",
+                recipient="/root",
+                content=[{"type": "input_text", "text": "Two issues."}],
+            ),
+            item("agent_message", author="/root", content=[]),
+        )
+    )
+    assert [(event.actor, event.text, event.output) for event in trace.events] == [
+        ("assistant", "", "a.txt"),
+        ("/root/reviewer", "Two issues.", ""),
+    ]
+    assert [part.why for part in trace.skipped] == ["empty or encrypted message"]
+
+
+def test_an_image_of_the_user_is_skipped_and_said() -> None:
+    image = {"type": "input_image"}
+    trace = read(lines(item("message", role="user", content=[image]), said("assistant", "No.")))
+    assert [event.text for event in trace.events] == ["No."]
+    assert [part.why for part in trace.skipped] == ["unknown content type 'input_image'"]

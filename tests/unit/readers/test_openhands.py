@@ -194,6 +194,23 @@ SDK: list[dict[str, Any]] = [
 ]
 
 
+def test_reasoning_that_the_thought_repeats_is_read_once() -> None:
+    event = sdk(
+        "ActionEvent",
+        "20",
+        thought=[text("<think>I look.\n</think>\nLet me see.")],
+        reasoning_content="I look.\n",
+        thinking_blocks=[],
+        action={"command": "ls", "kind": "TerminalAction"},
+        tool_name="terminal",
+        tool_call_id="c1",
+    )
+    assert brief(read([SDK[0], event]))[1:] == [
+        ("reasoning", None, "<think>I look.\n</think>\nLet me see."),
+        ("action", "terminal", ""),
+    ]
+
+
 def test_events_of_the_sdk() -> None:
     trace = read(SDK)
     assert trace.reader == "openhands"

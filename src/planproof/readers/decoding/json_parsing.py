@@ -111,24 +111,27 @@ class Parser:
         """
         if text.count('"type"') < _MIN_LOGGED_RECORDS:
             return None
+        blocks = list(iter_logged_values(lines))
+        if sum(len(block) for _, _, block in blocks) * _MIN_LOGGED_SHARE < len(text):
+            return None
         self.check_values(text)
         records: list[tuple[int, Json]] = []
         stretches: list[tuple[int, int]] = []
         length = reached = 0
-        for number, count, block in iter_logged_values(lines):
+        for number, count, block in blocks:
             try:
                 value = parse_strict(block)
             except NOT_STRICT_ERRORS:
                 continue
             if is_object(value) and isinstance(value.get("type"), str):
-                if is_deeper_than(value, self.limits.depth):
-                    raise self.too_deep_error()
                 records.append((number, value))
                 stretches.append((reached, number - 1))
                 length += len(block)
                 reached = number - 1 + count
         if len(records) < _MIN_LOGGED_RECORDS or length * _MIN_LOGGED_SHARE < len(text):
             return None
+        if is_deeper_than([value for _, value in records], self.limits.depth + 1):
+            raise self.too_deep_error()
         for start, end in (*stretches, (reached, len(lines))):
             self._skip_between(lines, start, end, "text of the log around JSON values")
         return tuple(records)

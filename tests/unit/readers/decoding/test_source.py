@@ -118,6 +118,40 @@ def test_text_with_indented_values_in_it_is_text(text: str) -> None:
     assert (source.form, source.skipped) == ("text", ())
 
 
+_RECORDS = [{"type": kind, "text": "x" * 40} for kind in ("start", "call", "end")]
+
+
+def test_records_in_a_log_are_read_with_their_lines() -> None:
+    log = "\n".join(
+        f"[2026-01-01T10:00:0{n}Z] [INFO] {json.dumps(r)}" for n, r in enumerate(_RECORDS)
+    )
+    source = Source.from_text(f"# Log\n\n[2026-01-01T10:00:00Z] [INFO] start\n{log}\nbye\n")
+    assert source.form == "jsonl"
+    assert source.document == tuple(enumerate(_RECORDS, 4))
+    assert [part.pointer for part in source.skipped] == ["L1", "L7"]
+
+
+def test_indented_records_in_a_log_are_read_with_their_lines() -> None:
+    log = "\n".join(f"[10:00] [INFO] {json.dumps(record, indent=2)}" for record in _RECORDS)
+    source = Source.from_text(f"Log\n{log}\n[10:01] [INFO] bye\n")
+    assert source.document == tuple(zip((2, 6, 10), _RECORDS, strict=True))
+    assert source.raw_value == f"Log\n{log}\n[10:01] [INFO] bye\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Action: search\n" + 'Action Input: {"query": "the type of the plane", "limit": 5}\n' * 9,
+        f"[10:00] [INFO] {json.dumps(_RECORDS[0])}\n" * 2,
+        "a long line of other text, which is most of this log\n" * 20
+        + f"[10:00] {json.dumps(_RECORDS[0])}\n" * 3,
+    ],
+    ids=["arguments", "two records", "a small part of the log"],
+)
+def test_a_log_with_a_little_json_is_text(text: str) -> None:
+    assert Source.from_text(text).form == "text"
+
+
 def test_the_name_of_a_stream_event_is_kept_beside_its_data() -> None:
     source = Source.from_text('event: end\ndata: {"x": 1}\n\n: ping\ndata: 5\ndata: [DONE]\n')
     assert source.document == ((2, {"x": 1, "event": "end"}), (5, 5))

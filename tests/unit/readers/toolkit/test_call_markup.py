@@ -36,6 +36,16 @@ CALLS: list[Any] = [
         ("edit", {"path": "a.py", "text": "x"}, ""),
     ),
     (
+        "<read_file>\n<path>a.py</path>\n<task_progress>\n- [ ] Go\n</task_progress>\n</read_file>",
+        ("read_file", {"path": "a.py"}, ""),
+    ),
+    (
+        "<write_to_file><path>a.html</path><content>\n<content>x</content>\n</content></write_to_file>",
+        ("write_to_file", {"path": "a.html", "content": "<content>x</content>"}, ""),
+    ),
+    ("<execute_command>\nls\n</execute_command>", ("execute_command", None, "ls")),
+    ("<list_files>\n<path>src", ("list_files", {"path": "src"}, "")),
+    (
         'Thought: hm\nAction: search\nAction Input: {"q": "x"}',
         ("search", {"q": "x"}, ""),
     ),
