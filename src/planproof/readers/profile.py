@@ -29,12 +29,14 @@ class TextPart(_Part, frozen=True):
     """A text that becomes an event. `actions`: calls written in it are recognised.
 
     `once`: a text that the same actor has already said is skipped, for formats that repeat it.
+    `chunks`: the texts of consecutive records in JSON Lines are one text that arrived in pieces.
     """
 
     text: Field
     actor: Field | None = None
     actions: bool = False
     once: bool = False
+    chunks: bool = False
 
 
 class CallPart(_Part, frozen=True):

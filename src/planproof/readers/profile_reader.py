@@ -243,6 +243,7 @@ class _CompiledText:
         self.actor = _compile_field(text.actor)
         self.actions = text.actions
         self.once = text.once
+        self.chunks = text.chunks
 
 
 class _CompiledStatus:
@@ -526,10 +527,12 @@ class _ProfileRun:
         if found is None:
             return
         text, pointer, images = self._extract(found)
-        if not text.strip() and not images:
-            return
         named = part.actor.get_text(node, self._record) if part.actor else None
         actor = named or fixed_actor or self._actor
+        if part.chunks and self._extend_last_text(kind, actor, text, pointer):
+            return
+        if not text.strip() and not images:
+            return
         if part.once and (actor, text.strip()) in self._said:
             self._builder.skip(pointer, "repeats an earlier text")
             return
@@ -543,8 +546,23 @@ class _ProfileRun:
         elif kind is Kind.BOOKKEEPING:
             self._builder.add_plan(text, pointer, actor)
         else:
-            draft = EventDraft(kind, pointer, None, actor, text.strip("\n"), images=images)
+            kept = text if part.chunks else text.strip("\n")
+            draft = EventDraft(kind, pointer, None, actor, kept, images=images)
             self._builder.add_draft(draft)
+
+    def _extend_last_text(self, kind: Kind, actor: str, text: str, pointer: str) -> bool:
+        """Append a piece to the last event if that is an earlier piece of the same text."""
+        last = self._builder.drafts[-1] if self._builder.drafts else None
+        if last is None or (last.kind, last.actor) != (kind, actor):
+            return False
+        line, _, path = pointer.partition("/")
+        first, _, last_path = last.pointer.partition("/")
+        if not line.startswith("L") or path != last_path:
+            return False
+        last.text += text
+        last.pointer = f"{first.partition('-')[0]}-{line[1:]}/{path}"
+        self._builder.mark_deferred()
+        return True
 
     def _add_call(self, part: _CompiledCall, node: Node) -> None:
         record = self._record

@@ -84,6 +84,31 @@ SAID = ("message", "assistant", "There are two", "")
 USER = ("message", "user", ASKED, "")
 THOUGHT = ("reasoning", "assistant", "I look first", "")
 
+_VSCODE_RESULTS: Any = (
+    ({}, [USER, THOUGHT, CALLED, SAID]),
+    (
+        {
+            "metadata": {
+                "toolCallRounds": [
+                    {
+                        "response": "",
+                        "thinking": {"text": "I look first"},
+                        "toolCalls": [
+                            {
+                                "name": "run_in_terminal",
+                                "arguments": json.dumps(LS),
+                                "id": "c1",
+                            }
+                        ],
+                    },
+                    {"response": "There are two", "toolCalls": []},
+                ],
+                "toolCallResults": {"c1": {"content": [{"value": "a.txt\nb.txt"}]}},
+            }
+        },
+        [USER, THOUGHT, CALLED, SAID],
+    ),
+)
 SAMPLES: dict[str, Any] = {
     "codex-exec": [
         (
@@ -346,6 +371,8 @@ SAMPLES: dict[str, Any] = {
             _lines(
                 _cursor("system", subtype="init", cwd="/tmp"),
                 _cursor("user", message=_said("user", _text(ASKED))),
+                _cursor("thinking", subtype="delta", text="I look"),
+                _cursor("thinking", subtype="delta", text=" first"),
                 _cursor(
                     "tool_call",
                     subtype="started",
@@ -367,7 +394,7 @@ SAMPLES: dict[str, Any] = {
                 _cursor("result", subtype="success", result="There are two"),
             ),
             "shell",
-            [USER, CALLED, SAID],
+            [USER, THOUGHT, CALLED, SAID],
         )
     ],
     "antigravity-cli": [
@@ -499,31 +526,7 @@ SAMPLES: dict[str, Any] = {
             "run_in_terminal",
             rows,
         )
-        for result, rows in (
-            ({}, [USER, THOUGHT, CALLED, SAID]),
-            (
-                {
-                    "metadata": {
-                        "toolCallRounds": [
-                            {
-                                "response": "",
-                                "thinking": {"text": "I look first"},
-                                "toolCalls": [
-                                    {
-                                        "name": "run_in_terminal",
-                                        "arguments": json.dumps(LS),
-                                        "id": "c1",
-                                    }
-                                ],
-                            },
-                            {"response": "There are two", "toolCalls": []},
-                        ],
-                        "toolCallResults": {"c1": {"content": [{"value": "a.txt\nb.txt"}]}},
-                    }
-                },
-                [USER, THOUGHT, CALLED, SAID],
-            ),
-        )
+        for result, rows in _VSCODE_RESULTS
     ],
     "atif": [
         (
@@ -618,7 +621,7 @@ SAMPLES: dict[str, Any] = {
             [
                 _said("user", _text(f"<task>\n{ASKED}\n</task>"), CONTEXT),
                 _said("assistant", {"type": "thinking", "thinking": "I look first"}, USE),
-                _said("user", RESULT, CONTEXT),
+                _said("user", _text("[Execute for 'ls'] Result:"), _text("a.txt\nb.txt"), CONTEXT),
                 _said("assistant", _text("There are two")),
             ],
             "Execute",

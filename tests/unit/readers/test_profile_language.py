@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from planproof.core.pointer import resolve
 from planproof.core.trace import Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.profile_reader import ProfileReader, parse_profile
@@ -39,6 +41,32 @@ def test_a_text_that_is_said_again_is_skipped_once_it_was_said() -> None:
     assert [(part.pointer, part.why) for part in trace.skipped] == [
         ("/2/text", "repeats an earlier text")
     ]
+
+
+def test_a_text_in_pieces_is_one_event_whose_pointer_covers_them() -> None:
+    rules = """rules:
+  - {when: {kind: delta}, reasoning: {text: text, chunks: true}}
+  - {when: {kind: call}, call: {name: text}}
+"""
+    records = [
+        {"kind": kind, "text": text}
+        for kind, text in (
+            ("delta", "I"),
+            ("delta", " "),
+            ("delta", "look"),
+            ("call", "ls"),
+            ("delta", "Done"),
+        )
+    ]
+    source = Source.from_text("\n".join(map(json.dumps, records)))
+    trace = ProfileReader(parse_profile(HEAD + rules, name="mine.yaml")).read(source)
+    assert [(event.text, event.pointer) for event in trace.events] == [
+        ("I look", "L1-3/text"),
+        ("", "L4"),
+        ("Done", "L5/text"),
+    ]
+    assert resolve(source.document, "L1-3/text") == "I look"
+    assert len(read(rules, *records).events) == 4
 
 
 def test_a_result_without_a_call_is_an_action_if_the_profile_names_it() -> None:
