@@ -528,6 +528,44 @@ SAMPLES: dict[str, Any] = {
         )
         for result, rows in _VSCODE_RESULTS
     ],
+    "vscode-chat-log": [
+        (
+            _lines(
+                {"kind": 0, "v": {"version": 3, "requests": []}},
+                {"kind": 1, "k": ["customTitle"], "v": "List"},
+                {
+                    "kind": 2,
+                    "k": ["requests"],
+                    "v": [{"message": {"text": ASKED}, "response": [{"kind": "undoStop"}]}],
+                },
+                {
+                    "kind": 2,
+                    "k": ["requests", 0, "response"],
+                    "v": [
+                        {"kind": "thinking", "value": "I look first"},
+                        {
+                            "kind": "toolInvocationSerialized",
+                            "toolId": "run_in_terminal",
+                            "toolCallId": "c1",
+                            "toolSpecificData": {"commandLine": "ls"},
+                        },
+                        {
+                            "kind": "toolInvocationSerialized",
+                            "toolId": "run_in_terminal",
+                            "toolCallId": "c1",
+                            "toolSpecificData": {
+                                "commandLine": "ls",
+                                "terminalCommandOutput": {"text": "a.txt\nb.txt"},
+                            },
+                        },
+                        {"value": "There are two"},
+                    ],
+                },
+            ),
+            "run_in_terminal",
+            [USER, THOUGHT, CALLED, SAID],
+        )
+    ],
     "atif": [
         (
             {

@@ -173,14 +173,19 @@ class CompiledCondition:
 
     def holds(self, node: Node, record: Node) -> bool:
         """Return whether all tests hold."""
-        return all(_holds(path, test, node, record) for path, test in self._tests)
+        for path, test in self._tests:
+            if "*" in path.steps:
+                if not any(_holds(test, found) for found in path.every(node, record)):
+                    return False
+            elif not _holds(test, path.first(node, record)):
+                return False
+        return True
 
 
-def _holds(path: Path, test: frozenset[str] | Test, node: Node, record: Node) -> bool:
-    found = [*path.every(node, record)] if "*" in path.steps else [path.first(node, record)]
+def _holds(test: frozenset[str] | Test, found: Node | None) -> bool:
     if isinstance(test, Test):
-        return any(map(test.holds, found or [None]))
-    return any(one is not None and value_text(one.value) in test for one in found)
+        return test.holds(found)
+    return found is not None and value_text(found.value) in test
 
 
 def _compile_test(test: str | list[str] | Test) -> frozenset[str] | Test:
