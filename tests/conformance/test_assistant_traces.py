@@ -65,6 +65,15 @@ COUNTED = (
         (4, "On branch issue-3"),
     ),
     Counted(
+        "claude-code_2026.jsonl",
+        "claude-code",
+        3,
+        2,
+        "bash Bash [trimmed for fixture]",
+        (1, "command", "ls"),
+        (1, "a.txt\nb.txt"),
+    ),
+    Counted(
         "gemini-cli_session.json",
         "gemini-cli",
         2,

@@ -114,7 +114,7 @@ class Session:
         self._builder = builder
         self._conversation = Conversation(builder)
         self._subagents = Subagents()
-        self._seen_ids: set[str] = set()
+        self._seen_by_id: dict[str, tuple[Json, Json]] = {}
         self._messages_by_turn: dict[int, list[EventDraft]] = {}
         self._turns_with_calls: set[int] = set()
 
@@ -131,10 +131,12 @@ class Session:
             return
         identity = text_at(line, "uuid")
         if identity is not None:
-            if identity in self._seen_ids:
+            content = line.get("type"), line.get("message", line.get("attachment"))
+            # Ids that a person made unreadable are all alike; the lines are not.
+            if self._seen_by_id.get(identity) == content:
                 self._builder.skip(pointer, "duplicate line")
                 return
-            self._seen_ids.add(identity)
+            self._seen_by_id[identity] = content
         moment = line.get("timestamp")
         self._builder.time = parse_time(moment) if moment is not None else None
         kind = text_at(line, "type")

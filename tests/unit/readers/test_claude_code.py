@@ -261,6 +261,13 @@ def test_what_is_left_out_is_said() -> None:
     ]
 
 
+def test_lines_with_the_same_id_are_duplicates_only_if_they_say_the_same() -> None:
+    first, other = line("user", "u1", "Go."), line("user", "u1", "Stop.")
+    trace = read(lines(first, first, other))
+    assert [event.text for event in trace.events] == ["Go.", "Stop."]
+    assert skipped(trace) == [("L2", "duplicate line")]
+
+
 def test_times_in_several_forms_leave_the_order_of_the_file() -> None:
     late, early = line("user", "1", "a", 5), line("user", "2", "b", 1)
     early["timestamp"] = "2026-01-01T09:00:01+00:00"
