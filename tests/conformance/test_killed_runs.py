@@ -46,7 +46,11 @@ def test_a_run_that_is_killed_twenty_times_ends_as_if_it_had_not_been(
             )
             sleep(chance.uniform(0.0, 0.03))
             process.kill()
-            assert wait_for_exit(process) == -9, (tmp_path / "told.txt").read_text()
+            code = wait_for_exit(process)
+            if code == 3 and kill > KILLS // 2:
+                (tmp_path / "out.jsonl").unlink()
+                break  # on a busy machine, the last ones may finish before they are killed
+            assert code == -9, (tmp_path / "told.txt").read_text()
             assert not (tmp_path / "out.jsonl").exists()
         assert (
             wait_for_exit(start_run(tmp_path, store_url, cases, "-o", "out.jsonl", "--resume")) == 3
