@@ -222,6 +222,8 @@ def test_a_message_between_agents_and_an_output_that_is_one_block() -> None:
 
 def test_a_user_image_is_skipped_and_reported() -> None:
     image = {"type": "input_image"}
-    trace = read(lines(item("message", role="user", content=[image]), message_item("assistant", "No.")))
+    trace = read(
+        lines(item("message", role="user", content=[image]), message_item("assistant", "No."))
+    )
     assert [event.text for event in trace.events] == ["No."]
     assert [part.why for part in trace.skipped] == ["unknown content type 'input_image'"]
