@@ -16,7 +16,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any, cast
 
-from scripts import bench, quality_tables, v2_quality
+from scripts import bench, quality_tables, reading_quality, v2_quality
 from scripts.doc_blocks import ROOT
 
 _EXAMPLES = """examples:
@@ -58,6 +58,10 @@ def measure_benches(only: str | None = None, jobs: int | None = None) -> Iterato
         bench.require_folder()  # where it is missing, say so before minutes of work
     figures: dict[str, Any] = _describe_commit()
     if only != "first":
+        figures["reading"] = {
+            split: reading_quality.summarize_by_source(reading_quality.measure_split(split))
+            for split in bench.V2_SPLITS
+        }
         figures["v2"] = {
             split: v2_quality.measure_split(split, jobs=jobs) for split in bench.V2_SPLITS
         }

@@ -71,6 +71,11 @@ def build_tables(figures: dict[str, Any]) -> dict[str, str]:
             "train-by-wording": _build_group_table(train["by_wording"], "wording"),
             "train-outcomes": _build_outcome_table(train["outcomes"]),
         }
+    if "reading" in figures:
+        table_by_name |= {
+            f"reading-{split}": _build_reading_table(by_source)
+            for split, by_source in figures["reading"].items()
+        }
     if "first_bench" in figures:
         first = figures["first_bench"]
         table_by_name |= {
@@ -131,6 +136,25 @@ def _format_cell(cell: object) -> str:
     if isinstance(cell, float):
         return f"{cell:.2f}"
     return f"{cell:,}" if isinstance(cell, int) else str(cell)
+
+
+def _build_reading_table(by_source: dict[str, dict[str, int]]) -> str:
+    """Return how many labelled actions of each source have their event."""
+    return build_markdown_table(
+        ["source", "traces", "read well", "actions", "found", "share", "calls read"],
+        (
+            [
+                f"**{source}**" if source == "all" else source,
+                row["traces"],
+                row["read_well"],
+                row["actions"],
+                row["found"],
+                row["found"] / max(row["actions"], 1),
+                row["calls"],
+            ]
+            for source, row in by_source.items()
+        ),
+    )
 
 
 def _format_commit(figures: dict[str, Any]) -> str:

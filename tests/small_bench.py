@@ -72,7 +72,11 @@ def write_bench(folder: Path, cases: list[dict[str, Any]]) -> Path:
     v2.mkdir(parents=True, exist_ok=True)
     (folder / "score.py").write_text(_SCORE, encoding="utf-8")
     (v2 / "expand.py").write_text(_EXPAND, encoding="utf-8")
-    (v2 / "plans.jsonl").touch()
+    anchors = ["get_order", "refund_order"]
+    plans = [{"id": case["id"], "actions": anchors, "anchors": anchors} for case in cases]
+    (v2 / "plans.jsonl").write_text(
+        "".join(json.dumps(plan) + "\n" for plan in plans), encoding="utf-8"
+    )
     lines = "".join(json.dumps(case) + "\n" for case in cases)
     (v2 / "traces.jsonl").write_text(lines, encoding="utf-8")
     return folder

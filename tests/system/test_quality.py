@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from scripts import bench, quality, quality_tables
+from scripts import bench, quality, quality_tables, reading_quality
 from scripts.doc_blocks import ROOT, list_pages
 from scripts.parallel_verdicts import judge_all
 from scripts.quality_tables import build_tables, fill_page, find_table_names
@@ -72,6 +72,30 @@ def test_of_val_nothing_but_totals_and_sources_is_kept(small_bench: Path) -> Non
     found = measure_split("val", jobs=1)
     assert found.keys() == {"overall", "by_source"}
     assert "secret" not in json.dumps(found)
+
+
+def test_reading_counts_the_actions_that_have_their_event(small_bench: Path) -> None:
+    found = reading_quality.summarize_by_source(reading_quality.measure_split("train"))
+    assert found["a/b"] == {
+        "traces": 2,
+        "read_well": 2,
+        "actions": 4,
+        "found": 4,
+        "calls": 4,
+        "not_understood": 0,
+    }
+    assert found["c/d"]["found"] == 2  # one of its traces is empty
+    assert found["all"]["read_well"] == 3
+
+
+def test_an_action_needs_an_event_of_its_own_in_order(small_bench: Path) -> None:
+    (record, *_) = bench.load_v2_traces("train")
+    for anchors, found in (
+        (["refund_order", "get_order"], 1),
+        (["get_order", "get_order"], 1),
+        (["get_order", "missing"], 1),
+    ):
+        assert reading_quality.measure_trace({**record, "anchors": anchors}).found == found
 
 
 def test_hand_is_never_scored(small_bench: Path) -> None:
