@@ -21,6 +21,7 @@ from planproof.checking.plan_periods import (
     iter_independent_periods,
     judge_periods,
 )
+from planproof.contracts.terms import detect_other_language
 from planproof.core.case import Case
 from planproof.core.content import Content, Json
 from planproof.core.digests import plan_digest, task_digest
@@ -29,7 +30,7 @@ from planproof.core.judge import PROMPT, AnyJudge, Judgement, ModelJudge
 from planproof.core.limits import Limits
 from planproof.core.model import Cause, ModelFailed, Question
 from planproof.core.plan import InForce, Plan
-from planproof.core.trace import Trace
+from planproof.core.trace import Kind, Trace
 from planproof.core.verdict import Coverage, Inputs, JudgeSummary, Outcome, PlanSummary, Verdict
 from planproof.core.vocabulary import Vocabulary
 from planproof.errors import InvalidInput, PlanproofError, UnknownName, did_you_mean
@@ -55,6 +56,8 @@ _Load: TypeAlias = "Callable[[Callable[[], LoadedCase | Verdict]], Awaitable[Loa
 _SHORT = 200_000
 """Characters of a trace that take a few milliseconds to read."""
 _MAX_NOTES = 5
+_SAMPLE = 1_000
+"""Characters of a text by which its language is detected."""
 _NO_EVENTS = "The trace has no events, so no step can be judged."
 _NO_STEPS = "The given plan has no steps, so there is nothing to judge."
 _log = logging.getLogger("planproof")
@@ -196,7 +199,7 @@ async def _evaluate(case: Case, judge: AnyJudge, options: ReadOptions, load: _Lo
     try:
         judged = await _judge_timeline(loaded.timeline, judge_period)
         if isinstance(judged, Findings):
-            return _score(_note_unseen_images(loaded), judged)
+            return _score(_note_limits(loaded), judged)
         draft = _add_judgement(loaded.draft, judged)
         if judged.findings is not None:
             return _score(draft, judged.findings)
@@ -443,15 +446,23 @@ def _add_judgement(draft: Verdict, judgement: Judgement) -> Verdict:
     )
 
 
-def _note_unseen_images(loaded: LoadedCase) -> Verdict:
-    """Note in the coverage that a judge without a model ignores images."""
-    images = len(loaded.task.images) + len(loaded.timeline.last_plan.images)
-    images += sum([len(event.images) for event in loaded.timeline.trace.events])
-    if not images:
+def _note_limits(loaded: LoadedCase) -> Verdict:
+    """Note in the coverage what a judge without a model can't see: images, other languages."""
+    notes: list[str] = []
+    plan, events = loaded.timeline.last_plan, loaded.timeline.trace.events
+    images = len(loaded.task.images) + len(plan.images)
+    images += sum([len(event.images) for event in events])
+    if images:
+        notes.append(f"images ignored: {images}")
+    said = " ".join([event.text[:_SAMPLE] for event in events if event.kind is Kind.MESSAGE][:4])
+    for name, text in (("plan", " ".join([s.text for s in plan.steps[:20]])), ("trace", said)):
+        if language := detect_other_language(text[:_SAMPLE]):
+            notes.append(f"the {name} is in {language}: without a model, only English is compared")
+    if not notes:
         return loaded.draft
     assert loaded.draft.coverage is not None
-    notes = (*loaded.draft.coverage.notes, f"images ignored: {images}")
-    return replace(loaded.draft, coverage=replace(loaded.draft.coverage, notes=notes))
+    notes = [*loaded.draft.coverage.notes, *notes]
+    return replace(loaded.draft, coverage=replace(loaded.draft.coverage, notes=tuple(notes)))
 
 
 def _judge_failed(draft: Verdict, judge: AnyJudge, error: Exception) -> Verdict:

@@ -419,3 +419,10 @@ def test_a_judge_that_asks_no_model_says_that_it_saw_no_image() -> None:
     coverage = _evaluate(task=task).coverage
     assert coverage is not None
     assert coverage.notes == ("images ignored: 1",)
+
+
+def test_a_plan_in_another_language_is_noted() -> None:
+    plan = ["Lies die Datei a.txt und prüfe den Inhalt für den Kunden mit dem Werkzeug"]
+    coverage = _evaluate(plan=plan).coverage
+    assert coverage is not None
+    assert coverage.notes == ("the plan is in German: without a model, only English is compared",)

@@ -21,6 +21,7 @@ _NON_CONTENT_WORDS, _STOPWORDS = _FUNCTION_WORDS["non_content"], _FUNCTION_WORDS
 _ASCII_MARKS_TO_SPACES = bytes(
     byte if byte > 127 or chr(byte).isalnum() else 32 for byte in range(256)
 )
+_MIN_LETTERS, _MIN_WORDS, _MIN_SHARE = 8, 6, 8
 _MAX_CACHE_SIZE = 32_768
 # Without its own cache it has no state, so threads can share it.
 _STEMMER = Stemmer("english", 0)
@@ -163,3 +164,33 @@ def extract_words(text: str) -> tuple[Word, ...]:
 def split_identifier(name: str) -> list[str]:
     """Split an identifier into lower-case parts, in order."""
     return [subword.lower() for token in _TOKEN.findall(name) for subword in _CAMEL.findall(token)]
+
+
+@cache
+def _load_languages() -> dict[str, tuple[str, ...]]:
+    """Return the languages other than English that have a function word, by word."""
+    languages: dict[str, list[str]] = {}
+    for language, words in read_knowledge("other_languages.txt"):
+        for word in words:
+            languages.setdefault(word, []).append(language)
+    return {word: tuple(names) for word, names in languages.items() if word not in _STOPWORDS}
+
+
+@lru_cache(maxsize=256)
+def detect_other_language(text: str) -> str | None:
+    """Return the language of a text that is clearly not English; None otherwise.
+
+    Told by its letters or its function words; a few words of prose are needed.
+    """
+    letters = [character for character in text if character.isalpha()]
+    foreign = sum(character > "\u024f" for character in letters)
+    if len(letters) >= _MIN_LETTERS and 2 * foreign > len(letters):
+        return "a script other than Latin"
+    words = text.lower().split()
+    found = [language for word in words for language in _load_languages().get(word, ())]
+    if len(words) < _MIN_WORDS or not found:
+        return None
+    language = max(sorted(set(found)), key=found.count)
+    count = found.count(language)
+    english = sum(word in _STOPWORDS for word in words)
+    return language if count > 2 * english and _MIN_SHARE * count >= len(words) else None

@@ -10,6 +10,7 @@ from planproof.contracts import terms
 from planproof.contracts.terms import (
     TOKEN_TERMS,
     collect_terms,
+    detect_other_language,
     extract_terms,
     extract_words,
     load_command_terms,
@@ -106,3 +107,21 @@ def test_threads_do_not_mix_up_stems() -> None:
     words = ["relational", "customers", "generalizations"] * 200
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(stem, words)) == ["relat", "custom", "general"] * 200
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Suche Flüge nach Berlin und buche den günstigsten für den Kunden.", "German"),
+        ("Chercher les vols et réserver le moins cher pour le client.", "French"),
+        ("Busca los vuelos y reserva el más barato para el cliente.", "Spanish"),
+        ("检查订单并退款给客户然后发送邮件", "a script other than Latin"),
+        ("Search for flights from Lisbon to Berlin and book the cheapest.", None),
+        ("Read the report on la casa de papel en Madrid and send it to the user.", None),
+        ("grep -rn foo src; git commit -m 'x'", None),
+        ("und", None),
+        ("", None),
+    ],
+)
+def test_a_text_in_another_language_is_detected(text: str, language: str | None) -> None:
+    assert detect_other_language(text) == language
