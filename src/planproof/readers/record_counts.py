@@ -32,6 +32,8 @@ NON_RUN_KEYS = frozenset(
 _NON_AGENT_ROLES = USER_ROLES | SYSTEM_ROLES | TOOL_ROLES
 _AGENT_KINDS = frozenset((Kind.ACTION, Kind.MESSAGE, Kind.REASONING, Kind.BOOKKEEPING))
 _TYPE_KEYS = ("type", "kind", "event", "event_type", "node_type")
+_LEVEL_KEYS = ("level", "levelname", "severity", "log_level")
+_LABEL_KEYS = frozenset((*_TYPE_KEYS, *_LEVEL_KEYS))
 _CALL_TYPE = re.compile(r"(?<![a-z])(?:tool|function|command|action|invocation)", re.IGNORECASE)
 _RESULT_TYPE = re.compile(
     r"result|response|output|return|observation|complete|finish|done|error|(?<![a-z])end",
@@ -174,7 +176,7 @@ class _UnreadCounter:
         if pointer not in self._ancestor_pointers:
             self.records += self._count_records(value)
             return
-        if is_object(value):
+        if is_object(value) and not _LABEL_KEYS.isdisjoint(value):
             self.logger_records += _is_logger_record(value)
             # For example, the record of a command that was read as a message.
             self.calls += (
@@ -226,7 +228,7 @@ def _is_call(value: dict[str, Json], kind: str) -> bool:
 
 
 def _is_logger_record(value: dict[str, Json]) -> bool:
-    level = text_at(value, "level", "levelname", "severity", "log_level")
+    level = text_at(value, *_LEVEL_KEYS)
     return level is not None and level.lower() in _LOG_LEVELS
 
 
