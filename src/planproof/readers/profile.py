@@ -99,11 +99,11 @@ class Block(Rule, frozen=True, kw_only=True):
     lines after the first continue the last field, if that takes the rest of the line, and are the
     field `body` otherwise. A block also ends before a line that matches `until`, which is left out,
     and after one that matches `last`, which is part of it (its text is then the field `@block`).
-    With `single`, the block has one line, and what follows is outside. With `once`, one that
-    repeats the block before it is left out. With `outside`, it begins only outside of other blocks.
-    With `opaque`, only `until` and `last` end it. With `margin`, its first and last line are not
-    indented. Inside it, lines that match `drop` say nothing, those that match `parts` begin another
-    field, and those that match one of `blocks` begin a block that also has the fields of this one.
+    With `single`, the block has one line, and what follows is outside. With `outside`, it begins
+    only outside of other blocks. With `opaque`, only `until` and `last` end it. With `margin`, its
+    first and last line are not indented. Inside it, lines that match `drop` say nothing, those that
+    match `parts` begin another field, and those that match one of `blocks` begin a block that also
+    has the fields of this one.
     """
 
     line: str | list[str]
@@ -115,7 +115,6 @@ class Block(Rule, frozen=True, kw_only=True):
     opaque: bool = False
     margin: bool = False
     outside: bool = False
-    once: bool = False
     blocks: list[Block] = []
 
 

@@ -170,7 +170,7 @@ class ProfileReader:
 
     def _sniff_text(self, text: str) -> bool:
         head = "\n".join(text.split("\n", _SNIFF_LINES)[:_SNIFF_LINES])
-        lines = [line.strip() for _, line in split_lines(head, self.profile.marks)]
+        lines = [line.strip() for _, line in split_lines(head, {})]
         patterns, first, never = self._line_detector
         if first and not _matches_any(first, next(filter(None, lines), "")):
             return False
@@ -377,7 +377,6 @@ class _CompiledBlock(_CompiledRule):
         self.opaque = block.opaque
         self.margin = block.margin
         self.outside = block.outside
-        self.once = block.once
         self.blocks = tuple(map(_CompiledBlock, block.blocks))
 
 
@@ -455,7 +454,6 @@ class _ProfileRun:
         self._closed_call: EventDraft | None = None
         self._closed_at = 0
         self._last_call: EventDraft | None = None
-        self._previous: Json = None
         self._comment: EventDraft | None = None
         self._fields = reader.fields
         self._unknown: Counter[str] = Counter()
@@ -546,11 +544,6 @@ class _ProfileRun:
     def _add_block(self, block: _OpenBlock, inherited: dict[str, Json]) -> None:
         inner = block.take_inner_lines()
         record = block.to_record(inherited)
-        is_repeat = block.block.once and record.value == self._previous and not inner
-        self._previous = record.value
-        if is_repeat:
-            self._builder.skip(record.pointer, "repeats the block before it")
-            return
         self._begin_record(record, is_part=bool(inherited))
         self._block = block
         before = self._builder.change_count

@@ -334,12 +334,12 @@ def test_message_boxes_with_calls() -> None:
         ("action", "look_up", ""),
         ("action", "ping", ""),
         ("message", None, "It is cold."),
+        ("message", None, "It is cold."),
     ]
     look_up, ping = actions(trace)
     assert look_up.arguments == {"city": "Oslo", "days": [1, 2], "code": "a = 1\nb: 2"}
     assert (look_up.actor, look_up.output, ping.output) == ("clerk", "cold\n\nvery", "pong")
     assert (look_up.pointer, look_up.output_pointer) == ("L9-15", "L19-24")
-    assert [part.why for part in trace.skipped] == ["repeats the block before it"]
 
 
 MODEL, TOOL, END = "\x1b[32;1m\x1b[1;3m", "\x1b[36;1m\x1b[1;3m", "\x1b[0m"
@@ -414,6 +414,94 @@ def test_the_prompt_of_a_chain_is_not_read() -> None:
     )
     assert brief(trace) == [("message", None, "Yes."), ("message", None, "No.")]
     assert [event.actor for event in trace.events] == ["assistant", "user"]
+
+
+def test_answers_of_a_langchain_agent_in_json() -> None:
+    answers = [
+        '{"action": "Search", "action_input": "Oslo"}',
+        '```json\n{"action": "Final Answer",\n"action_input": "Cold."}\n```',
+    ]
+    coloured = (
+        f"\x1b[1m> Entering new AgentExecutor chain...{END}\n{MODEL}{answers[0]}{END}\n"
+        f"Observation: {TOOL}4 degrees{END}\nThought:{MODEL}{answers[1]}{END}\n"
+        f"\x1b[1m> Finished chain.{END}\n"
+    )
+    trace = read(coloured)
+    [search] = actions(trace)
+    assert (search.name, search.text, search.output) == ("Search", "Oslo", "4 degrees")
+    assert trace.events[-1].text == "Cold."
+
+
+CMBAGENT = """
+Calling engineer...
+
+Message from engineer:
+
+```python
+print(1)
+```
+
+>>>>>>>> EXECUTING CODE BLOCK (inferred language is python)...
+
+Calling executor...
+
+Message from executor:
+
+exitcode: 0 (execution succeeded)
+Code output: 1
+
+Calling control...
+
+Message from control:
+
+Step 1 is complete.
+"""
+
+
+def test_a_console_of_cmbagent() -> None:
+    trace = read(CMBAGENT)
+    assert trace.reader == "autogen-chat"
+    [run] = actions(trace)
+    assert (run.actor, run.name, run.text) == ("engineer", "python", "print(1)")
+    assert run.output.endswith("Code output: 1")
+    assert (trace.events[-1].actor, trace.events[-1].text) == ("control", "Step 1 is complete.")
+
+
+CAMEL_TOOLS = """\x1b[34mAI User:
+
+Instruction: Add.\x1b[39m
+
+\x1b[32mAI Assistant:\x1b[39m
+Tool Execution: add
+\tArgs: {'a': 1, 'b': 2}
+\tResult: 3
+
+
+\x1b[32mSolution: It is 3.\x1b[39m
+
+"""
+
+
+def test_calls_of_camel_agents() -> None:
+    trace = read(CAMEL_TOOLS)
+    [add] = actions(trace)
+    assert (add.name, add.arguments, add.output) == ("add", {"a": 1, "b": 2}, "3")
+    assert trace.events[-1].text == "Solution: It is 3."
+
+
+WORKFORCE = """\x1b[33mWorker node 12 (Clerk) get task 1.0: Look it up.\x1b[39m
+======
+\x1b[32mResponse from Worker node 12 (Clerk):\x1b[39m
+
+\x1b[32mIt is cold.\x1b[39m
+======
+"""
+
+
+def test_a_workforce_of_camel_agents() -> None:
+    trace = read(WORKFORCE)
+    assert brief(trace) == [("action", "Clerk", "Look it up."), ("message", None, "It is cold.")]
+    assert [event.actor for event in trace.events] == ["coordinator", "Clerk"]
 
 
 DIALOGUE = "(Ann): Hello\nthere.\n\n\tStop? False\n\n\tNext speaker: Bob\n\n(Bob): Hi.\n"
@@ -641,6 +729,7 @@ def test_other_consoles(name: str) -> None:
 
 SAMPLES = [
     CHAT, STEPS, STREAM, BOXES, NOTEBOOK, EXECUTOR, DIALOGUE, GAME, SMOLAGENTS, CREW,
+    CMBAGENT, CAMEL_TOOLS, WORKFORCE,
     *(text for text, _ in OTHERS.values()),
 ]  # fmt: skip
 

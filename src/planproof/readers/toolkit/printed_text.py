@@ -14,7 +14,7 @@ from planproof.readers.toolkit.python_repr import parse_repr
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\[\d{1,3}(?:;\d{1,3}){0,3}m")
 _FRAMES = "│┃║"
 _VALUE_START = re.compile(r"[\[({]|[A-Za-z_][\w.]{0,80}\(")
-_MAX_FAILURES = 100
+_MAX_FAILURES = 20
 
 
 def split_lines(text: str, marks: Mapping[str, str]) -> list[tuple[int, str]]:
