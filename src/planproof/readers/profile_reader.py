@@ -425,11 +425,9 @@ class _OpenBlock:
                 if not _matches_any(self.block.drop, line):
                     found.append((number, line))
                 continue
-            while found and not found[-1][1].strip():
-                found.pop()
-            while found and not found[0][1].strip():
-                del found[0]
-            if found:
+            filled = [index for index, (_, text) in enumerate(found) if text.strip()]
+            if filled:
+                found = found[filled[0] : filled[-1] + 1]
                 record[name] = "\n".join(text for _, text in found)
                 self.numbers = [number for number, _ in found]
             if part is not None:
@@ -450,7 +448,7 @@ class _ProfileRun:
         self._conversation = Conversation(builder)
         self._speakers = Speakers(builder)
         self._block: _OpenBlock | None = None
-        self._open_calls: list[EventDraft | None] = []
+        self._open_calls: list[tuple[EventDraft | None, EventDraft | None]] = []
         self._closed_call: EventDraft | None = None
         self._closed_at = 0
         self._last_call: EventDraft | None = None
@@ -722,10 +720,12 @@ class _ProfileRun:
             # The last call, unless what made it has ended; then the call of which that was a part.
             last = drafts[-1] if len(drafts) > self._closed_at else self._closed_call
             is_open = last is not None and last.kind is Kind.ACTION and not last.output_pointer
-            opened.append(last if is_open else None)
+            call = last if is_open else None
+            opened.append((call, self._builder.parent))
+            self._builder.parent = call or self._builder.parent
         elif opened:
-            self._closed_call, self._closed_at = opened.pop(), len(drafts)
-        self._builder.parent = next((call for call in reversed(opened) if call is not None), None)
+            self._closed_call, self._builder.parent = opened.pop()
+            self._closed_at = len(drafts)
 
     def _make_pointers(self, text: str) -> PointerFactory:
         """Return a factory of pointers into a text of the current block.
@@ -763,12 +763,17 @@ class _ProfileRun:
 
 
 def _open_block(blocks: Sequence[_CompiledBlock], line: str, number: int) -> _OpenBlock | None:
+    bare = line.strip()
+    if not bare:
+        return None
     for block in blocks:
         if block.margin and line[:1].isspace():
             continue
-        for pattern, fields in _iter_matches(block.patterns, line):
-            fields["@line"] = line.strip()
-            return _OpenBlock(block, pattern, fields, number)
+        for pattern in block.patterns:
+            # Most lines begin no block, and this runs for each of them.
+            if bare.startswith(pattern.prefix) and (fields := pattern.match(bare)) is not None:
+                fields = {name: value.strip() for name, value in fields.items()}
+                return _OpenBlock(block, pattern, {**fields, "@line": bare}, number)
     return None
 
 

@@ -34,23 +34,23 @@ def split_lines(text: str, marks: Mapping[str, str]) -> list[tuple[int, str]]:
 
 
 def _break_line(line: str, marks: Mapping[str, str]) -> list[str]:
-    pieces: list[tuple[str, str]] = [("", "")]
-    position = 0
+    pieces: list[list[str]] = [[""]]
+    position, filled = 0, ""
     while position < len(line):
         mark = next((mark for mark in marks if line.startswith(mark, position)), None)
         if mark is None:
             next_code = line.find("\x1b", position + 1)
             end = len(line) if next_code < 0 else next_code
-            pieces[-1] = (pieces[-1][0], pieces[-1][1] + _ANSI.sub("", line[position:end]))
+            text = _ANSI.sub("", line[position:end])
+            pieces[-1].append(text)
+            filled = text.rstrip() or filled
             position = end
             continue
         position += len(mark)
-        before = pieces[-1][1].rstrip()
-        if not before:
-            pieces.pop()
-        if not before.endswith(":"):
-            pieces.append((marks[mark], ""))
-    return [mark + text for mark, text in pieces if text] or [""]
+        if not filled.endswith(":"):
+            pieces.append([marks[mark]])
+            filled = ""
+    return ["".join(piece) for piece in pieces if any(piece[1:])] or [""]
 
 
 def _unframe(line: str) -> str:

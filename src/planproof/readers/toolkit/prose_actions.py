@@ -222,6 +222,9 @@ class CodeRuns:
             else:
                 pending.turn = self._builder.turn
             self._running = self._add_code(pending, block)
+            if pending is self._pending and not pending.blocks:
+                self._add_text(pending, pending.added, len(pending.text))
+                pending.added = len(pending.text)
             if not every:
                 return
 
