@@ -287,6 +287,56 @@ def test_updates_of_a_langgraph_stream() -> None:
     assert [part.pointer for part in trace.skipped] == ["L2:1-4", "L4:1-4"]
 
 
+TASK_RESULT = (
+    "TaskResult(messages=[TextMessage(source='user', models_usage=None, content='Book it.', "
+    "type='TextMessage'), ToolCallRequestEvent(source='clerk', content=[FunctionCall(id='c1', "
+    "arguments='{\"day\":\"Mon\"}', name='book')], type='ToolCallRequestEvent'), "
+    "ToolCallExecutionEvent(source='clerk', content=[FunctionExecutionResult(content='full', "
+    "call_id='c1', is_error=True)], type='ToolCallExecutionEvent'), HandoffMessage(source='clerk', "
+    "target='boss', content='Help.', type='HandoffMessage'), TextMessage(source='boss', "
+    "content='No.', type='TextMessage')], stop_reason='done')"
+)
+PRINTED = """\
+source='user' models_usage=None content='Book it.' type='TextMessage'
+source='clerk' content=[FunctionCall(id='c1', arguments='{"day":"Mon"}', name='book')] \
+type='ToolCallRequestEvent'
+source='clerk' content=[FunctionExecutionResult(content='full', call_id='c1', is_error=True)] \
+type='ToolCallExecutionEvent'
+source='clerk' target='boss' content='Help.' type='HandoffMessage'
+source='boss' content='No.' type='TextMessage'
+"""
+
+
+@pytest.mark.parametrize("text", [TASK_RESULT, PRINTED])
+def test_printed_messages_of_autogen(text: str) -> None:
+    trace = read(text)
+    assert trace.reader == "autogen-messages"
+    assert [
+        (event.actor, *short) for event, short in zip(trace.events, brief(trace), strict=True)
+    ] == [
+        ("user", "message", None, "Book it."),
+        ("clerk", "action", "book", ""),
+        ("clerk", "action", "boss", "Help."),
+        ("boss", "message", None, "No."),
+    ]
+    book = actions(trace)[0]
+    assert (book.arguments, book.output) == ({"day": "Mon"}, "full")
+    assert book.status is EventStatus.ERROR
+    assert resolve(text, book.pointer).startswith("FunctionCall(id='c1'")
+
+
+def test_messages_of_langchain_as_print_writes_them() -> None:
+    trace = read(
+        "content='I look.' additional_kwargs={} "
+        "tool_calls=[{'name': 'find', 'args': {}, 'id': 'c'}]\n"
+        "content='three' name='find' tool_call_id='c'\n"
+        "content='Three.' additional_kwargs={} response_metadata={}\n"
+    )
+    assert trace.reader == "langchain-messages"
+    assert brief(trace)[1:] == [("action", "find", ""), ("message", None, "Three.")]
+    assert actions(trace)[0].output == "three"
+
+
 BOXES = """\
 ================================ Human Message =================================
 
@@ -729,7 +779,7 @@ def test_other_consoles(name: str) -> None:
 
 SAMPLES = [
     CHAT, STEPS, STREAM, BOXES, NOTEBOOK, EXECUTOR, DIALOGUE, GAME, SMOLAGENTS, CREW,
-    CMBAGENT, CAMEL_TOOLS, WORKFORCE,
+    TASK_RESULT, PRINTED, CMBAGENT, CAMEL_TOOLS, WORKFORCE,
     *(text for text, _ in OTHERS.values()),
 ]  # fmt: skip
 

@@ -13,7 +13,7 @@ from planproof.readers.toolkit.python_repr import parse_repr
 # Notebooks and copied consoles often lack the escape character.
 _ANSI = re.compile(r"\x1b\[[0-9;?]{0,20}[A-Za-z]|\[\d{1,3}(?:;\d{1,3}){0,3}m")
 _FRAMES = "│┃║"
-_VALUE_START = re.compile(r"[\[({]|[A-Za-z_][\w.]{0,80}\(")
+_VALUE_START = re.compile(r"[\[({]|[A-Za-z_][\w.]{0,80}(?:\(|=(?![\s=]))")
 _MAX_FAILURES = 20
 
 

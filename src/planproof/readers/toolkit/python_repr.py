@@ -1,8 +1,9 @@
 """Parse what Python's `repr` prints, without running it.
 
 Literals become JSON values; an object `Name(a=1)` becomes `{"@type": "Name", "a": 1}`, in which the
-arguments without a name are the list `@args`. What is neither, such as `<Thing at 0x1>`, is a text.
-The parser reads each character once and bounds depth and number of values.
+arguments without a name are the list `@args`. Fields that `str` prints without a class, `a=1 b=2`,
+are an object whose `@type` is that of the field `type`, if any. What is neither, such as `<Thing at
+0x1>`, is a text. The parser reads each character once and bounds depth and number of values.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ _MAX_DEPTH = 60
 _MAX_VALUES = 200_000
 _BLANKS = re.compile(r"\s*")
 _NAME = re.compile(r"[A-Za-z_][\w.]{0,200}")
+_FIELD = re.compile(r"[A-Za-z_]\w{0,80}=(?![\s=])")
 _NUMBER = re.compile(r"[-+]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][-+]?\d{1,4})?")
 _STRING_START = re.compile(r"([rRbBuUfF]{0,2})('''|\"\"\"|'|\")")
 _STRING_STOP = {quote: re.compile(rf"[^\\{quote}]*") for quote in ("'", '"')}
@@ -39,7 +41,10 @@ def parse_repr(text: str, start: int = 0) -> ParsedRepr | None:
     """Parse the value that begins at `start`; None if there is none, or it is cut off."""
     parser = _Parser(text)
     try:
-        value, end = parser.parse_value(start, "", 0)
+        if _FIELD.match(text, start):
+            value, end = parser.parse_fields(start)
+        else:
+            value, end = parser.parse_value(start, "", 0)
     except _Unparsable:
         return None
     return ParsedRepr(value, end, parser.ranges)
@@ -63,6 +68,18 @@ class _Parser:
         value, end = self._parse_bare(position, pointer, depth)
         self.ranges[pointer] = (self.ranges[pointer][0], end)
         return value, end
+
+    def parse_fields(self, start: int) -> tuple[Json, int]:
+        """Parse fields `a=1 b=2` on one line."""
+        entries: dict[str, Json] = {"@type": ""}
+        position = self._end = start
+        while (field := _FIELD.match(self._text, position)) is not None:
+            self._parse_named(entries, field[0][:-1], position, field.end(), "", 0)
+            position = self._end + (self._text[self._end : self._end + 1] == " ")
+        kind = entries.get("type")
+        entries["@type"] = kind if isinstance(kind, str) else ""
+        self.ranges[""] = (start, self._end)
+        return entries, self._end
 
     def _parse_bare(self, position: int, pointer: str, depth: int) -> tuple[Json, int]:
         text = self._text
