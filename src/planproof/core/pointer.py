@@ -2,9 +2,9 @@
 
 A JSON document is addressed by a JSON pointer (`/3/tool_calls/0`; the empty one is the whole
 document), JSON Lines by a 1-based line and a JSON pointer (`L12/message/content`), and text by
-lines (`L12`, `L12-20`). In JSON Lines, `L12-90/content` is a value that arrived in chunks: the
-values at this pointer in those of the lines 12 to 90 that have the same `id` as line 12, joined.
-Strings are concatenated; objects are merged key by key.
+lines (`L12`, `L12-20`) or by characters of one line (`L12:5-80`). In JSON Lines, `L12-90/content`
+is a value that arrived in chunks: the values at this pointer in those of the lines 12 to 90 that
+have the same `id` as line 12, joined. Strings are concatenated; objects are merged key by key.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from planproof.core.content import Json
 from planproof.errors import InvalidInput
 
 _LINES = re.compile(r"L([1-9]\d{0,11})(?:-([1-9]\d{0,11}))?(/.*)?", re.DOTALL)
+_COLUMNS = re.compile(r"L([1-9]\d{0,11}):([1-9]\d{0,11})-([1-9]\d{0,11})")
 _INDEX = re.compile(r"0|[1-9]\d{0,11}")
 
 
@@ -42,6 +43,13 @@ def resolve(document: Json, pointer: str) -> Json:
 
 
 def _resolve_in_text(text: str, pointer: str) -> str:
+    columns = _COLUMNS.fullmatch(pointer)
+    if columns is not None:
+        line = _resolve_in_text(text, f"L{columns[1]}")
+        start, end = int(columns[2]), int(columns[3])
+        if not start <= end <= len(line):
+            raise _unresolved_pointer_error(pointer)
+        return line[start - 1 : end]
     match = _LINES.fullmatch(pointer)
     if match is None or match[3]:
         raise _unresolved_pointer_error(pointer)

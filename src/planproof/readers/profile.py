@@ -26,8 +26,10 @@ class _Part(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
 
 
 class TextPart(_Part, frozen=True):
-    """A text that becomes an event. `actions`: calls written in it are recognised.
+    """A text that becomes an event.
 
+    `actions`: calls written in it are recognised; in a text profile it is a turn of a chat, whose
+    code is an action if it was run. `comment`: a message is reasoning if a call follows it.
     `once`: a text that the same actor has already said is skipped, for formats that repeat it.
     `chunks`: the texts of consecutive records in JSON Lines are one text that arrived in pieces.
     """
@@ -37,6 +39,7 @@ class TextPart(_Part, frozen=True):
     actions: bool = False
     once: bool = False
     chunks: bool = False
+    comment: bool = False
 
 
 class CallPart(_Part, frozen=True):
@@ -77,7 +80,10 @@ class Rule(_Part, frozen=True, kw_only=True):
     """What a record, or a part of it at `at`, becomes, if `when` holds.
 
     Its events are written in the order of the fields below. `read` applies several rules to the
-    same value; `rules` applies the first that fits.
+    same value; `rules` applies the first that fits. `input` is the arguments of the last call, if
+    they are in another record. `runs: next` says that the next piece of code in the turns before is
+    run, `all` that all of it is. `calls: open` says that what follows is part of the last call,
+    until a rule with `calls: close`.
     """
 
     when: Condition = {}
@@ -90,6 +96,9 @@ class Rule(_Part, frozen=True, kw_only=True):
     plan: Field | TextPart | None = None
     call: CallPart | None = None
     result: ResultPart | None = None
+    input: Field | None = None
+    runs: Literal["next", "all"] | None = None
+    calls: Literal["open", "close"] | None = None
     read: list[Rule] = []
     rules: list[Rule] = []
 
@@ -97,27 +106,44 @@ class Rule(_Part, frozen=True, kw_only=True):
 class Block(Rule, frozen=True, kw_only=True):
     """Lines of a text: those that match `line` begin one, and it lasts until the next.
 
-    The fields of the pattern are the record that the rule reads. The lines after the first continue
-    the last field, if that takes the rest of the line, and are the field `body` otherwise. With
-    `single`, the block has one line, and what follows belongs to the block before it.
+    The fields of the pattern, and the line as `@line`, are the record that the rule reads. The
+    lines after the first continue the last field, if that takes the rest of the line, and are the
+    field `body` otherwise. A block also ends before a line that matches `until`, which is left out,
+    and after one that matches `last`, which is part of it (its text is then the field `@block`).
+    With `single`, the block has one line, and what follows is outside. With `outside`, it begins
+    only outside of other blocks. With `opaque`, only `until` and `last` end it. With `margin`, its
+    first and last line are not indented. Inside it, lines that match `drop` say nothing, those that
+    match `parts` begin another field, and those that match one of `blocks` begin a block that also
+    has the fields of this one.
     """
 
     line: str | list[str]
     until: str | list[str] = []
+    last: str | list[str] = []
+    drop: str | list[str] = []
+    parts: list[str] = []
     single: bool = False
+    opaque: bool = False
+    margin: bool = False
+    outside: bool = False
+    blocks: list[Block] = []
 
 
 class Detect(_Part, frozen=True):
     """How the format is recognised; all that is given must hold.
 
-    `document` is a condition on the whole document, `some` and `every` on its first records,
-    `lines` are patterns that must all occur in the first lines of a text.
+    `document` is a condition on the whole document, `some` and `every` on its first records.
+    `lines` are patterns, or lists of patterns of which one suffices, that must all occur in the
+    first lines of a text; `first` are those of which one must fit its first line that is not blank.
+    `never` are those that must not occur.
     """
 
     document: Condition = {}
     some: Condition = {}
     every: Condition = {}
-    lines: list[str] = []
+    lines: list[str | list[str]] = []
+    first: list[str] = []
+    never: list[str] = []
 
 
 class Repeats(_Part, frozen=True):
@@ -136,17 +162,21 @@ class Profile(_Part, frozen=True, kw_only=True):
 
     The records of `jsonl` are its lines, the items of a JSON list, or those at `records` in a JSON
     object. `parent` is the id of the call in which a record happened, such as that of a sub-agent.
+    The form `repr` is a text of Python values as `print` writes them; its records are values. In a
+    text, `marks` are sequences such as the codes of a colour: a line is broken before one, and the
+    mark is replaced, except after a colon, where it is removed.
     """
 
     planproof: Literal["profile/1"]
     name: str
     title: str
-    form: Literal["json", "jsonl", "text"] = "json"
+    form: Literal["json", "jsonl", "text", "repr"] = "json"
     detect: Detect
     records: list[str] | str = "*"
     rules: list[Rule] = []
     blocks: list[Block] = []
-    before: Literal["user", "system", "ignore"] = "ignore"
+    marks: dict[str, str] = {}
+    before: Literal["user", "system", "message", "ignore"] = "ignore"
     after: Condition = {}
     actor: Field | None = None
     turn: Field | None = None

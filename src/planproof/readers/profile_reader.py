@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from importlib.resources import files
 from itertools import islice
+from textwrap import dedent
+from typing import TypeAlias
 
 from planproof.core.content import Image, Json
 from planproof.core.json_values import format_value, is_list, is_object, parse_time
@@ -20,7 +21,14 @@ from planproof.readers.profile import Block, CallPart, Field, Profile, ResultPar
 from planproof.readers.toolkit.call_markup import parse_action_text
 from planproof.readers.toolkit.content_parts import extract_text
 from planproof.readers.toolkit.conversation import Conversation
+from planproof.readers.toolkit.entries import (
+    PointerFactory,
+    make_constant_pointer,
+    make_range_pointer,
+    point_to_lines,
+)
 from planproof.readers.toolkit.line_patterns import LinePattern
+from planproof.readers.toolkit.printed_text import PrintedValues, split_lines
 from planproof.readers.toolkit.profile_paths import (
     CompiledCondition,
     Node,
@@ -29,13 +37,14 @@ from planproof.readers.toolkit.profile_paths import (
     parse_path,
     value_text,
 )
+from planproof.readers.toolkit.speakers import Speakers
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_status
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 
 _SNIFF_RECORDS = 50
 _SNIFF_LINES = 400
-_ANSI = re.compile(r"\x1b\[[0-9;]{0,20}[A-Za-z]")
 _AGENT = "assistant"
+_Patterns: TypeAlias = tuple[LinePattern, ...]
 
 
 def parse_profile(text: str, *, name: str) -> Profile:
@@ -51,6 +60,16 @@ def parse_profile(text: str, *, name: str) -> Profile:
     if profile.form != "text" and not profile.rules:
         raise document.error("a profile for JSON needs `rules`.")
     return profile
+
+
+def is_claimed_by_profile(source: Source) -> bool:
+    """Return whether one of the built-in profiles for text claims a source."""
+    profiles = load_built_in_profiles().values()
+    return source.form == "text" and any(
+        ProfileReader(profile).sniff(source)
+        for profile in profiles
+        if profile.form in ("text", "repr")
+    )
 
 
 @cache
@@ -77,14 +96,27 @@ class ProfileReader:
 
     def compile(self) -> None:
         """Compile all parts of the profile, so that errors in it are found at once."""
-        _ = (self._detector, self.rules, self.blocks, self._record_paths, self.fields)
+        _ = (
+            self._detector,
+            self._line_detector,
+            self.rules,
+            self.blocks,
+            self._record_paths,
+            self.fields,
+        )
 
     def sniff(self, source: Source) -> bool:
         """Return whether the source meets the conditions of `detect`."""
         detect, form = self.profile.detect, self.profile.form
+        if form in ("text", "repr") and not (
+            source.form == "text" and self._sniff_text(source.document)
+        ):
+            return False
         if form == "text":
-            return source.form == "text" and self._sniff_text(source.document)
-        if source.form in ("text", "archive") or (form == "json" and source.form == "jsonl"):
+            return True
+        if source.form == "archive" or (source.form == "text" and form != "repr"):
+            return False
+        if form == "json" and source.form == "jsonl":
             return False
         document, some, every = self._detector
         whole = Node(source.document, "")
@@ -101,7 +133,10 @@ class ProfileReader:
         builder = TraceBuilder(source.skipped)
         run = _ProfileRun(self, builder)
         if self.profile.form == "text":
-            run.read_blocks(source.document)
+            lines = split_lines(source.document, self.profile.marks)
+            run.read_lines(self.blocks, lines, {})
+        elif self.profile.form == "repr":
+            run.read_printed_values(PrintedValues(source.document), self._iter_values)
         else:
             run.read_records(self._merge_repeats(self._iter_records(source)))
         return run.finish()
@@ -136,26 +171,43 @@ class ProfileReader:
         return _RecordFields(self.profile)
 
     def _sniff_text(self, text: str) -> bool:
-        lines = [_ANSI.sub("", line) for line in text.split("\n", _SNIFF_LINES)[:_SNIFF_LINES]]
-        patterns = [LinePattern(pattern) for pattern in self.profile.detect.lines]
-        return bool(patterns) and all(
-            any(pattern.match(line.strip()) is not None for line in lines) for pattern in patterns
+        head = "\n".join(text.split("\n", _SNIFF_LINES)[:_SNIFF_LINES])
+        lines = [line.strip() for _, line in split_lines(head, {})]
+        patterns, first, never = self._line_detector
+        if first and not _matches_any(first, next(filter(None, lines), "")):
+            return False
+        if never and any(_matches_any(never, line) for line in lines):
+            return False
+        return bool(patterns or first) and all(
+            any(_matches_any(choices, line) for line in lines) for choices in patterns
         )
+
+    @cached_property
+    def _line_detector(self) -> tuple[list[_Patterns], _Patterns, _Patterns]:
+        detect = self.profile.detect
+        lines = list(map(_compile_patterns, detect.lines))
+        return lines, _compile_patterns(detect.first), _compile_patterns(detect.never)
 
     def _iter_records(self, source: Source) -> Iterator[Node]:
         if source.form == "jsonl":
             for line, value in source.document:
                 yield Node(value, f"L{line}")
             return
+        if source.form == "text":
+            yield from self._iter_values(PrintedValues(source.document).values)
+            return
         whole = Node(source.document, "")
         if self.profile.form == "jsonl" and is_list(source.document):
             yield from iter_children(whole)
-            return
-        if self.profile.form == "jsonl" and self.profile.records == "*":
+        elif self.profile.form == "jsonl" and self.profile.records == "*":
             yield whole  # JSON Lines of one line are JSON
-            return
-        for path in self._record_paths:
-            yield from path.every(whole, whole)
+        else:
+            yield from self._iter_values([whole])
+
+    def _iter_values(self, values: Iterable[Node]) -> Iterator[Node]:
+        for value in values:
+            for path in self._record_paths:
+                yield from path.every(value, value)
 
     def _merge_repeats(self, records: Iterator[Node]) -> Iterator[Node]:
         repeats = self.profile.repeats
@@ -244,6 +296,7 @@ class _CompiledText:
         self.actions = text.actions
         self.once = text.once
         self.chunks = text.chunks
+        self.comment = text.comment
 
 
 class _CompiledStatus:
@@ -295,7 +348,7 @@ class _CompiledCall:
             return None
         arguments, text = self._get_arguments(node, record)
         if self.text is not None:
-            text = self.text.get_text(node, record) or text
+            text = dedent(self.text.get_text(node, record) or text)
         return ToolCall(name, arguments, text, identity)
 
     def _get_arguments(self, node: Node, record: Node) -> tuple[Json, str]:
@@ -324,13 +377,21 @@ class _CompiledRule:
         self.when = CompiledCondition(rule.when)
         self.at = None if rule.at is None else parse_path(rule.at)
         self.ignore = rule.ignore
-        self.system = None if rule.system is None else _CompiledText(rule.system)
-        self.user = None if rule.user is None else _CompiledText(rule.user)
-        self.reasoning = None if rule.reasoning is None else _CompiledText(rule.reasoning)
-        self.message = None if rule.message is None else _CompiledText(rule.message)
-        self.plan = None if rule.plan is None else _CompiledText(rule.plan)
+        texts = (
+            (rule.system, Kind.SYSTEM, "system"),
+            (rule.user, Kind.MESSAGE, "user"),
+            (rule.reasoning, Kind.REASONING, None),
+            (rule.message, Kind.MESSAGE, None),
+            (rule.plan, Kind.BOOKKEEPING, None),
+        )
+        self.texts = [
+            (_CompiledText(part), kind, actor) for part, kind, actor in texts if part is not None
+        ]
         self.call = None if rule.call is None else _CompiledCall(rule.call)
         self.result = None if rule.result is None else _CompiledResult(rule.result)
+        self.input = _compile_field(rule.input)
+        self.runs = rule.runs
+        self.calls = rule.calls
         self.read = tuple(map(_CompiledRule, rule.read))
         self.rules = tuple(map(_CompiledRule, rule.rules))
 
@@ -340,31 +401,72 @@ class _CompiledBlock(_CompiledRule):
         super().__init__(block)
         self.patterns = _compile_patterns(block.line)
         self.until = _compile_patterns(block.until)
+        self.last = _compile_patterns(block.last)
+        self.drop = _compile_patterns(block.drop)
+        self.parts = _compile_patterns(block.parts)
         self.single = block.single
+        self.opaque = block.opaque
+        self.margin = block.margin
+        self.outside = block.outside
+        self.blocks = tuple(map(_CompiledBlock, block.blocks))
 
 
-def _compile_patterns(patterns: str | list[str]) -> tuple[LinePattern, ...]:
+def _compile_patterns(patterns: str | list[str]) -> _Patterns:
     return tuple(map(LinePattern, [patterns] if isinstance(patterns, str) else patterns))
 
 
 class _OpenBlock:
     """A block of lines while it is read."""
 
-    def __init__(self, block: _CompiledBlock, fields: dict[str, str], line: int) -> None:
+    def __init__(
+        self, block: _CompiledBlock, pattern: LinePattern, fields: dict[str, str], number: int
+    ) -> None:
         self.block = block
         self.fields = fields
-        self.first = self.last = line
-        self.open_field = "body"
-        self.more: list[str] = []
+        self.first = self.last = number
+        self.open_field = pattern.open_field or "body"
+        self.lines: list[tuple[int, str]] = []
+        self.numbers: list[int] = []
 
-    def to_record(self) -> Node:
+    def add_line(self, number: int, line: str) -> None:
+        self.lines.append((number, line))
+        self.last = number if line.strip() else self.last
+
+    def take_inner_lines(self) -> list[tuple[int, str]]:
+        """Remove the lines of the blocks inside this one, and return them."""
+        blocks = self.block.blocks
+        for index, (number, line) in enumerate(self.lines if blocks else ()):
+            if _open_block(blocks, line, number) is not None:
+                inner, self.lines = self.lines[index:], self.lines[:index]
+                filled = [number for number, line in self.lines if line.strip()]
+                self.last = filled[-1] if filled else self.first
+                return inner
+        return []
+
+    def to_record(self, inherited: dict[str, Json]) -> Node:
         """Return the fields as a record; the pointer covers all lines."""
-        record = dict(self.fields)
-        if self.more:
-            start = [record[self.open_field]] if record.get(self.open_field) else []
-            record[self.open_field] = "\n".join([*start, *self.more]).strip("\n")
-        pointer = f"L{self.first}" if self.first == self.last else f"L{self.first}-{self.last}"
-        return Node(record, pointer)
+        record: dict[str, Json] = {**inherited, **self.fields}
+        if self.block.last:
+            record["@block"] = "\n".join([self.fields["@line"], *(line for _, line in self.lines)])
+        name = self.open_field
+        found = [(self.first, self.fields[name])] if name in self.fields else []
+        for number, line in [*self.lines, (0, None)]:
+            part = next(_iter_matches(self.block.parts, line), None) if line is not None else None
+            if line is not None and part is None:
+                if not _matches_any(self.block.drop, line):
+                    found.append((number, line))
+                continue
+            filled = [index for index, (_, text) in enumerate(found) if text.strip()]
+            if filled:
+                found = found[filled[0] : filled[-1] + 1]
+                record[name] = "\n".join(text for _, text in found)
+                self.numbers = [number for number, _ in found]
+            if part is not None:
+                pattern, fields = part
+                record.update(fields)
+                name = pattern.open_field or name
+                found = [(number, fields[name])] if name in fields else []
+        return Node(record, point_to_lines(self.first, self.last))
 
 
 class _ProfileRun:
@@ -375,6 +477,13 @@ class _ProfileRun:
         self._profile = reader.profile
         self._builder = builder
         self._conversation = Conversation(builder)
+        self._speakers = Speakers(builder)
+        self._block: _OpenBlock | None = None
+        self._open_calls: list[tuple[EventDraft | None, EventDraft | None]] = []
+        self._closed_call: EventDraft | None = None
+        self._closed_at = 0
+        self._last_call: EventDraft | None = None
+        self._comment: EventDraft | None = None
         self._fields = reader.fields
         self._unknown: Counter[str] = Counter()
         self._agent_records = 0
@@ -387,6 +496,7 @@ class _ProfileRun:
 
     def finish(self) -> Trace:
         """Return the trace, with what was counted."""
+        self._speakers.flush()
         trace = self._builder.build(self._profile.name)
         calls = sum(event.kind in (Kind.ACTION, Kind.BOOKKEEPING) for event in trace.events)
         unknown = sum(self._unknown.values())
@@ -413,63 +523,88 @@ class _ProfileRun:
             if self._builder.change_count == before:
                 self._builder.skip(record.pointer, "nothing in it is an event")
 
-    def read_blocks(self, text: str) -> None:
-        """Read the blocks of a text."""
-        blocks = self._reader.blocks
+    def read_printed_values(
+        self, printed: PrintedValues, iter_records: Callable[[Iterable[Node]], Iterator[Node]]
+    ) -> None:
+        """Read the Python values that a program printed."""
+        self.read_records(iter_records(printed.values))
+        self._builder.map_pointers(printed.locate)
+        for pointer in printed.outside:
+            self._builder.skip(pointer, "is not a Python value")
+
+    def read_lines(
+        self,
+        blocks: Sequence[_CompiledBlock],
+        lines: Sequence[tuple[int, str]],
+        inherited: dict[str, Json],
+    ) -> None:
+        """Read the blocks in the lines of a text, each with its number."""
         current: _OpenBlock | None = None
-        before: list[tuple[int, str]] = []
-        lines = text.split("\n")
-        for number, raw in enumerate(lines, 1):
-            line = _ANSI.sub("", raw).rstrip("\r") if "\x1b" in raw else raw.rstrip("\r")
-            if current is not None and _matches_any(current.block.until, line):
-                self._add_block(current)
+        outside: list[tuple[int, str]] = []
+        for number, line in lines:
+            if current is not None and _matches(
+                current.block.until, line, margin=current.block.margin
+            ):
+                self._add_block(current, inherited)
                 current = None
                 continue
-            opened = _open_block(blocks, line, number)
-            if opened is None:
-                if current is not None:
-                    current.more.append(line)
-                    current.last = number if line.strip() else current.last
-                elif line.strip():
-                    before.append((number, line))
+            is_opaque = current is not None and current.block.opaque
+            opened = None if is_opaque else _open_block(blocks, line, number)
+            if opened is None or (opened.block.outside and current is not None):
+                if current is None:
+                    outside.append((number, line))
+                else:
+                    current.add_line(number, line)
+                    if _matches(current.block.last, line, margin=current.block.margin):
+                        self._add_block(current, inherited)
+                        current = None
                 continue
-            if before:
-                self._add_text_before(before)
-                before = []
-            if current is not None and not opened.block.single:
-                self._add_block(current)
-                current = opened
-            elif opened.block.single:
-                interrupted, current = current, None
-                if interrupted is not None:
-                    self._add_block(interrupted)
-                self._add_block(opened)
-            else:
-                current = opened
+            self._add_text_outside(outside)
+            outside = []
+            if current is not None:
+                self._add_block(current, inherited)
+            current = opened
+            if opened.block.single:
+                self._add_block(opened, inherited)
+                current = None
         if current is not None:
-            self._add_block(current)
-        if before:
-            self._add_text_before(before)
+            self._add_block(current, inherited)
+        self._add_text_outside(outside)
 
-    def _add_block(self, block: _OpenBlock) -> None:
-        record = block.to_record()
-        self._begin_record(record)
+    def _add_block(self, block: _OpenBlock, inherited: dict[str, Json]) -> None:
+        inner = block.take_inner_lines()
+        record = block.to_record(inherited)
+        self._begin_record(record, is_part=bool(inherited))
+        self._block = block
+        before = self._builder.change_count
         self._apply(block.block, record)
+        if inner:
+            fields = record.value if is_object(record.value) else {}
+            self.read_lines(block.block.blocks, inner, fields)
+        elif self._builder.change_count == before and block.block.calls is None:
+            self._builder.skip(record.pointer, "nothing in it is an event")
 
-    def _add_text_before(self, lines: Sequence[tuple[int, str]]) -> None:
+    def _add_text_outside(self, lines: Sequence[tuple[int, str]]) -> None:
         """Add lines outside all blocks, as the profile says."""
-        first, last = lines[0][0], lines[-1][0]
-        pointer = f"L{first}" if first == last else f"L{first}-{last}"
-        text = "\n".join(line for _, line in lines)
+        filled = [(number, line) for number, line in lines if line.strip()]
+        if not filled:
+            return
+        pointer = point_to_lines(filled[0][0], filled[-1][0])
+        text = "\n".join(line for _, line in lines).strip("\n")
         if self._profile.before == "ignore" or self._builder.drafts:
             self._builder.skip(pointer, "lines outside all blocks of the profile")
             return
+        self._builder.begin_turn()
+        if self._profile.before == "message":
+            numbers = [number for number, _ in lines]
+            pointer_for = make_range_pointer("\n".join(line for _, line in lines), numbers)
+            self._speakers.add_turn("\n".join(line for _, line in lines), pointer_for, self._actor)
+            return
         is_user = self._profile.before == "user"
         kind = Kind.MESSAGE if is_user else Kind.SYSTEM
-        self._builder.begin_turn()
         self._builder.add_message(kind, text, pointer, "user" if is_user else "system")
 
-    def _begin_record(self, record: Node) -> None:
+    def _begin_record(self, record: Node, *, is_part: bool = False) -> None:
         self._record = record
         fields = self._fields
         time = fields.time.get(record, record)
@@ -477,9 +612,11 @@ class _ProfileRun:
         actor = fields.actor.get_text(record, record) if fields.actor else None
         self._actor = actor or _AGENT
         turn = fields.turn.get_text(record, record) if fields.turn else None
-        self._builder.begin_turn(turn)
-        parent = fields.parent.get_text(record, record) if fields.parent else None
-        self._builder.parent = self._call_ids.get(parent) if parent else None
+        if not is_part:
+            self._builder.begin_turn(turn)
+        if fields.parent:
+            parent = fields.parent.get_text(record, record)
+            self._builder.parent = self._call_ids.get(parent) if parent else None
 
     def _apply_first(self, rules: Sequence[_CompiledRule], node: Node) -> bool:
         for rule in rules:
@@ -488,32 +625,30 @@ class _ProfileRun:
                 return True
         kind = _describe_record(node.value)
         self._unknown[kind] += 1
-        self._builder.skip(node.pointer, f"no rule of the profile fits {kind}")
+        self._builder.skip(self._point_to(node), f"no rule of the profile fits {kind}")
         return False
 
     def _apply(self, rule: _CompiledRule, node: Node) -> None:
         """Apply a rule whose condition holds."""
         if rule.ignore is not None:
-            self._builder.skip(node.pointer, rule.ignore)
+            self._builder.skip(self._point_to(node), rule.ignore)
             return
         for target in (node,) if rule.at is None else rule.at.every(node, self._record):
             self._emit(rule, target)
 
     def _emit(self, rule: _CompiledRule, node: Node) -> None:
-        if rule.system is not None:
-            self._add_text(rule.system, node, Kind.SYSTEM, "system")
-        if rule.user is not None:
-            self._add_text(rule.user, node, Kind.MESSAGE, "user")
-        if rule.reasoning is not None:
-            self._add_text(rule.reasoning, node, Kind.REASONING, None)
-        if rule.message is not None:
-            self._add_text(rule.message, node, Kind.MESSAGE, None)
-        if rule.plan is not None:
-            self._add_text(rule.plan, node, Kind.BOOKKEEPING, None)
+        if rule.runs is not None:
+            self._speakers.code_runs.start_run(every=rule.runs == "all")
+        if rule.calls is not None:
+            self._open_or_close_call(rule.calls)
+        for part, kind, actor in rule.texts:
+            self._add_text(part, node, kind, actor)
         if rule.call is not None:
             self._add_call(rule.call, node)
         if rule.result is not None:
             self._add_result(rule.result, node)
+        if rule.input is not None:
+            self._add_input(rule.input, node)
         for inner in rule.read:
             if inner.when.holds(node, self._record):
                 self._apply(inner, node)
@@ -539,7 +674,9 @@ class _ProfileRun:
         self._said.add((actor, text.strip()))
         if fixed_actor is None:
             self._agent_records += 1
-        if part.actions:
+        if part.actions and self._in_text:
+            self._speakers.add_turn(text, self._make_pointers(text), actor)
+        elif part.actions:
             drafts = self._conversation.add_text(text, pointer, actor)
             if kind is Kind.REASONING:
                 self._conversation.mark_as_reasoning(drafts)
@@ -549,6 +686,7 @@ class _ProfileRun:
             kept = text if part.chunks else text.strip("\n")
             draft = EventDraft(kind, pointer, None, actor, kept, images=images)
             self._builder.add_draft(draft)
+            self._comment = draft if part.comment else None
 
     def _extend_last_text(self, kind: Kind, actor: str, text: str, pointer: str) -> bool:
         """Append a piece to the last event if that is an earlier piece of the same text."""
@@ -568,14 +706,18 @@ class _ProfileRun:
         record = self._record
         call = part.get_call(node, record)
         if call is None:
-            self._builder.skip(node.pointer, "a call without a name")
+            self._builder.skip(self._point_to(node), "a call without a name")
             self._unknown["a call without a name"] += 1
             return
         draft = self._call_ids.get(call.id) if call.id else None
         if draft is None or self._profile.repeated_calls == "keep":
             actor = part.actor.get_text(node, record) if part.actor else None
-            draft = self._builder.add_call(call, node.pointer, actor or self._actor)
+            self._speakers.flush()
+            if self._comment is not None and self._comment is self._builder.drafts[-1]:
+                self._comment.kind = Kind.REASONING
+            draft = self._builder.add_call(call, self._point_to(node), actor or self._actor)
             self._agent_records += 1
+            self._last_call = draft
             if call.id:
                 self._call_ids[call.id] = draft
         else:
@@ -597,50 +739,124 @@ class _ProfileRun:
     def _add_result(self, part: _CompiledResult, node: Node) -> None:
         record = self._record
         found = part.output.get(node, record)
-        text, pointer, images = self._extract(found) if found else ("", node.pointer, ())
+        text, pointer, images = self._extract(found) if found else ("", self._point_to(node), ())
+        self._speakers.flush()
         name = part.call.get_text(node, record) if part.call else None
         if name and not self._builder.has_unanswered_calls():
-            self._builder.add_call(ToolCall(name), node.pointer, self._actor)
+            self._builder.add_call(ToolCall(name), self._point_to(node), self._actor)
             self._agent_records += 1
-        self._builder.add_result(
-            ToolResult(
-                text,
-                pointer,
-                # Of no use if the calls have none.
-                part.id.get_text(node, record) if part.id and self._call_ids else None,
-                part.name.get_text(node, record) if part.name else None,
-                "tool",
-                part.status.get(node, record),
-                images,
-            )
+        result = ToolResult(
+            text,
+            pointer,
+            # Of no use if the calls have none.
+            part.id.get_text(node, record) if part.id and self._call_ids else None,
+            part.name.get_text(node, record) if part.name else None,
+            "tool",
+            part.status.get(node, record),
+            images,
         )
+        closed, self._closed_call = self._closed_call, None
+        last = self._last_call
+        if last is not None and last.output_pointer and last.output.strip() == text.strip():
+            self._builder.skip(pointer, "repeats the result of the last call")
+        elif closed is not None and result.call_id is None and closed.output_pointer is None:
+            self._builder.answer(closed, result)
+        else:
+            self._builder.add_result(result)
+
+    def _add_input(self, part: _CompiledField, node: Node) -> None:
+        """Set the arguments of the last call, which an earlier record named."""
+        found, call = part.get(node, self._record), self._last_call
+        if found is None or call is None:
+            self._builder.skip(self._point_to(node), "arguments without a call")
+            return
+        self._builder.mark_deferred()
+        call.arguments, call.text = parse_arguments(found.value)
+        if self._in_text:
+            lines = (call.pointer.removeprefix("L"), self._point_to(node).removeprefix("L"))
+            numbers = [int(number) for part in lines for number in part.split("-")]
+            call.pointer = point_to_lines(numbers[0], numbers[-1])
+
+    def _open_or_close_call(self, what: str) -> None:
+        """Begin or end what is part of a call."""
+        drafts, opened = self._builder.drafts, self._open_calls
+        if what == "open":
+            # The last call, unless what made it has ended; then the call of which that was a part.
+            last = drafts[-1] if len(drafts) > self._closed_at else self._closed_call
+            is_open = last is not None and last.kind is Kind.ACTION and not last.output_pointer
+            call = last if is_open else None
+            opened.append((call, self._builder.parent))
+            self._builder.parent = call or self._builder.parent
+        elif opened:
+            self._closed_call, self._builder.parent = opened.pop()
+            self._closed_at = len(drafts)
+
+    def _make_pointers(self, text: str) -> PointerFactory:
+        """Return a factory of pointers into a text of the current block.
+
+        What begins or ends with the text also covers the lines of the block before or after it,
+        such as the one that names the speaker.
+        """
+        block = self._block
+        if block is None or len(block.numbers) != text.count("\n") + 1:
+            return make_constant_pointer(self._record.pointer)
+        numbers = block.numbers
+
+        def point_to(first: int, last: int) -> str:
+            return point_to_lines(
+                block.first if first == numbers[0] else first,
+                block.last if last == numbers[-1] else last,
+            )
+
+        return make_range_pointer(text, numbers, point_to)
 
     def _extract(self, found: Node) -> tuple[str, str, tuple[Image, ...]]:
         """Return the text of a value, its pointer and its images."""
+        pointer = self._point_to(found)
         if isinstance(found.value, str):
-            return found.value, self._record.pointer if self._in_text else found.pointer, ()
+            return found.value, pointer, ()
         if is_list(found.value) or is_object(found.value):
-            text, pointer, images = extract_text(found.value, found.pointer)
+            text, inner, images = extract_text(found.value, pointer)
             if text or images:
-                return text, pointer, images
-        return format_value(found.value), found.pointer, ()
+                return text, pointer if self._in_text else inner, images
+        return format_value(found.value), pointer, ()
+
+    def _point_to(self, node: Node) -> str:
+        """Return the pointer to a value; in a text, that to the lines of its block."""
+        return self._record.pointer if self._in_text else node.pointer
 
 
 def _open_block(blocks: Sequence[_CompiledBlock], line: str, number: int) -> _OpenBlock | None:
     bare = line.strip()
+    if not bare:
+        return None
     for block in blocks:
+        if block.margin and line[:1].isspace():
+            continue
         for pattern in block.patterns:
-            fields = pattern.match(bare)
-            if fields is not None:
-                opened = _OpenBlock(block, fields, number)
-                opened.open_field = pattern.open_field or "body"
-                return opened
+            # Most lines begin no block, and this runs for each of them.
+            if bare.startswith(pattern.prefix) and (fields := pattern.match(bare)) is not None:
+                fields = {name: value.strip() for name, value in fields.items()}
+                return _OpenBlock(block, pattern, {**fields, "@line": bare}, number)
     return None
 
 
-def _matches_any(patterns: Sequence[LinePattern], line: str) -> bool:
+def _iter_matches(
+    patterns: Sequence[LinePattern], line: str
+) -> Iterator[tuple[LinePattern, dict[str, str]]]:
     bare = line.strip()
-    return any(pattern.match(bare) is not None for pattern in patterns)
+    for pattern in patterns:
+        fields = pattern.match(bare)
+        if fields is not None:
+            yield pattern, {name: value.strip() for name, value in fields.items()}
+
+
+def _matches_any(patterns: Sequence[LinePattern], line: str) -> bool:
+    return any(True for _ in _iter_matches(patterns, line))
+
+
+def _matches(patterns: Sequence[LinePattern], line: str, *, margin: bool) -> bool:
+    return not (margin and line[:1].isspace()) and _matches_any(patterns, line)
 
 
 def _describe_record(value: Json) -> str:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from planproof.core.content import Json
 from planproof.core.json_values import is_list, is_object, key_with_list
-from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.core.trace import Kind, Trace
 from planproof.readers.decoding.source import Source
+from planproof.readers.profile_reader import is_claimed_by_profile
 from planproof.readers.record_counts import count_text_lines
 from planproof.readers.toolkit.call_markup import split_segments
 from planproof.readers.toolkit.checklists import find_checklists
 from planproof.readers.toolkit.conversation import AGENT_ROLES, ROLES, TOOL_ROLES, USER_ROLES
-from planproof.readers.toolkit.entries import PointerFactory
+from planproof.readers.toolkit.entries import (
+    PointerFactory,
+    make_range_pointer,
+    point_to_lines,
+)
 from planproof.readers.toolkit.speakers import Speakers
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
@@ -32,7 +36,7 @@ class TextLogReader:
     def sniff(self, source: Source) -> bool:
         """Return whether the text has turns, calls or logger records."""
         if source.form == "text":
-            return _has_structure(source.document)
+            return _has_structure(source.document) and not is_claimed_by_profile(source)
         if source.form != "json":
             return False
         lines, _ = _find_lines(source.document)
@@ -45,7 +49,7 @@ class TextLogReader:
         """Return the events of the turns or records, each with a pointer to its lines."""
         builder = TraceBuilder(source.skipped)
         if source.form == "text":
-            lines, read = _add_events(builder, source.document.split("\n"), _line_pointer)
+            lines, read = _add_events(builder, source.document.split("\n"), point_to_lines)
         else:
             items, pointer = _find_lines(source.document)
             once = _find_repeat(items)
@@ -105,11 +109,6 @@ def _find_repeat(items: list[Json]) -> int:
     return len(items)
 
 
-def _line_pointer(first: int, last: int) -> str:
-    return f"L{first}" if first == last else f"L{first}-{last}"
-
-
-_ANSI = re.compile(r"\x1b?\[\d{1,3}(?:;\d{1,3}){0,3}m")
 _LABEL = re.compile(
     r"(?:#{1,4} {0,2}|\*\*|\[)?(user|human|assistant|ai|agent|system|tool)(?:\*\*|\])? ?:(?:\*\*)?",
     re.IGNORECASE,
@@ -126,19 +125,15 @@ _STEP_LABEL = re.compile(r"[ \t*#]{0,8}(?:Thought|Action)(?: \d{1,4})? ?:")
 # ReAct prompts explain the format, then mark the beginning of the run.
 _BEGIN_MARK = re.compile(r"\s{0,8}Begin!\s{0,8}$")
 _INPUT_ROLES = USER_ROLES | TOOL_ROLES
-_TYPED_HEADER = re.compile(r"(\w{1,60}) \(([\w. -]{1,80})\)")
 _MAX_HEADER_LENGTH = 300
-_MAX_DASHES = 12
 
 
 @dataclass(slots=True)
 class _Header:
-    """The speaker of a turn, the text on the same line, and the type that a console prints."""
+    """The speaker of a turn, and the text on the same line."""
 
     speaker: str
     rest: str = ""
-    type: str = ""
-    is_ruled: bool = False
     is_relayed: bool = False
 
 
@@ -172,18 +167,16 @@ def add_turns(
     turns = _split_turns(lines)
     speakers = Speakers(builder)
     before: _Turn | None = None
-    for number, turn in enumerate(turns):
+    for turn in turns:
         text = "\n".join(turn.lines)
         if not text or text.isspace():
             continue
-        line_pointers = _LinePointers(text, turn, pointer_for)
-        if number == 0 and len(turns) > 1 and turns[1].header.is_ruled and not _has_call(text):
-            # Consoles print installation output and warnings before the first turn.
-            builder.skip(line_pointers.get_pointer(0, len(text)), "text before the first turn")
-        elif before is not None and before.header == turn.header and before.lines == turn.lines:
-            builder.skip(line_pointers.get_pointer(0, len(text)), "repeats the preceding turn")
+        numbers = range(turn.first, turn.first + len(turn.lines))
+        point_to = make_range_pointer(text, numbers, pointer_for)
+        if before is not None and before.header == turn.header and before.lines == turn.lines:
+            builder.skip(point_to(0, len(text)), "repeats the preceding turn")
         else:
-            _add_turn(builder, speakers, turn.header, text, line_pointers.get_pointer)
+            _add_turn(builder, speakers, turn.header, text, point_to)
         before = turn
     speakers.flush()
     return _count_lines(turns)
@@ -208,9 +201,7 @@ def _add_turn(
 ) -> None:
     who = _normalize_actor(header.speaker)
     sent = _HANDOFF.search(text)
-    if header.type:
-        add_console_turn(builder, speakers, text, pointer_for, header.type, who)
-    elif header.is_relayed:
+    if header.is_relayed:
         # Actions in a relayed message were done before, if at all.
         speakers.flush()
         builder.begin_turn()
@@ -223,12 +214,8 @@ def _add_turn(
         speakers.add_turn(text, pointer_for, who)
 
 
-def _has_call(text: str) -> bool:
-    return any(segment.call is not None for segment in split_segments(text))
-
-
 def _normalize_actor(speaker: str) -> str:
-    who = speaker.lower().removesuffix(" message")
+    who = speaker.lower()
     if who in ROLES:
         return "assistant" if who in AGENT_ROLES else who
     return speaker or "assistant"
@@ -285,95 +272,16 @@ def _parse_header(line: str) -> _Header | None:
     if not line or len(line) > _MAX_HEADER_LENGTH:
         return None
     if line[0] in "=-#*":
-        bare = _ANSI.sub("", line).strip()
-        name = bare.strip(line[0]).strip()
-        ruled = len(bare) - len(bare.lstrip(line[0]))
-        if ruled > 3 and bare.endswith(line[0] * 4):
-            dashed = line[0] == "-" and ruled <= _MAX_DASHES
-            typed = _TYPED_HEADER.fullmatch(name) if dashed else None
-            if typed is not None:
-                return _Header(typed[2], type=typed[1], is_ruled=True)
-            if name.lower().removesuffix(" message") in ROLES:
-                return _Header(name, is_ruled=dashed)
-            if dashed and name.replace("_", "").isalnum():
-                return _Header(name, is_ruled=True)
+        name = line.strip().strip(line[0]).strip()
+        is_ruled = line.startswith(line[0] * 4) and line.rstrip().endswith(line[0] * 4)
+        if is_ruled and name.lower() in ROLES:
+            return _Header(name)
     label = _LABEL.match(line) or _RESPONSE.match(line)
     if label is not None:
         relays = label.re is _RESPONSE and label[2] is not None
         return _Header(label[1], line[label.end() :], is_relayed=relays)
     notice = _NOTICE.match(line)
     return _Header("system", line[notice.end() :]) if notice is not None else None
-
-
-class _LinePointers:
-    """Turns offsets in a turn's text into pointers to lines."""
-
-    def __init__(self, text: str, turn: _Turn, pointer_for: PointerFactory) -> None:
-        self._text = text
-        self._pointer_for = pointer_for
-        self._first = turn.first
-        self._starts = [0]
-        for line in turn.lines:
-            self._starts.append(self._starts[-1] + len(line) + 1)
-
-    def get_pointer(self, start: int, end: int) -> str:
-        """Return a pointer to the lines of a text range, without surrounding blank lines."""
-        fragment = self._text[start:end]
-        first = start + len(fragment) - len(fragment.lstrip())
-        last = max(first, end - (len(fragment) - len(fragment.rstrip())) - 1)
-        above = self._first - 1
-        return self._pointer_for(
-            above + bisect_right(self._starts, first), above + bisect_right(self._starts, last)
-        )
-
-
-_LITERAL = r"(?:'((?:[^'\\]|\\.){0,50000})'|\"((?:[^\"\\]|\\.){0,50000})\")"
-_FUNCTION_CALL = re.compile(
-    rf"FunctionCall\(id='([^'\n]{{0,200}})', arguments={_LITERAL}, name='([\w.\-]{{1,80}})'\)",
-    re.DOTALL,
-)
-_FUNCTION_RESULT = re.compile(
-    rf"FunctionExecutionResult\(content={_LITERAL}, (?:name='[\w.\-]{{1,80}}', )?"
-    r"call_id='([^'\n]{0,200})'(?:, is_error=(True|False))?",
-    re.DOTALL,
-)
-_ESCAPE_SEQUENCE = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
-
-
-def add_console_turn(
-    builder: TraceBuilder,
-    speakers: Speakers,
-    text: str,
-    pointer_for: PointerFactory,
-    kind: str,
-    source: str,
-) -> None:
-    """Add a turn whose header has a type, as AutoGen's console prints it."""
-    if kind == "ToolCallRequestEvent":
-        speakers.flush()
-        builder.begin_turn()
-        for match in _FUNCTION_CALL.finditer(text):
-            arguments, bare = parse_arguments(_unescape(match[2] or match[3] or ""))
-            pointer = pointer_for(match.start(), match.end())
-            builder.add_call(ToolCall(match[4], arguments, bare, match[1]), pointer, source)
-    elif kind == "ToolCallExecutionEvent":
-        speakers.flush()
-        for match in _FUNCTION_RESULT.finditer(text):
-            output = _unescape(match[1] or match[2] or "")
-            status = EventStatus.ERROR if match[4] == "True" else None
-            pointer = pointer_for(match.start(), match.end())
-            builder.add_result(ToolResult(output, pointer, match[3], actor="tool", status=status))
-    elif kind == "ThoughtEvent":
-        speakers.flush()
-        builder.begin_turn()
-        builder.add_message(Kind.REASONING, text.strip(), pointer_for(0, len(text)), source)
-    else:
-        speakers.add_turn(text, pointer_for, source)
-
-
-def _unescape(literal: str) -> str:
-    return _ESCAPE_SEQUENCE.sub(lambda found: _ESCAPES.get(found[1], found[1]), literal)
 
 
 _RECORD_START = re.compile(

@@ -34,13 +34,16 @@ def test_a_json_pointer_that_leads_nowhere_is_an_error(pointer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pointer", "value"), [("L1", "one"), ("L2", "two\r"), ("L1-4", TEXT), ("", TEXT), ("L3", "")]
+    ("pointer", "value"),
+    [("L1", "one"), ("L2", "two\r"), ("L1-4", TEXT), ("", TEXT), ("L3", ""), ("L1:2-3", "ne")],
 )
 def test_lines_of_a_text(pointer: str, value: str) -> None:
     assert resolve(TEXT, pointer) == value
 
 
-@pytest.mark.parametrize("pointer", ["L0", "L5", "L3-2", "L4-5", "L1/a", "/0", "L1-2-3", "L1 "])
+@pytest.mark.parametrize(
+    "pointer", ["L0", "L5", "L3-2", "L4-5", "L1/a", "/0", "L1-2-3", "L1 ", "L1:2-9", "L9:1-2"]
+)
 def test_lines_that_are_not_there_are_an_error(pointer: str) -> None:
     with pytest.raises(InvalidInput, match="not found in this source"):
         resolve(TEXT, pointer)

@@ -27,7 +27,7 @@ BY_NAME = {
     "group chat": "autogen",
     "staged chat": "magentic-one",
     **span_samples.READERS,
-    "notebook": "text-log",
+    "notebook": "langchain-boxes",
     "react": "text-log",
     "log": "text-log",
 }

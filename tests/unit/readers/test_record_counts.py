@@ -50,8 +50,8 @@ UNREAD: dict[str, Any] = {
         {"name": "agent.core", "level": "INFO", "message": "Calling search for flights"},
         {"name": "agent.core", "level": "INFO", "message": "Calling book for TP123"},
     ),
-    "printed calls": "---------- user ----------\nBook it\n---------- agent ----------\n"
-    "[FunctionCall(id='1', arguments='{}', name='book')]\n---------- agent ----------\nDone.\n",
+    "printed calls": "User: Book it\n"
+    "Assistant: [FunctionCall(id='1', arguments='{}', name='book')]\nAssistant: Done.\n",
     "code that a program answers": _chat(
         "Clean up.",
         COMMAND,

@@ -4,28 +4,10 @@ from typing import Any
 
 import pytest
 
-from planproof.core.pointer import resolve
-from planproof.core.trace import EventStatus
 from planproof.errors import InvalidInput
 from planproof.readers.decoding.source import Source
 from planproof.readers.text_log import TextLogReader
-from tests.unit.readers.samples import INFO, LOG, NOTEBOOK, REACT, actions, brief, read
-
-
-def test_turns_under_ruled_headers() -> None:
-    trace = read(NOTEBOOK)
-    assert brief(trace) == [
-        ("reasoning", None, "Let me look at the genes."),
-        ("action", "python", "print('genes')"),
-        ("bookkeeping", "plan", "1. [✓] look\n2. [ ] choose"),
-        ("message", None, "Go on."),
-        ("message", None, "I am done."),
-    ]
-    [run] = actions(trace)
-    assert run.output == "genes\n---------- not_a_header ----------"
-    assert (run.pointer, run.output_pointer) == ("L3-5", "L8-9")
-    assert resolve(NOTEBOOK, trace.events[3].pointer) == "Go on."
-    assert [event.actor for event in trace.events] == ["assistant"] * 3 + ["user", "assistant"]
+from tests.unit.readers.samples import INFO, LOG, REACT, actions, brief, read
 
 
 def test_thought_action_observation() -> None:
@@ -63,10 +45,6 @@ def test_a_log_without_calls_is_notices() -> None:
 
 HEADERS: list[Any] = [
     (
-        "---------- user ----------\nGo.\n---------- Web ----------\nI clicked 'A'.\nscreenshot",
-        [("message", None, "Go."), ("action", "click", "I clicked 'A'.")],
-    ),
-    (
         "User: Go.\nAssistant: I go.\nOn and on.\nTool: gone\nSystem: well",
         [
             ("message", None, "Go."),
@@ -91,21 +69,12 @@ HEADERS: list[Any] = [
             )
         ],
     ),
-    ("\n\n---------- A ----------\n\n", []),
 ]
 
 
 @pytest.mark.parametrize(("text", "events"), HEADERS)
 def test_other_headers(text: str, events: list[Any]) -> None:
     assert brief(read(text)) == events
-
-
-def test_an_action_below_a_header_has_its_outcome() -> None:
-    trace = read(
-        "---------- Surfer ----------\nI clicked 'A'.\n\nHere is a screenshot.\nError: 404"
-    )
-    [action] = trace.events
-    assert (action.actor, action.pointer, action.status) == ("Surfer", "L2-5", EventStatus.ERROR)
 
 
 def test_a_log_as_a_list_of_its_lines() -> None:
@@ -118,62 +87,6 @@ def test_a_log_as_a_list_of_its_lines() -> None:
 def test_a_list_of_strings_without_events_is_an_error() -> None:
     with pytest.raises(InvalidInput, match="contains a list of strings"):
         read(["apples", "pears"])
-
-
-def test_the_console_of_a_team_after_what_was_installed() -> None:
-    trace = read(
-        "Collecting pip\nInstalling: x\n"
-        "---------- user ----------\nCount the files.\n"
-        "---------- MagenticOneOrchestrator ----------\n"
-        "\nWe are working to address the following user request:\n\nCount the files.\n\n"
-        "Here is the plan to follow as best as possible:\n\n- Coder counts.\n- Coder tells.\n\n"
-        "---------- Coder ----------\nSo:\n```sh\nls | wc -l\n```\n"
-        "---------- ComputerTerminal ----------\n"
-        "The script ran, then exited with an error (POSIX exit code: 1)\nno ls\n"
-        "---------- WebSurfer ----------\nI clicked 'A', believe me.\n"
-    )
-    assert brief(trace) == [
-        ("message", None, "Count the files."),
-        (
-            "bookkeeping",
-            None,
-            "We are working to address the following user request:\n\nCount the files.",
-        ),
-        ("bookkeeping", "plan", "- Coder counts.\n- Coder tells."),
-        ("message", None, "So:"),
-        ("action", "sh", "ls | wc -l"),
-        ("message", None, "I clicked 'A', believe me."),
-    ]
-    [run] = actions(trace)
-    assert (run.status, run.pointer, run.output_pointer) == (EventStatus.ERROR, "L18-20", "L22-23")
-    assert trace.events[2].pointer == "L13-14"
-    assert [(part.pointer, part.why) for part in trace.skipped] == [
-        ("L1-2", "text before the first turn")
-    ]
-
-
-def test_the_console_of_a_team_that_prints_types() -> None:
-    trace = read(
-        "---------- TextMessage (user) ----------\nWhat time is it?\n"
-        "---------- ThoughtEvent (clerk) ----------\nI look.\n"
-        "---------- ToolCallRequestEvent (clerk) ----------\n"
-        "[FunctionCall(id='c1', arguments='{\"city\":\"L\\'Aquila\"}', name='clock'), "
-        "FunctionCall(id='c2', arguments=\"{'}\", name='bell')]\n"
-        "---------- ToolCallExecutionEvent (clerk) ----------\n"
-        "[FunctionExecutionResult(content=\"it's\\nlate\", name='clock', call_id='c1', "
-        "is_error=True), FunctionExecutionResult(content='ding', call_id='c2')]\n"
-        "---------- TextMessage (clerk) ----------\nIt is late.\n"
-    )
-    assert brief(trace) == [
-        ("message", None, "What time is it?"),
-        ("reasoning", None, "I look."),
-        ("action", "clock", ""),
-        ("action", "bell", "{'}"),
-        ("message", None, "It is late."),
-    ]
-    clock, bell = actions(trace)
-    assert (clock.arguments, clock.output) == ({"city": "L'Aquila"}, "it's\nlate")
-    assert (clock.status, bell.output, bell.turn) == (EventStatus.ERROR, "ding", clock.turn)
 
 
 def test_a_checklist_in_an_answer_is_the_plan() -> None:

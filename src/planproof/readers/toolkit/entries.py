@@ -74,6 +74,11 @@ def make_constant_pointer(pointer: str) -> PointerFactory:
     return lambda start, end: pointer
 
 
+def point_to_lines(first: int, last: int) -> str:
+    """Return the pointer to lines of a text."""
+    return f"L{first}" if first == last else f"L{first}-{last}"
+
+
 def make_line_pointer(pointer: str, lines: Sequence[str]) -> PointerFactory:
     """Return a factory for a text joined from lines: a line's pointer, or the list's pointer."""
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
@@ -81,6 +86,28 @@ def make_line_pointer(pointer: str, lines: Sequence[str]) -> PointerFactory:
     def pointer_for(start: int, end: int) -> str:
         first, last = bisect_right(starts, start) - 1, bisect_right(starts, max(start, end - 1)) - 1
         return f"{pointer}/{first}" if first == last else pointer
+
+    return pointer_for
+
+
+def make_range_pointer(
+    text: str, numbers: Sequence[int], lines_at: Callable[[int, int], str] = point_to_lines
+) -> PointerFactory:
+    """Return a factory for a text whose lines have these numbers in the source.
+
+    A range is narrowed to its lines without the blank ones around it. `lines_at` makes the pointer
+    from the first and the last number.
+    """
+    starts = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
+
+    def pointer_for(start: int, end: int) -> str:
+        fragment = text[start:end]
+        first = start + len(fragment) - len(fragment.lstrip())
+        last = max(first, start + len(fragment.rstrip()) - 1)
+        return lines_at(
+            numbers[min(bisect_right(starts, first), len(numbers)) - 1],
+            numbers[min(bisect_right(starts, last), len(numbers)) - 1],
+        )
 
     return pointer_for
 

@@ -2,8 +2,9 @@
 
 `Action {n:number}: {name}[{input}]` matches `Action 3: Search[Paris]`. A field takes as little as
 possible up to the literal text after it, the last one the rest of the line. Types: `number`
-(digits), `word` (no white space), `name` (letters, digits, `_`, `-`, `.`). There is no
-backtracking: a line is searched from left to right once.
+(digits), `word` (no white space), `name` (letters, digits, `_`, `-`, `.`), `label` (at most 80
+characters of a name or blanks), `rule` (one character repeated, such as `-----`, or nothing). There
+is no backtracking: a line is searched from left to right once.
 """
 
 from __future__ import annotations
@@ -16,11 +17,20 @@ from planproof.errors import InvalidInput
 
 _FIELD = re.compile(r"\{([a-z_]+)(?::([a-z]+))?\}")
 _NAME_MARKS = frozenset("_-.")
+_MAX_LABEL_LENGTH = 80
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and all(c.isalnum() or c in _NAME_MARKS for c in text)
+
+
 _TYPES: dict[str, Callable[[str], bool]] = {
     "": lambda text: True,
     "number": lambda text: text.isascii() and text.isdigit(),
     "word": lambda text: bool(text) and not any(map(str.isspace, text)),
-    "name": lambda text: bool(text) and all(c.isalnum() or c in _NAME_MARKS for c in text),
+    "name": _is_name,
+    "label": lambda text: len(text) <= _MAX_LABEL_LENGTH and _is_name(text.replace(" ", "")),
+    "rule": lambda text: not text.strip(text[:1]) and not text[:1].isalnum(),
 }
 
 
@@ -59,9 +69,10 @@ class LinePattern:
 
     @property
     def open_field(self) -> str | None:
-        """The field that takes the rest of the line: the lines after it continue it."""
+        """The field without a type that takes the rest of the line: the lines after continue it."""
         last = self._fields[-1] if self._fields else None
-        return last.name if last is not None and not last.literal_after else None
+        is_open = last is not None and not last.literal_after and last.is_valid is _TYPES[""]
+        return last.name if last is not None and is_open else None
 
     def match(self, line: str) -> dict[str, str] | None:
         """Return the fields of a line; None if it does not match."""

@@ -3,14 +3,17 @@
 A path is a list of keys joined by dots: `message.content`. `*` stands for every item of a list or
 every value of an object, `.` for the value itself, `@key` for the key under which it was found,
 `@json` for the JSON inside a text, `@json-values` for an object whose texts may each contain JSON,
-and `^` at the beginning for the whole record. A key that contains a dot is put in double quotes:
+`@repr` for the Python value inside a text, `@lines` for the object that lines of the form
+`key: value` are, `@fenced` for the content of a code block in a text (or the text, if it has none),
+`@objects` for every outermost value with a `@type`, and `^` at the beginning for the whole record.
+A key that contains a dot is put in double quotes:
 `attributes."gen_ai.tool.name"`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -26,6 +29,8 @@ from planproof.core.json_values import (
 )
 from planproof.core.pointer import escape
 from planproof.errors import InvalidInput
+from planproof.readers.toolkit.code_fences import find_code_blocks
+from planproof.readers.toolkit.python_repr import parse_repr
 
 ValueKind: TypeAlias = Literal["text", "number", "flag", "list", "object", "null"]
 _STEP = re.compile(r'"([^"]*)"|([^."]+)')
@@ -82,13 +87,16 @@ def _walk(node: Node, steps: tuple[str, ...], index: int) -> Iterator[Node]:
             yield from _walk(child, steps, index + 1)
     elif step == "@key":
         yield from _walk(Node(node.key, node.pointer), steps, index + 1)
-    elif step == "@json":
-        inner = parse_embedded_json(value) if isinstance(value, str) else value
+    elif step in _EMBEDDED:
+        inner = _EMBEDDED[step](value) if isinstance(value, str) else value
         if inner is not None:
             yield from _walk_embedded(Node(inner, node.pointer, node.key), steps, index + 1, node)
     elif step == "@json-values" and is_object(value):
         parsed = {key: _parse_text(item) for key, item in value.items()}
         yield from _walk(Node(parsed, node.pointer, node.key), steps, index + 1)
+    elif step == "@objects":
+        for found in _find_objects(node):
+            yield from _walk(found, steps, index + 1)
     elif is_object(value) and step in value:
         yield from _walk(
             Node(value[step], f"{node.pointer}/{escape(step)}", step), steps, index + 1
@@ -105,6 +113,49 @@ def _parse_text(value: Json) -> Json:
         return parse_strict(value)
     except NOT_STRICT_ERRORS:
         return value
+
+
+def _find_objects(node: Node) -> Iterator[Node]:
+    if is_object(node.value) and "@type" in node.value:
+        yield node
+        return
+    for child in iter_children(node):
+        yield from _find_objects(child)
+
+
+def _parse_repr_text(text: str) -> Json:
+    parsed = parse_repr(text)
+    return None if parsed is None else parsed.value
+
+
+def _parse_key_lines(text: str) -> Json:
+    """Parse lines `key: value`; a line that is indented otherwise, or has no key, continues one."""
+    values: dict[str, str] = {}
+    key, margin = "", len(text) - len(text.lstrip())
+    for line in text.split("\n"):
+        name, colon, value = line.strip().partition(":")
+        if colon and _LINE_KEY.fullmatch(name) and len(line) - len(line.lstrip()) == margin:
+            key, values[name] = name, value.strip()
+        elif key:
+            values[key] = f"{values[key]}\n{line.strip()}".strip("\n")
+    return {
+        key: _parse_repr_text(value) if value[:1] in "[{" and value else value
+        for key, value in values.items()
+    } or None
+
+
+def _find_fenced_text(text: str) -> Json:
+    block = next(find_code_blocks(f"{text}\n```"), None) if "```" in text else None
+    return text.strip() if block is None else block.code
+
+
+_LINE_KEY = re.compile(r"\w[\w .-]{0,60}")
+_EMBEDDED: dict[str, Callable[[str], Json]] = {
+    "@json": parse_embedded_json,
+    "@repr": _parse_repr_text,
+    "@lines": _parse_key_lines,
+    "@fenced": _find_fenced_text,
+}
 
 
 def _walk_embedded(node: Node, steps: tuple[str, ...], index: int, text: Node) -> Iterator[Node]:

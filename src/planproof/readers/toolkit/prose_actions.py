@@ -164,6 +164,7 @@ class _PendingMessage:
     blocks: list[CodeBlock]
     turn: int
     time: str | None
+    added: int = 0
 
 
 class CodeRuns:
@@ -172,6 +173,9 @@ class CodeRuns:
     def __init__(self, builder: TraceBuilder) -> None:
         self._builder = builder
         self._pending: _PendingMessage | None = None
+        # The last message with code that was added: a later turn may still run it.
+        self._added: _PendingMessage | None = None
+        self._running: EventDraft | None = None
 
     @property
     def has_pending(self) -> bool:
@@ -198,14 +202,41 @@ class CodeRuns:
 
     def flush(self) -> None:
         """Add the code that was not run as a message."""
+        self._running = None
         if self._pending is not None:
             pending, self._pending = self._pending, None
-            self._add_text(pending, 0, len(pending.text))
+            self._add_text(pending, pending.added, len(pending.text))
+            self._added = pending if pending.blocks else None
+
+    def start_run(self, *, every: bool = False) -> None:
+        """Add the next code block of the pending message, or `every` one, as being run now.
+
+        Without a pending message, it is code that an earlier message holds.
+        """
+        pending = self._pending or self._added
+        while pending is not None and pending.blocks:
+            block = pending.blocks.pop(0)
+            if pending is self._pending:
+                self._add_text(pending, pending.added, block.start)
+                pending.added = block.end
+            else:
+                pending.turn = self._builder.turn
+            self._running = self._add_code(pending, block)
+            if pending is self._pending and not pending.blocks:
+                self._add_text(pending, pending.added, len(pending.text))
+                pending.added = len(pending.text)
+            if not every:
+                return
 
     def add_report(
         self, output: str, pointer: str, executor: str, status: EventStatus | None = None
     ) -> None:
         """Add the report of a program that runs code as the output of the pending code."""
+        if self._running is not None:
+            running = self._running
+            self.flush()
+            self._builder.answer(running, ToolResult(output, pointer, status=status))
+            return
         if self._pending is not None and _starts_with(output, _NO_CODE_PREFIXES):
             self.flush()
         pending, self._pending = self._pending, None
@@ -224,17 +255,19 @@ class CodeRuns:
         draft: EventDraft | None = None
         for block in pending.blocks:
             self._add_text(pending, position, block.start)
-            block_pointer = pending.pointer_for(block.start, block.end)
-            draft = EventDraft(
-                Kind.ACTION, block_pointer, block.interpreter, pending.actor, block.code
-            )
+            draft = self._add_code(pending, block)
             # One output for all blocks: after a failure, it does not say which of them failed.
             draft.status = status if status is EventStatus.OK else EventStatus.UNKNOWN
-            self._add_draft(pending, draft)
             position = block.end
         assert draft is not None
         draft.set_output(output, pointer, status)
         self._add_text(pending, position, len(pending.text))
+
+    def _add_code(self, pending: _PendingMessage, block: CodeBlock) -> EventDraft:
+        pointer = pending.pointer_for(block.start, block.end)
+        draft = EventDraft(Kind.ACTION, pointer, block.interpreter, pending.actor, block.code)
+        self._add_draft(pending, draft)
+        return draft
 
     def _add_text(self, pending: _PendingMessage, start: int, end: int) -> None:
         text = pending.text[start:end].strip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -224,6 +224,16 @@ class TraceBuilder:
     def skip(self, pointer: str, why: str) -> None:
         """Record a part of the source that yields no event."""
         self._skipped.append(SkippedPart(pointer, why))
+
+    def map_pointers(self, locate: Callable[[str], str]) -> None:
+        """Replace all pointers, for a source that was read in another form."""
+        self._skipped = [SkippedPart(locate(part.pointer), part.why) for part in self._skipped]
+        for draft in self.drafts:
+            draft.pointer = locate(draft.pointer)
+            if draft.output_pointer is not None:
+                draft.output_pointer = locate(draft.output_pointer)
+        for text_calls in self._text_calls.values():
+            text_calls.pointer = locate(text_calls.pointer)
 
     def build(self, reader: str) -> Trace:
         """Return the finished trace."""
