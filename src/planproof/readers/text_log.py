@@ -12,11 +12,11 @@ from planproof.core.json_values import is_list, is_object, key_with_list
 from planproof.core.trace import EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.record_counts import count_text_lines
-from planproof.readers.toolkit.call_markup import split_segments
 from planproof.readers.toolkit.checklists import find_checklists
 from planproof.readers.toolkit.conversation import AGENT_ROLES, ROLES, TOOL_ROLES, USER_ROLES
 from planproof.readers.toolkit.entries import PointerFactory
 from planproof.readers.toolkit.speakers import Speakers
+from planproof.readers.toolkit.text_actions import split_segments
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments
 from planproof.readers.toolkit.trace_builder import EventDraft, ToolResult, TraceBuilder
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from planproof.core.content import Json
 from planproof.core.json_values import is_object, parse_embedded_json, text_at
 from planproof.core.trace import Kind
-from planproof.readers.toolkit.call_markup import Segment, is_plain_text, split_segments
 from planproof.readers.toolkit.checklists import find_checklists
 from planproof.readers.toolkit.conversation import SYSTEM_ROLES, TOOL_ROLES, USER_ROLES
 from planproof.readers.toolkit.entries import PointerFactory
@@ -26,6 +25,7 @@ from planproof.readers.toolkit.prose_actions import (
     is_run_result,
     parse_reported_action,
 )
+from planproof.readers.toolkit.text_actions import Segment, is_plain_text, split_segments
 from planproof.readers.toolkit.trace_builder import ToolResult, TraceBuilder
 
 _STAGE_DIRECTION = re.compile(r"(?P<who>[^()]{1,80})\((?P<how>[^()]{1,80})\)\s{0,8}")
