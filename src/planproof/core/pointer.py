@@ -4,7 +4,8 @@ A JSON document is addressed by a JSON pointer (`/3/tool_calls/0`; the empty one
 document), JSON Lines by a 1-based line and a JSON pointer (`L12/message/content`), and text by
 lines (`L12`, `L12-20`). In JSON Lines, `L12-90/content` is a value that arrived in chunks: the
 values at this pointer in those of the lines 12 to 90 that have the same `id` as line 12, joined.
-Strings are concatenated; objects are merged key by key.
+Strings are concatenated; objects are merged key by key. Below a string, `L12-20` are lines of it:
+`/log/L12-20`.
 """
 
 from __future__ import annotations
@@ -126,6 +127,8 @@ def _descend(value: Json, path: str, pointer: str) -> Json:
             if _INDEX.fullmatch(token) is None or int(token) >= len(items):
                 raise _unresolved_pointer_error(pointer)
             value = items[int(token)]
+        elif isinstance(value, str):
+            value = _resolve_in_text(value, token)
         else:
             raise _unresolved_pointer_error(pointer)
     return value

@@ -10,7 +10,7 @@ messages and for logs. A recognised call is only evidence if something else answ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -482,6 +482,45 @@ def split_commands(text: str) -> list[Segment]:
             opened = Segment(start, end, "result" if follows else "prose")
             segments.append(opened)
     return segments
+
+
+_EXAMPLES = re.compile(
+    r"(?:here|below|following|these|see|with|given|some|few)\b.{0,80}\bexamples?\b"
+    r"|examples?[ \d]{0,4}:",
+    re.IGNORECASE,
+)
+_RUN_MARK = re.compile(
+    r"\(?END OF EXAMPLES\)?|(?:now,? )?here is (?:the|your) (?:actual |real |new )?task\b|Begin!"
+    r"|now (?:it is|it's) your turn\b|your turn\b",
+    re.IGNORECASE,
+)
+_TASK_LINE = re.compile(r"(?:Question|Claim|Task|Instruction) ?:|You are in the middle of a room")
+_MOST_PROMPT_LINES = 60
+
+
+def find_run_start(lines: Sequence[str]) -> int:
+    """Return the index of the line at which the run begins, after a prompt with examples.
+
+    It is 0 unless the text announces examples before the first action. Then the run begins after
+    the line that says so, or with the last task.
+    """
+    announced = 0
+    for number, line in enumerate(lines[:_MOST_PROMPT_LINES], 1):
+        if _LABEL.match(line) or line.startswith("> "):
+            break
+        if _EXAMPLES.search(line[:400]):
+            announced = number
+            break
+    if not announced:
+        return 0
+    start = 0
+    for number, line in enumerate(lines[announced:], announced):
+        if _RUN_MARK.match(line.strip()[:80]):
+            start = number + 1
+    if start:
+        return start
+    tasks = [n for n, line in enumerate(lines[announced:], announced) if _TASK_LINE.match(line)]
+    return tasks[-1] if tasks else 0
 
 
 _LISTED = re.compile(
