@@ -64,6 +64,9 @@ class Event:
     recognition: str = ""
 
 
+DERIVED = "@"
+"""Begins keys of arguments that a reader found elsewhere, so they can't be quoted from the call."""
+
 UNVERIFIED = "unverified"
 """The `recognition` of calls in a flat text, of which no other record or role answers one."""
 

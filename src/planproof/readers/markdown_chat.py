@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from planproof.core.content import Json
-from planproof.core.trace import EventStatus, Kind, Trace
+from planproof.core.trace import UNVERIFIED, EventStatus, Kind, Trace
 from planproof.readers.decoding.source import Source
 from planproof.readers.record_counts import count_text_lines
 from planproof.readers.toolkit.code_fences import find_code_blocks
@@ -89,14 +89,19 @@ class AiderReader:
 def _split_aider(text: str) -> Iterator[_Section]:
     current: _Section | None = None
     time: str | None = None
-    for number, raw in enumerate(text.split("\n"), 1):
+    lines = text.split("\n")
+    quoted = next((line for line in lines if line.startswith("> ")), "")
+    # Aider ends its lines with a Markdown line break; quotes and headings of the model have none.
+    end = "  " if quoted.rstrip("\r").endswith("  ") else ""
+    for number, raw in enumerate(lines, 1):
         line = raw.rstrip()
+        is_marked = raw.rstrip("\r").endswith(end)
         if line.startswith(_AIDER_START):
             time = line[len(_AIDER_START) :]
             kind, content = "start", line
-        elif raw.startswith("####"):
+        elif is_marked and raw.startswith("####"):
             kind, content = "user", line[4:].removeprefix(" ")
-        elif raw.startswith(">") and not raw.startswith(">>>>"):
+        elif is_marked and raw.startswith(">") and not raw.startswith(">>>>"):
             kind, content = "program", line[1:].removeprefix(" ")
         else:
             kind, content = "agent", raw.rstrip("\r")
@@ -168,9 +173,11 @@ class _AiderChat:
                 begin = int(known.pointer[1:].partition("-")[0])
                 known.pointer = _point(begin, section.first + last - 1)
                 continue
-            call = ToolCall("edit", {"path": path}, block.code)
+            # As text, because every argument and name of a call must be found at its pointer.
+            call = ToolCall("edit", text=f"{path}\n{block.code}".lstrip("\n"))
             pointer = section.point(first, last)
-            self._edits[path] = builder.add_call(call, pointer, _AGENT)
+            self._edits[path] = draft = builder.add_call(call, pointer, _AGENT)
+            draft.recognition = UNVERIFIED
         self._add_prose(section, position, len(section.lines))
 
     def _add_prose(self, section: _Section, start: int, end: int) -> None:
@@ -195,13 +202,14 @@ class _AiderChat:
                 end = _find_run_end(section.lines, end)
                 self._add_run(section, index, end, running[1] or running[2])
             elif commit is not None:
-                call = ToolCall("git_commit", {"message": commit[2]})
+                call = ToolCall("git_commit", text=commit[2])
                 draft = builder.add_call(call, section.point(index, end), "aider")
                 draft.set_output(commit[1], section.point(index, end))
             elif edit is not None and edit.output_pointer is None:
                 status = EventStatus.OK if applied else EventStatus.ERROR
                 result = ToolResult(line, section.point(index, end), status=status)
                 builder.answer(edit, result)
+                edit.recognition = "edit"
             index = notes = end
         self._add_notes(section, notes, len(section.lines))
 
@@ -209,7 +217,7 @@ class _AiderChat:
         # Aider itself runs linters and tests after the edits of the model.
         self._builder.begin_turn()
         output = "\n".join(section.lines[start + 1 : end]).strip()
-        call = ToolCall("run", {"command": command.strip()})
+        call = ToolCall("run", text=command.strip())
         draft = self._builder.add_call(call, section.point(start, start + 1), "aider")
         failed = "Attempt to fix" in "\n".join(section.lines[end : end + 2])
         status = EventStatus.ERROR if failed else None
@@ -349,8 +357,7 @@ def _add_prose(builder: TraceBuilder, section: _Section, start: int, end: int, a
 
 
 _INLINE_CODE = re.compile(r"(?:(\w{1,40}) )?(`{1,2})([^`\n]{1,8000}|[^\n]{1,8000}?)\2(?!`)")
-_TODO = re.compile(r"[-*] \[(.)\] (?:[^\w\s`\"'(\[]{1,4} )?([^\n]{1,600})")
-_TODO_STATUS = {"x": "completed", "X": "completed", " ": "pending"}
+_TODO = re.compile(r"[-*] \[.\] (?:[^\w\s`\"'(\[]{1,4} )?([^\n]{1,600})")
 
 
 def _add_tool_use(
@@ -380,10 +387,7 @@ def _add_tool_use(
 
 def _parse_given(given: str) -> Json:
     """Parse what a tool was given: a to-do list, named values, a command and a description."""
-    todos = [
-        {"content": match[2].strip(), "status": _TODO_STATUS.get(match[1], "in_progress")}
-        for match in _TODO.finditer(given)
-    ]
+    todos = [match[1].strip() for match in _TODO.finditer(given)]
     if todos:
         return {"todos": todos}
     arguments: dict[str, Json] = {}

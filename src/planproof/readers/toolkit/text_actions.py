@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from planproof.core.json_values import is_object, parse_embedded_json
+from planproof.core.trace import DERIVED
 from planproof.readers.toolkit.code_fences import CodeBlock, find_code_blocks
 from planproof.readers.toolkit.tool_calls import ToolCall, parse_arguments, parse_call
 
@@ -546,7 +547,9 @@ def describe_element(element: str, observation: str) -> dict[str, str]:
         "role": (match["tag"] or match["role"] or "").lower(),
         "url": page[1] if page is not None else "",
     }
-    return {key: value for key, value in described.items() if value} if label.strip() else {}
+    if not label.strip():
+        return {}
+    return {f"{DERIVED}{key}": value for key, value in described.items() if value}
 
 
 def add_element_target(call: ToolCall, observation: str) -> None:
@@ -555,7 +558,7 @@ def add_element_target(call: ToolCall, observation: str) -> None:
     if observation and is_object(arguments) and isinstance(arguments.get("element"), str):
         target = describe_element(arguments["element"], observation)
         if target:
-            call.arguments = {**arguments, "target": target}
+            call.arguments = {**arguments, f"{DERIVED}target": target}
 
 
 def _recognised(call: ToolCall, how: str) -> ToolCall:

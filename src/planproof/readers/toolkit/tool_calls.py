@@ -159,7 +159,7 @@ def get_command_name(command: str) -> str:
 _HEAD_LENGTH = 400
 _TAIL_LENGTH = 200
 _EXIT_CODE = re.compile(
-    r"\b(?:exit[ _]?(?:code|status)|return[ _]?code)\b[\"']?(?: was)? ?[:=]? ?(-?\d{1,5})\b"
+    r"\b(?:exit[ _]?(?:code|status)|return[ _]?code)\b[\"'>]?(?: was)? ?[:=]? ?(-?\d{1,5})\b"
 )
 _FAILURE_PREFIX = re.compile(
     r"""(?x)\s{0,40}(?:

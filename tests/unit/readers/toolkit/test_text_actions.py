@@ -221,12 +221,18 @@ def test_a_transcript_of_commands() -> None:
 @pytest.mark.parametrize(
     ("listing", "target"),
     [
-        ('[2]: <input> "Search";\t[5]: "EN", "Language";', {"label": "Search", "role": "input"}),
-        ("[1] link 'Home'\n[2] button 'Search', clickable", {"label": "Search", "role": "button"}),
-        ("URL: https://a.b/c\n[2]<button>Go</button>", {"label": "Go", "role": "button", "url": "https://a.b/c"}),
-        ("[12]: \"Other\"", {}),
+        ('[2]: <input> "Search";\t[5]: "EN", "Language";', {"@label": "Search", "@role": "input"}),
+        (
+            "[1] link 'Home'\n[2] button 'Search', clickable",
+            {"@label": "Search", "@role": "button"},
+        ),
+        (
+            "URL: https://a.b/c\n[2]<button>Go</button>",
+            {"@label": "Go", "@role": "button", "@url": "https://a.b/c"},
+        ),
+        ('[12]: "Other"', {}),
         ("[2]: ;", {}),
     ],
-)  # fmt: skip
+)
 def test_elements_are_described_by_the_observation(listing: str, target: dict[str, str]) -> None:
     assert describe_element("2", listing) == target
