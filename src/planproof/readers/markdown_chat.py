@@ -293,17 +293,20 @@ class SpecStoryReader:
 
 _THOUGHT = re.compile(r"<think><details><summary>[^\n]{0,200}</summary>\s{0,4}")
 _TOOL_USE = re.compile(r"<tool-use\b[^\n]{0,400}")
+_TOOL_NAME = re.compile(r"\b(?:data-tool-)?name=\"([^\"\n]{1,120})\"")
 _SUMMARY = re.compile(
     r"<summary>Tool use: \*\*(?P<name>[^*\n]{1,120})\*\*(?P<told>[^\n]{0,600}?)</summary>"
 )
-_ENDS = {"thought": "</details></think>", "tool": "</details></tool-use>", "old": "</details>"}
+_ENDS = {"thought": "</think>", "tool": "</tool-use>", "old": "</details>"}
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T][\d:.]{5,15}Z?")
 
 
 def _split_specstory(text: str) -> Iterator[_Section]:
     current = _Section("before", 1)
     end = ""
-    for number, line in enumerate(text.split("\n"), 1):
+    lines = text.split("\n")
+    last_ends = _find_last_ends(lines)
+    for number, line in enumerate(lines, 1):
         # A heading inside the output of a tool is part of the output.
         heading = _SPEAKER.fullmatch(line) if not end and line.startswith("_**") else None
         if heading is not None:
@@ -311,12 +314,23 @@ def _split_specstory(text: str) -> Iterator[_Section]:
             time = _TIME.search(heading[2] or "")
             current = _Section(heading[1], number + 1, time=time[0] if time else None)
             continue
-        if end and line.strip() == end:
+        if end and line.rstrip().endswith(end):
             end = ""
         elif not end and current.kind != "User":
-            end = _ENDS.get(_classify_details(line), "")
+            kind = _classify_details(line)
+            # What is never closed is prose.
+            end = _ENDS[kind] if kind and last_ends[kind] >= number else ""
         current.lines.append(line)
     yield current
+
+
+def _find_last_ends(lines: list[str]) -> dict[str, int]:
+    """Return the index of the last line that ends each kind of details; -1 if there is none."""
+    last_ends = dict.fromkeys(_ENDS, -1)
+    for index, line in enumerate(lines):
+        if line.rstrip().endswith(">"):
+            last_ends |= {k: index for k, end in _ENDS.items() if line.rstrip().endswith(end)}
+    return last_ends
 
 
 def _classify_details(line: str) -> str:
@@ -330,14 +344,15 @@ def _classify_details(line: str) -> str:
 def _add_details(builder: TraceBuilder, section: _Section, actor: str) -> None:
     """Add the prose of a section, and the thoughts and tool uses in it."""
     lines = section.lines
+    last_ends = _find_last_ends(lines)
     position = index = 0
     while index < len(lines):
         kind = _classify_details(lines[index]) if actor != "user" else ""
-        if not kind:
+        if not kind or last_ends[kind] <= index:
             index += 1
             continue
         end = index + 1
-        while end < len(lines) and lines[end].strip() != _ENDS[kind]:
+        while end < len(lines) and not lines[end].rstrip().endswith(_ENDS[kind]):
             end += 1
         before = index - 1 if kind == "old" and lines[index - 1].strip() == "<details>" else index
         _add_prose(builder, section, position, before, actor)
@@ -345,7 +360,7 @@ def _add_details(builder: TraceBuilder, section: _Section, actor: str) -> None:
             text = "\n".join(lines[index + 1 : end]).strip()
             builder.add_message(Kind.REASONING, text, section.point(index, end + 1), actor)
         else:
-            _add_tool_use(builder, section, index, min(end, len(lines) - 1), actor)
+            _add_tool_use(builder, section, index, end, actor)
         position = index = end + 1
     _add_prose(builder, section, position, len(lines), actor)
 
@@ -365,7 +380,8 @@ def _add_tool_use(
 ) -> None:
     """Add a tool use: its inputs are in backticks, its output is the last code block."""
     lines = section.lines
-    name, first = "tool", start
+    named = _TOOL_NAME.search(lines[start])
+    name, first = named[1] if named is not None else "tool", start + 1
     for index in range(start, min(start + 3, end)):
         if (summary := _SUMMARY.match(lines[index])) is not None:
             name, first = summary["name"], index + 1

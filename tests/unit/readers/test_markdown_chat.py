@@ -246,6 +246,25 @@ def test_a_specstory_session_of_an_older_version() -> None:
     ]
 
 
+def test_a_tool_use_without_details() -> None:
+    trace = read_specstory(
+        "_**User (10:01)**_\n\nRename them.\n\n_**Agent (10:02)**_\n\n"
+        '<tool-use name="Bash">\n`mv a.md A.md`\n</tool-use>\n\n- [ ] a\n\n_**Agent**_\n\nDone.\n'
+    )
+    [call] = actions(trace)
+    assert (call.name, call.arguments) == ("Bash", {"command": "mv a.md A.md"})
+    assert brief(trace)[2:] == [("message", None, "- [ ] a"), ("message", None, "Done.")]
+
+
+def test_a_tool_use_that_is_not_closed_is_prose() -> None:
+    opened = '<tool-use data-tool-name="Bash"><details>'
+    trace = read_specstory(
+        f"_**Agent**_\n\n{opened}\n\n_**User**_\n\n{opened}\n\n_**Agent**_\n\nYes.\n"
+    )
+    assert not actions(trace)
+    assert [event.actor for event in trace.events] == ["assistant", "user", "assistant"]
+
+
 @pytest.mark.parametrize("text", [AIDER, SPECSTORY, OLD_SPECSTORY])
 def test_no_other_reader_claims_them(text: str) -> None:
     source = Source.from_text(text)
