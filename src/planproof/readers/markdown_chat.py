@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -157,10 +158,11 @@ class _AiderChat:
             starts.append(starts[-1] + len(line) + 1)
         line_of = {start: index for index, start in enumerate(starts)}
         self._edits = {}
+        blocks: dict[str, list[str]] = {}
         position = 0
         for block in find_code_blocks(text):
             first = line_of[block.start]
-            last = text.count("\n", 0, block.end) + 1
+            last = bisect_right(starts, max(block.end - 1, 0))
             path, first = _find_edited_file(section.lines, first, block.language, block.code)
             if path is None:
                 continue
@@ -169,7 +171,7 @@ class _AiderChat:
             known = self._edits.get(path)
             if known is not None:
                 # Aider reports on each file once: all edits of it are one event.
-                known.text = f"{known.text}\n{block.code}"
+                blocks[path].append(block.code)
                 begin = int(known.pointer[1:].partition("-")[0])
                 known.pointer = _point(begin, section.first + last - 1)
                 continue
@@ -178,6 +180,9 @@ class _AiderChat:
             pointer = section.point(first, last)
             self._edits[path] = draft = builder.add_call(call, pointer, _AGENT)
             draft.recognition = UNVERIFIED
+            blocks[path] = [draft.text]
+        for path, draft in self._edits.items():
+            draft.text = "\n".join(blocks[path])
         self._add_prose(section, position, len(section.lines))
 
     def _add_prose(self, section: _Section, start: int, end: int) -> None:
@@ -371,7 +376,7 @@ def _add_prose(builder: TraceBuilder, section: _Section, start: int, end: int, a
     builder.add_message(Kind.MESSAGE, text, section.point(start, end), actor)
 
 
-_INLINE_CODE = re.compile(r"(?:(\w{1,40}) )?(`{1,2})([^`\n]{1,8000}|[^\n]{1,8000}?)\2(?!`)")
+_INLINE_CODE = re.compile(r"(?:(\w{1,40}) )?(`{1,2})([^`\n]{1,8000})\2(?!`)")
 _TODO = re.compile(r"[-*] \[.\] (?:[^\w\s`\"'(\[]{1,4} )?([^\n]{1,600})")
 
 

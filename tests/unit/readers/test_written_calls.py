@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from planproof.core.pointer import resolve
 from planproof.core.trace import UNVERIFIED, EventStatus
+from planproof.planning.find_plan import find_declared_plan
 from planproof.readers.native import serialize_trace
+from planproof.reports.terminal.trace_lines import render_trace
 from tests.third_party import V2_TRACES, with_v2_traces
 from tests.unit.readers.samples import actions, brief, read
 
@@ -252,3 +256,11 @@ def test_a_run_of_mini_swe_agent_that_others_saved() -> None:
     assert [call.text.split()[0] for call in calls[:5]] == ["cat", "ls", "ls", "cat", "sed"]
     assert calls[2].text == "ls -la tests/"
     assert calls[0].output.startswith("<returncode>1</returncode>")
+
+
+@pytest.mark.parametrize(("shown", "trace"), [(True, REACT_PROMPT), (False, CHAT)])
+def test_inspect_shows_what_is_unverified(*, shown: bool, trace: Any) -> None:
+    events = read(trace)
+    console = Console(width=80, file=StringIO(), record=True)
+    console.print(render_trace("run", events, find_declared_plan(events)))
+    assert ("(unverified) " in console.export_text()) is shown

@@ -344,6 +344,7 @@ class Conversation:
             return
         else:
             text, content_pointer, images = _read_content(message, pointer)
+        self._last_observation = text
         call_id = message.get("tool_call_id")
         if not call_id or not isinstance(call_id, str):
             call_id = text_at(message, "call_id", "tool_use_id")
